@@ -1,0 +1,234 @@
+/**
+ * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
+ * precedence order, every time is in milliseconds and every size in bytes. It can be printed, compared, stored and
+ * sent to another process. Texts may still hold `${env:NAME}` and `${file:PATH}`: their values travel beside the plan
+ * (see Load) and are put in where the plan is compiled.
+ */
+export interface Plan {
+  readonly version: 1
+  readonly listeners: readonly ListenerPlan[]
+  readonly admin: AdminPlan
+  /** Worker processes; null: from the tier or the CPU quota. */
+  readonly workers: number | null
+  /** By name. */
+  readonly upstreams: readonly UpstreamPlan[]
+  /** The route that wins stands before the one that loses. */
+  readonly routes: readonly RoutePlan[]
+  readonly log: LogPlan
+  readonly metrics: { readonly enabled: boolean }
+  readonly drain: DrainPlan
+}
+
+/** A plan with the values of its references; what the supervisor hands to the workers. */
+export interface Load {
+  readonly plan: Plan
+  /** SHA-256 of the plan's canonical JSON, in hexadecimal. */
+  readonly digest: string
+  /** Reference text (`${env:NAME}`) to value. Never printed, logged or stored. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+export interface ListenerPlan {
+  /** `host:port`; an IPv6 host stands in brackets. */
+  readonly address: string
+  readonly host: string
+  /** 0: any free port, chosen by the supervisor. */
+  readonly port: number
+  readonly engine: 'uws' | 'node'
+  readonly tls: ListenerTlsPlan | null
+  /** CIDR ranges whose X-Forwarded-* and X-Request-Id are believed. */
+  readonly trustedProxies: readonly string[]
+  /** Answers /-/healthz and /-/readyz itself. */
+  readonly health: boolean
+  /** `as-received` forwards the bytes of the path as they came; `strict` refuses every path that is not canonical. */
+  readonly paths: 'as-received' | 'strict'
+  readonly limits: ListenerLimits
+}
+
+export interface ListenerTlsPlan {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+export interface ListenerLimits {
+  readonly headerBytes: number
+  readonly headers: number
+  readonly urlBytes: number
+  readonly bodyBytes: number
+  /** Open connections per listener and worker. */
+  readonly connections: number
+  /** Longest wait for the next bytes of a request body. */
+  readonly bodyIdleMs: number
+}
+
+export interface AdminPlan {
+  readonly address: string
+  readonly host: string
+  readonly port: number
+  readonly tls: ListenerTlsPlan | null
+  readonly tokens: readonly AdminToken[]
+}
+
+export type AdminRole = 'viewer' | 'operator' | 'admin'
+
+export interface AdminToken {
+  readonly id: string
+  /** SHA-256 of the token, hexadecimal. */
+  readonly sha256: string
+  readonly role: AdminRole
+}
+
+export interface UpstreamPlan {
+  readonly name: string
+  readonly targets: readonly TargetPlan[]
+  readonly balance: 'round-robin' | 'least-pending' | 'hash'
+  readonly hashOn: HashKey | null
+  /** Connections per worker and target. */
+  readonly connections: number
+  /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
+  readonly maxPending: number
+  /** Idle upstream connections are closed after this time. */
+  readonly keepAliveMs: number
+  readonly timeouts: TimeoutsPlan
+  readonly retry: { readonly attempts: number; readonly budget: number }
+  readonly tls: UpstreamTlsPlan | null
+  readonly transport: 'auto' | 'undici'
+  /** Largest response head accepted. */
+  readonly maxHeaderBytes: number
+}
+
+export type HashKey =
+  | { readonly kind: 'header'; readonly name: string }
+  | { readonly kind: 'cookie'; readonly name: string }
+  | { readonly kind: 'ip' }
+
+export interface TargetPlan {
+  /** `http://host:port` or `https://host:port`, without a path. */
+  readonly url: string
+  readonly weight: number
+  readonly role: 'primary' | 'failover'
+}
+
+/** Milliseconds. */
+export interface TimeoutsPlan {
+  readonly connectMs: number
+  /** From the request's last byte to the response head. */
+  readonly headersMs: number
+  /** Longest silence within a body, either way. */
+  readonly idleMs: number
+  /** The whole exchange; 0: no bound. */
+  readonly totalMs: number
+}
+
+export interface UpstreamTlsPlan {
+  readonly caFile: string | null
+  readonly certFile: string | null
+  readonly keyFile: string | null
+  readonly servername: string | null
+  readonly insecure: boolean
+}
+
+export interface RoutePlan {
+  readonly id: string
+  readonly match: MatchPlan
+  readonly priority: number
+  readonly rewrite: RewritePlan | null
+  readonly action: ActionPlan
+  /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */
+  readonly timeouts: TimeoutsPlan | null
+  readonly policies: readonly PolicyUse[]
+}
+
+export interface MatchPlan {
+  /** Lower case; `*.example.org` matches any number of labels in place of the star. Empty: every host. */
+  readonly hosts: readonly string[]
+  readonly path: PathPlan
+  /** Upper case. Empty: every method. HEAD follows GET. */
+  readonly methods: readonly string[]
+  readonly headers: readonly FieldPredicate[]
+  readonly query: readonly FieldPredicate[]
+  readonly when: string | null
+}
+
+export interface PathPlan {
+  /** As written in the document. */
+  readonly text: string
+  /** `exact` /a/b · `template` /a/{id} · `prefix` /a/* and /a/{id}/* · `regex` ~^/a · `any` no path given. */
+  readonly kind: 'exact' | 'template' | 'prefix' | 'regex' | 'any'
+  /** Canonical segments; for a regex one segment, its source. */
+  readonly segments: readonly PathSegment[]
+}
+
+export type PathSegment =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'param'; readonly name: string }
+
+/** A predicate on a header (name in lower case) or a query parameter. */
+export interface FieldPredicate {
+  readonly name: string
+  readonly test: 'exact' | 'prefix' | 'regex' | 'present' | 'absent'
+  readonly value: string
+}
+
+export interface RewritePlan {
+  /** Replaces what the route's prefix matched. */
+  readonly prefix: string | null
+  /** A template of the whole path, with `{name}` from the route's parameters. */
+  readonly path: string | null
+  /** Replaces the first match in the canonical path. */
+  readonly regex: { readonly pattern: string; readonly replacement: string } | null
+  /** `keep` sends the client's Host, `upstream` the target's, anything else is the value. */
+  readonly host: string
+}
+
+export type ActionPlan = { readonly kind: 'proxy'; readonly upstream: string } | RespondPlan | RedirectPlan
+
+export interface RespondPlan {
+  readonly kind: 'respond'
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: string
+}
+
+export interface RedirectPlan {
+  readonly kind: 'redirect'
+  readonly status: 301 | 302 | 303 | 307 | 308
+  readonly scheme: 'http' | 'https' | null
+  readonly host: string | null
+  readonly port: number | null
+  /** A template of the whole path; null keeps the path. */
+  readonly path: string | null
+  /** Replaces what the route's prefix matched; null: not. */
+  readonly prefix: string | null
+  readonly keepQuery: boolean
+}
+
+export interface PolicyUse {
+  /** The shared policy's id, or `route/position` for one written in the route. */
+  readonly id: string
+  readonly use: string
+  readonly with: unknown
+  readonly when: string | null
+  readonly onError: 'fail' | 'continue'
+}
+
+export interface LogPlan {
+  readonly sink: 'file' | 'none'
+  readonly fields: 'minimal' | 'standard' | 'full'
+  readonly file: LogFilePlan
+}
+
+export interface LogFilePlan {
+  readonly dir: string
+  /** All segments together; the oldest is removed. */
+  readonly maxBytes: number
+  /** A segment is closed at this size. */
+  readonly segmentBytes: number
+}
+
+export interface DrainPlan {
+  /** Time between readiness 503 and the listeners closing. */
+  readonly delayMs: number
+  /** Longest wait for requests in flight. */
+  readonly timeoutMs: number
+}

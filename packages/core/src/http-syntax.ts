@@ -1,0 +1,70 @@
+/** Character classes of RFC 9110, as tables, so that a check is one load per character. */
+const TOKEN = table("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+function table(chars: string): Uint8Array {
+  const set = new Uint8Array(256)
+  for (let i = 0; i < chars.length; i++) set[chars.charCodeAt(i)] = 1
+  return set
+}
+
+/** Whether text is a token (RFC 9110 section 5.6.2): a method or a field name. */
+export function isToken(text: string): boolean {
+  if (text.length === 0) return false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 127 || TOKEN[code] === 0) return false
+  }
+  return true
+}
+
+/**
+ * Whether text may stand as a field value: visible ASCII, space and tab (RFC 9110 section 5.5), nothing else.
+ * Bytes from 0x80 on are refused, because the listener cannot deliver them unchanged (docs/limits.md).
+ */
+export function isFieldValue(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if ((code < 32 && code !== 9) || code > 126) return false
+  }
+  return true
+}
+
+/** Whether text is a Content-Length: 1 to 15 digits, so that it stays an exact integer. */
+export function isContentLength(text: string): boolean {
+  if (text.length === 0 || text.length > 15) return false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 48 || code > 57) return false
+  }
+  return true
+}
+
+/** Whether a comma-separated list holds the token, compared without case (RFC 9110 section 5.6.1). */
+export function listHasToken(list: string, token: string): boolean {
+  let start = 0
+  while (start <= list.length) {
+    let end = list.indexOf(',', start)
+    if (end === -1) end = list.length
+    if (list.slice(start, end).trim().toLowerCase() === token) return true
+    start = end + 1
+  }
+  return false
+}
+
+/** Fields of one connection (RFC 9110 section 7.6.1), which a gateway never forwards. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Whether a field belongs to one connection only. `name` must be lower-case. */
+export function isHopByHop(name: string): boolean {
+  return HOP_BY_HOP.has(name)
+}

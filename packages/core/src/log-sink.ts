@@ -1,0 +1,29 @@
+import type { Exchange } from './exchange.js'
+
+/**
+ * Where every record of the traffic log is, counted in records:
+ * `received = indexed + dead + dropped + onDisk + inMemory`, always.
+ */
+export interface LogIdentity {
+  /** Handed over by the request path. */
+  readonly received: number
+  /** Delivered: written for the file sink, acknowledged for Elasticsearch. */
+  readonly indexed: number
+  /** Refused for good by the target, kept in the dead-letter file. */
+  readonly dead: number
+  /** Lost on purpose, because a bound was reached; by reason in `droppedBy`. */
+  readonly dropped: number
+  readonly droppedBy: Readonly<Record<string, number>>
+  /** Spooled, not delivered yet. */
+  readonly onDisk: number
+  readonly inMemory: number
+}
+
+/** The receiving end of the traffic log in a worker. */
+export interface LogSink {
+  /** Takes one finished exchange. Never waits, never throws; when full it drops and counts. */
+  record(x: Exchange): void
+  identity(): LogIdentity
+  /** Writes out what it holds, for at most `deadlineMs`, then lets go of its thread. */
+  close(deadlineMs: number): Promise<void>
+}

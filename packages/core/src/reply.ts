@@ -1,0 +1,38 @@
+import { ERRORS, type ErrorCode } from './errors.js'
+
+/** The facts of an error answer (RFC 9457), from which a listener renders JSON or a SOAP fault. */
+export interface Problem {
+  readonly code: ErrorCode
+  readonly title: string
+  readonly detail: string
+}
+
+/** An answer made by the gateway itself. Built once, at compile time where possible, and never changed. */
+export interface Reply {
+  readonly status: number
+  /** Flat list of lower-case names and values, without framing fields. */
+  readonly headers: readonly string[]
+  /** The body; null for a problem, whose text ends with the id of the request. */
+  readonly body: Uint8Array | null
+  readonly problem: Problem | null
+}
+
+/** What a hook that cannot wait returns: a refusal, or null for "no objection". */
+export type Outcome = Reply | null
+
+/** What a hook may return: a promise only where it really waits. */
+export type Eventual = Outcome | Promise<Outcome>
+
+/** A reply with a fixed body. */
+export function answer(status: number, headers: readonly string[], body: Uint8Array | null): Reply {
+  return { status, headers, body, problem: null }
+}
+
+/**
+ * An error reply: the status and title of its code, `x-gw-error`, and the detail that tells the client what to do.
+ * @param headers more fields, such as `www-authenticate`.
+ */
+export function refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {
+  const { status, title } = ERRORS[code]
+  return { status, headers: ['x-gw-error', code, ...headers], body: null, problem: { code, title, detail } }
+}

@@ -1,0 +1,34 @@
+import type { Load } from '@sluice/config'
+import type { LogIdentity } from '@sluice/core'
+import type { Sample } from '../telemetry/sample.js'
+
+/**
+ * What serves traffic in one worker. The worker process owns one and drives it from the supervisor's messages; tests
+ * own as many as they like.
+ */
+export interface DataPlane {
+  /**
+   * Compiles a load and opens the listeners that are new in it. Traffic notices nothing until `activate`.
+   * @throws Error whose message names every reason; nothing is left behind then.
+   */
+  prepare(load: Load): Promise<Prepared>
+  /** The digest that serves now, or null before the first activation. */
+  readonly digest: string | null
+  readonly inFlight: number
+  readonly connections: number
+  /** What /-/readyz answers from now on. */
+  setReady(isReady: boolean): void
+  samples(): Sample[]
+  logIdentity(): LogIdentity
+  /**
+   * Closes the listeners, answers what still arrives with `Connection: close`, waits for requests in flight up to
+   * the deadline, cuts what is left, flushes the log. Resolves with the number of requests cut.
+   */
+  drain(deadlineMs: number): Promise<number>
+}
+
+/** A load that is ready to serve on this worker; exactly one of the two is called. */
+export interface Prepared {
+  activate(): void
+  discard(): void
+}
