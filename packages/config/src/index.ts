@@ -1,1 +1,2 @@
 export * from './plan.js'
+export { bestRank, compareRanks, routeRank } from './route-rank.js'

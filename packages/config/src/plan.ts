@@ -132,6 +132,8 @@ export interface RoutePlan {
   readonly id: string
   readonly match: MatchPlan
   readonly priority: number
+  /** Position in the document among the routes of a host that nothing else tells apart; 0 for nearly all. */
+  readonly order: number
   readonly rewrite: RewritePlan | null
   readonly action: ActionPlan
   /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */

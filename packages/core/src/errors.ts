@@ -27,6 +27,7 @@ export const ERRORS = {
   GW_AUTH_INVALID: { status: 401, title: 'Credentials not valid' },
   GW_AUTH_EXPIRED: { status: 401, title: 'Credentials expired' },
   GW_AUTH_OVERLOADED: { status: 503, title: 'Too many credential checks' },
+  GW_RATE_LIMITED: { status: 429, title: 'Too many requests' },
   GW_CONDITION_ERROR: { status: 500, title: 'Condition failed' },
   GW_POLICY_ERROR: { status: 500, title: 'Policy failed' },
   GW_INTERNAL: { status: 500, title: 'Internal error' },

@@ -46,6 +46,8 @@ export class Exchange {
   peer = ''
   /** Address of the client, after trusted proxies. */
   clientIp = ''
+  /** The whole request body, once it was collected for a policy that needs it; null otherwise. */
+  body: Uint8Array | null = null
   /** Largest request body accepted, in bytes; a policy may lower or raise it before the body is read. */
   bodyLimit = 0
 
@@ -57,7 +59,7 @@ export class Exchange {
   consumer: Consumer | null = null
   /** Free variables, set by policies and read by conditions; null until the first is set. */
   vars: Map<string, string> | null = null
-  /** Values of policies, one place per `env.slot()`. */
+  /** Values of policies: the slot and its value in turn (see Slot). */
   slots: unknown[] = []
 
   // The upstream.

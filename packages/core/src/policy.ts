@@ -20,7 +20,7 @@ export interface Step {
   onFinish?(x: Exchange): void
 }
 
-/** A typed place in `x.slots` that belongs to one compiled step. */
+/** A typed place for a value per exchange, which belongs to one compiled step. */
 export interface Slot<T> {
   get(x: Exchange): T | undefined
   set(x: Exchange, value: T): void

@@ -1,0 +1,82 @@
+/** `${env:NAME}` or `${file:PATH}` as it stands in a text. */
+export interface Reference {
+  /** As written, braces included. */
+  readonly text: string
+  readonly kind: 'env' | 'file'
+  readonly name: string
+}
+
+/** A text cut into what stands for itself and what stands for a value; escapes are undone. */
+export type TextTemplate = readonly (string | Reference)[]
+
+/** What is wrong with the references of a text. */
+export interface TemplateFlaw {
+  readonly message: string
+  readonly remedy: string
+}
+
+const MAX_REFERENCE_LENGTH = 1024
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** "|" is kept for the form that a value takes (see asJsonText). */
+const FILE_PATH = /^[^|{}\u0000-\u001f]+$/
+
+/** Whether a text has references or escapes; all others mean what they say. */
+export function isTemplate(text: string): boolean {
+  return text.includes('${')
+}
+
+/** Cuts a text at its references; `$${` stands for a literal `${`. */
+export function parseTemplate(text: string): TextTemplate | TemplateFlaw {
+  const parts: (string | Reference)[] = []
+  let literal = ''
+  for (let at = 0; at < text.length; ) {
+    if (text.startsWith('$${', at)) {
+      literal += '${'
+      at += 3
+    } else if (text.startsWith('${', at)) {
+      const reference = readReference(text, at)
+      if ('message' in reference) return reference
+      if (literal !== '') parts.push(literal)
+      parts.push(reference)
+      literal = ''
+      at += reference.text.length
+    } else {
+      literal += text[at]
+      at++
+    }
+  }
+  if (literal !== '' || parts.length === 0) parts.push(literal)
+  return parts
+}
+
+/** Whether parsing failed. */
+export function isFlawed(template: TextTemplate | TemplateFlaw): template is TemplateFlaw {
+  return 'message' in template
+}
+
+/** The references of a template, in order. */
+export function referencesOf(template: TextTemplate): readonly Reference[] {
+  return template.filter((part) => typeof part !== 'string')
+}
+
+/** The text that parses to itself: its `${` are escaped. */
+export function escapeText(text: string): string {
+  return text.replaceAll('${', '$${')
+}
+
+function readReference(text: string, at: number): Reference | TemplateFlaw {
+  const end = text.indexOf('}', at)
+  if (end === -1) return { message: "a reference is not closed with '}'", remedy: 'write $${ for a literal ${' }
+  const whole = text.slice(at, end + 1)
+  const colon = whole.indexOf(':')
+  const kind = whole.slice(2, Math.max(colon, 2))
+  const name = whole.slice(colon + 1, -1)
+  if (kind === 'env' && ENV_NAME.test(name)) return { text: whole, kind, name }
+  if (kind === 'file' && FILE_PATH.test(name) && whole.length <= MAX_REFERENCE_LENGTH) {
+    return { text: whole, kind, name }
+  }
+  return {
+    message: `'${whole.slice(0, 80)}' is not a reference`,
+    remedy: 'write ${env:NAME} or ${file:PATH}, or $${ for a literal ${',
+  }
+}

@@ -1,0 +1,85 @@
+import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from 'yaml'
+import type { DocumentPath } from '../document-path.js'
+import type { AliasTargets } from './alias.js'
+
+/** A position in the text. */
+export interface Place {
+  readonly offset: number
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+  /** Where the text of the value itself begins when every character of it stands for itself, or null. */
+  readonly literalOffset: number | null
+}
+
+/** Finds the nodes of paths. Mappings are indexed when first asked, so that many questions stay cheap. */
+export class Places {
+  readonly #root: Node | null
+  readonly #aliases: AliasTargets
+  readonly #source: { readonly lines: LineCounter; readonly text: string }
+  readonly #indexes = new Map<YAMLMap, Map<string, Pair>>()
+
+  constructor(
+    root: Node | null,
+    aliases: AliasTargets,
+    source: { readonly lines: LineCounter; readonly text: string },
+  ) {
+    this.#root = root
+    this.#aliases = aliases
+    this.#source = source
+  }
+
+  of(path: DocumentPath, at: 'key' | 'value'): Place {
+    let key: Node | null = null
+    let value: Node | null = this.#root
+    for (const part of path) {
+      const next = this.#step(value, part)
+      if (next === null) return this.#at(key ?? value, value)
+      key = next.key
+      value = next.value
+    }
+    const isEmpty = value === null || (isScalar(value) && value.source === '')
+    return this.#at(at === 'key' || isEmpty ? (key ?? value) : value, value)
+  }
+
+  ofOffset(offset: number): Place {
+    const { line, col } = this.#source.lines.linePos(offset)
+    return { offset, line: Math.max(line, 1), column: Math.max(col, 1), literalOffset: null }
+  }
+
+  #at(node: Node | null, value: Node | null): Place {
+    return { ...this.ofOffset(node?.range?.[0] ?? 0), literalOffset: node === value ? this.#literal(node) : null }
+  }
+
+  #literal(node: Node | null): number | null {
+    if (!isScalar(node) || typeof node.value !== 'string') return null
+    const [start, end] = [node.range?.[0] ?? 0, node.range?.[1] ?? 0]
+    const written = this.#source.text.slice(start, end)
+    if (written === node.value) return start
+    return written.slice(1, -1) === node.value ? start + 1 : null
+  }
+
+  #step(from: Node | null, part: string | number): { key: Node | null; value: Node | null } | null {
+    const node = from !== null && isAlias(from) ? (this.#aliases.get(from) ?? null) : from
+    if (isSeq(node)) {
+      const item = typeof part === 'number' ? node.items[part] : undefined
+      return item === undefined ? null : { key: null, value: item as Node }
+    }
+    const pair = isMap(node) ? this.#index(node).get(String(part)) : undefined
+    return pair === undefined ? null : { key: pair.key as Node, value: pair.value as Node | null }
+  }
+
+  #index(map: YAMLMap): Map<string, Pair> {
+    const known = this.#indexes.get(map)
+    if (known !== undefined) return known
+    const index = new Map<string, Pair>()
+    for (const pair of map.items) {
+      const key = isAlias(pair.key) ? this.#aliases.get(pair.key) : pair.key
+      const name = isScalar(key) ? String(key.value) : ''
+      if (!index.has(name)) index.set(name, pair)
+    }
+    this.#indexes.set(map, index)
+    return index
+  }
+}

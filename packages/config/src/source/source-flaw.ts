@@ -1,0 +1,41 @@
+import type { YAMLError } from 'yaml'
+
+/** A mistake in the text of a document, before anything is known about its meaning. */
+export interface SourceFlaw {
+  readonly offset: number
+  readonly message: string
+  readonly remedy: string
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'check the indentation and the closing brackets',
+  BLOCK_AS_IMPLICIT_KEY: 'check the indentation, or quote the text if it holds a colon',
+  MULTILINE_IMPLICIT_KEY: 'check the indentation, or quote the text if it holds a colon',
+  MISSING_CHAR: 'add what is missing',
+  TAB_AS_INDENT: 'indent with spaces',
+  BAD_DQ_ESCAPE: 'write \\\\ for a backslash, or use single quotes',
+  TAG_RESOLVE_FAILED: 'remove the tag',
+}
+
+/** Codes that leave the structure of the document intact. */
+const HARMLESS: ReadonlySet<string> = new Set(['BAD_DQ_ESCAPE', 'TAG_RESOLVE_FAILED', 'BAD_ALIAS', 'ALIAS_PROPS'])
+
+/** Mistakes after which the rest of the document can still be read. */
+export function isolatedFlaws(errors: readonly YAMLError[]): readonly SourceFlaw[] {
+  return errors.filter((error) => HARMLESS.has(error.code)).map(flawOf)
+}
+
+/** The first mistake that breaks the structure, or null; those that follow it are mostly its echo. */
+export function breakingFlaw(errors: readonly YAMLError[]): SourceFlaw | null {
+  const breaking = errors.filter((error) => !HARMLESS.has(error.code)).sort((a, b) => a.pos[0] - b.pos[0])
+  return breaking[0] === undefined ? null : flawOf(breaking[0])
+}
+
+function flawOf(error: YAMLError): SourceFlaw {
+  const message = error.message.replace(/\.$/, '')
+  return {
+    offset: error.pos[0],
+    message: `not valid YAML: ${message.slice(0, 1).toLowerCase()}${message.slice(1)}`,
+    remedy: REMEDIES[error.code] ?? 'correct the syntax here',
+  }
+}

@@ -1,0 +1,61 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+
+/** Reads the text of a file. @throws Error whose message says why it cannot be read. */
+export type ReadFile = (path: string) => string
+
+/**
+ * Reads a regular file of UTF-8 text; a byte-order mark is left out.
+ * @param maxBytes a larger file is refused.
+ * @throws Error whose message says what is wrong with the file, without its path.
+ */
+export function readTextFile(path: string, maxBytes: number): string {
+  const stats = attempt(() => statSync(path))
+  if (!stats.isFile()) throw new Error('it is not a regular file')
+  if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+  return decode(attempt(() => readBounded(path, maxBytes)))
+}
+
+/** Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed. */
+function readBounded(path: string, maxBytes: number): Buffer {
+  const buffer = Buffer.allocUnsafe(maxBytes + 1)
+  const file = openSync(path, 'r')
+  try {
+    let length = 0
+    while (length < buffer.length) {
+      const count = readSync(file, buffer, length, buffer.length - length, null)
+      if (count === 0) break
+      length += count
+    }
+    if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+    return buffer.subarray(0, length)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new Error('it is not UTF-8 text', { cause })
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read by this user',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  ELOOP: 'its symbolic links go in a circle',
+  ENAMETOOLONG: 'its path is too long',
+}
+
+function attempt<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (code === '') throw cause
+    throw new Error(REASONS[code] ?? `it cannot be read (${code})`, { cause })
+  }
+}

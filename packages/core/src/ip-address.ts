@@ -1,0 +1,117 @@
+const DOT = 46
+const COLON = 58
+
+/** The value of each hexadecimal digit plus one; 0 for every other character. */
+const HEX = new Uint8Array(128)
+for (let i = 0; i < 16; i++) {
+  HEX['0123456789abcdef'.charCodeAt(i)] = i + 1
+  HEX['0123456789ABCDEF'.charCodeAt(i)] = i + 1
+}
+
+/** Groups of the IPv6 address being read; reused, because reading is synchronous and hot. */
+const groups = new Uint16Array(8)
+
+/** The IPv4 address as an unsigned 32-bit number, or -1 when the text is not one (leading zeros are refused). */
+export function ipv4Number(text: string): number {
+  return readIpv4(text, 0, text.length)
+}
+
+/**
+ * Reads an IPv6 address into four 32-bit words, most significant first; false when the text is not one. A zone
+ * (`fe80::1%eth0`) is read over: it names an interface of this host and is no part of the address.
+ */
+export function readIpv6(text: string, words: Uint32Array): boolean {
+  const zone = text.indexOf('%')
+  if (zone === text.length - 1 && zone !== -1) return false
+  if (!readGroups(text, zone === -1 ? text.length : zone)) return false
+  for (let i = 0; i < 4; i++) words[i] = groups[2 * i]! * 65536 + groups[2 * i + 1]!
+  return true
+}
+
+/** Whether the words are an IPv4-mapped address, `::ffff:a.b.c.d`; the fourth word is the IPv4 address then. */
+export function isIpv4Mapped(words: Uint32Array): boolean {
+  return words[0] === 0 && words[1] === 0 && words[2] === 0xffff
+}
+
+const checked = new Uint32Array(4)
+
+/** Whether text is one IPv4 or IPv6 address. */
+export function isIpAddress(text: string): boolean {
+  return ipv4Number(text) !== -1 || readIpv6(text, checked)
+}
+
+function readIpv4(text: string, start: number, end: number): number {
+  if (end - start > 15) return -1
+  let address = 0
+  let octet = -1
+  let octets = 0
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    if (code === DOT) {
+      if (octet === -1 || ++octets > 3) return -1
+      address = address * 256 + octet
+      octet = -1
+    } else {
+      if (code < 48 || code > 57 || octet === 0) return -1
+      octet = octet === -1 ? code - 48 : octet * 10 + code - 48
+      if (octet > 255) return -1
+    }
+  }
+  return octets === 3 && octet !== -1 ? address * 256 + octet : -1
+}
+
+/** Reads `text[0, end)` into `groups`: up to eight of up to four digits, one "::", an IPv4 address at the end. */
+function readGroups(text: string, end: number): boolean {
+  let count = 0
+  let gap = -1
+  let i = 0
+  if (text.charCodeAt(0) === COLON) {
+    if (text.charCodeAt(1) !== COLON) return false
+    gap = 0
+    i = 2
+  }
+  while (i < end) {
+    if (count === 8) return false
+    const start = i
+    let value = 0
+    for (let digit = hexDigit(text, i, end); digit !== -1; digit = hexDigit(text, ++i, end)) {
+      value = value * 16 + digit
+    }
+    if (i < end && text.charCodeAt(i) === DOT) {
+      return count < 7 && readTail(text, start, end, count) && closeGap(count + 2, gap)
+    }
+    if (i === start || i - start > 4) return false
+    groups[count++] = value
+    if (i === end) break
+    if (text.charCodeAt(i) !== COLON || ++i === end) return false
+    if (text.charCodeAt(i) === COLON) {
+      if (gap !== -1) return false
+      gap = count
+      i++
+    }
+  }
+  return closeGap(count, gap)
+}
+
+/** The IPv4 address at the end of an IPv6 one, into two groups. */
+function readTail(text: string, start: number, end: number, count: number): boolean {
+  const address = readIpv4(text, start, end)
+  if (address === -1) return false
+  groups[count] = address >>> 16
+  groups[count + 1] = address & 0xffff
+  return true
+}
+
+/** Moves the groups after "::" to the end and fills the place between with zeros. */
+function closeGap(count: number, gap: number): boolean {
+  if (gap === -1) return count === 8
+  if (count === 8) return false
+  groups.copyWithin(8 - count + gap, gap, count)
+  groups.fill(0, gap, 8 - count + gap)
+  return true
+}
+
+function hexDigit(text: string, at: number, end: number): number {
+  const code = at < end ? text.charCodeAt(at) : 0
+  return code < 128 ? HEX[code]! - 1 : -1
+}

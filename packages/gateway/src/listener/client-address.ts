@@ -1,0 +1,107 @@
+import { type CidrSet, type Exchange, headerJoined, headerValue, removeHeader, setHeader } from '@sluice/core'
+
+/**
+ * Finds the client's address behind trusted proxies, and drops forwarding fields that nobody trusted has written:
+ * a peer outside `trusted` gets no say in X-Forwarded-*, Forwarded or X-Request-Id.
+ */
+export function applyClientAddress(x: Exchange, trusted: CidrSet | null): void {
+  x.clientIp = x.peer
+  if (trusted === null || !trusted.has(x.peer)) {
+    dropForwarding(x)
+    return
+  }
+  const chain = headerJoined(x.headers, 'x-forwarded-for') ?? forwardedFor(x)
+  if (chain !== null) x.clientIp = lastUntrusted(chain, trusted) ?? x.peer
+  const proto = headerValue(x.headers, 'x-forwarded-proto')
+  if (proto === 'https' || proto === 'http') x.scheme = proto
+  const id = headerValue(x.headers, 'x-request-id')
+  if (id !== null && isRequestId(id)) x.id = id
+}
+
+function dropForwarding(x: Exchange): void {
+  const headers = x.headers
+  for (let i = 0; i < headers.length; i += 2) {
+    if (isForwardingField(headers[i]!)) {
+      dropAll(x)
+      return
+    }
+  }
+}
+
+function isForwardingField(name: string): boolean {
+  if (name.charCodeAt(0) === 120 /* x */) {
+    return name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip'
+  }
+  return name === 'forwarded'
+}
+
+function dropAll(x: Exchange): void {
+  const kept: string[] = []
+  for (let i = 0; i < x.headers.length; i += 2) {
+    if (!isForwardingField(x.headers[i]!)) kept.push(x.headers[i]!, x.headers[i + 1]!)
+  }
+  x.headers = kept
+}
+
+/** The right-most address that is not one of our own proxies: those to its left are the client's claim. */
+function lastUntrusted(chain: string, trusted: CidrSet): string | null {
+  const hops = chain.split(',')
+  for (let i = hops.length - 1; i >= 0; i--) {
+    const address = bareAddress(hops[i]!.trim())
+    if (!isAddressText(address)) return null
+    if (i === 0 || !trusted.has(address)) return address
+  }
+  return null
+}
+
+/** Without the port and the brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. */
+function bareAddress(text: string): string {
+  if (text.startsWith('[')) return text.slice(1, Math.max(1, text.indexOf(']')))
+  const colon = text.indexOf(':')
+  return colon > 0 && colon === text.lastIndexOf(':') ? text.slice(0, colon) : text
+}
+
+function isAddressText(text: string): boolean {
+  return text.length >= 2 && text.length <= 45 && /^[0-9a-fA-F.:]+$/.test(text)
+}
+
+/** The `for` parameters of Forwarded (RFC 7239 section 4), as an X-Forwarded-For chain. */
+function forwardedFor(x: Exchange): string | null {
+  const value = headerJoined(x.headers, 'forwarded')
+  if (value === null) return null
+  const hops: string[] = []
+  for (const element of value.split(',')) {
+    const match = /(?:^|;)\s*for="?([^";]+)"?/i.exec(element)
+    hops.push(match === null ? 'unknown' : match[1]!)
+  }
+  return hops.join(',')
+}
+
+function isRequestId(text: string): boolean {
+  return text.length <= 128 && /^[A-Za-z0-9._:-]+$/.test(text)
+}
+
+/**
+ * Adds what the upstream should know of the client: X-Forwarded-For, -Proto, -Host and X-Request-Id, and one more
+ * element of Forwarded where a trusted proxy already sent that field.
+ */
+export function addForwardingFields(x: Exchange): void {
+  const headers = x.headers
+  const chain = headerJoined(headers, 'x-forwarded-for')
+  if (chain === null) headers.push('x-forwarded-for', x.peer, 'x-forwarded-proto', x.scheme)
+  else {
+    setHeader(headers, 'x-forwarded-for', chain + ', ' + x.peer)
+    setHeader(headers, 'x-forwarded-proto', x.scheme)
+  }
+  const host = headerValue(headers, 'x-forwarded-host')
+  if (host === null) headers.push('x-forwarded-host', x.authority)
+  const forwarded = headerJoined(headers, 'forwarded')
+  if (forwarded !== null) setHeader(headers, 'forwarded', forwarded + ', ' + forwardedElement(x))
+  removeHeader(headers, 'x-request-id')
+  headers.push('x-request-id', x.id)
+}
+
+function forwardedElement(x: Exchange): string {
+  const node = x.peer.includes(':') ? `"[${x.peer}]"` : x.peer
+  return `for=${node};host="${x.authority}";proto=${x.scheme}`
+}

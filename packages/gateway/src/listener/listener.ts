@@ -1,0 +1,88 @@
+import type { CidrSet, Exchange, Reply } from '@sluice/core'
+
+/**
+ * The client's side of one exchange, as the pipeline sees it, whatever engine serves the connection.
+ *
+ *     head in ─► Gate.accept(x, client) ─► readBody(receiver) ─► chunks ─► receiver
+ *     client.send(…)                                  one complete response
+ *     client.start(…), write(…)…, end()               a streamed one; write answers false when the client is slow
+ *     client.abort()                                  cut the connection, so that the client sees a truncated body
+ *
+ * After `end`, `send` or `abort`, and after the owner's `onClientAbort`, nothing more is called on it.
+ */
+export interface ClientStream {
+  /** Hears of the client going away and of room in its receive window. Set once, before `accept` returns. */
+  owner: ClientOwner | null
+  /** Answer with `Connection: close` and close after the response. Only ever set, never cleared. */
+  closeAfter: boolean
+  /** The connection is gone; nothing can be sent. */
+  readonly isGone: boolean
+  /** Starts delivering the request body, from its first byte, to the receiver. Called at most once. */
+  readBody(receiver: BodyReceiver): void
+  /** Stops reading from the client; chunks already read may still arrive. */
+  pauseBody(): void
+  resumeBody(): void
+  /** Sends a whole response. `headers` is a flat list without framing fields. */
+  send(status: number, headers: readonly string[], body: Uint8Array | string | null): void
+  /**
+   * Sends a response without a body: to HEAD, or of a status that has none (204, 304).
+   * @param length the Content-Length to announce; -1: none.
+   */
+  sendHead(status: number, headers: readonly string[], length: number): void
+  /** Begins a streamed response. @param length its Content-Length; -1: unknown, sent chunked. */
+  start(status: number, headers: readonly string[], length: number): void
+  /** Sends the next bytes. False: wait for `onClientDrain`; the chunk is kept until it is sent. */
+  write(chunk: Uint8Array): boolean
+  /**
+   * Ends a streamed response; one that fell short of its announced length is cut instead, so that the client notices.
+   * False: the last bytes are still on their way, and `onClientDrain` follows once they are out.
+   */
+  end(): boolean
+  abort(): void
+}
+
+/** What a client stream tells the one who answers it. */
+export interface ClientOwner {
+  /** The connection was lost before the response was complete. */
+  onClientAbort(): void
+  /** There is room again after `write` answered false. */
+  onClientDrain(): void
+}
+
+/** Where the chunks of a request body go. A chunk is only valid during the call: copy what must be kept. */
+export interface BodyReceiver {
+  onBodyChunk(chunk: Uint8Array, isLast: boolean): void
+}
+
+/** The pipeline's entrance. Neither call throws. */
+export interface Gate {
+  /** Takes a request whose head is well-formed. */
+  accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void
+  /** Takes a request that the listener must refuse, so that it is answered, counted and logged like every other. */
+  refuse(x: Exchange, client: ClientStream, reply: Reply): void
+}
+
+/** What of a listener can change without opening it anew. */
+export interface ListenerSettings {
+  readonly trusted: CidrSet | null
+  readonly health: boolean
+  readonly strictPaths: boolean
+  readonly headerBytes: number
+  readonly headers: number
+  readonly urlBytes: number
+  readonly bodyBytes: number
+  readonly connections: number
+  readonly bodyIdleMs: number
+}
+
+/** One open listening socket. */
+export interface Listener {
+  readonly port: number
+  /** Applies to requests whose head arrives from now on. */
+  settings: ListenerSettings
+  connections(): number
+  /** Stops accepting connections; those that are open go on. */
+  close(): void
+  /** Cuts every connection. */
+  terminate(): void
+}

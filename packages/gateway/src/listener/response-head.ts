@@ -1,0 +1,33 @@
+import { STATUS_CODES } from 'node:http'
+
+/** "200 OK" for every status from 100 to 599; a status without a name gets its class's. */
+export const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, status) => {
+  const generic = ['', 'Informational', 'Success', 'Redirect', 'Client Error', 'Server Error'][Math.floor(status / 100)]
+  return `${status} ${STATUS_CODES[status] ?? generic ?? ''}`
+})
+
+/** Whether responses of this status have no body, whatever their fields say (RFC 9110 section 6.4.1). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304 || status < 200
+}
+
+/** How a field value may go onto the wire. */
+export const PLAIN = 0
+export const NEEDS_LATIN1 = 1
+export const REFUSED = 2
+
+/**
+ * Judges a response field value: ASCII goes out as it is, bytes from 0x80 on must be written as latin1, and anything
+ * that could end the line is refused, wherever it came from (response splitting).
+ */
+export function judgeValue(value: string): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
+  let verdict: typeof PLAIN | typeof NEEDS_LATIN1 = PLAIN
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (code >= 32 && code < 127) continue
+    if (code === 9) continue
+    if (code < 32 || code === 127 || code > 255) return REFUSED
+    verdict = NEEDS_LATIN1
+  }
+  return verdict
+}

@@ -1,0 +1,314 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
+import { judgeValue, NEEDS_LATIN1, REFUSED, STATUS_LINES } from '../response-head.js'
+import type { StalledStreams } from './stalled-streams.js'
+
+/**
+ * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
+ * nothing is touched after abort or end, every write is corked, a request that may hide a second one is never answered
+ * inside the parser's callback (docs/limits.md, "uWebSockets.js").
+ *
+ * States of the response:  open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
+ */
+export class UwsClientStream implements ClientStream {
+  owner: ClientOwner | null = null
+  closeAfter = false
+  isGone = false
+  readonly #res: HttpResponse
+  readonly #stalled: StalledStreams
+  #isBodyDone: boolean
+  #receiver: BodyReceiver | null = null
+  #early: Uint8Array | null = null
+  #isPaused = false
+  #isDone = false
+  /** Content-Length of a streamed response; -1 when it is chunked. */
+  #length = -1
+  /** Bytes taken for a response of known length. */
+  #taken = 0
+  #hasDrainHandler = false
+  #isWaiting = false
+  #unsent: Uint8Array | null = null
+  #unsentFrom = 0
+
+  constructor(res: HttpResponse, hasBody: boolean, stalled: StalledStreams) {
+    this.#res = res
+    this.#isBodyDone = !hasBody
+    this.#stalled = stalled
+    res.onAborted(() => this.#onAborted())
+    if (hasBody) res.onData((chunk, isLast) => this.#onData(chunk, isLast))
+  }
+
+  // The request body.
+
+  readBody(receiver: BodyReceiver): void {
+    this.#receiver = receiver
+    const early = this.#early
+    if (early === null) return
+    this.#early = null
+    receiver.onBodyChunk(early, this.#isBodyDone)
+    if (!this.#isBodyDone) this.resumeBody()
+  }
+
+  pauseBody(): void {
+    if (this.#isPaused || this.isGone || this.#isDone || this.#isBodyDone) return
+    this.#isPaused = true
+    this.#res.pause()
+  }
+
+  resumeBody(): void {
+    if (!this.#isPaused || this.isGone || this.#isDone) return
+    this.#isPaused = false
+    this.#res.resume()
+  }
+
+  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    callbackDepth++
+    if (isLast) this.#isBodyDone = true
+    if (this.#receiver !== null) {
+      this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
+      if (!isLast) this.#rearm()
+    } else {
+      this.#keepEarly(chunk)
+    }
+    callbackDepth--
+  }
+
+  /** The body came before anyone wanted it: keep this one read, at most 512 KB, and stop reading. */
+  #keepEarly(chunk: ArrayBuffer): void {
+    if (this.#isDone) return
+    const copy = new Uint8Array(chunk.slice(0))
+    this.#early = this.#early === null ? copy : concat(this.#early, copy)
+    this.pauseBody()
+  }
+
+  /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
+  #rearm(): void {
+    if (this.#isPaused || this.isGone || this.#isDone || this.#unsent !== null) return
+    this.#res.pause()
+    this.#res.resume()
+  }
+
+  // The response.
+
+  send(status: number, headers: readonly string[], body: Uint8Array | string | null): void {
+    this.#answer(ENDED_WITH_BODY, status, headers, body ?? '', -1)
+  }
+
+  sendHead(status: number, headers: readonly string[], length: number): void {
+    this.#answer(ENDED_WITHOUT_BODY, status, headers, '', length)
+  }
+
+  /**
+   * A response after which the connection closes is sent chunked even if its length is known: uWS can close after
+   * the end of a chunked response, not after one of announced length.
+   */
+  start(status: number, headers: readonly string[], length: number): void {
+    if (!this.#isBodyDone) this.closeAfter = true
+    this.#length = this.closeAfter ? -1 : length
+    this.#answer(STARTED, status, headers, '', length)
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.isGone || this.#isDone) return true
+    corked = this
+    corkedChunk = chunk
+    this.#res.cork(writeCorked)
+    return this.#unsent === null && !this.#isWaiting
+  }
+
+  end(): boolean {
+    if (this.isGone || this.#isDone) return true
+    if (this.#length >= 0) return this.#endOfLength()
+    this.#done()
+    corked = this
+    this.#res.cork(endCorked)
+    return true
+  }
+
+  /** uWS ended the response with its last byte, unless bytes are waiting or missing. */
+  #endOfLength(): boolean {
+    if (this.#taken === this.#length) return false
+    this.abort()
+    return true
+  }
+
+  abort(): void {
+    if (this.isGone || this.#isDone) return
+    this.#done()
+    this.#res.close()
+  }
+
+  #answer(how: Answer, status: number, headers: readonly string[], body: Uint8Array | string, length: number): void {
+    if (this.isGone || this.#isDone) return
+    if (!this.#isBodyDone) this.closeAfter = true
+    if (callbackDepth > 0 && this.closeAfter) {
+      setImmediate(() => this.#answer(how, status, headers, body, length))
+      return
+    }
+    if (how !== STARTED) this.#done()
+    corked = this
+    answerHow = how
+    answerStatus = status
+    answerHeaders = headers
+    answerBody = body
+    answerLength = length
+    this.#res.cork(answerCorked)
+    answerHeaders = NO_HEADERS
+    answerBody = ''
+  }
+
+  /** Runs inside cork. @internal */
+  answerNow(): void {
+    const res = this.#res
+    const how = answerHow
+    if (answerStatus !== 200) res.writeStatus(STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!)
+    this.#writeHeaders(answerHeaders)
+    if (this.closeAfter) res.writeHeader('Connection', 'close')
+    if (how === ENDED_WITH_BODY) {
+      res.end(answerBody, this.closeAfter)
+    } else if (how === ENDED_WITHOUT_BODY) {
+      if (answerLength >= 0) res.writeHeader('Content-Length', String(answerLength))
+      res.endWithoutBody(undefined, this.closeAfter)
+    }
+  }
+
+  #writeHeaders(headers: readonly string[]): void {
+    const res = this.#res
+    for (let i = 0; i < headers.length; i += 2) {
+      const value = headers[i + 1]!
+      const verdict = judgeValue(value)
+      if (verdict === REFUSED) continue
+      res.writeHeader(headers[i]!, verdict === NEEDS_LATIN1 ? Buffer.from(value, 'latin1') : value)
+    }
+  }
+
+  /** Runs inside cork. @internal */
+  writeNow(chunk: Uint8Array): void {
+    const res = this.#res
+    if (this.#length < 0) {
+      if (!res.write(chunk)) this.#waitForDrain()
+      return
+    }
+    const from = res.getWriteOffset()
+    this.#taken += chunk.length
+    // More bytes than announced would be read by the client as its next response.
+    if (this.#taken > this.#length) {
+      this.#done()
+      res.close()
+      return
+    }
+    const [isSent, isComplete] = res.tryEnd(chunk, this.#length)
+    if (isComplete) this.#done()
+    else if (!isSent) {
+      this.#unsent = chunk
+      this.#unsentFrom = from
+      this.#stalled.add(this)
+      this.#waitForDrain()
+    }
+  }
+
+  #waitForDrain(): void {
+    this.#isWaiting = true
+    if (this.#hasDrainHandler) return
+    this.#hasDrainHandler = true
+    this.#res.onWritable((offset) => this.#onWritable(offset))
+  }
+
+  #onWritable(offset: number): boolean {
+    if (this.isGone || this.#isDone) return true
+    callbackDepth++
+    const isDrained = this.#length < 0 || this.#sendRest(offset)
+    if (isDrained) {
+      this.#isWaiting = false
+      this.owner?.onClientDrain()
+    }
+    callbackDepth--
+    return isDrained
+  }
+
+  /** Sends what the last tryEnd left, from the offset uWS has reached. True when all of it is out. */
+  #sendRest(offset: number): boolean {
+    const rest = this.#unsent
+    if (rest === null) return true
+    const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
+    if (!isSent && !isComplete) return false
+    this.#unsent = null
+    this.#stalled.remove(this)
+    if (isComplete) this.#done()
+    return true
+  }
+
+  /** uWS closes a connection that could not be written to for 10 s; a fresh attempt starts that clock anew. */
+  retryStalled(): void {
+    if (this.isGone || this.#isDone) return
+    this.#onWritable(this.#res.getWriteOffset())
+  }
+
+  #done(): void {
+    this.#isDone = true
+    this.#stalled.remove(this)
+    this.#unsent = null
+    this.#early = null
+  }
+
+  #onAborted(): void {
+    this.isGone = true
+    this.#stalled.remove(this)
+    this.#unsent = null
+    this.#early = null
+    if (this.#isDone) return
+    this.#isDone = true
+    this.owner?.onClientAbort()
+  }
+
+  /** Runs inside cork. @internal */
+  endNow(): void {
+    this.#res.end('', this.closeAfter)
+  }
+}
+
+type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
+const ENDED_WITH_BODY = 0
+const ENDED_WITHOUT_BODY = 1
+const STARTED = 2
+const NO_HEADERS: readonly string[] = []
+
+/** Above 0 while uWS has called us: its parser is on the stack. */
+let callbackDepth = 0
+
+/** Runs a uWS callback, so that answers know that the parser is on the stack. */
+export function enterCallback(): void {
+  callbackDepth++
+}
+
+export function leaveCallback(): void {
+  callbackDepth--
+}
+
+// uWS calls the corked function at once, so its arguments can wait here; a closure for each response costs more.
+let corked: UwsClientStream
+let corkedChunk: Uint8Array
+let answerHow: Answer
+let answerStatus = 0
+let answerHeaders: readonly string[] = NO_HEADERS
+let answerBody: Uint8Array | string = ''
+let answerLength = -1
+
+function answerCorked(): void {
+  corked.answerNow()
+}
+
+function writeCorked(): void {
+  corked.writeNow(corkedChunk)
+}
+
+function endCorked(): void {
+  corked.endNow()
+}
+
+function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length)
+  whole.set(a)
+  whole.set(b, a.length)
+  return whole
+}

@@ -1,0 +1,154 @@
+import { Exchange, type Reply } from '@sluice/core'
+/// <reference path="./uws.d.ts" />
+import {
+  _cfg,
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  SSLApp,
+  type TemplatedApp,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js'
+import type { RequestIds } from '../../telemetry/request-id.js'
+import { applyClientAddress } from '../client-address.js'
+import type { Gate, Listener, ListenerSettings } from '../listener.js'
+import { RequestHead } from '../request-head.js'
+import { applyTarget } from '../request-target.js'
+import { enterCallback, leaveCallback, UwsClientStream } from './client-stream.js'
+import { addressText } from './peer-address.js'
+import { StalledStreams } from './stalled-streams.js'
+
+/** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
+const TLS_CIPHERS = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
+// uWS announces itself in every response unless told not to.
+_cfg('silent')
+
+export interface UwsListenerOptions {
+  readonly host: string
+  readonly port: number
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null
+  readonly settings: ListenerSettings
+  readonly gate: Gate
+  readonly ids: RequestIds
+}
+
+/**
+ * Opens a listener on uWebSockets.js. Every worker opens its own with SO_REUSEPORT; the kernel spreads connections.
+ * @throws Error when the address cannot be bound or the certificate cannot be read.
+ */
+export function openUwsListener(options: UwsListenerOptions): Promise<Listener> {
+  return new Promise((resolve, reject) => {
+    const listener = new UwsListener(options)
+    listener.open(resolve, reject)
+  })
+}
+
+type ListenSocket = Parameters<typeof us_listen_socket_close>[0]
+
+class UwsListener implements Listener {
+  port: number
+  settings: ListenerSettings
+  readonly #options: UwsListenerOptions
+  readonly #gate: Gate
+  readonly #ids: RequestIds
+  readonly #app: TemplatedApp
+  readonly #head = new RequestHead()
+  readonly #stalled = new StalledStreams()
+  readonly #scheme: 'http' | 'https'
+  readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
+  #socket: ListenSocket | null = null
+  #connections = 0
+
+  constructor(options: UwsListenerOptions) {
+    this.#options = options
+    this.port = options.port
+    this.settings = options.settings
+    this.#gate = options.gate
+    this.#ids = options.ids
+    this.#scheme = options.tls === null ? 'http' : 'https'
+    this.#app = createApp(options.tls)
+    this.#app.filter((_, change) => {
+      this.#connections += change
+    })
+    this.#app.any('/*', (res, req) => this.#onRequest(res, req))
+  }
+
+  open(resolve: (listener: Listener) => void, reject: (error: Error) => void): void {
+    const { host, port } = this.#options
+    this.#app.listen(host, port, (socket) => {
+      if (socket === false) {
+        reject(new Error(`cannot listen on ${host}:${port}; is another process using the address?`))
+        return
+      }
+      this.#socket = socket
+      this.port = us_socket_local_port(socket)
+      resolve(this)
+    })
+  }
+
+  connections(): number {
+    return this.#connections
+  }
+
+  close(): void {
+    if (this.#socket === null) return
+    us_listen_socket_close(this.#socket)
+    this.#socket = null
+  }
+
+  terminate(): void {
+    this.#socket = null
+    this.#app.close()
+  }
+
+  /** Nothing may be thrown through here: uWS ends the process. Everything below answers instead of throwing. */
+  #onRequest(res: HttpResponse, req: HttpRequest): void {
+    enterCallback()
+    const x = this.#exchange(res, req)
+    const head = this.#head
+    head.begin()
+    req.forEach(this.#addLine)
+    const refused = head.apply(x, this.settings) ?? this.#target(x, req)
+    const client = new UwsClientStream(res, refused !== null || x.contentLength !== 0, this.#stalled)
+    // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
+    client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose
+    this.#pass(x, client, refused)
+    leaveCallback()
+  }
+
+  #exchange(res: HttpResponse, req: HttpRequest): Exchange {
+    const x = new Exchange()
+    x.startedAt = Date.now()
+    x.startedMono = performance.now()
+    x.method = req.getCaseSensitiveMethod()
+    x.scheme = this.#scheme
+    x.peer = addressText(res.getRemoteAddress())
+    x.bodyLimit = this.settings.bodyBytes
+    return x
+  }
+
+  #target(x: Exchange, req: HttpRequest): Reply | null {
+    return applyTarget(x, req.getUrl(), req.getQuery() ?? '', this.settings)
+  }
+
+  #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {
+    applyClientAddress(x, this.settings.trusted)
+    if (x.id === '') x.id = this.#ids.next(x.startedAt)
+    if (refused !== null) this.#gate.refuse(x, client, refused)
+    else this.#gate.accept(x, client, this.settings)
+  }
+}
+
+function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {
+  if (tls === null) return App()
+  return SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: TLS_CIPHERS })
+}

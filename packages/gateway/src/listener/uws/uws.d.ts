@@ -1,0 +1,7 @@
+/** What uWebSockets.js exports and its type declarations leave out. */
+import 'uWebSockets.js'
+
+declare module 'uWebSockets.js' {
+  /** Sets a library-wide switch; `silent` leaves out the `uWebSockets` response field. */
+  export function _cfg(option: 'silent'): void
+}

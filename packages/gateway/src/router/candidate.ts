@@ -1,0 +1,15 @@
+import type { RoutePlan } from '@sluice/config'
+import type { Exchange } from '@sluice/core'
+
+/** A question about an exchange that has a yes or a no. */
+export interface Predicate {
+  test(x: Exchange): boolean
+}
+
+/** A route as the router takes it: what it matches, and what the gateway keeps for it. */
+export interface Candidate<T> {
+  readonly plan: RoutePlan
+  /** The compiled `plan.match.when`; null when there is none. It must not throw. */
+  readonly when: Predicate | null
+  readonly value: T
+}

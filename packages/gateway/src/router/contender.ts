@@ -1,0 +1,49 @@
+import type { Exchange } from '@sluice/core'
+import { compileFieldPredicates } from './field-predicate.js'
+import { paramNames, paramPlaces } from './path-params.js'
+import type { Candidate, Predicate } from './candidate.js'
+
+/** What is left to ask of a route once its host and path match; one per route and host pattern. */
+export class Contender<T> {
+  /** Its precedence among all contenders of the router: the smaller wins. */
+  readonly rank: number
+  /** HEAD included where GET is; null: every method. */
+  readonly methods: ReadonlySet<string> | null
+  readonly paramNames: readonly string[]
+  /** Positions of the parameters among the segments of the path, ascending. */
+  readonly paramPlaces: readonly number[]
+  readonly value: T
+  private readonly predicates: readonly Predicate[]
+
+  constructor(rank: number, candidate: Candidate<T>) {
+    const { match } = candidate.plan
+    this.rank = rank
+    this.methods = servedMethods(match.methods)
+    this.paramNames = paramNames(match.path)
+    this.paramPlaces = paramPlaces(match.path)
+    this.value = candidate.value
+    this.predicates = [
+      ...compileFieldPredicates(match),
+      ...(candidate.when === null ? [] : [candidate.when]),
+    ]
+  }
+
+  serves(method: string): boolean {
+    return this.methods === null || this.methods.has(method)
+  }
+
+  /** Headers and query first, then the condition. */
+  accepts(x: Exchange): boolean {
+    const predicates = this.predicates
+    for (let i = 0; i < predicates.length; i++) {
+      if (!predicates[i]!.test(x)) return false
+    }
+    return true
+  }
+}
+
+/** The methods a route serves: those it names, and HEAD with GET (RFC 9110 section 9.3.2). Null: every method. */
+export function servedMethods(named: readonly string[]): ReadonlySet<string> | null {
+  if (named.length === 0) return null
+  return new Set(named.includes('GET') ? [...named, 'HEAD'] : named)
+}

@@ -1,0 +1,114 @@
+import type { FieldPredicate, MatchPlan } from '@sluice/config'
+import { type Exchange, headerValue } from '@sluice/core'
+import { QueryCursor } from './query-parameter.js'
+import type { Predicate } from './candidate.js'
+
+/** The predicates of a route on headers and query parameters, in the order of the plan. */
+export function compileFieldPredicates(match: MatchPlan): Predicate[] {
+  return [...match.headers.map(compileHeader), ...match.query.map(compileQuery)]
+}
+
+/** A predicate on a header: it holds when one line of the field passes, `absent` when there is no line. */
+export function compileHeader(predicate: FieldPredicate): Predicate {
+  const expected = new ValueTest(predicate)
+  if (isEdgeField(predicate.name)) return new EdgeFieldPredicate(predicate.name, expected)
+  return new HeaderPredicate(predicate.name, expected)
+}
+
+/** A predicate on a decoded query parameter: it holds when one of that name passes, `absent` when there is none. */
+export function compileQuery(predicate: FieldPredicate): Predicate {
+  return new QueryPredicate(predicate.name, new ValueTest(predicate))
+}
+
+/** What is asked of one value. */
+class ValueTest {
+  /** The answer when no value passes: true for `absent`, whose values all fail to pass. */
+  readonly otherwise: boolean
+  private readonly test: FieldPredicate['test']
+  private readonly expected: string
+  private readonly pattern: RegExp | null
+
+  constructor({ test, value }: FieldPredicate) {
+    this.otherwise = test === 'absent'
+    this.test = test
+    this.expected = value
+    this.pattern = test === 'regex' ? new RegExp(value) : null
+  }
+
+  /** Whether this value decides the question, against `otherwise`. */
+  decides(value: string): boolean {
+    if (this.pattern !== null) return this.pattern.test(value)
+    if (this.test === 'exact') return value === this.expected
+    return this.test === 'prefix' ? value.startsWith(this.expected) : true
+  }
+}
+
+class HeaderPredicate implements Predicate {
+  private readonly name: string
+  private readonly expected: ValueTest
+
+  constructor(name: string, expected: ValueTest) {
+    this.name = name
+    this.expected = expected
+  }
+
+  test(x: Exchange): boolean {
+    const { headers } = x
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === this.name && this.expected.decides(headers[i + 1]!)) return !this.expected.otherwise
+    }
+    return this.expected.otherwise
+  }
+}
+
+/** Host and Content-Length, which the listener takes out of the header list. */
+class EdgeFieldPredicate implements Predicate {
+  private readonly name: string
+  private readonly expected: ValueTest
+
+  constructor(name: string, expected: ValueTest) {
+    this.name = name
+    this.expected = expected
+  }
+
+  test(x: Exchange): boolean {
+    const value = edgeField(x, this.name)
+    const isDecided = value !== null && this.expected.decides(value)
+    return isDecided !== this.expected.otherwise
+  }
+}
+
+class QueryPredicate implements Predicate {
+  private readonly name: string
+  private readonly expected: ValueTest
+  private readonly cursor = new QueryCursor()
+
+  constructor(name: string, expected: ValueTest) {
+    this.name = name
+    this.expected = expected
+  }
+
+  test(x: Exchange): boolean {
+    const { cursor, expected } = this
+    cursor.read(x.query)
+    while (cursor.advance()) {
+      if (cursor.hasName(this.name) && expected.decides(cursor.value())) return !expected.otherwise
+    }
+    return expected.otherwise
+  }
+}
+
+/** The first value of a header as predicates see it, or null. `name` in lower case. */
+export function fieldValue(x: Exchange, name: string): string | null {
+  return isEdgeField(name) ? edgeField(x, name) : headerValue(x.headers, name)
+}
+
+function isEdgeField(name: string): boolean {
+  return name === 'host' || name === 'content-length'
+}
+
+/** A Content-Length of 0 and none at all mean the same, no body, and count as absent; so does a chunked body. */
+function edgeField(x: Exchange, name: string): string | null {
+  if (name === 'host') return x.authority === '' ? null : x.authority
+  return x.contentLength > 0 ? String(x.contentLength) : null
+}

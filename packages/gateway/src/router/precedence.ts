@@ -1,0 +1,69 @@
+import { compareRanks, type RoutePlan, routeRank } from '@sluice/config'
+import type { Candidate } from './candidate.js'
+
+/** A route at one of its host patterns; null for a route that takes every host. */
+export interface Placement<T> {
+  readonly candidate: Candidate<T>
+  readonly host: string | null
+}
+
+interface Ranked<T> extends Placement<T> {
+  readonly rank: readonly number[]
+  readonly shape: string
+}
+
+/** How many numbers at the end of a route's rank are not about priority, host and path (see routeRank). */
+const PREDICATES_AND_ORDER = 2
+
+/**
+ * Every route at every one of its hosts, the one that wins before the one that loses. The ranks of the configuration
+ * decide (see routeRank); among equal ones the path whose literal segments stand further left wins, then the order of
+ * the candidates.
+ * @param forHead the order for HEAD: of the routes with one host pattern and path, those that name HEAD come first.
+ */
+export function inPrecedence<T>(candidates: readonly Candidate<T>[], forHead: boolean): Placement<T>[] {
+  const placements = candidates.flatMap(placementsOf)
+  return placements.sort(forHead ? compareForHead : compare)
+}
+
+/** Whether HEAD needs an order of its own. */
+export function hasHeadRoute<T>(candidates: readonly Candidate<T>[]): boolean {
+  return candidates.some(({ plan }) => namesHead(plan))
+}
+
+function placementsOf<T>(candidate: Candidate<T>): Ranked<T>[] {
+  const { hosts } = candidate.plan.match
+  const shape = shapeOf(candidate.plan)
+  const patterns: readonly (string | null)[] = hosts.length === 0 ? [null] : hosts
+  return patterns.map((host) => ({ candidate, host, rank: routeRank(candidate.plan, host), shape }))
+}
+
+/** One letter a segment, so that comparing texts puts literals on the left first: `lp` before `pl`. */
+function shapeOf(plan: RoutePlan): string {
+  return plan.match.path.segments.map((segment) => (segment.kind === 'literal' ? 'l' : 'p')).join('')
+}
+
+function compare<T>(a: Ranked<T>, b: Ranked<T>): number {
+  return compareRanks(a.rank, b.rank) || compareShapes(a.shape, b.shape)
+}
+
+function compareForHead<T>(a: Ranked<T>, b: Ranked<T>): number {
+  return compareRanks(ofPlace(a), ofPlace(b)) || headFirst(a) - headFirst(b) || compare(a, b)
+}
+
+function ofPlace<T>(ranked: Ranked<T>): readonly number[] {
+  return ranked.rank.slice(0, -PREDICATES_AND_ORDER)
+}
+
+function headFirst<T>(ranked: Ranked<T>): number {
+  return namesHead(ranked.candidate.plan) ? 0 : 1
+}
+
+function namesHead(plan: RoutePlan): boolean {
+  return plan.match.methods.includes('HEAD')
+}
+
+function compareShapes(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,91 @@
+import type { Exchange } from '@sluice/core'
+import type { Candidate } from './candidate.js'
+import type { Contender } from './contender.js'
+import { HostTable } from './host-table.js'
+import { paramValues } from './path-params.js'
+import { hasHeadRoute, inPrecedence } from './precedence.js'
+import { Search } from './search.js'
+
+/** The answer of a router. It belongs to the router and is overwritten by the next match. */
+export interface Match<T> {
+  /** The value of the route that won, or null. */
+  readonly value: T | null
+  /**
+   * When nothing won but some route differs in nothing but the method: the methods of all such routes, sorted, as
+   * `Allow` lists them. Null otherwise: the path is not known.
+   */
+  readonly allowed: readonly string[] | null
+}
+
+/** Finds the route of a request; also sets the exchange's `params` and `paramNames` for the route that won. */
+export interface Router<T> {
+  match(x: Exchange): Match<T>
+}
+
+/**
+ * Compiles routes into a router whose cost per request does not grow with their number, regex paths aside: those of
+ * one host pattern are tried one after the other.
+ *
+ *     request ─► host table ─┬─► paths of the exact host ────┬─► exact: one map
+ *                            ├─► paths of each wildcard host ├─► templates and prefixes: one tree
+ *                            └─► paths of every host         ├─► regexes: a list
+ *                                                            └─► no path: a list
+ *
+ * Every route has a number for its precedence at each of its hosts. All places that can hold a route for the request
+ * are looked at, except those whose best number is worse than the one already found; nearly always that is one place.
+ *
+ * @throws RangeError when a template or prefix has more than 64 segments, SyntaxError when a regex is not valid.
+ */
+export function compileRouter<T>(candidates: readonly Candidate<T>[]): Router<T> {
+  const hosts = new HostTable(inPrecedence(candidates, false))
+  return new CompiledRouter(
+    hosts,
+    hasHeadRoute(candidates) ? new HostTable(inPrecedence(candidates, true)) : hosts,
+  )
+}
+
+const NONE: readonly string[] = []
+
+class Answer<T> implements Match<T> {
+  value: T | null = null
+  allowed: readonly string[] | null = null
+}
+
+class CompiledRouter<T> implements Router<T> {
+  private readonly hosts: HostTable<T>
+  /** The order for HEAD differs where one route names HEAD and another serves it through GET. */
+  private readonly headHosts: HostTable<T>
+  private readonly search = new Search<T>()
+  private readonly answer = new Answer<T>()
+
+  constructor(hosts: HostTable<T>, headHosts: HostTable<T>) {
+    this.hosts = hosts
+    this.headHosts = headHosts
+  }
+
+  match(x: Exchange): Match<T> {
+    const hosts = x.method === 'HEAD' ? this.headHosts : this.hosts
+    const search = this.search
+    search.begin()
+    hosts.find(search, x)
+    const winner = search.winner
+    return winner === null ? this.miss(x, hosts) : this.hit(x, winner)
+  }
+
+  private hit(x: Exchange, winner: Contender<T>): Match<T> {
+    x.paramNames = winner.paramNames
+    x.params = winner.paramNames.length === 0 ? NONE : paramValues(x.path, winner.paramPlaces)
+    this.answer.value = winner.value
+    this.answer.allowed = null
+    return this.answer
+  }
+
+  /** A second look at the same places tells which methods would have been accepted. */
+  private miss(x: Exchange, hosts: HostTable<T>): Match<T> {
+    x.paramNames = NONE
+    x.params = NONE
+    this.answer.value = null
+    this.answer.allowed = this.search.isMethodRefused ? this.search.allowedMethods(x, hosts) : null
+    return this.answer
+  }
+}

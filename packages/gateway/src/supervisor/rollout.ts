@@ -1,0 +1,90 @@
+import type { Load } from '@sluice/config'
+
+/** A load on its way to the workers. */
+export interface Assignment {
+  /** Grows with every load; a worker's answer to an older one is thereby recognised. */
+  readonly epoch: number
+  readonly load: Load
+  /** Listener address to real port, for those that name port 0. */
+  readonly ports: Readonly<Record<string, number>>
+}
+
+/** One answer of a worker: null when it did what was asked, else why not. */
+export type Refusal = string | null
+
+/** A worker, as a rollout sees it. Every call ends within a deadline of its own and none rejects. */
+export interface Participant {
+  /** 1 to N. */
+  readonly worker: number
+  prepare(assignment: Assignment): Promise<Refusal>
+  activate(epoch: number): Promise<Refusal>
+  discard(epoch: number): Promise<Refusal>
+  /** Ends the worker at once; its seat is filled again with what is current then. */
+  kill(reason: string): void
+}
+
+/** Why a worker stands in the way. */
+export interface Objection {
+  readonly worker: number
+  readonly reason: string
+}
+
+/** How a rollout ended. */
+export type RolloutResult =
+  | { readonly kind: 'activated' }
+  | { readonly kind: 'rolled-back'; readonly objections: readonly Objection[] }
+
+/**
+ * Brings a load to all workers or to none: first every worker prepares it beside what it serves, and only when all
+ * of them could do so is it activated. One that fails, is silent or dies while preparing leaves everything as it was.
+ */
+export async function rollOut(
+  assignment: Assignment,
+  workers: readonly Participant[],
+): Promise<RolloutResult> {
+  if (workers.length === 0) return rolledBack([{ worker: 0, reason: 'no worker is running; see the log' }])
+
+  const objections = await ask(workers, (worker) => worker.prepare(assignment))
+  if (objections.length > 0) {
+    await discardEverywhere(assignment, workers)
+    return rolledBack(objections)
+  }
+
+  await activateEverywhere(assignment, workers)
+  return { kind: 'activated' }
+}
+
+/** The workers that did not do what was asked, and why. */
+async function ask(
+  workers: readonly Participant[],
+  question: (worker: Participant) => Promise<Refusal>,
+): Promise<Objection[]> {
+  const objections: Objection[] = []
+  const refusals = await Promise.all(workers.map(question))
+  refusals.forEach((reason, i) => {
+    if (reason !== null) objections.push({ worker: workers[i]!.worker, reason })
+  })
+  return objections
+}
+
+/** A worker that cannot even let go of the load is in an unknown state: a fresh one with the old load replaces it. */
+async function discardEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
+  const stuck = await ask(workers, (worker) => worker.discard(assignment.epoch))
+  end(stuck, workers)
+}
+
+/** All have promised, so there is no way back: one that breaks the promise is replaced by one with the new load. */
+async function activateEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
+  const broken = await ask(workers, (worker) => worker.activate(assignment.epoch))
+  end(broken, workers)
+}
+
+function end(objections: readonly Objection[], workers: readonly Participant[]): void {
+  for (const { worker, reason } of objections) {
+    workers.find((candidate) => candidate.worker === worker)?.kill(reason)
+  }
+}
+
+function rolledBack(objections: readonly Objection[]): RolloutResult {
+  return { kind: 'rolled-back', objections }
+}

@@ -1,0 +1,213 @@
+import type { Worker } from 'node:cluster'
+import type { LogIdentity } from '@sluice/core'
+import type { Sample } from '../telemetry/sample.js'
+import type { Answer, FromWorker, HeartbeatMessage, ToWorker } from '../worker/messages.js'
+import type { Assignment, Participant, Refusal } from './rollout.js'
+
+/** How long a worker may take for each step, in milliseconds. */
+export interface WorkerDeadlines {
+  /** From the fork to the first word: loading modules on a busy machine. */
+  readonly startMs: number
+  /** Compiling a load and opening its listeners. */
+  readonly prepareMs: number
+  readonly activateMs: number
+  readonly discardMs: number
+  /** A scrape does not wait longer for one worker; its last known numbers are used. */
+  readonly samplesMs: number
+  /** Without a heartbeat for this long the event loop hangs and the worker is killed. */
+  readonly silenceMs: number
+}
+
+/** The deadlines of a gateway; tests use shorter ones. */
+export const WORKER_DEADLINES: WorkerDeadlines = {
+  startMs: 30_000,
+  prepareMs: 15_000,
+  activateMs: 5000,
+  discardMs: 5000,
+  samplesMs: 1000,
+  silenceMs: 4000,
+}
+
+/** How a worker process ended. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly ageMs: number
+}
+
+/** A question without its number; the handle numbers it. */
+type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
+type Question = Unnumbered<ToWorker>
+type Numbered<T> = T & { readonly id: number }
+
+/** What a drain may take beyond the worker's own deadline: flushing the log and the way back. */
+const DRAIN_GRACE_MS = 3000
+
+/** The supervisor's end of one worker process. Everything asked is answered, at the latest by its deadline. */
+export class WorkerHandle implements Participant {
+  readonly worker: number
+  readonly pid: number
+  readonly exited: Promise<Exit>
+  /** The load that serves, by its epoch; 0 before the first. */
+  epoch = 0
+  isReady = false
+  lastBeat: HeartbeatMessage | null = null
+  lastSamples: readonly Sample[] = []
+  lastLog: LogIdentity | null = null
+  /** Why the supervisor ended it; null while it lives or when it ended by itself. */
+  killReason: string | null = null
+
+  readonly #process: Worker
+  readonly #deadlines: WorkerDeadlines
+  readonly #startedMono = performance.now()
+  /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
+  readonly #questions = new Map<number, (answer: Answer) => void>()
+  #lastId = 0
+  #lastSeenMono = performance.now()
+  #isUp = false
+  #greet: (isUp: boolean) => void = () => {}
+  readonly #greeting = new Promise<boolean>((resolve) => {
+    this.#greet = resolve
+  })
+
+  constructor(worker: number, process: Worker, deadlines: WorkerDeadlines) {
+    this.worker = worker
+    this.pid = process.process.pid ?? 0
+    this.#process = process
+    this.#deadlines = deadlines
+    process.on('message', (message: FromWorker) => this.#hear(message))
+    // A send to a process that has just died; its exit, which follows, says everything.
+    process.on('error', () => {})
+    this.exited = new Promise((resolve) => {
+      process.once('exit', (code, signal) => resolve(this.#onExit(code, signal)))
+    })
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#startedMono
+  }
+
+  /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */
+  async started(): Promise<boolean> {
+    const { startMs } = this.#deadlines
+    const timer = setTimeout(() => this.kill(`not started within ${startMs} ms`), startMs)
+    const isUp = await this.#greeting
+    clearTimeout(timer)
+    return isUp
+  }
+
+  async prepare(assignment: Assignment): Promise<Refusal> {
+    const { epoch, load, ports } = assignment
+    return refusalOf(await this.#ask({ kind: 'prepare', epoch, load, ports }, this.#deadlines.prepareMs))
+  }
+
+  async activate(epoch: number): Promise<Refusal> {
+    const refusal = refusalOf(await this.#ask({ kind: 'activate', epoch }, this.#deadlines.activateMs))
+    if (refusal === null) this.epoch = epoch
+    return refusal
+  }
+
+  async discard(epoch: number): Promise<Refusal> {
+    return refusalOf(await this.#ask({ kind: 'discard', epoch }, this.#deadlines.discardMs))
+  }
+
+  setReady(isReady: boolean): void {
+    this.isReady = isReady
+    this.#send({ kind: 'ready', isReady })
+  }
+
+  /** Renews `lastSamples`, unless the worker does not answer in time. */
+  async sample(): Promise<void> {
+    await this.#ask({ kind: 'samples' }, this.#deadlines.samplesMs)
+  }
+
+  /** Asks the worker to finish its requests and end; resolves with the requests cut, null when it had to be killed. */
+  async drain(deadlineMs: number): Promise<number | null> {
+    this.isReady = false
+    const allowedMs = deadlineMs + DRAIN_GRACE_MS
+    const answer = await this.#ask({ kind: 'drain', deadlineMs }, allowedMs)
+    // The deadline also covers a worker that has answered and then does not end.
+    const timer = setTimeout(() => this.kill(`not ended within ${allowedMs} ms of a drain`), DRAIN_GRACE_MS)
+    if (answer.kind !== 'drained') this.kill(answer.kind === 'failed' ? answer.reason : 'no drain')
+    await this.exited
+    clearTimeout(timer)
+    return answer.kind === 'drained' ? answer.cut : null
+  }
+
+  /** Ends the process at once. SIGKILL, because it also ends a process that is stopped or whose event loop hangs. */
+  kill(reason: string): void {
+    this.killReason ??= reason
+    this.isReady = false
+    this.#process.process.kill('SIGKILL')
+  }
+
+  /** Whether its event loop hangs or its process is stopped. Before the first word, `started` keeps the time. */
+  isSilent(): boolean {
+    return this.#isUp && performance.now() - this.#lastSeenMono > this.#deadlines.silenceMs
+  }
+
+  /** Forgives the silence so far: it was the supervisor that did not listen. */
+  excuseSilence(): void {
+    this.#lastSeenMono = performance.now()
+  }
+
+  #ask(question: Question, deadlineMs: number): Promise<Answer> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#settle({ kind: 'failed', id, reason: `no answer to ${question.kind} within ${deadlineMs} ms` })
+      }, deadlineMs)
+      this.#questions.set(id, (answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      })
+      const message: Numbered<Question> = { ...question, id }
+      this.#send(message)
+    })
+  }
+
+  #send(message: ToWorker): void {
+    // A channel that is closed answers through the callback; the exit that follows settles every question.
+    if (this.#process.isConnected()) this.#process.send(message, () => {})
+  }
+
+  #hear(message: FromWorker): void {
+    this.#lastSeenMono = performance.now()
+    if (message.kind === 'hello') {
+      this.#isUp = true
+      return this.#greet(true)
+    }
+    if (message.kind === 'heartbeat') {
+      this.lastBeat = message
+      this.lastLog = message.log
+      return
+    }
+    if (message.kind === 'samples' || message.kind === 'drained') this.lastSamples = message.samples
+    if (message.kind === 'drained') this.lastLog = message.log
+    this.#settle(message)
+  }
+
+  #settle(answer: Answer): void {
+    const resolve = this.#questions.get(answer.id)
+    this.#questions.delete(answer.id)
+    resolve?.(answer)
+  }
+
+  #onExit(code: number | null, signal: string | null): Exit {
+    this.isReady = false
+    const exit: Exit = { code, signal, ageMs: this.ageMs }
+    this.#greet(false)
+    const reason = this.killReason ?? exitText(exit)
+    for (const id of [...this.#questions.keys()]) this.#settle({ kind: 'failed', id, reason })
+    return exit
+  }
+}
+
+/** `exited with code 1` or `ended by SIGKILL`. */
+export function exitText(exit: Exit): string {
+  return exit.signal === null ? `exited with code ${exit.code}` : `ended by ${exit.signal}`
+}
+
+function refusalOf(answer: Answer): Refusal {
+  return answer.kind === 'failed' ? answer.reason : null
+}

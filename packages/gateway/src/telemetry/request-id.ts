@@ -1,0 +1,36 @@
+import { randomFillSync } from 'node:crypto'
+
+const HEX2 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'))
+
+/**
+ * Makes UUIDv7 (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random
+ * bits drawn anew every millisecond and after every 4,096 ids. Ids of one source are unique and in time order; those
+ * of two workers collide only if 62 random bits do.
+ */
+export class RequestIds {
+  #ms = -1
+  #counter = 0
+  #prefix = ''
+  #suffix = ''
+  readonly #random = new Uint8Array(8)
+
+  /** @param nowMs wall clock, ms since the epoch. */
+  next(nowMs: number): string {
+    if (nowMs > this.#ms || this.#counter === 4096) this.#renew(Math.max(nowMs, this.#ms))
+    return this.#prefix + HEX3[this.#counter++]! + this.#suffix
+  }
+
+  #renew(ms: number): void {
+    if (ms !== this.#ms) {
+      const hex = Math.floor(ms).toString(16).padStart(12, '0')
+      this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+      this.#ms = ms
+    }
+    this.#counter = 0
+    randomFillSync(this.#random)
+    const [a, b, c, d, e, f, g, h] = this.#random as unknown as number[]
+    const variant = HEX2[(a! & 0x3f) | 0x80]!
+    this.#suffix = `-${variant}${HEX2[b!]}-${HEX2[c!]}${HEX2[d!]}${HEX2[e!]}${HEX2[f!]}${HEX2[g!]}${HEX2[h!]}`
+  }
+}

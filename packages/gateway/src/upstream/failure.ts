@@ -1,0 +1,66 @@
+import type { ErrorCode } from '@sluice/core'
+import type { Failure } from './transport.js'
+
+interface Row {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly phase: Failure['phase']
+}
+
+const CONNECT_TIMEOUT: Row = { code: 'GW_UPSTREAM_TIMEOUT', detail: 'no connection in time (connect)', phase: 'connect' }
+const NOT_RESOLVED: Row = { code: 'GW_UPSTREAM_DNS', detail: 'the name of the target does not resolve', phase: 'connect' }
+const REFUSED: Row = { code: 'GW_UPSTREAM_REFUSED', detail: 'the target refused the connection', phase: 'connect' }
+const UNREACHABLE: Row = { code: 'GW_UPSTREAM_REFUSED', detail: 'the target cannot be reached', phase: 'connect' }
+const RESET: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the target closed the connection before answering', phase: 'exchange' }
+const OVERFLOW: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response head is larger than accepted', phase: 'exchange' }
+const INVALID: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response is not valid HTTP/1.1', phase: 'exchange' }
+const TRUNCATED: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the response ended before its announced length', phase: 'exchange' }
+const TLS: Row = { code: 'GW_UPSTREAM_TLS', detail: 'the TLS handshake with the target failed', phase: 'connect' }
+const REQUEST: Row = { code: 'GW_BAD_REQUEST', detail: 'the request cannot be forwarded', phase: 'connect' }
+const UNKNOWN: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the connection to the target failed', phase: 'exchange' }
+
+/** By the code of the error that Node.js or undici raises. */
+const TABLE: Readonly<Record<string, Row>> = {
+  GW_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
+  UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
+  ETIMEDOUT: CONNECT_TIMEOUT,
+  ENOTFOUND: NOT_RESOLVED,
+  EAI_AGAIN: NOT_RESOLVED,
+  EAI_FAIL: NOT_RESOLVED,
+  ECONNREFUSED: REFUSED,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  EMFILE: UNREACHABLE,
+  ECONNRESET: RESET,
+  EPIPE: RESET,
+  UND_ERR_SOCKET: RESET,
+  UND_ERR_HEADERS_OVERFLOW: OVERFLOW,
+  HPE_HEADER_OVERFLOW: OVERFLOW,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: TRUNCATED,
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: REQUEST,
+  UND_ERR_INVALID_ARG: REQUEST,
+  EPROTO: TLS,
+}
+
+/** What an error of the transport means for the client. Errors are kept as rows, not as text of the library. */
+export function failureOf(error: unknown): Failure {
+  const code = codeOf(error)
+  const row = TABLE[code]
+  if (row !== undefined) return row
+  if (code.startsWith('HPE_')) return INVALID
+  if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || isCertificateCode(code)) return TLS
+  return UNKNOWN
+}
+
+/** The code of an error; of several errors (happy eyeballs) that of the last. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors.at(-1))
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') return error.code
+  return ''
+}
+
+/** Codes of X.509 verification as OpenSSL names them. */
+function isCertificateCode(code: string): boolean {
+  return /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_CERT|INVALID_CA|HOSTNAME_MISMATCH)/.test(code)
+}

@@ -1,0 +1,20 @@
+import type { Transport } from './transport.js'
+
+/** One address of an upstream, with its connections and what it is doing now. */
+export interface Target {
+  /** `http://10.0.0.5:9000`. */
+  readonly origin: string
+  /** What the Host field says when the route sends the target's own. */
+  readonly authority: string
+  readonly weight: number
+  readonly isFailover: boolean
+  readonly transport: Transport
+  /** Attempts under way or waiting for a connection. */
+  active: number
+  /** Attempts that may be so at once. */
+  readonly capacity: number
+  attempts: number
+  failures: number
+  /** Share of smooth weighted round-robin; the balancer's own. */
+  turn: number
+}

@@ -1,0 +1,68 @@
+import type { ErrorCode } from '@sluice/core'
+
+/** One request as it goes to a target. */
+export interface UpstreamRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** The Host field. */
+  readonly host: string
+  /** Flat list of end-to-end fields, without Host and framing. The transport does not change it. */
+  readonly headers: readonly string[]
+  /** All of the body; null when there is none or it is streamed. */
+  readonly body: Buffer | null
+  /** The body as it arrives; null when there is none or it is whole. */
+  readonly upload: Upload | null
+}
+
+/** A request body on its way, from the client's stream to the target's connection. */
+export interface Upload {
+  /** Its announced length, -1 when unknown. */
+  readonly length: number
+  /** Takes a copy of the chunk. False: stop reading from the client until `onUploadDrain`. */
+  push(chunk: Uint8Array): boolean
+  end(): void
+  destroy(): void
+}
+
+/** Why an attempt failed. */
+export interface Failure {
+  readonly code: ErrorCode
+  /** What happened, without addresses of the inside. */
+  readonly detail: string
+  /** `connect`: nothing was sent; `exchange`: the target may have seen the request. */
+  readonly phase: 'connect' | 'exchange'
+}
+
+/**
+ * Hears of one attempt. The calls come in this order: started, head, data…, end | failure; a failure may come at any
+ * time, and nothing comes after end or failure.
+ */
+export interface AttemptObserver {
+  /** There is a connection and the request is being written to it: from now on the target may see it. */
+  onStarted(): void
+  /** `headers` is a flat list, lower-case names, values as latin1. 1xx responses are not reported. */
+  onHead(status: number, headers: string[]): void
+  /** The chunk may be kept. */
+  onData(chunk: Uint8Array): void
+  onEnd(): void
+  onFailure(failure: Failure): void
+}
+
+/** One request under way at a target. */
+export interface Attempt {
+  /** Stops reading the response from the target until `resume`. */
+  pause(): void
+  resume(): void
+  /** Gives up; the connection is closed and nothing more is reported. */
+  abort(): void
+}
+
+/** Connections to one target. */
+export interface Transport {
+  /** Starts an attempt. `isFresh` asks for a new connection instead of a kept one. Never throws. */
+  dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
+  createUpload(length: number, onDrain: () => void): Upload
+  /** Waits for requests under way, then closes the connections. */
+  close(): Promise<void>
+}

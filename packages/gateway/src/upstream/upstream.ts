@@ -1,0 +1,64 @@
+import { type Exchange, headerValue } from '@sluice/core'
+import type { HashKey, UpstreamPlan } from '@sluice/config'
+import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
+import { RetryBudget } from './retry-budget.js'
+import type { Target } from './target.js'
+
+/** A named group of targets with its balancing, limits and retry budget; shared by all routes that use it. */
+export class Upstream {
+  readonly name: string
+  readonly targets: readonly Target[]
+  readonly budget: RetryBudget
+  /** Attempts after the first that a request may make because no connection came about. */
+  readonly maxRetries: number
+  retries = 0
+  /** Requests refused because every target was full. */
+  shed = 0
+  readonly #primaries: readonly Target[]
+  readonly #failovers: readonly Target[]
+  readonly #balancer: Balancer
+  readonly #hashOn: HashKey | null
+
+  constructor(plan: UpstreamPlan, targets: readonly Target[]) {
+    this.name = plan.name
+    this.targets = targets
+    this.budget = new RetryBudget(plan.retry.budget)
+    this.maxRetries = plan.retry.attempts
+    this.#primaries = targets.filter((target) => !target.isFailover)
+    this.#failovers = targets.filter((target) => target.isFailover)
+    this.#hashOn = plan.balance === 'hash' ? plan.hashOn : null
+    this.#balancer = createBalancer(plan.balance, this.#primaries)
+  }
+
+  /** The next target to try; null when all were. */
+  choose(x: Exchange, tried: readonly Target[]): Target | null {
+    if (this.targets.length === 1) return tried.length === 0 ? this.targets[0]! : null
+    const key = this.#hashOn === null ? null : hashKey(x, this.#hashOn)
+    return this.#balancer.pick(this.#primaries, tried, key) ?? this.#balancer.pick(this.#failovers, tried, null)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.targets.map((target) => target.transport.close()))
+  }
+}
+
+function createBalancer(kind: UpstreamPlan['balance'], targets: readonly Target[]): Balancer {
+  if (kind === 'hash') return new HashRing(targets)
+  return kind === 'least-pending' ? new LeastPending() : new RoundRobin()
+}
+
+function hashKey(x: Exchange, on: HashKey): string | null {
+  if (on.kind === 'ip') return x.clientIp
+  if (on.kind === 'header') return headerValue(x.headers, on.name)
+  return cookieValue(headerValue(x.headers, 'cookie'), on.name)
+}
+
+/** The value of a cookie (RFC 6265 section 4.2.1), or null. */
+function cookieValue(field: string | null, name: string): string | null {
+  if (field === null) return null
+  for (const pair of field.split(';')) {
+    const equals = pair.indexOf('=')
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return null
+}

@@ -1,0 +1,75 @@
+import type { Load } from '@sluice/config'
+import type { LogIdentity } from '@sluice/core'
+import type { Sample } from '../telemetry/sample.js'
+
+/**
+ * What the supervisor and a worker say to each other. A message with an `id` is answered by one message with the same
+ * `id`; the supervisor gives every question a deadline, so a worker may be as late as it likes without harm.
+ *
+ *     supervisor                          worker
+ *                                     ◄── hello
+ *     prepare(epoch, load)            ──► prepared | failed
+ *     activate(epoch) or discard      ──► activated | discarded
+ *     ready(true)                     ──►
+ *                                     ◄── heartbeat, every HEARTBEAT_MS
+ *     samples                         ──► samples
+ *     drain(deadlineMs)               ──► drained, then the process ends
+ */
+export type ToWorker =
+  | PrepareMessage
+  | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
+  | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }
+  | { readonly kind: 'ready'; readonly isReady: boolean }
+  | { readonly kind: 'samples'; readonly id: number }
+  | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
+
+/** The load to compile, with the real port of every listener whose address names port 0. */
+export interface PrepareMessage {
+  readonly kind: 'prepare'
+  readonly id: number
+  readonly epoch: number
+  readonly load: Load
+  readonly ports: Readonly<Record<string, number>>
+}
+
+/** Everything a worker says. */
+export type FromWorker = { readonly kind: 'hello' } | HeartbeatMessage | Answer
+
+/** What ends a question of the supervisor. */
+export type Answer =
+  | { readonly kind: 'prepared'; readonly id: number }
+  | { readonly kind: 'activated'; readonly id: number; readonly digest: string }
+  | { readonly kind: 'discarded'; readonly id: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
+  | { readonly kind: 'samples'; readonly id: number; readonly samples: readonly Sample[] }
+  | DrainedMessage
+
+/** The last words of a worker that was asked to end. */
+export interface DrainedMessage {
+  readonly kind: 'drained'
+  readonly id: number
+  /** Requests cut at the deadline. */
+  readonly cut: number
+  readonly samples: readonly Sample[]
+  readonly log: LogIdentity
+}
+
+/** The sign of life; a worker that stops sending it is replaced. */
+export interface HeartbeatMessage {
+  readonly kind: 'heartbeat'
+  readonly digest: string | null
+  readonly inFlight: number
+  readonly connections: number
+  readonly log: LogIdentity
+  readonly rssBytes: number
+  /** The longest the event loop was late since the last heartbeat. */
+  readonly loopLagMs: number
+}
+
+/** How often a worker shows that its event loop turns; an eighth of what the watchdog allows. */
+export const HEARTBEAT_MS = 500
+
+/** Environment of a worker: its number, 1 to N. */
+export const WORKER_NUMBER_ENV = 'GW_WORKER'
+/** Environment of a worker: the version it reports. */
+export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'

@@ -1,0 +1,63 @@
+import type { Load } from '@sluice/config'
+import type { DataPlane, Prepared } from './data-plane.js'
+import type { Answer } from './messages.js'
+
+/**
+ * The load that a worker has ready but does not serve yet, at most one. Steps are taken one after the other, so that
+ * a discard that overtakes a slow prepare still finds something to discard.
+ */
+export class Preparation {
+  readonly #plane: DataPlane
+  #turn: Promise<unknown> = Promise.resolve()
+  #pending: { readonly epoch: number; readonly load: Prepared } | null = null
+
+  constructor(plane: DataPlane) {
+    this.#plane = plane
+  }
+
+  prepare(id: number, epoch: number, load: Load): Promise<Answer> {
+    return this.#inTurn(id, async () => {
+      this.#drop()
+      this.#pending = { epoch, load: await this.#plane.prepare(load) }
+      return { kind: 'prepared', id }
+    })
+  }
+
+  activate(id: number, epoch: number): Promise<Answer> {
+    return this.#inTurn(id, async () => {
+      const pending = this.#pending
+      if (pending?.epoch !== epoch) return failed(id, `epoch ${epoch} is not prepared`)
+      this.#pending = null
+      pending.load.activate()
+      return { kind: 'activated', id, digest: this.#plane.digest ?? '' }
+    })
+  }
+
+  /** Nothing to discard is no failure: the prepare may have failed. */
+  discard(id: number, epoch: number): Promise<Answer> {
+    return this.#inTurn(id, async () => {
+      if (this.#pending?.epoch === epoch) this.#drop()
+      return { kind: 'discarded', id }
+    })
+  }
+
+  #drop(): void {
+    const pending = this.#pending
+    this.#pending = null
+    pending?.load.discard()
+  }
+
+  #inTurn(id: number, step: () => Promise<Answer>): Promise<Answer> {
+    const answer = this.#turn.then(step).catch((error: unknown) => failed(id, reasonOf(error)))
+    this.#turn = answer
+    return answer
+  }
+}
+
+function failed(id: number, reason: string): Answer {
+  return { kind: 'failed', id, reason }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

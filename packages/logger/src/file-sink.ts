@@ -1,0 +1,89 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import type { LogSink } from '@sluice/core'
+import { HandOff } from './hand-off/hand-off.js'
+import { type FieldSet, recordEnv } from './record/record-env.js'
+import type { SegmentOptions } from './writer/segment-writer.js'
+import type { WriterProgram } from './writer/writer-thread.js'
+
+/** How the traffic log is written to files. */
+export interface FileSinkOptions {
+  /** Shared by all workers; created when it is missing. */
+  readonly dir: string
+  /** All segments of all workers together; at least 1 MiB. The oldest closed segments are deleted. */
+  readonly maxBytes: number
+  /** A segment is closed at this size, or earlier when the cap leaves too little for older ones. */
+  readonly segmentBytes: number
+  readonly fields: FieldSet
+  /** The worker's index. */
+  readonly worker: number
+  /** How many sinks write to the directory; default 8. */
+  readonly writers?: number
+  /** The machine or pod, as records tell it; default the host's name. */
+  readonly node?: string
+  /** The build of the gateway, as records tell it. */
+  readonly version: string
+  /** The digest of the configuration that serves now; asked for once a record. */
+  readonly configDigest: () => string
+  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
+  readonly sensitiveNames?: readonly string[]
+  /** Bytes that may wait for the disk; default 8 MiB. Beyond, new records are dropped and counted. */
+  readonly queueBytes?: number
+  /** The longest time before a record is on its way to the disk, ms; default 20. */
+  readonly handOffMs?: number
+  /** Told what goes wrong, once a second at most. */
+  readonly onProblem?: (message: string) => void
+}
+
+const MIN_CAP_BYTES = 1024 ** 2
+const QUEUE_BYTES = 8 * 1024 ** 2
+const HAND_OFF_MS = 20
+/** The widest tier has 8 workers. */
+const WRITERS = 8
+
+/**
+ * Opens the traffic log in files: `<dir>/traffic-<worker>-<startMs>-<seq>.ndjson`, written by a thread of its own.
+ * @throws Error when the directory cannot be created or written.
+ * @throws RangeError when maxBytes is too small.
+ */
+export function openFileSink(options: FileSinkOptions): LogSink {
+  if (options.maxBytes < MIN_CAP_BYTES) {
+    throw new RangeError(`the traffic log's cap is ${options.maxBytes} bytes; give it at least 1mb`)
+  }
+  const dir = resolve(options.dir)
+  makeWritable(dir)
+  const segmentBytes = fittingSegmentBytes(options)
+  const segments: SegmentOptions = { dir, maxBytes: options.maxBytes, segmentBytes, worker: options.worker }
+  return new HandOff({
+    env: recordEnv({ ...options, node: options.node ?? hostname() }),
+    program: segmentProgram(segments),
+    queueBytes: options.queueBytes ?? QUEUE_BYTES,
+    handOffMs: options.handOffMs ?? HAND_OFF_MS,
+    maxRecordBytes: segmentBytes,
+    onProblem: options.onProblem ?? ignore,
+  })
+}
+
+function segmentProgram(options: SegmentOptions): WriterProgram {
+  return { entry: new URL('./writer/thread.js', import.meta.url), options }
+}
+
+/** Open segments count with their full size, so all of them together take at most half of the cap. */
+function fittingSegmentBytes(options: FileSinkOptions): number {
+  const share = Math.floor(options.maxBytes / (2 * (options.writers ?? WRITERS)))
+  return Math.min(options.segmentBytes, share)
+}
+
+function makeWritable(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    accessSync(dir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new Error(`cannot write the traffic log to ${dir}: ${reason}; choose another log.file.dir`, { cause: error })
+  }
+}
+
+/** The identity still counts what nobody wants to hear. */
+function ignore(): void {}

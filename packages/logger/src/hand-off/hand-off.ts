@@ -1,0 +1,191 @@
+import type { Exchange, LogIdentity, LogSink } from '@sluice/core'
+import { encodeRecord } from '../record/record.js'
+import type { RecordEnv } from '../record/record-env.js'
+import type { Batch, LossReason, Receipt } from '../writer/messages.js'
+import { type WriterProgram, WriterThread } from '../writer/writer-thread.js'
+import { OpenBatch } from './open-batch.js'
+import { ProblemReport } from './problem-report.js'
+
+/** How records get from the request path to a writer thread. */
+export interface HandOffOptions {
+  readonly env: RecordEnv
+  readonly program: WriterProgram
+  /** Bytes that may be held without a receipt; beyond, new records are dropped. */
+  readonly queueBytes: number
+  /** The longest time a record waits for company, ms. */
+  readonly handOffMs: number
+  /** A longer record is dropped. */
+  readonly maxRecordBytes: number
+  readonly onProblem: (message: string) => void
+}
+
+/**
+ * The sink of a worker. The request path encodes a record into a batch; batches go to the writer's thread, which
+ * answers each with a receipt.
+ *
+ *     record ─► open batch ─► sealed batches ─► thread ─► receipt
+ *               └──────────── held: at most queueBytes ─────────┘
+ *
+ * Batches stay sealed here only while there is no thread. Every record is counted where it is, at every moment.
+ */
+export class HandOff implements LogSink {
+  readonly #options: HandOffOptions
+  readonly #writer: WriterThread
+  readonly #report: ProblemReport
+  readonly #timer: NodeJS.Timeout
+  #isTimerSet = false
+  #open: OpenBatch | null = null
+  #sealed: Batch[] = []
+  #heldBytes = 0
+  #held = 0
+  /** Of the held ones, those that the thread has. */
+  #sent = 0
+  #sentBytes = 0
+  #received = 0
+  #indexed = 0
+  readonly #dropped = new Map<LossReason, number>()
+  #closed: Promise<void> | null = null
+
+  constructor(options: HandOffOptions) {
+    this.#options = options
+    this.#report = new ProblemReport(options.onProblem)
+    this.#writer = new WriterThread(options.program, {
+      onReceipt: (receipt) => this.#settle(receipt),
+      onDown: (problem) => this.#loseSent(problem),
+      onUp: () => this.#flush(),
+    })
+    this.#timer = setTimeout(() => this.#tick(), options.handOffMs)
+    this.#timer.unref()
+    this.#writer.start()
+  }
+
+  record(x: Exchange): void {
+    this.#received++
+    if (this.#closed !== null) {
+      this.#drop(1, 'closed', 'they came after the traffic log was closed')
+      return
+    }
+    if (this.#heldBytes >= this.#options.queueBytes) {
+      this.#drop(1, 'queue_full', 'the writer of the traffic log does not keep up')
+      return
+    }
+    let line: string
+    try {
+      line = encodeRecord(x, this.#options.env) + '\n'
+    } catch (error) {
+      // A defect, but one that must not end the request that met it.
+      this.#drop(1, 'not_encodable', String(error))
+      return
+    }
+    this.#add(line)
+  }
+
+  identity(): LogIdentity {
+    let dropped = 0
+    for (const count of this.#dropped.values()) dropped += count
+    return {
+      received: this.#received,
+      indexed: this.#indexed,
+      dead: 0,
+      dropped,
+      droppedBy: Object.fromEntries(this.#dropped),
+      onDisk: 0,
+      inMemory: this.#held,
+    }
+  }
+
+  close(deadlineMs: number): Promise<void> {
+    this.#closed ??= this.#finish(deadlineMs)
+    return this.#closed
+  }
+
+  #add(line: string): void {
+    const bytes = line.length
+    if (bytes > this.#options.maxRecordBytes) {
+      this.#drop(1, 'too_large', `a record of ${bytes} bytes does not fit a segment`)
+      return
+    }
+    if (this.#open !== null && !this.#open.takes(bytes)) this.#seal(this.#open)
+    this.#open ??= new OpenBatch(bytes)
+    this.#open.add(line)
+    this.#held++
+    this.#heldBytes += bytes
+    if (this.#open.isFull) this.#flush()
+    else this.#setTimer()
+  }
+
+  #seal(batch: OpenBatch): void {
+    this.#sealed.push(batch.seal())
+    this.#open = null
+    this.#flush()
+  }
+
+  #flush(): void {
+    if (!this.#writer.isUp) return
+    if (this.#open !== null) this.#sealed.push(this.#open.seal())
+    this.#open = null
+    for (const batch of this.#sealed) {
+      this.#sent += batch.records
+      this.#sentBytes += batch.length
+      this.#writer.send(batch)
+    }
+    this.#sealed.length = 0
+  }
+
+  #settle(receipt: Receipt): void {
+    const { records, length, written, reason, problem } = receipt
+    this.#sent -= records
+    this.#sentBytes -= length
+    this.#held -= records
+    this.#heldBytes -= length
+    this.#indexed += written
+    if (reason !== '') this.#drop(records - written, reason, problem)
+    else if (problem !== '') this.#report.note(0, problem)
+    this.#report.tell(false)
+  }
+
+  /** The thread is gone: what has no receipt counts as lost, though part of it may be on disk. */
+  #loseSent(problem: string): void {
+    const lost = this.#sent
+    this.#held -= lost
+    this.#heldBytes -= this.#sentBytes
+    this.#sent = 0
+    this.#sentBytes = 0
+    if (lost > 0) this.#drop(lost, 'writer_lost', `the writer of the traffic log ended: ${problem}`)
+    else if (problem !== '') this.#report.note(0, `the writer of the traffic log ended: ${problem}`)
+    this.#report.tell(false)
+  }
+
+  async #finish(deadlineMs: number): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#writer.start()
+    this.#flush()
+    await this.#writer.close(deadlineMs)
+    if (this.#held > 0) this.#drop(this.#held, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
+    this.#held = 0
+    this.#heldBytes = 0
+    this.#sealed.length = 0
+    this.#open = null
+    this.#report.tell(true)
+  }
+
+  #drop(records: number, reason: LossReason, cause: string): void {
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + records)
+    this.#report.note(records, cause)
+    this.#setTimer()
+  }
+
+  /** One timer for the whole life of the sink; it never keeps the process alive. */
+  #setTimer(): void {
+    if (this.#isTimerSet || this.#closed !== null) return
+    this.#isTimerSet = true
+    this.#timer.refresh()
+  }
+
+  #tick(): void {
+    this.#isTimerSet = false
+    this.#flush()
+    this.#report.tell(false)
+    if (this.#report.isPending) this.#setTimer()
+  }
+}

@@ -1,0 +1,40 @@
+import type { Batch } from '../writer/messages.js'
+
+/** A batch is handed over when it holds so many records, */
+const BATCH_RECORDS = 256
+/** or so many bytes. */
+export const BATCH_BYTES = 64 * 1024
+
+/** The batch that is being filled. */
+export class OpenBatch {
+  readonly #bytes: Buffer
+  #length = 0
+  #records = 0
+
+  /** @param firstLineBytes a line longer than a usual batch gets one of its own. */
+  constructor(firstLineBytes: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
+  }
+
+  /** Whether a line of so many bytes still belongs into it. */
+  takes(lineBytes: number): boolean {
+    return this.#records < BATCH_RECORDS && this.#length + lineBytes <= this.#bytes.length
+  }
+
+  get isFull(): boolean {
+    return this.#records === BATCH_RECORDS
+  }
+
+  /** Adds a line of ASCII that ends with a newline; `takes` must have said yes. */
+  add(line: string): void {
+    this.#length += this.#bytes.write(line, this.#length, 'latin1')
+    this.#records++
+  }
+
+  /** What it holds, as a message. */
+  seal(): Batch {
+    // allocUnsafeSlow never takes from a pool, so the buffer is this batch's alone and can be transferred.
+    const buffer = this.#bytes.buffer as ArrayBuffer
+    return { kind: 'batch', buffer, length: this.#length, records: this.#records }
+  }
+}

@@ -1,0 +1,87 @@
+import { type Exchange, headerJoined } from '@sluice/core'
+import { jsonText } from './json-text.js'
+import type { SensitiveNames } from './sensitive-names.js'
+
+/** Stands where a secret was. */
+const MASK = '***'
+
+/** The rest of `url`: scheme, query, and the path as received where the canonical one differs. */
+export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
+  return (
+    ',"scheme":"' +
+    x.scheme +
+    '"' +
+    (x.query === '' ? '' : ',"query":"' + jsonText(maskedQuery(x.query, sensitive)) + '"') +
+    (x.rawPath === x.path || x.path === '' ? '' : ',"original":"' + jsonText(x.rawPath) + '"')
+  )
+}
+
+/** `,"vars":{…}`: the free variables that policies set. */
+export function variablesPart(x: Exchange, sensitive: SensitiveNames): string {
+  if (x.vars === null || x.vars.size === 0) return ''
+  let members = ''
+  for (const [name, value] of x.vars) members += member(members, name, sensitive.has(name) ? MASK : value)
+  return ',"vars":{' + members + '}'
+}
+
+/** `,"hdr":{…}`: the fields as the policies left them, towards the upstream and towards the client. */
+export function fieldsPart(x: Exchange, sensitive: SensitiveNames): string {
+  return (
+    ',"hdr":{"req_up":{' +
+    members(x.headers, sensitive) +
+    '},"res_out":{' +
+    members(x.responseHeaders, sensitive) +
+    '}}'
+  )
+}
+
+function members(list: readonly string[], sensitive: SensitiveNames): string {
+  let out = ''
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i]!
+    if (isRepeated(list, i)) continue
+    out += member(out, name, sensitive.has(name) ? MASK : headerJoined(list, name)!)
+  }
+  return out
+}
+
+function member(before: string, name: string, value: string): string {
+  return (before === '' ? '"' : ',"') + jsonText(name) + '":"' + jsonText(value) + '"'
+}
+
+/** Whether the field stood earlier in the list; its lines are joined at the first one. */
+function isRepeated(list: readonly string[], at: number): boolean {
+  for (let i = 0; i < at; i += 2) {
+    if (list[i] === list[at]) return true
+  }
+  return false
+}
+
+function maskedQuery(query: string, sensitive: SensitiveNames): string {
+  let out = ''
+  let start = 0
+  while (start <= query.length) {
+    let end = query.indexOf('&', start)
+    if (end === -1) end = query.length
+    out += (start === 0 ? '' : '&') + maskedPair(query.slice(start, end), sensitive)
+    start = end + 1
+  }
+  return out
+}
+
+function maskedPair(pair: string, sensitive: SensitiveNames): string {
+  const equals = pair.indexOf('=')
+  if (equals === -1) return pair
+  const name = pair.slice(0, equals)
+  return isSensitive(name, sensitive) ? name + '=' + MASK : pair
+}
+
+/** Upstreams decode parameter names, so `api%5Fkey` is a secret too; a name that cannot be decoded counts as one. */
+function isSensitive(name: string, sensitive: SensitiveNames): boolean {
+  if (!name.includes('%')) return sensitive.has(name)
+  try {
+    return sensitive.has(decodeURIComponent(name))
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,42 @@
+import { GatewayPart } from './gateway-part.js'
+import { IsoClock } from './iso-clock.js'
+import { KnownTexts } from './known-texts.js'
+import { SensitiveNames } from './sensitive-names.js'
+
+/** How much a record tells; each level holds the one before. */
+export type FieldSet = 'minimal' | 'standard' | 'full'
+
+/** What all records of one worker have in common. */
+export interface RecordOptions {
+  readonly fields: FieldSet
+  /** The worker's index. */
+  readonly worker: number
+  /** The machine or pod. */
+  readonly node: string
+  /** The build of the gateway. */
+  readonly version: string
+  /** The digest of the configuration that serves now; asked for once a record. */
+  readonly configDigest: () => string
+  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
+  readonly sensitiveNames?: readonly string[]
+}
+
+/** What encodeRecord needs beside the exchange. */
+export interface RecordEnv {
+  readonly fields: FieldSet
+  readonly gateway: GatewayPart
+  readonly clock: IsoClock
+  readonly known: KnownTexts
+  readonly sensitive: SensitiveNames
+}
+
+/** Prepares the encoding of records, once a worker. */
+export function recordEnv(options: RecordOptions): RecordEnv {
+  return {
+    fields: options.fields,
+    gateway: new GatewayPart(options, options.configDigest),
+    clock: new IsoClock(),
+    known: new KnownTexts(),
+    sensitive: new SensitiveNames(options.sensitiveNames ?? []),
+  }
+}

@@ -1,0 +1,49 @@
+/** Names whose values are secrets, compared whole. */
+const EXACT: ReadonlySet<string> = new Set(['key', 'sig', 'sid', 'pwd', 'pass'])
+/** Parts that make a name one of a secret, wherever they stand: `x-vault-token`, `proxy-authorization`, `set-cookie`. */
+const PARTS: readonly string[] = [
+  'authorization',
+  'cookie',
+  'api-key',
+  'api_key',
+  'apikey',
+  'access-key',
+  'access_key',
+  'auth-key',
+  'auth_key',
+  'token',
+  'secret',
+  'passw',
+  'credential',
+  'assertion',
+  'signature',
+  'session',
+  'jwt',
+]
+/** Clients choose names, so the memory of past answers is bounded. */
+const REMEMBERED_NAMES = 1024
+
+/** Knows by a field's or parameter's name whether its value is a secret. */
+export class SensitiveNames {
+  readonly #more: ReadonlySet<string>
+  readonly #answers = new Map<string, boolean>()
+
+  /** @param more names beside the built-in ones, such as the field a route takes its API key from. */
+  constructor(more: readonly string[]) {
+    this.#more = new Set(more.map((name) => name.toLowerCase()))
+  }
+
+  /** Whether the value under this name is a secret; case does not matter. */
+  has(name: string): boolean {
+    const known = this.#answers.get(name)
+    if (known !== undefined) return known
+    const answer = this.#judge(name.toLowerCase())
+    if (this.#answers.size >= REMEMBERED_NAMES) this.#answers.clear()
+    this.#answers.set(name, answer)
+    return answer
+  }
+
+  #judge(name: string): boolean {
+    return EXACT.has(name) || this.#more.has(name) || PARTS.some((part) => name.includes(part))
+  }
+}

@@ -1,0 +1,43 @@
+import { hash, randomFillSync, timingSafeEqual } from 'node:crypto'
+
+const BLOCK_BYTES = 64
+const DIGEST_BYTES = 32
+
+/**
+ * HMAC-SHA256 under a random key that never leaves the process, as a text of 32 characters, one a byte.
+ *
+ * Written over the one-shot `hash`, because an Hmac object costs 2.5 times as much (6.4 against 2.6 µs on the machine
+ * that ran it). The key is one block of 7-bit bytes: so both of its halves are ASCII, and the message can be hashed as
+ * a string without being copied into a buffer first.
+ */
+export class KeyedDigest {
+  readonly #inner: string
+  /** The outer half of the key, and behind it the place of the inner digest. */
+  readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES)
+
+  constructor(key: Uint8Array = randomKey()) {
+    this.#inner = Buffer.from(key.map((byte) => byte ^ 0x36)).toString('latin1')
+    this.#outer.set(key.map((byte) => byte ^ 0x5c))
+  }
+
+  /** The digest of a text's UTF-8 bytes. */
+  of(message: string): string {
+    this.#outer.latin1Write(hash('sha256', this.#inner + message, 'binary'), BLOCK_BYTES, DIGEST_BYTES)
+    return hash('sha256', this.#outer, 'binary')
+  }
+}
+
+/** 448 random bits. */
+function randomKey(): Uint8Array {
+  return randomFillSync(new Uint8Array(BLOCK_BYTES)).map((byte) => byte & 0x7f)
+}
+
+const left = Buffer.alloc(DIGEST_BYTES)
+const right = Buffer.alloc(DIGEST_BYTES)
+
+/** Whether two digests are equal, in a time that does not tell where they differ. */
+export function equalDigests(a: string, b: string): boolean {
+  left.latin1Write(a, 0, DIGEST_BYTES)
+  right.latin1Write(b, 0, DIGEST_BYTES)
+  return timingSafeEqual(left, right)
+}

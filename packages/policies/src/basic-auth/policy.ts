@@ -1,0 +1,111 @@
+import {
+  type CompileEnv,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  headerCount,
+  headerValue,
+  isFieldValue,
+  type Outcome,
+  parseDuration,
+  removeHeader,
+} from '@sluice/core'
+import { basicCredentials, isBasic } from './credentials.js'
+import { FailureWindow, WINDOW_SECONDS } from './failure-window.js'
+import { type BasicAuthConfig, basicAuthSchema, DEFAULT_CACHE_TTL, DEFAULT_REALM } from './schema.js'
+import { type User, Users } from './users.js'
+import { PasswordVerifier } from './verifier.js'
+
+/** Asks for a user name and a password (RFC 7617), and names the consumer. */
+export const basicAuth = definePolicy({
+  name: 'basic-auth',
+  summary: 'Asks for a user name and a password, checked against scrypt hashes in the document.',
+  schema: basicAuthSchema,
+  compile(config, env) {
+    const gate = new Gate(config, env)
+    return { name: 'basic-auth', onRequest: (x) => gate.admit(x) }
+  },
+})
+
+/** The decision for one request. What was verified before is decided without a promise. */
+class Gate {
+  readonly #users: Users
+  readonly #cacheTtlMs: number
+  readonly #maxFailures: number
+  readonly #stripsCredentials: boolean
+  readonly #verifier: PasswordVerifier
+  readonly #failures: FailureWindow
+  readonly #refusals: ReturnType<typeof compileRefusals>
+
+  constructor(config: BasicAuthConfig, env: CompileEnv) {
+    this.#users = new Users(config.users)
+    this.#cacheTtlMs = parseDuration(config.cacheTtl ?? DEFAULT_CACHE_TTL)
+    this.#maxFailures = config.maxFailuresPerMinute ?? Number.POSITIVE_INFINITY
+    this.#stripsCredentials = config.stripCredentials ?? true
+    this.#refusals = compileRefusals(config.realm ?? DEFAULT_REALM, env)
+    this.#verifier = env.shared('basic-auth/verifier', () => new PasswordVerifier())
+    this.#failures = env.shared('basic-auth/failures', () => new FailureWindow())
+  }
+
+  admit(x: Exchange): Eventual {
+    const lines = headerCount(x.headers, 'authorization')
+    if (lines === 0) return this.#refusals.missing
+    const value = headerValue(x.headers, 'authorization')!
+    if (lines > 1) return this.#refusals.invalid
+    if (!isBasic(value)) return this.#refusals.missing
+    const credentials = basicCredentials(value)
+    const colon = credentials === null ? -1 : credentials.indexOf(':')
+    if (credentials === null || colon < 1 || colon === credentials.length - 1) return this.#refusals.invalid
+    const user = this.#users.find(credentials.slice(0, colon))
+    const digest = this.#verifier.digestOf(credentials)
+    const since = x.startedMono - this.#cacheTtlMs
+    return this.#verifier.isVerified(user, digest, since)
+      ? this.#accept(x, user)
+      : this.#check(x, user, credentials)
+  }
+
+  /** The slow branch: a password that was not verified lately. */
+  #check(x: Exchange, user: User, credentials: string): Eventual {
+    if (this.#failures.count(x.clientIp, x.startedMono) >= this.#maxFailures) return this.#refusals.throttled
+    const digest = this.#verifier.digestOf(credentials)
+    if (this.#verifier.isRefused(user, digest, x.startedMono)) return this.#reject(x)
+    const verification = this.#verifier.verify(user, credentials, x.startedMono)
+    if (verification === null) return this.#refusals.overloaded
+    return verification.then((matches) => (matches ? this.#accept(x, user) : this.#reject(x)))
+  }
+
+  #accept(x: Exchange, user: User): Outcome {
+    if (user.consumer === null) return this.#reject(x)
+    x.consumer = user.consumer
+    if (this.#stripsCredentials) removeHeader(x.headers, 'authorization')
+    return null
+  }
+
+  #reject(x: Exchange): Outcome {
+    this.#failures.add(x.clientIp, x.startedMono)
+    return this.#refusals.invalid
+  }
+}
+
+function compileRefusals(realm: string, env: CompileEnv) {
+  if (!isFieldValue(realm))
+    throw new Error("'realm' has a character that no header may hold; use visible ASCII and spaces")
+  const quoted = realm.replaceAll(/["\\]/g, '\\$&')
+  const challenge = ['www-authenticate', `Basic realm="${quoted}", charset="UTF-8"`]
+  return {
+    missing: env.refusal(
+      'GW_AUTH_MISSING',
+      'send a user name and a password with the Basic scheme',
+      challenge,
+    ),
+    invalid: env.refusal('GW_AUTH_INVALID', 'the user name or the password is not valid', challenge),
+    overloaded: env.refusal('GW_AUTH_OVERLOADED', 'too many passwords are being checked; try again', [
+      'retry-after',
+      '1',
+    ]),
+    throttled: env.refusal('GW_RATE_LIMITED', 'too many failed attempts from this address; wait a minute', [
+      'retry-after',
+      String(WINDOW_SECONDS),
+    ]),
+  }
+}

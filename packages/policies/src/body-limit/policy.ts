@@ -1,0 +1,32 @@
+import { definePolicy, type Exchange, parseSize } from '@sluice/core'
+import { bodyLimitSchema } from './schema.js'
+
+/** Bounds the size of request bodies, below or above the limit of the listener. */
+export const bodyLimit = definePolicy({
+  name: 'body-limit',
+  summary: 'Bounds the size of request bodies, for a route more strictly or more widely than its listener.',
+  schema: bodyLimitSchema,
+  compile(config, env) {
+    const maxBytes = parseSize(config.max)
+    const minBytes = config.min === undefined ? 0 : parseSize(config.min)
+    const canRaise = config.raise === true
+    if (minBytes > maxBytes)
+      throw new Error(`'min' ${config.min} is above 'max' ${config.max}; exchange them`)
+    const tooLarge = env.refusal(
+      'GW_BODY_TOO_LARGE',
+      `the request body is larger than the limit; send at most ${config.max}`,
+    )
+    const tooSmall = env.refusal(
+      'GW_BODY_TOO_SMALL',
+      `the request body is too small; send at least ${config.min ?? '0b'}`,
+    )
+    return {
+      name: 'body-limit',
+      onRequest(x: Exchange) {
+        if (canRaise || maxBytes < x.bodyLimit) x.bodyLimit = maxBytes
+        if (x.contentLength > maxBytes) return tooLarge
+        return x.contentLength >= 0 && x.contentLength < minBytes ? tooSmall : null
+      },
+    }
+  },
+})

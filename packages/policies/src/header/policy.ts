@@ -1,0 +1,34 @@
+import { definePolicy, type Step } from '@sluice/core'
+import { compileEdits, type Edit } from './edit.js'
+import { headerSchema } from './schema.js'
+
+/** Changes header fields of the request and of the response. */
+export const header = definePolicy({
+  name: 'header',
+  summary: 'Sets, appends, removes and renames header fields of the request and of the response.',
+  schema: headerSchema,
+  compile(config) {
+    const request = compileEdits('request', config.request)
+    const response = compileEdits('response', config.response)
+    if (request.length === 0 && response.length === 0) return null
+    return {
+      name: 'header',
+      ...(request.length > 0 && { onRequest: requestHook(request) }),
+      ...(response.length > 0 && { onResponse: responseHook(response) }),
+    }
+  },
+})
+
+function requestHook(edits: readonly Edit[]): NonNullable<Step['onRequest']> {
+  return (x) => {
+    for (let i = 0; i < edits.length; i++) edits[i]!(x.headers, x)
+    return null
+  }
+}
+
+function responseHook(edits: readonly Edit[]): NonNullable<Step['onResponse']> {
+  return (x) => {
+    for (let i = 0; i < edits.length; i++) edits[i]!(x.responseHeaders, x)
+    return null
+  }
+}

@@ -1,0 +1,68 @@
+import type { Policy } from '@sluice/core'
+
+/** What this module reads of a JSON Schema. */
+interface SchemaNode {
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly const?: unknown
+  readonly anyOf?: readonly SchemaNode[]
+  readonly items?: SchemaNode
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly required?: readonly string[]
+  readonly secret?: boolean
+}
+
+/**
+ * The reference page of a policy as Markdown: its sentence, the example, every parameter of its schema, and how it
+ * behaves.
+ * @param example an excerpt of a document (YAML); without one the page has no example.
+ */
+export function referenceOf(policy: Policy, example = ''): string {
+  const schema: SchemaNode = policy.schema
+  return [
+    `# ${policy.name}`,
+    policy.summary,
+    ...(example === '' ? [] : [`## Example\n\n\`\`\`yaml\n${example.trimEnd()}\n\`\`\``]),
+    `## Parameters\n\n${table(schema)}`,
+    ...(schema.description === undefined ? [] : [`## Behaviour\n\n${schema.description}`]),
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd()
+    .concat('\n')
+}
+
+function table(schema: SchemaNode): string {
+  const head = ['| parameter | type | default | meaning |', '| --- | --- | --- | --- |']
+  return [...head, ...rows(schema, '')].join('\n')
+}
+
+function rows(schema: SchemaNode, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+    const at = path === '' ? name : `${path}.${name}`
+    const isRequired = schema.required?.includes(name) === true
+    const cells = [`\`${at}\``, typeOf(child), defaultOf(child, isRequired), child.description ?? '']
+    const inner = child.type === 'array' ? rows(child.items ?? {}, `${at}[]`) : rows(child, at)
+    return [`| ${cells.map(cell).join(' | ')} |`, ...inner]
+  })
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+function defaultOf(schema: SchemaNode, isRequired: boolean): string {
+  if (isRequired) return 'required'
+  return schema.default === undefined ? '' : `\`${String(schema.default)}\``
+}
+
+function typeOf(schema: SchemaNode): string {
+  if (schema.secret === true) return 'secret string'
+  if (schema.const !== undefined) return `\`${String(schema.const)}\``
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
+  const values = Object.values(schema.patternProperties ?? {})[0]
+  return values === undefined ? (schema.type ?? 'any') : `map to ${typeOf(values)}`
+}

@@ -1,0 +1,78 @@
+import { type Exchange, headerJoined, isToken } from '@sluice/core'
+
+/** A value of a request, as text; empty when the request has none. */
+export type Render = (x: Exchange) => string
+
+/** The variables without a parameter. */
+const VARIABLES: Readonly<Record<string, Render>> = {
+  'req.id': (x) => x.id,
+  'req.method': (x) => x.method,
+  'req.host': (x) => x.host,
+  'req.path': (x) => x.path,
+  'client.ip': (x) => x.clientIp,
+  'consumer.id': (x) => x.consumer?.id ?? '',
+  'consumer.name': (x) => x.consumer?.name ?? '',
+  'route.id': (x) => x.routeId,
+}
+
+/** What may stand between the braces, for messages and for the reference. */
+export const TEMPLATE_VARIABLES: readonly string[] = [
+  ...Object.keys(VARIABLES),
+  'req.header.NAME',
+  'vars.NAME',
+]
+
+/**
+ * Compiles a text with places such as `{{req.id}}`. Text without places stays a string, so that callers can decide at
+ * compile time.
+ * @throws Error when a place is not closed or names an unknown variable.
+ */
+export function compileTemplate(text: string): string | Render {
+  const parts: (string | Render)[] = []
+  let from = 0
+  for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
+    const close = text.indexOf('}}', open)
+    if (close === -1)
+      throw new Error(`'${text}' has '{{' without '}}'; close the place, for example {{req.id}}`)
+    if (open > from) parts.push(text.slice(from, open))
+    parts.push(variable(text.slice(open + 2, close).trim()))
+    from = close + 2
+  }
+  if (parts.length === 0) return text
+  if (from < text.length) parts.push(text.slice(from))
+  return joined(parts)
+}
+
+function joined(parts: readonly (string | Render)[]): Render {
+  const first = parts[0]!
+  if (parts.length === 1 && typeof first !== 'string') return first
+  return (x) => {
+    let text = ''
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!
+      text += typeof part === 'string' ? part : part(x)
+    }
+    return text
+  }
+}
+
+function variable(name: string): Render {
+  const plain = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined
+  if (plain !== undefined) return plain
+  if (name.startsWith('req.header.')) return requestHeader(name.slice('req.header.'.length))
+  if (name.startsWith('vars.') && name.length > 'vars.'.length)
+    return freeVariable(name.slice('vars.'.length))
+  throw new Error(`'{{${name}}}' is not known; the variables are ${TEMPLATE_VARIABLES.join(', ')}`)
+}
+
+function requestHeader(written: string): Render {
+  const name = written.toLowerCase()
+  if (!isToken(name))
+    throw new Error(`'{{req.header.${written}}}' does not name a header; write {{req.header.x-tenant}}`)
+  if (name === 'host') return (x) => x.authority
+  return (x) => headerJoined(x.headers, name) ?? ''
+}
+
+function freeVariable(name: string): Render {
+  return (x) => x.vars?.get(name) ?? ''
+}

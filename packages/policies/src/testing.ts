@@ -1,0 +1,75 @@
+import { type CompileEnv, Exchange, type Policy, refusal, type Slot } from '@sluice/core'
+import { Ajv } from 'ajv'
+
+/** A CompileEnv that works, for tests of policies. */
+export interface TestEnv extends CompileEnv {
+  /** Stops the background work and runs what `onClose` was given. */
+  close(): void
+}
+
+/**
+ * A CompileEnv without a gateway.
+ * @param table what `shared` keeps; hand the same table to a second env to try a reload.
+ */
+export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
+  const closing: (() => void)[] = []
+  return {
+    slot: pairSlot,
+    shared<T>(key: string, create: () => T): T {
+      if (!table.has(key)) table.set(key, create())
+      return table.get(key) as T
+    },
+    refusal,
+    schedule(everyMs, job) {
+      const timer = setInterval(() => void job(), everyMs).unref()
+      closing.push(() => clearInterval(timer))
+    },
+    onClose: (close) => void closing.push(close),
+    close() {
+      for (const close of closing.splice(0)) close()
+    },
+  }
+}
+
+/** The slot and its value stand in turn in `x.slots`. */
+function pairSlot<T>(): Slot<T> {
+  const slot: Slot<T> = {
+    get(x) {
+      const at = x.slots.indexOf(slot)
+      return at === -1 ? undefined : (x.slots[at + 1] as T)
+    },
+    set(x, value) {
+      const at = x.slots.indexOf(slot)
+      if (at === -1) x.slots.push(slot, value)
+      else x.slots[at + 1] = value
+    },
+  }
+  return slot
+}
+
+/** An exchange as the listener would hand it to the first policy, with the given fields over it. */
+export function exchange(fields: Partial<Exchange> = {}): Exchange {
+  return Object.assign(new Exchange(), {
+    id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    startedAt: Date.now(),
+    startedMono: performance.now(),
+    method: 'GET',
+    authority: 'api.example.com',
+    host: 'api.example.com',
+    rawPath: '/',
+    path: '/',
+    peer: '192.0.2.10',
+    clientIp: '192.0.2.10',
+    bodyLimit: 10 * 1024 * 1024,
+    routeId: 'test',
+    ...fields,
+  })
+}
+
+/** The mistakes that a policy's schema finds in a configuration, as `path message`; fills the defaults in. */
+export function schemaMistakes(policy: Policy, config: unknown): string[] {
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, keywords: ['secret'] })
+  const check = ajv.compile(policy.schema)
+  if (check(config)) return []
+  return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())
+}

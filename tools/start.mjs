@@ -1,0 +1,159 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startEcho } from '../examples/quickstart/echo.mjs'
+import { curlLine, demoCalls } from './demo-calls.mjs'
+
+/**
+ * The demo behind `npm start`: an echo upstream and the gateway with examples/quickstart/gateway.yaml (or the document
+ * named as the argument), until Ctrl-C. PORT moves the gateway's listener to another port.
+ */
+const READY_WITHIN_MS = 30_000
+const STOPPED_WITHIN_MS = 40_000
+const root = fileURLToPath(new URL('..', import.meta.url))
+const gw = join('packages', 'cli', 'bin', 'gw.mjs')
+const document = process.argv[2] ?? 'examples/quickstart/gateway.yaml'
+const operationLog = join('data', 'gateway.log')
+
+process.chdir(root)
+const addresses = demoAddresses()
+for (const place of Object.values(addresses)) await requireFree(place)
+const echo = await startEcho(addresses.echo.port)
+const gateway = startGateway()
+const stopping = stopSignal()
+await untilReady()
+announce()
+await Promise.race([stopping, gateway.exited])
+await stop()
+
+/** Where the demo listens, as the document says: to move something, the document is the one place to edit. */
+function demoAddresses() {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [gw, 'render', '-c', document, '-o', 'json'])
+  if (status !== 0) fail(String(stderr) || `${document} cannot be read`, status ?? 1)
+  const plan = JSON.parse(String(stdout))
+  const listener = plan.listeners[0]
+  const target = new URL(plan.upstreams.find((upstream) => upstream.name === 'echo').targets[0].url)
+  return {
+    gateway: {
+      host: listener.host,
+      port: process.env.PORT === undefined ? listener.port : Number(process.env.PORT),
+      remedy: `choose another with PORT=8081 npm start, or edit listeners in ${document}`,
+    },
+    admin: { host: plan.admin.host, port: plan.admin.port, remedy: `edit admin.address in ${document}` },
+    echo: {
+      host: target.hostname,
+      port: Number(target.port),
+      remedy: `edit upstreams.echo.targets in ${document}; the echo upstream follows it`,
+    },
+  }
+}
+
+/** A port that is taken is named before anything has started. */
+async function requireFree({ host, port, remedy }) {
+  const isFree = await new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+  if (!isFree)
+    fail(`port ${port} on ${host} cannot be listened on, probably taken; stop what uses it, or ${remedy}`)
+}
+
+/**
+ * In a process group of its own, because Ctrl-C reaches the whole group: the gateway is asked once, by SIGTERM, and
+ * drains. Its operation log goes to a file, so that the terminal keeps the lines to try.
+ */
+function startGateway() {
+  mkdirSync('data', { recursive: true })
+  const { host, port } = addresses.gateway
+  const child = spawn(process.execPath, [gw, 'start', '-c', document, '--listen', `${host}:${port}`], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log = createWriteStream(operationLog)
+  child.stdout.pipe(log, { end: false })
+  child.stderr.pipe(log, { end: false })
+  const state = { child, hasExited: false, code: null, exited: null }
+  state.exited = new Promise((resolve) => {
+    child.once('close', (code) => {
+      state.hasExited = true
+      state.code = code
+      log.end(resolve)
+    })
+  })
+  return state
+}
+
+function stopSignal() {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('stop'))
+  })
+}
+
+async function untilReady() {
+  const deadline = Date.now() + READY_WITHIN_MS
+  let isStopped = false
+  stopping.then(() => {
+    isStopped = true
+  })
+  while (!(await isReady())) {
+    if (isStopped) return stop()
+    if (gateway.hasExited || Date.now() > deadline) {
+      console.error(`the gateway did not start; its log, ${operationLog}, ends with`)
+      console.error(readFileSync(operationLog, 'utf8').slice(-4000))
+      await stop(1)
+    }
+    await wait(50)
+  }
+}
+
+async function isReady() {
+  try {
+    const answer = await fetch(`${origin(addresses.gateway)}/-/readyz`)
+    await answer.body?.cancel()
+    return answer.ok
+  } catch {
+    return false
+  }
+}
+
+function announce() {
+  console.log(`
+Sluice is running, with ${document}
+  gateway        ${origin(addresses.gateway)}
+  admin          ${origin(addresses.admin)}
+  echo upstream  ${origin(addresses.echo)}
+  traffic log    data/traffic      operation log  ${operationLog}
+
+Three calls to try:`)
+  for (const call of demoCalls) {
+    console.log(`\n  ${curlLine(call, origin(addresses.gateway))}\n      ${call.expect}`)
+  }
+  console.log('\nCtrl-C stops everything.')
+}
+
+async function stop(code = 0) {
+  const wasRunning = !gateway.hasExited
+  if (wasRunning) {
+    gateway.child.kill('SIGTERM')
+    const tooLate = setTimeout(() => gateway.child.kill('SIGKILL'), STOPPED_WITHIN_MS)
+    await gateway.exited
+    clearTimeout(tooLate)
+  }
+  echo.close()
+  echo.closeAllConnections()
+  if (!wasRunning && code === 0) fail(`the gateway stopped by itself; ${operationLog} says why`)
+  process.exit(code === 0 ? (gateway.code ?? 1) : code)
+}
+
+function origin({ host, port }) {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function fail(message, code = 1) {
+  console.error(message.trimEnd())
+  process.exit(code)
+}
