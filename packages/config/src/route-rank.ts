@@ -1,18 +1,12 @@
-import type { PathPlan, RoutePlan } from './plan.js'
+import type { PathPlan, PathSegment, RoutePlan } from './plan.js'
 
-const PATH_CLASS: Readonly<Record<PathPlan['kind'], number>> = {
-  exact: 0,
-  template: 1,
-  prefix: 2,
-  regex: 3,
-  any: 4,
-}
+const PATH_CLASS = { exact: 0, template: 1, prefix: 2, regex: 3, any: 4 } as const
 
 /**
  * Where a route stands among those that one host pattern can reach. Compare the numbers from the left; the smaller one
  * wins (see compareRanks):
  *
- *     [-priority, host class, -host labels, path class, path detail, path detail, -other predicates, order]
+ *     [-priority, host class, -host labels, path class, three of the path, -other predicates, order]
  *
  * @param host one of `route.match.hosts`, or null for a route that takes every host.
  */
@@ -40,13 +34,17 @@ function hostRank(host: string | null): readonly [number, number] {
   return host.startsWith('*.') ? [1, -host.split('.').length] : [0, 0]
 }
 
-/** Templates: more literal segments first. Prefixes: longer first, then more literal segments. */
-function pathRank(path: PathPlan): readonly [number, number, number] {
-  const pathClass = PATH_CLASS[path.kind]
-  const literals = path.segments.filter((segment) => segment.kind === 'literal').length
-  if (path.kind === 'template') return [pathClass, -literals, 0]
-  if (path.kind === 'prefix') return [pathClass, -path.segments.length, -literals]
-  return [pathClass, 0, 0]
+/** Templates: more literal segments first. Prefixes: longer first, then more literal segments. Then literals left. */
+function pathRank({ kind, segments }: PathPlan): readonly [number, number, number, number] {
+  const literals = segments.filter((segment) => segment.kind === 'literal').length
+  if (kind === 'template') return [PATH_CLASS.template, -literals, 0, paramWeight(segments)]
+  if (kind === 'prefix') return [PATH_CLASS.prefix, -segments.length, -literals, paramWeight(segments)]
+  return [PATH_CLASS[kind], 0, 0, 0]
+}
+
+/** Smaller the further right the parameters stand: a binary fraction with one digit for each segment. */
+function paramWeight(segments: readonly PathSegment[]): number {
+  return segments.reduce((sum, segment, i) => (segment.kind === 'param' ? sum + 2 ** -(i + 1) : sum), 0)
 }
 
 /** Predicates beside host and path. */

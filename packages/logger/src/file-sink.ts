@@ -81,7 +81,9 @@ function makeWritable(dir: string): void {
     accessSync(dir, constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = (error as Error).message
-    throw new Error(`cannot write the traffic log to ${dir}: ${reason}; choose another log.file.dir`, { cause: error })
+    throw new Error(`cannot write the traffic log to ${dir}: ${reason}; choose another log.file.dir`, {
+      cause: error,
+    })
   }
 }
 

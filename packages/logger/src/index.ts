@@ -1,2 +1,14 @@
+export { type FileSinkOptions, openFileSink } from './file-sink.js'
+export { noneSink } from './none-sink.js'
+export {
+  type Criterion,
+  type FilterRequest,
+  matchesFilter,
+  type RecordFilter,
+  recordFilter,
+} from './reader/record-filter.js'
+export { formatRecordLine, type LineOptions } from './reader/record-line.js'
+export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
+export { type TailOptions, type TrafficTail, tailSegments } from './reader/tail.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'

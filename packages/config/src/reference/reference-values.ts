@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
+import type { Flaw } from '../flaw.js'
 import type { ReadFile } from '../text-file.js'
-import type { Reference, TemplateFlaw } from './text-template.js'
+import type { Reference } from './text-template.js'
 
 /** Longest content of a referenced file, in bytes. */
 const MAX_FILE_BYTES = 64 * 1024
@@ -16,14 +17,14 @@ export interface ReferenceOrigins {
 /** The values of references, each looked up once. */
 export class ReferenceValues {
   readonly #origins: ReferenceOrigins
-  readonly #known = new Map<string, string | TemplateFlaw>()
+  readonly #known = new Map<string, string | Flaw>()
 
   constructor(origins: ReferenceOrigins) {
     this.#origins = origins
   }
 
   /** The value, or what to tell the operator when there is none. */
-  of(reference: Reference): string | TemplateFlaw {
+  of(reference: Reference): string | Flaw {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known
     const found = reference.kind === 'env' ? this.#ofEnv(reference) : this.#ofFile(reference)
@@ -31,13 +32,13 @@ export class ReferenceValues {
     return found
   }
 
-  #ofEnv({ name, text }: Reference): string | TemplateFlaw {
+  #ofEnv({ name, text }: Reference): string | Flaw {
     const value = Object.hasOwn(this.#origins.env, name) ? this.#origins.env[name] : undefined
     if (value !== undefined) return value
     return { message: `the environment variable '${name}' is not set`, remedy: `set it, or replace ${text}` }
   }
 
-  #ofFile({ name, text }: Reference): string | TemplateFlaw {
+  #ofFile({ name, text }: Reference): string | Flaw {
     try {
       const content = this.#origins.readFile(resolve(dirname(this.#origins.documentName), name))
       if (Buffer.byteLength(content) > MAX_FILE_BYTES) throw new Error('it is larger than 64 KB')

@@ -1,3 +1,5 @@
+import { type Flaw, isFlaw } from '../flaw.js'
+
 /** `${env:NAME}` or `${file:PATH}` as it stands in a text. */
 export interface Reference {
   /** As written, braces included. */
@@ -8,12 +10,6 @@ export interface Reference {
 
 /** A text cut into what stands for itself and what stands for a value; escapes are undone. */
 export type TextTemplate = readonly (string | Reference)[]
-
-/** What is wrong with the references of a text. */
-export interface TemplateFlaw {
-  readonly message: string
-  readonly remedy: string
-}
 
 const MAX_REFERENCE_LENGTH = 1024
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -26,7 +22,7 @@ export function isTemplate(text: string): boolean {
 }
 
 /** Cuts a text at its references; `$${` stands for a literal `${`. */
-export function parseTemplate(text: string): TextTemplate | TemplateFlaw {
+export function parseTemplate(text: string): TextTemplate | Flaw {
   const parts: (string | Reference)[] = []
   let literal = ''
   for (let at = 0; at < text.length; ) {
@@ -35,7 +31,7 @@ export function parseTemplate(text: string): TextTemplate | TemplateFlaw {
       at += 3
     } else if (text.startsWith('${', at)) {
       const reference = readReference(text, at)
-      if ('message' in reference) return reference
+      if (isFlaw(reference)) return reference
       if (literal !== '') parts.push(literal)
       parts.push(reference)
       literal = ''
@@ -49,11 +45,6 @@ export function parseTemplate(text: string): TextTemplate | TemplateFlaw {
   return parts
 }
 
-/** Whether parsing failed. */
-export function isFlawed(template: TextTemplate | TemplateFlaw): template is TemplateFlaw {
-  return 'message' in template
-}
-
 /** The references of a template, in order. */
 export function referencesOf(template: TextTemplate): readonly Reference[] {
   return template.filter((part) => typeof part !== 'string')
@@ -64,7 +55,7 @@ export function escapeText(text: string): string {
   return text.replaceAll('${', '$${')
 }
 
-function readReference(text: string, at: number): Reference | TemplateFlaw {
+function readReference(text: string, at: number): Reference | Flaw {
   const end = text.indexOf('}', at)
   if (end === -1) return { message: "a reference is not closed with '}'", remedy: 'write $${ for a literal ${' }
   const whole = text.slice(at, end + 1)

@@ -1,10 +1,9 @@
 import type { YAMLError } from 'yaml'
+import type { Flaw } from '../flaw.js'
 
 /** A mistake in the text of a document, before anything is known about its meaning. */
-export interface SourceFlaw {
+export interface SourceFlaw extends Flaw {
   readonly offset: number
-  readonly message: string
-  readonly remedy: string
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { Composer, type Document, Lexer, LineCounter, type ParsedNode, Parser, type Token } from 'yaml'
+import { type CST, Composer, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
 import type { DocumentPath } from '../document-path.js'
 import { linkAliases } from './alias.js'
 import { type Place, Places } from './places.js'
@@ -59,9 +59,9 @@ function compose(text: string, lines: LineCounter): Composed {
 }
 
 /** The concrete syntax, or null when it is nested too deeply. */
-function tokensOf(text: string, lines: LineCounter): Token[] | null {
+function tokensOf(text: string, lines: LineCounter): CST.Token[] | null {
   const parser = new Parser(lines.addNewLine)
-  const tokens: Token[] = []
+  const tokens: CST.Token[] = []
   lines.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) tokens.push(token)

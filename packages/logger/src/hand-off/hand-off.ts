@@ -161,7 +161,8 @@ export class HandOff implements LogSink {
     this.#writer.start()
     this.#flush()
     await this.#writer.close(deadlineMs)
-    if (this.#held > 0) this.#drop(this.#held, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
+    if (this.#held > 0)
+      this.#drop(this.#held, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
     this.#held = 0
     this.#heldBytes = 0
     this.#sealed.length = 0

@@ -24,17 +24,16 @@ export class RunReader {
 
   /** The next lines of the run; `run` is the run as it was just listed. */
   async read(run: Run): Promise<string[]> {
-    const lines: string[] = []
-    const segment = this.#current(run, lines)
+    const cut: string[] = []
+    const segment = this.#current(run, cut)
+    if (segment === null) return cut
     // Truncated by somebody: the writer goes on at its new end.
     if (segment.bytes < this.#offset) this.#offset = 0
-    if (segment.bytes > this.#offset) {
-      const wanted = Math.min(CHUNK_BYTES, segment.bytes - this.#offset)
-      const bytes = await bytesAt(segment.path, this.#offset, wanted)
-      this.#offset += bytes.length
-      lines.push(...this.#splitter.push(bytes))
-    }
-    return lines
+    if (segment.bytes === this.#offset) return cut
+    const wanted = Math.min(CHUNK_BYTES, segment.bytes - this.#offset)
+    const bytes = await bytesAt(segment.path, this.#offset, wanted)
+    this.#offset += bytes.length
+    return cut.concat(this.#splitter.push(bytes))
   }
 
   /** Whether the run, as it was listed, holds more than was read. */
@@ -43,16 +42,18 @@ export class RunReader {
     return last.seq > this.#seq || (last.seq === this.#seq && last.bytes > this.#offset)
   }
 
-  /** The segment to read from: the next one when this one is read to its end or was deleted. */
-  #current(run: Run, lines: string[]): Segment {
+  /** The segment to read from: the next one when this one is read to its end or was deleted; null when none is left. */
+  #current(run: Run, cut: string[]): Segment | null {
     const index = run.segments.findIndex((segment) => segment.seq >= this.#seq)
-    const segment = run.segments[index] ?? run.segments.at(-1)!
+    if (index === -1) return null
+    const segment = run.segments[index]!
     const next = run.segments[index + 1]
-    if (segment.seq === this.#seq && (next === undefined || segment.bytes > this.#offset)) return segment
-    const following = segment.seq === this.#seq ? next! : segment
+    const isCurrent = segment.seq === this.#seq
+    if (isCurrent && (next === undefined || segment.bytes > this.#offset)) return segment
+    const following = isCurrent ? next! : segment
     // A line without an end in a segment that is closed was cut when its writer was killed.
-    const cut = this.#splitter.takeRest()
-    if (cut !== null) lines.push(cut)
+    const rest = this.#splitter.takeRest()
+    if (rest !== null) cut.push(rest)
     this.#seq = following.seq
     this.#offset = 0
     return following

@@ -181,7 +181,8 @@ function deleteQuietly(path: string): void {
 
 function countLines(lines: Buffer, from: number, to: number): number {
   let count = 0
-  for (let at = lines.indexOf(NEWLINE, from); at !== -1 && at < to; at = lines.indexOf(NEWLINE, at + 1)) count++
+  for (let at = lines.indexOf(NEWLINE, from); at !== -1 && at < to; at = lines.indexOf(NEWLINE, at + 1))
+    count++
   return count
 }
 

@@ -1,0 +1,67 @@
+import { parseDuration, parseRatio, parseSize } from '@sluice/core'
+import type { Ajv, AnySchemaObject, ErrorObject } from 'ajv'
+import type { Flaw } from '../flaw.js'
+import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
+import type { Bounds, Choice } from '../schema/build.js'
+
+type Examine<T> = (value: T) => Record<string, unknown> | null
+
+/** Teaches Ajv the keywords of the document schema. */
+export function addKeywords(ajv: Ajv): void {
+  addKeyword(ajv, 'grammar', 'string', grammarCheck)
+  addKeyword(ajv, 'bounds', 'string', boundsCheck)
+  addKeyword(ajv, 'choice', 'object', choiceCheck)
+}
+
+function grammarCheck(name: GrammarName): Examine<string> {
+  return (text) => {
+    const flaw: Flaw | null = GRAMMARS[name].examine(text)
+    return flaw === null ? null : { flaw }
+  }
+}
+
+const PARSERS = { duration: parseDuration, size: parseSize, ratio: parseRatio } as const
+
+/** Only what parses has bounds; for the rest there is the pattern. */
+function boundsCheck({ unit, min, max }: Bounds): Examine<string> {
+  const parse = PARSERS[unit]
+  const [least, most] = [parse(min), parse(max)]
+  return (text) => {
+    const amount = amountOf(text, parse)
+    return amount === null || (amount >= least && amount <= most) ? null : { min, max }
+  }
+}
+
+function amountOf(text: string, parse: (text: string) => number): number | null {
+  try {
+    return parse(text)
+  } catch {
+    return null
+  }
+}
+
+function choiceCheck({ keys, min, max }: Choice): Examine<Record<string, unknown>> {
+  return (mapping) => {
+    const present = keys.filter((key) => Object.hasOwn(mapping, key))
+    return present.length >= min && present.length <= max ? null : { keys, present, min }
+  }
+}
+
+/** A keyword whose error carries what its check found, and the schema it stands in. */
+function addKeyword<K, T>(ajv: Ajv, keyword: string, type: 'string' | 'object', check: (value: K) => Examine<T>): void {
+  ajv.addKeyword({
+    keyword,
+    type,
+    errors: true,
+    compile: (value: K, parentSchema: AnySchemaObject) => {
+      const examine = check(value)
+      const validate: { (data: T): boolean; errors?: Partial<ErrorObject>[] } = (data) => {
+        const params = examine(data)
+        if (params === null) return true
+        validate.errors = [{ keyword, params, parentSchema, message: '' }]
+        return false
+      }
+      return validate
+    },
+  })
+}

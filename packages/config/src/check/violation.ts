@@ -1,0 +1,99 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { ErrorObject } from 'ajv'
+import { type DocumentPath, pathOfPointer } from '../document-path.js'
+import { schemaErrors } from './validator.js'
+
+/** One mistake against a schema. */
+export interface Violation {
+  /** The value that is wrong, or the mapping that lacks or has too many keys. */
+  readonly path: DocumentPath
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** The part of the schema that the value does not satisfy. */
+  readonly schema: TSchema
+  readonly value: unknown
+  /** The name of a key, when it is the key that is wrong and not its value. */
+  readonly key: string | null
+}
+
+/**
+ * The mistakes of a value, one for each cause.
+ * @param base where the value stands in the document.
+ */
+export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
+  return collapse(schemaErrors(schema, value)).map((error) => violationOf(error, value, base))
+}
+
+function violationOf(error: ErrorObject, root: unknown, base: DocumentPath): Violation {
+  return {
+    path: [...base, ...pathOfPointer(error.instancePath, root)],
+    keyword: error.keyword,
+    params: error.params,
+    schema: (error.parentSchema ?? {}) as TSchema,
+    value: error.data,
+    key: error.propertyName ?? keyOf(error),
+  }
+}
+
+function keyOf({ keyword, params }: ErrorObject): string | null {
+  return keyword === 'additionalProperties' ? String(params['additionalProperty']) : null
+}
+
+const UNIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf'])
+
+/**
+ * Replaces the errors of all branches of a union by those of the branch that was most likely meant. Ajv lists the
+ * errors of the branches right before the one of the union.
+ */
+function collapse(errors: readonly ErrorObject[]): ErrorObject[] {
+  const kept: ErrorObject[] = []
+  for (let i = errors.length - 1; i >= 0; i--) {
+    const error = errors[i]!
+    if (error.keyword === 'propertyNames') continue
+    if (!UNIONS.has(error.keyword)) {
+      kept.push(error)
+      continue
+    }
+    const start = startOfBranches(errors, i)
+    kept.push(...mostLikely(error, errors.slice(start, i)).reverse())
+    i = start
+  }
+  return kept.reverse()
+}
+
+function startOfBranches(errors: readonly ErrorObject[], unionAt: number): number {
+  const union = errors[unionAt]!
+  let start = unionAt
+  while (start > 0 && isOfBranch(errors[start - 1]!, union)) start--
+  return start
+}
+
+function isOfBranch(error: ErrorObject, union: ErrorObject): boolean {
+  return error.schemaPath.startsWith(`${union.schemaPath}/`) && isAtOrBelow(error.instancePath, union.instancePath)
+}
+
+function isAtOrBelow(pointer: string, above: string): boolean {
+  return pointer === above || pointer.startsWith(`${above}/`)
+}
+
+/** The errors of one branch, or the union's own when the value is of no branch's type. */
+function mostLikely(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
+  const branches = new Map<string, ErrorObject[]>()
+  for (const error of errors) {
+    const index = error.schemaPath.slice(union.schemaPath.length + 1).split('/', 1)[0]!
+    branches.set(index, [...(branches.get(index) ?? []), error])
+  }
+  const plausible = [...branches.values()].filter((branch) => !branch.some((error) => isOfAnotherKind(error, union)))
+  const candidates = plausible.map(collapse).sort((a, b) => distance(a) - distance(b))
+  return candidates[0] ?? [union]
+}
+
+/** Whether an error says that the value is not of the branch's type at all. */
+function isOfAnotherKind(error: ErrorObject, union: ErrorObject): boolean {
+  return error.instancePath === union.instancePath && ['type', 'const', 'enum'].includes(error.keyword)
+}
+
+/** How far a value is from a branch; a wrong discriminator counts most. */
+function distance(errors: readonly ErrorObject[]): number {
+  return errors.reduce((sum, error) => sum + (error.keyword === 'const' ? 10 : 1), 0)
+}

@@ -1,0 +1,12 @@
+/** What is wrong with one value, and what to do about it. */
+export interface Flaw {
+  readonly message: string
+  readonly remedy: string
+  /** Where within the text, when it is known. */
+  readonly offset?: number
+}
+
+/** Whether reading a value ended in a flaw. */
+export function isFlaw(result: unknown): result is Flaw {
+  return typeof result === 'object' && result !== null && 'message' in result && 'remedy' in result
+}

@@ -1,0 +1,102 @@
+import { isFieldValue, isHopByHop, isToken, parseCidr } from '@sluice/core'
+import { checkCondition } from '../condition/index.js'
+import type { Flaw } from '../flaw.js'
+import type { HashKey } from '../plan.js'
+import { parseAddress } from './address.js'
+import { type Grammar, grammarOf } from './grammar.js'
+import { parseHost, parseHostPattern } from './host.js'
+import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
+import { examineRegex } from './regex.js'
+import { parseServiceUrl, parseTargetUrl } from './url.js'
+
+/** Every kind of text that the document schema asks for by name (keyword `grammar`). */
+export const GRAMMARS = {
+  address: grammarOf('an address such as 127.0.0.1:8080', parseAddress),
+  host: grammarOf('a host such as api.example.com', parseHost),
+  'host-pattern': grammarOf('a host such as api.example.com or *.example.com', parseHostPattern),
+  'host-rewrite': grammarOf('keep, upstream or a host such as api.example.com', parseHostRewrite),
+  'ip-range': grammarOf('an address range such as 10.0.0.0/8', readIpRange),
+  'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTargetUrl),
+  'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) => parseServiceUrl(text, ['http', 'https'])),
+  'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', (text) =>
+    parseServiceUrl(text, ['redis', 'rediss']),
+  ),
+  'path-pattern': grammarOf('a path such as /orders/*', parsePathPattern),
+  'path-template': grammarOf('a path such as /v2/orders/{id}', parsePathTemplate),
+  path: grammarOf('a path such as /v2/orders', parseLiteralPath),
+  regex: grammarOf('a regular expression', examineRegex),
+  method: grammarOf('a method such as GET', readMethod),
+  'field-name': grammarOf('a header name', readFieldName),
+  'predicate-name': grammarOf('a header name', readPredicateName),
+  'reply-field-name': grammarOf('a header name', readReplyFieldName),
+  'field-value': grammarOf('a header value', readFieldValue),
+  'hash-key': grammarOf('header:NAME, cookie:NAME or ip', parseHashKey),
+  'route-condition': grammarOf('a condition', (text) => readCondition(text, 'route')),
+  'policy-condition': grammarOf('a condition', (text) => readCondition(text, 'policy')),
+} as const satisfies Record<string, Grammar>
+
+/** The name of a grammar. */
+export type GrammarName = keyof typeof GRAMMARS
+
+/** Reads what the balance `hash` hashes. */
+export function parseHashKey(text: string): HashKey | Flaw {
+  if (text === 'ip') return { kind: 'ip' }
+  const match = /^(header|cookie):(.+)$/.exec(text)
+  if (match === null || !isToken(match[2]!)) {
+    return { message: `'${text}' is nothing to hash on`, remedy: 'write header:x-user, cookie:sid or ip' }
+  }
+  if (match[1] === 'cookie') return { kind: 'cookie', name: match[2]! }
+  return { kind: 'header', name: match[2]!.toLowerCase() }
+}
+
+function parseHostRewrite(text: string): string | Flaw {
+  const match = /^(.*?)(?::(\d{1,5}))?$/.exec(text)
+  const host = parseHost(match?.[1] ?? '')
+  if (typeof host === 'string' && Number(match?.[2] ?? 0) <= 65_535) return text
+  return { message: `'${text}' is not a Host`, remedy: 'write keep, upstream, or a host such as api.example.com' }
+}
+
+function readIpRange(text: string): Flaw | null {
+  try {
+    parseCidr(text)
+    return null
+  } catch {
+    return { message: `'${text}' is not an address range`, remedy: 'write for example 10.0.0.0/8 or 2001:db8::/32' }
+  }
+}
+
+function readMethod(text: string): Flaw | null {
+  if (isToken(text) && text.length <= 32) return null
+  return { message: `'${text}' is not a method`, remedy: 'write for example GET or POST' }
+}
+
+function readFieldName(text: string): Flaw | null {
+  if (isToken(text) && text.length <= 256) return null
+  return { message: `'${text}' is not a header name`, remedy: 'use letters, digits and hyphens' }
+}
+
+/** Fields that a route cannot see would make it match never, or always. */
+function readPredicateName(text: string): Flaw | null {
+  const name = text.toLowerCase()
+  if (name === 'host') return { message: "the header 'host' is matched by hosts", remedy: 'write match.hosts' }
+  if (isHopByHop(name) || name === 'content-length') {
+    return { message: `the header '${text}' belongs to the connection and cannot be matched`, remedy: 'remove it' }
+  }
+  return readFieldName(text)
+}
+
+function readReplyFieldName(text: string): Flaw | null {
+  const name = text.toLowerCase()
+  if (!isHopByHop(name) && name !== 'content-length') return readFieldName(text)
+  return { message: `the header '${text}' is set by the gateway itself`, remedy: 'remove it' }
+}
+
+function readFieldValue(text: string): Flaw | null {
+  if (isFieldValue(text) && text.trim() === text) return null
+  return { message: 'a header value holds visible ASCII characters and spaces between them', remedy: 'remove the others' }
+}
+
+function readCondition(text: string, scope: 'route' | 'policy'): Flaw | null {
+  const checked = checkCondition(text, scope)
+  return checked.ok ? null : { message: checked.message, remedy: checked.remedy, offset: checked.offset }
+}

@@ -1,0 +1,87 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { duration, integer, mapOf, name, object, text } from './build.js'
+import { adminSchema, listenerSchema } from './listener.js'
+import { logSchema } from './log.js'
+import { sharedPolicySchema } from './policy.js'
+import { routeSchema } from './route.js'
+import { upstreamSchema } from './upstream.js'
+
+const metrics = object(
+  { enabled: Type.Boolean({ default: true, description: 'Prometheus text at /metrics on the admin address.' }) },
+  { default: {}, description: 'Metrics.' },
+)
+
+const drain = object(
+  {
+    delay: duration(
+      { min: '0s', max: '10m' },
+      { default: '0s', description: 'Time between readiness 503 and the listeners closing.' },
+    ),
+    timeout: duration({ min: '0s', max: '1h' }, { default: '30s', description: 'Longest wait for requests in flight.' }),
+  },
+  { default: {}, description: 'How the gateway stops.' },
+)
+
+/**
+ * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
+ * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown)
+ * and `keepsReference` (the plan keeps the reference, whatever the schema says about the text).
+ */
+export const documentSchema = object(
+  {
+    version: Type.Literal(1, { description: 'The version of this format.' }),
+    listeners: Type.Array(listenerSchema, {
+      default: [{ address: '127.0.0.1:8080' }],
+      minItems: 1,
+      maxItems: 64,
+      description: 'Where clients connect.',
+    }),
+    admin: adminSchema,
+    workers: Type.Optional(
+      integer(1, 64, { description: 'Worker processes. Absent: from the tier, else from the CPU quota.' }),
+    ),
+    upstreams: mapOf(upstreamSchema, {
+      default: {},
+      maxProperties: 10_000,
+      propertyNames: name('The name of an upstream.'),
+      description: 'The servers behind the gateway, by name.',
+    }),
+    policies: Type.Array(sharedPolicySchema, {
+      default: [],
+      maxItems: 10_000,
+      description: 'Policies that several routes share.',
+    }),
+    routes: Type.Array(routeSchema, {
+      default: [],
+      maxItems: 100_000,
+      description: 'Which requests go where. The most specific route wins; the order here breaks ties only.',
+    }),
+    log: logSchema,
+    metrics,
+    plugins: Type.Array(Type.String({ minLength: 1, maxLength: 214 }), {
+      default: [],
+      maxItems: 100,
+      description: 'npm packages with more policies.',
+    }),
+    state: Type.Optional(
+      object(
+        { url: text('redis-url', { description: 'Valkey or Redis.' }) },
+        { description: 'What replicas share. Absent: in memory.' },
+      ),
+    ),
+    drain,
+  },
+  { description: 'What a gateway does.' },
+)
+
+/** A document whose defaults are filled. */
+export type Document = Static<typeof documentSchema>
+
+/** A listener of a document. */
+export type ListenerDocument = Document['listeners'][number]
+/** An upstream of a document. */
+export type UpstreamDocument = Document['upstreams'][string]
+/** A route of a document. */
+export type RouteDocument = Document['routes'][number]
+/** A step in the chain of a route, or a shared policy. */
+export type PolicyDocument = Exclude<RouteDocument['policies'][number], string>

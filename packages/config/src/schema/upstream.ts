@@ -1,0 +1,112 @@
+import { Type } from '@sinclair/typebox'
+import { duration, filePath, integer, object, oneOf, ratio, size, text } from './build.js'
+
+const url = text('target-url', {
+  keepsReference: true,
+  description: '`http://host:port` or `https://host:port`, without a path.',
+})
+
+const target = object(
+  {
+    url,
+    weight: integer(0, 1000, { default: 1, description: 'Share of the requests; 0 sends none.' }),
+    role: oneOf(['primary', 'failover', 'canary', 'mirror'], {
+      default: 'primary',
+      description: '`failover` is used only while no primary can be.',
+    }),
+  },
+  { description: 'A target with its weight and role.' },
+)
+
+const timeLimits = {
+  connect: duration({ min: '1ms', max: '10m' }, { default: '1s', description: 'To a connection, TLS included.' }),
+  headers: duration({ min: '1ms', max: '1h' }, { default: '10s', description: 'From the end of the request to the response head.' }),
+  idle: duration({ min: '1ms', max: '1h' }, { default: '30s', description: 'Longest silence within a body.' }),
+  total: duration({ min: '0s', max: '24h' }, { default: '60s', description: 'The whole exchange; 0s: no bound.' }),
+}
+
+const { connect, headers, idle, total } = timeLimits
+
+/** Timeouts of a route: those that are written take the place of the upstream's. */
+export const routeTimeoutsSchema = object(
+  {
+    connect: Type.Optional(withoutDefault(connect)),
+    headers: Type.Optional(withoutDefault(headers)),
+    idle: Type.Optional(withoutDefault(idle)),
+    total: Type.Optional(withoutDefault(total)),
+  },
+  { description: 'Timeouts of this route, over those of its upstream.' },
+)
+
+const retry = object(
+  {
+    attempts: integer(0, 10, { default: 1, description: 'Further attempts after the first, where repeating is safe.' }),
+    budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
+  },
+  { default: {}, description: 'When an attempt fails before anything of an answer arrived.' },
+)
+
+const breaker = object(
+  {
+    window: duration({ min: '1s', max: '10m' }, { default: '10s', description: 'Time over which failures count.' }),
+    minRequests: integer(1, 1_000_000, { default: 20, description: 'Fewer requests open nothing.' }),
+    failureRatio: ratio({ default: '50%', description: 'Share of failures that opens the breaker.' }),
+    openFor: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time until the next trial.' }),
+  },
+  { description: 'Stops calling a target that fails.' },
+)
+
+const health = object(
+  {
+    path: text('path', { description: 'The path that is asked.' }),
+    interval: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time between checks.' }),
+    timeout: duration({ min: '10ms', max: '1m' }, { default: '1s', description: 'Longest wait for an answer.' }),
+    unhealthyAfter: integer(1, 100, { default: 3, description: 'Failures in a row that take a target out.' }),
+    healthyAfter: integer(1, 100, { default: 2, description: 'Successes in a row that take it back.' }),
+  },
+  { description: 'Asks each target whether it works.' },
+)
+
+const tls = object(
+  {
+    caFile: Type.Optional(filePath('The authorities to trust, PEM, in place of the built-in ones.')),
+    certFile: Type.Optional(filePath('The certificate chain of the gateway, PEM.')),
+    keyFile: Type.Optional(filePath('The private key of the gateway, PEM.')),
+    servername: Type.Optional(text('host', { description: 'The name to ask for and to verify.' })),
+    insecure: Type.Boolean({ default: false, description: 'Accepts every certificate. For tests only.' }),
+  },
+  { description: 'HTTPS towards the targets.' },
+)
+
+/** A group of servers that answer the same. */
+export const upstreamSchema = object(
+  {
+    targets: Type.Array(Type.Union([url, target]), {
+      default: [],
+      maxItems: 1000,
+      description: 'The servers: URLs, or mappings with a URL, a weight and a role.',
+    }),
+    balance: oneOf(['round-robin', 'least-pending', 'hash'], { default: 'round-robin', description: 'How a target is chosen.' }),
+    hashOn: Type.Optional(text('hash-key', { description: 'For balance hash: `header:x-user`, `cookie:sid` or `ip`.' })),
+    connections: integer(1, 65_535, { default: 256, description: 'Connections, per worker and target.' }),
+    maxPending: integer(0, 1_000_000, {
+      default: 1024,
+      description: 'Requests that may wait for a connection, per worker and target; one more is answered 503.',
+    }),
+    keepAlive: duration({ min: '1ms', max: '1h' }, { default: '4s', description: 'Idle connections are closed after this time.' }),
+    maxHeaderBytes: size({ min: '1kb', max: '1mb' }, { default: '16kb', description: 'Largest response head accepted.' }),
+    timeouts: object(timeLimits, { default: {}, description: 'How long to wait.' }),
+    retry,
+    breaker: Type.Optional(breaker),
+    health: Type.Optional(health),
+    tls: Type.Optional(tls),
+    transport: oneOf(['auto', 'wire', 'undici'], { default: 'auto', description: 'The HTTP client towards the targets.' }),
+  },
+  { description: 'A group of servers that answer the same.' },
+)
+
+function withoutDefault<S extends { default?: unknown }>(schema: S): S {
+  const copy = { ...schema }
+  delete copy.default
+  return copy
+}

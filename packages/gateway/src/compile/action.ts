@@ -1,0 +1,63 @@
+import { answer, type Exchange, type Reply } from '@sluice/core'
+import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/config'
+import type { ProxyAction, RouteAction } from '../pipeline/route.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { compilePrefix, compileRegex, compileTemplate } from './path-template.js'
+
+/** Compiles what a route does with the requests it wins. */
+export function compileAction(route: RoutePlan, upstreams: ReadonlyMap<string, Upstream>): RouteAction {
+  const { action } = route
+  if (action.kind === 'respond') return compileRespond(action)
+  if (action.kind === 'redirect') return compileRedirect(route, action)
+  return compileProxy(route, upstreams.get(action.upstream)!)
+}
+
+function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
+  const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
+  return {
+    kind: 'proxy',
+    upstream,
+    timeouts: route.timeouts!,
+    target: path === null ? null : (x) => withQuery(path(x), x.query),
+    host: route.rewrite?.host ?? 'keep',
+  }
+}
+
+function compileRewrite(route: RoutePlan, rewrite: RewritePlan): ((x: Exchange) => string) | null {
+  if (rewrite.prefix !== null) return compilePrefix(route, rewrite.prefix)
+  if (rewrite.path !== null) return compileTemplate(rewrite.path)
+  if (rewrite.regex !== null) return compileRegex(rewrite.regex.pattern, rewrite.regex.replacement)
+  return null
+}
+
+function compileRespond(plan: RespondPlan): RouteAction {
+  const headers = plan.headers.flatMap(([name, value]) => [name, value])
+  const reply = answer(plan.status, headers, Buffer.from(plan.body))
+  return { kind: 'answer', reply: () => reply }
+}
+
+function compileRedirect(route: RoutePlan, plan: RedirectPlan): RouteAction {
+  const path = redirectPath(route, plan)
+  return { kind: 'answer', reply: (x) => redirectReply(x, plan, path(x)) }
+}
+
+function redirectPath(route: RoutePlan, plan: RedirectPlan): (x: Exchange) => string {
+  if (plan.path !== null) return compileTemplate(plan.path)
+  return plan.prefix === null ? (x) => x.path : compilePrefix(route, plan.prefix)
+}
+
+function redirectReply(x: Exchange, plan: RedirectPlan, path: string): Reply {
+  const target = plan.keepQuery ? withQuery(path, x.query) : path
+  return answer(plan.status, ['location', redirectOrigin(x, plan) + target], null)
+}
+
+/** Empty when nothing but the path changes: a relative Location leaves scheme and host to the client. */
+function redirectOrigin(x: Exchange, plan: RedirectPlan): string {
+  if (plan.scheme === null && plan.host === null && plan.port === null) return ''
+  const port = plan.port === null ? '' : `:${plan.port}`
+  return `${plan.scheme ?? x.scheme}://${plan.host ?? x.host}${port}`
+}
+
+function withQuery(path: string, query: string): string {
+  return query === '' ? path : path + '?' + query
+}

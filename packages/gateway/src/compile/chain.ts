@@ -1,0 +1,110 @@
+import type { Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
+import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
+import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
+import type { Hook } from '../pipeline/hook.js'
+
+type HookFunction = (x: Exchange) => Eventual
+
+/** Compiles policies into chains; equal uses of a policy within one snapshot share one compiled step. */
+export class ChainCompiler {
+  readonly #catalog: Catalog
+  readonly #env: CompileEnv
+  readonly #onIgnored: (policy: string, error: unknown) => void
+  readonly #steps = new Map<string, Promise<Step | null>>()
+
+  /** @param onIgnored hears of failures of policies with `onError: continue`. */
+  constructor(catalog: Catalog, env: CompileEnv, onIgnored: (policy: string, error: unknown) => void) {
+    this.#catalog = catalog
+    this.#env = env
+    this.#onIgnored = onIgnored
+  }
+
+  /** @throws Error naming the policy that does not compile. */
+  async compile(uses: readonly PolicyUse[]): Promise<Chain> {
+    if (uses.length === 0) return EMPTY_CHAIN
+    const phases = { request: [], requestBody: [], attempt: [], response: [], finish: [] } as Phases
+    for (const [order, use] of uses.entries()) {
+      const when = use.when === null ? null : compileCondition(use.when, 'policy')
+      if (when?.constant === false) continue
+      const step = await this.#step(use)
+      if (step !== null) this.#add(phases, step, { use, order, when: when?.constant === true ? null : when })
+    }
+    return {
+      request: orNull(phases.request),
+      requestBody: orNull(phases.requestBody),
+      attempt: orNull(phases.attempt),
+      response: orNull(phases.response),
+      finish: orNull(phases.finish),
+    }
+  }
+
+  #step(use: PolicyUse): Promise<Step | null> {
+    const key = `${use.use} ${JSON.stringify(use.with)}`
+    const known = this.#steps.get(key)
+    if (known !== undefined) return known
+    const step = this.#compileStep(use)
+    this.#steps.set(key, step)
+    return step
+  }
+
+  async #compileStep(use: PolicyUse): Promise<Step | null> {
+    const policy = this.#catalog.get(use.use)
+    if (policy === undefined) throw new Error(`policy '${use.id}': there is no policy named '${use.use}'`)
+    try {
+      return await policy.compile(use.with as never, this.#env)
+    } catch (error) {
+      throw new Error(`policy '${use.id}' (${use.use}): ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  #add(phases: Phases, step: Step, at: Place): void {
+    const add = (hooks: Hook[], run: HookFunction | undefined): void => {
+      if (run !== undefined) hooks.push({ name: at.use.id, order: at.order, run: this.#wrap(run, at) })
+    }
+    add(phases.request, step.onRequest?.bind(step))
+    const onBody = step.onRequestBody?.bind(step)
+    add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
+    add(phases.attempt, step.onAttempt?.bind(step))
+    add(phases.response, step.onResponse?.bind(step))
+    if (step.onFinish !== undefined) phases.finish.push({ name: at.use.id, run: step.onFinish.bind(step) })
+  }
+
+  #wrap(run: HookFunction, { use, when }: Place): HookFunction {
+    const guarded = use.onError === 'continue' ? this.#tolerant(run, use.id) : run
+    return when === null ? guarded : (x) => (when.test(x) ? guarded(x) : null)
+  }
+
+  /** `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses. */
+  #tolerant(run: HookFunction, name: string): HookFunction {
+    const ignore = (error: unknown): null => {
+      this.#onIgnored(name, error)
+      return null
+    }
+    return (x) => {
+      try {
+        const outcome = run(x)
+        return outcome instanceof Promise ? outcome.catch(ignore) : outcome
+      } catch (error) {
+        return ignore(error)
+      }
+    }
+  }
+}
+
+interface Phases {
+  readonly request: Hook[]
+  readonly requestBody: Hook[]
+  readonly attempt: Hook[]
+  readonly response: Hook[]
+  readonly finish: FinishHook[]
+}
+
+interface Place {
+  readonly use: PolicyUse
+  readonly order: number
+  readonly when: Condition | null
+}
+
+function orNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list
+}

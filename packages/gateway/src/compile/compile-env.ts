@@ -1,0 +1,72 @@
+import { type CompileEnv, type ErrorCode, type Exchange, type Reply, refusal, type Slot } from '@sluice/core'
+import type { Closer, SharedTable } from './shared-table.js'
+
+/** Most periodic jobs of one snapshot. */
+const MAX_JOBS = 1000
+
+/** A value per exchange, found by the identity of its slot: an exchange has two or three, so a scan is cheapest. */
+class ListSlot<T> implements Slot<T> {
+  get(x: Exchange): T | undefined {
+    const at = x.slots.indexOf(this)
+    return at < 0 ? undefined : (x.slots[at + 1] as T)
+  }
+
+  set(x: Exchange, value: T): void {
+    const at = x.slots.indexOf(this)
+    if (at < 0) x.slots.push(this, value)
+    else x.slots[at + 1] = value
+  }
+}
+
+/** The environment that policies of one snapshot are compiled in; `closers` receives all that must be undone. */
+export class SnapshotEnv implements CompileEnv {
+  readonly #shared: SharedTable
+  readonly #closers: Closer[]
+  readonly #report: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  #jobs = 0
+
+  constructor(
+    shared: SharedTable,
+    closers: Closer[],
+    report: (event: string, fields: Readonly<Record<string, unknown>>) => void,
+  ) {
+    this.#shared = shared
+    this.#closers = closers
+    this.#report = report
+  }
+
+  slot<T>(): Slot<T> {
+    return new ListSlot<T>()
+  }
+
+  shared<T>(key: string, create: () => T): T {
+    const { value, release } = this.#shared.acquire(`policy:${key}`, create)
+    this.#closers.push(release)
+    return value
+  }
+
+  refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {
+    return refusal(code, detail, headers)
+  }
+
+  schedule(everyMs: number, job: () => Promise<void> | void): void {
+    if (++this.#jobs > MAX_JOBS) throw new RangeError(`more than ${MAX_JOBS} periodic jobs in one document`)
+    let isRunning = false
+    const timer = setInterval(async () => {
+      if (isRunning) return
+      isRunning = true
+      try {
+        await job()
+      } catch (error) {
+        this.#report('job_failed', { error: String(error) })
+      }
+      isRunning = false
+    }, everyMs)
+    timer.unref()
+    this.#closers.push(() => clearInterval(timer))
+  }
+
+  onClose(close: () => void): void {
+    this.#closers.push(close)
+  }
+}

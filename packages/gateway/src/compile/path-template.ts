@@ -1,0 +1,44 @@
+import { canonicalPath, type Exchange } from '@sluice/core'
+import type { RoutePlan } from '@sluice/config'
+
+/** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in. */
+export function compileTemplate(text: string): (x: Exchange) => string {
+  const parts = text.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/)
+  if (parts.length === 1) return () => text
+  return (x) => {
+    let path = parts[0]!
+    for (let i = 1; i < parts.length; i += 2) path += paramOf(x, parts[i]!) + parts[i + 1]!
+    return path
+  }
+}
+
+function paramOf(x: Exchange, name: string): string {
+  const at = x.paramNames.indexOf(name)
+  return at < 0 ? '' : x.params[at]!
+}
+
+/** Compiles the replacement of what a route's prefix matched: `/orders/*` with `/v2` makes `/v2/7` of `/orders/7`. */
+export function compilePrefix(route: RoutePlan, prefix: string): (x: Exchange) => string {
+  const depth = route.match.path.segments.length
+  const head = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  return (x) => {
+    const rest = restAfter(x.path, depth)
+    return head + rest || '/'
+  }
+}
+
+/** What follows the first `depth` segments, beginning with "/" unless empty. */
+function restAfter(path: string, depth: number): string {
+  let at = 0
+  for (let i = 0; i < depth && at >= 0; i++) at = path.indexOf('/', at + 1)
+  return at < 0 ? '' : path.slice(at)
+}
+
+/**
+ * Compiles a regular-expression rewrite of the canonical path. A result that is no path is not sent: the request then
+ * goes out with its canonical path.
+ */
+export function compileRegex(pattern: string, replacement: string): (x: Exchange) => string {
+  const regex = new RegExp(pattern)
+  return (x) => canonicalPath(x.path.replace(regex, replacement)) ?? x.path
+}

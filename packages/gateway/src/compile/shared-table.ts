@@ -1,0 +1,58 @@
+/** Closes what a snapshot opened, in reverse order. */
+export type Closer = () => void
+
+interface Entry {
+  readonly value: unknown
+  uses: number
+}
+
+/** How long an unused value is kept, so that two reloads in a row do not lose counters and connections. */
+const GRACE_MS = 10_000
+
+/**
+ * Values that must outlive reloads: upstream connections, balancers, caches of policies. A value lives while some
+ * snapshot uses its key, and a little longer.
+ */
+export class SharedTable {
+  readonly #entries = new Map<string, Entry>()
+  readonly #close: (value: unknown) => void
+
+  /** @param close is called with a value when its last user has gone. */
+  constructor(close: (value: unknown) => void) {
+    this.#close = close
+  }
+
+  /** The value of a key, made if nobody has it yet; `release` must be called once. */
+  acquire<T>(key: string, create: () => T): { readonly value: T; readonly release: Closer } {
+    const entry = this.#entries.get(key) ?? this.#add(key, create())
+    entry.uses++
+    let isHeld = true
+    const release = (): void => {
+      if (isHeld) this.#release(key, entry)
+      isHeld = false
+    }
+    return { value: entry.value as T, release }
+  }
+
+  /** Closes everything at once. */
+  clear(): void {
+    for (const entry of this.#entries.values()) this.#close(entry.value)
+    this.#entries.clear()
+  }
+
+  #add(key: string, value: unknown): Entry {
+    const entry = { value, uses: 0 }
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  #release(key: string, entry: Entry): void {
+    if (--entry.uses > 0) return
+    const timer = setTimeout(() => {
+      if (entry.uses > 0 || this.#entries.get(key) !== entry) return
+      this.#entries.delete(key)
+      this.#close(entry.value)
+    }, GRACE_MS)
+    timer.unref()
+  }
+}

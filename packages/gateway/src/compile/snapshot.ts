@@ -1,0 +1,118 @@
+import type { Catalog } from '@sluice/core'
+import { compileCondition, type Plan, type RoutePlan } from '@sluice/config'
+import type { Lease, PipelineContext } from '../pipeline/context.js'
+import type { Route } from '../pipeline/route.js'
+import type { Candidate, Predicate } from '../router/candidate.js'
+import { compileRouter, type Router } from '../router/router.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { compileAction } from './action.js'
+import { ChainCompiler } from './chain.js'
+import { SnapshotEnv } from './compile-env.js'
+import type { Closer, SharedTable } from './shared-table.js'
+import { compileUpstreams } from './upstreams.js'
+
+/** Routes compiled in one go before the event loop gets a turn: a large plan must not stall traffic. */
+const ROUTES_PER_SLICE = 200
+
+export interface SnapshotOptions {
+  readonly catalog: Catalog
+  readonly shared: SharedTable
+  readonly context: PipelineContext
+}
+
+/** A plan compiled to functions: what a worker serves with. Never changes; requests keep the one they began with. */
+export class Snapshot implements Lease {
+  readonly plan: Plan
+  readonly digest: string
+  readonly router: Router<Route>
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  readonly #closers: readonly Closer[]
+  #uses = 1
+
+  constructor(parts: {
+    readonly plan: Plan
+    readonly digest: string
+    readonly router: Router<Route>
+    readonly upstreams: ReadonlyMap<string, Upstream>
+    readonly closers: readonly Closer[]
+  }) {
+    this.plan = parts.plan
+    this.digest = parts.digest
+    this.router = parts.router
+    this.upstreams = parts.upstreams
+    this.#closers = parts.closers
+  }
+
+  /** Keeps the snapshot open for one more request. */
+  use(): Lease {
+    this.#uses++
+    return this
+  }
+
+  /** The worker and every request release once; after the last, what the snapshot opened is closed. */
+  release(): void {
+    if (--this.#uses === 0) unwind(this.#closers)
+  }
+}
+
+/**
+ * Compiles a plan whose references are resolved.
+ * @throws Error naming what does not compile; whatever had been opened is closed again.
+ */
+export async function compileSnapshot(plan: Plan, digest: string, options: SnapshotOptions): Promise<Snapshot> {
+  const closers: Closer[] = []
+  try {
+    const upstreams = compileUpstreams(plan, options.shared, closers)
+    const candidates = await compileRoutes(plan, upstreams, { ...options, closers })
+    return new Snapshot({ plan, digest, router: compileRouter(candidates), upstreams, closers })
+  } catch (error) {
+    unwind(closers)
+    throw error
+  }
+}
+
+async function compileRoutes(
+  plan: Plan,
+  upstreams: ReadonlyMap<string, Upstream>,
+  options: SnapshotOptions & { readonly closers: Closer[] },
+): Promise<Candidate<Route>[]> {
+  const { catalog, context, shared, closers } = options
+  const env = new SnapshotEnv(shared, closers, context.report)
+  const chains = new ChainCompiler(catalog, env, (policy, error) =>
+    context.report('policy_ignored', { policy, error: String(error) }),
+  )
+  const candidates: Candidate<Route>[] = []
+  for (const route of plan.routes) {
+    const chain = await chains.compile(route.policies)
+    const metrics = context.metrics.route(route.id)
+    const value = { id: route.id, chain, action: compileAction(route, upstreams), metrics }
+    candidates.push({ plan: route, when: compileWhen(route, context), value })
+    if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
+  }
+  return candidates
+}
+
+/** A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. */
+function compileWhen(route: RoutePlan, context: PipelineContext): Predicate | null {
+  if (route.match.when === null) return null
+  const condition = compileCondition(route.match.when, 'route')
+  if (condition.constant === true) return null
+  return {
+    test(x) {
+      try {
+        return condition.test(x)
+      } catch (error) {
+        context.report('condition_failed', { route: route.id, error: String(error) })
+        return false
+      }
+    },
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function unwind(closers: readonly Closer[]): void {
+  for (let i = closers.length - 1; i >= 0; i--) closers[i]!()
+}

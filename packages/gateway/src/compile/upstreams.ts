@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import type { TlsOptions } from '../upstream/connector.js'
+import type { Target } from '../upstream/target.js'
+import { UndiciTransport } from '../upstream/undici-transport.js'
+import { Upstream } from '../upstream/upstream.js'
+import type { Closer, SharedTable } from './shared-table.js'
+
+/** Connections to a name are opened anew after this time, and so follow a changed record. */
+const MAX_CONNECTION_AGE_MS = 60_000
+
+/**
+ * The upstreams of a plan by name. One whose description has not changed is the one that already serves, with its
+ * connections and counters.
+ */
+export function compileUpstreams(plan: Plan, shared: SharedTable, closers: Closer[]): ReadonlyMap<string, Upstream> {
+  const upstreams = new Map<string, Upstream>()
+  for (const upstream of plan.upstreams) {
+    const tls = readTls(upstream)
+    const key = `upstream:${JSON.stringify([upstream, tls])}`
+    const { value, release } = shared.acquire(key, () => createUpstream(upstream, tls))
+    closers.push(release)
+    upstreams.set(upstream.name, value)
+  }
+  return upstreams
+}
+
+function createUpstream(plan: UpstreamPlan, tls: TlsOptions): Upstream {
+  return new Upstream(
+    plan,
+    plan.targets.map((target) => createTarget(plan, target, tls)),
+  )
+}
+
+function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions): Target {
+  const url = new URL(target.url)
+  const isTls = url.protocol === 'https:'
+  const transport = new UndiciTransport({
+    origin: url.origin,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (isTls ? 443 : 80),
+    tls: isTls ? tls : null,
+    timeoutMs: plan.timeouts.connectMs,
+    connections: plan.connections,
+    keepAliveMs: plan.keepAliveMs,
+    maxHeaderBytes: plan.maxHeaderBytes,
+    maxConnectionAgeMs: MAX_CONNECTION_AGE_MS,
+  })
+  return {
+    origin: url.origin,
+    authority: url.host,
+    weight: target.weight,
+    isFailover: target.role === 'failover',
+    transport,
+    active: 0,
+    capacity: plan.connections + plan.maxPending,
+    attempts: 0,
+    failures: 0,
+    turn: 0,
+  }
+}
+
+function readTls(plan: UpstreamPlan): TlsOptions {
+  const read = (file: string | null | undefined): string | null => (file ? readFileSync(file, 'utf8') : null)
+  return {
+    ca: read(plan.tls?.caFile),
+    cert: read(plan.tls?.certFile),
+    key: read(plan.tls?.keyFile),
+    servername: plan.tls?.servername ?? null,
+    isInsecure: plan.tls?.insecure ?? false,
+  }
+}

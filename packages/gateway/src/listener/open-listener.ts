@@ -1,0 +1,19 @@
+import type { ListenerPlan } from '@sluice/config'
+import type { RequestIds } from '../telemetry/request-id.js'
+import type { Gate, Listener, ListenerSettings } from './listener.js'
+import { openUwsListener } from './uws/listener.js'
+
+export interface ListenerOptions {
+  readonly plan: ListenerPlan
+  /** The port to bind, where the plan says 0. */
+  readonly port: number
+  readonly settings: ListenerSettings
+  readonly gate: Gate
+  readonly ids: RequestIds
+}
+
+/** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
+export function openListener(options: ListenerOptions): Promise<Listener> {
+  const { plan, port, settings, gate, ids } = options
+  return openUwsListener({ host: plan.host, port, tls: plan.tls, settings, gate, ids })
+}

@@ -1,0 +1,20 @@
+import type { LogSink } from '@sluice/core'
+import type { Metrics } from '../telemetry/metrics.js'
+import type { TimerWheel } from '../telemetry/timer-wheel.js'
+
+/** What all flows of a worker share. */
+export interface PipelineContext {
+  readonly wheel: TimerWheel
+  readonly metrics: Metrics
+  readonly log: LogSink
+  /** Tells the operator; rate-bounded by the receiver. */
+  report(event: string, fields: Readonly<Record<string, unknown>>): void
+  inFlight: number
+  /** From now on every response closes its connection. */
+  isDraining: boolean
+}
+
+/** Holds a snapshot open while a request uses it. */
+export interface Lease {
+  release(): void
+}

@@ -1,0 +1,261 @@
+import type { Exchange, Reply } from '@sluice/core'
+import { ConditionError } from '@sluice/config'
+import type { ClientOwner, ClientStream } from '../listener/listener.js'
+import type { Deadline } from '../telemetry/timer-wheel.js'
+import { BodyCollector } from './body-collector.js'
+import type { Lease, PipelineContext } from './context.js'
+import { type Hook, type HookCursor, runHooks } from './hook.js'
+import { renderProblem } from './problem.js'
+import { ProxyPass } from './proxy-pass.js'
+import { REFUSALS } from './refusals.js'
+import type { Route } from './route.js'
+
+/** What a flow does next, once the hooks of a phase have run. */
+export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'reply'
+
+/** Whom a flow waits for, which decides what a missed deadline means. */
+export type Waiting = 'nobody' | 'policy' | 'request-body' | 'connection' | 'response' | 'response-body' | 'client'
+
+/** Longest wait for a policy, and for a request body that a policy needs. */
+const POLICY_WAIT_MS = 30_000
+
+/**
+ * The way of one request through its route:
+ *
+ *     start ─► request hooks ─► body (collected if a hook needs it) ─► action ─┬─► answer ─► response hooks ─► reply
+ *                  │                                                           └─► ProxyPass: attempts, response hooks,
+ *                  └─ refusal ─► response hooks of the steps already passed ─► reply             delivery
+ *
+ * Every way ends in `finish`, exactly once: finish hooks, metrics, traffic record.
+ */
+export class Flow implements ClientOwner, HookCursor, Deadline {
+  readonly x: Exchange
+  readonly client: ClientStream
+  readonly route: Route
+  readonly context: PipelineContext
+  hook: Hook | null = null
+  waiting: Waiting = 'nobody'
+  isOver = false
+  dueAt = 0
+  wheelNext: Deadline | null = null
+  wheelPrevious: Deadline | null = null
+  wheelSlot = -1
+  readonly #lease: Lease
+  #totalDueAt = Number.POSITIVE_INFINITY
+  #proxy: ProxyPass | null = null
+  #reply: Reply | null = null
+
+  constructor(route: Route, x: Exchange, client: ClientStream, shared: { context: PipelineContext; lease: Lease }) {
+    this.route = route
+    this.x = x
+    this.client = client
+    this.context = shared.context
+    this.#lease = shared.lease
+    x.routeId = route.id
+    client.owner = this
+    this.context.inFlight++
+    if (this.context.isDraining) client.closeAfter = true
+  }
+
+  start(): void {
+    this.run(this.route.chain.request, 'body')
+  }
+
+  /** Runs the hooks of a phase, then goes on to the next stage, or ends the flow with a refusal or a fault. */
+  run(hooks: readonly Hook[] | null, next: Stage): void {
+    if (hooks === null) {
+      this.#enter(next)
+      return
+    }
+    try {
+      const outcome = runHooks(hooks, this.x, this, 0)
+      if (outcome === null) this.#enter(next)
+      else if (outcome instanceof Promise) this.#await(outcome, next)
+      else this.#blocked(outcome)
+    } catch (error) {
+      this.fault(error)
+    }
+  }
+
+  #await(outcome: Promise<Reply | null>, next: Stage): void {
+    this.#proxy?.pause()
+    this.waitFor('policy', POLICY_WAIT_MS)
+    outcome.then(
+      (reply) => {
+        if (this.isOver) return
+        this.waiting = 'nobody'
+        if (reply === null) this.#enter(next)
+        else this.#blocked(reply)
+      },
+      (error: unknown) => this.fault(error),
+    )
+  }
+
+  #enter(stage: Stage): void {
+    switch (stage) {
+      case 'body':
+        this.#takeBody()
+        return
+      case 'action':
+        this.#act()
+        return
+      case 'dispatch':
+        this.#proxy!.dispatch()
+        return
+      case 'deliver':
+        this.#proxy!.deliver()
+        return
+      case 'reply':
+        this.#sendReply()
+    }
+  }
+
+  #takeBody(): void {
+    const hooks = this.route.chain.requestBody
+    if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
+    else if (hooks === null) this.#act()
+    else {
+      this.waitFor('request-body', POLICY_WAIT_MS)
+      new BodyCollector(this).collect(() => this.run(hooks, 'action'))
+    }
+  }
+
+  #act(): void {
+    const action = this.route.action
+    if (action.kind === 'proxy') {
+      this.#totalDueAt = action.timeouts.totalMs === 0 ? this.#totalDueAt : this.x.startedMono + action.timeouts.totalMs
+      this.#proxy = new ProxyPass(this, action)
+      this.#proxy.start()
+    } else {
+      this.#answer(action.reply(this.x), this.route.chain.response)
+    }
+  }
+
+  /** Refuses because a hook objected. */
+  #blocked(reply: Reply): void {
+    this.x.result = 'blocked'
+    this.x.errorPolicy = this.hook?.name ?? ''
+    this.refuse(reply)
+  }
+
+  /** Refuses the request. Response hooks of the steps that let it pass still see the answer. */
+  refuse(reply: Reply): void {
+    if (this.isOver) return
+    this.#proxy?.abandon()
+    this.#proxy = null
+    this.x.errorCode = reply.problem?.code ?? ''
+    if (this.x.result === 'success') this.x.result = reply.status === 503 ? 'shed' : 'error'
+    // A refusal made while the answer is already on its way through the hooks goes out as it is.
+    if (this.#reply !== null) this.#answer(reply, null)
+    else this.#answer(reply, this.#passedHooks())
+  }
+
+  #passedHooks(): readonly Hook[] | null {
+    const hooks = this.route.chain.response
+    const refusing = this.x.result === 'blocked' ? this.hook : null
+    if (hooks === null || refusing === null) return hooks
+    return hooks.filter((hook) => hook.order < refusing.order)
+  }
+
+  /** A policy threw: fail closed, say which. */
+  fault(error: unknown): void {
+    if (this.isOver) return
+    const policy = this.hook?.name ?? ''
+    this.context.report('policy_failed', { policy, route: this.route.id, id: this.x.id, error: String(error) })
+    this.x.errorPolicy = policy
+    this.x.result = 'error'
+    const reply = error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed
+    this.#proxy?.abandon()
+    this.#proxy = null
+    this.x.errorCode = reply.problem!.code
+    this.#answer(reply, null)
+  }
+
+  #answer(reply: Reply, hooks: readonly Hook[] | null): void {
+    this.#reply = reply
+    this.x.status = reply.status
+    this.x.responseHeaders = reply.headers.slice()
+    this.run(hooks, 'reply')
+  }
+
+  #sendReply(): void {
+    const x = this.x
+    const reply = this.#reply!
+    const headers = x.responseHeaders
+    let body: Uint8Array | null = reply.body
+    if (reply.problem !== null) {
+      const rendered = renderProblem(x, x.status, reply.problem)
+      headers.push('content-type', rendered.contentType)
+      body = Buffer.from(rendered.text)
+    }
+    headers.push('x-request-id', x.id)
+    const length = body?.length ?? 0
+    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, length)
+    else if (x.status === 204 || x.status === 304) this.client.sendHead(x.status, headers, -1)
+    else {
+      x.responseBytes = length
+      this.client.send(x.status, headers, body)
+    }
+    this.finish()
+  }
+
+  // Deadlines.
+
+  /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
+  waitFor(whom: Waiting, ms: number): void {
+    this.waiting = whom
+    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
+    this.context.wheel.arm(this)
+  }
+
+  /** Moves the deadline later after progress. */
+  touch(ms: number): void {
+    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
+  }
+
+  onDeadline(): void {
+    if (this.isOver) return
+    if (this.waiting === 'request-body') this.refuse(REFUSALS.tooSlow)
+    else if (this.waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
+    else this.#proxy?.onTimeout(this.waiting, performance.now() >= this.#totalDueAt)
+  }
+
+  // The client.
+
+  onClientAbort(): void {
+    if (this.isOver) return
+    this.x.result = 'aborted'
+    // nginx's convention for "the client went away": there is no status of the protocol for it.
+    if (this.x.responseBytes === 0) this.x.status = 499
+    this.#proxy?.abandon()
+    this.finish()
+  }
+
+  onClientDrain(): void {
+    this.#proxy?.onClientDrain()
+  }
+
+  /** Ends the flow; the response has been handed over or given up. */
+  finish(): void {
+    if (this.isOver) return
+    this.isOver = true
+    const { context, route, x } = this
+    context.wheel.disarm(this)
+    if (route.chain.finish !== null) this.#runFinishHooks()
+    route.metrics.record(x, performance.now() - x.startedMono)
+    if (x.errorCode !== '') context.metrics.countError(x.errorCode)
+    context.log.record(x)
+    context.inFlight--
+    this.#lease.release()
+  }
+
+  #runFinishHooks(): void {
+    for (const hook of this.route.chain.finish!) {
+      try {
+        hook.run(this.x)
+      } catch (error) {
+        this.context.report('policy_failed', { policy: hook.name, route: this.route.id, error: String(error) })
+      }
+    }
+  }
+}

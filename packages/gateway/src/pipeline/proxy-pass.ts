@@ -1,0 +1,333 @@
+import { type ErrorCode, type Exchange, type Reply, refusal } from '@sluice/core'
+import { addForwardingFields } from '../listener/client-address.js'
+import type { ClientStream } from '../listener/listener.js'
+import { isBodiless } from '../listener/response-head.js'
+import type { Target } from '../upstream/target.js'
+import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
+import type { Flow, Waiting } from './flow.js'
+import { type HeldHead, holdHead } from './held-heads.js'
+import { REFUSALS } from './refusals.js'
+import { RequestBody, type RequestBodyObserver } from './request-body.js'
+import { takeFraming } from './response-fields.js'
+import type { ProxyAction } from './route.js'
+
+/** How far the response to the client has come. */
+type Delivery = 'none' | 'bodiless' | 'held' | 'streaming' | 'whole' | 'draining'
+
+const NONE_TRIED: readonly Target[] = []
+
+/**
+ * Takes a request to its upstream and the response back:
+ *
+ *     start ─► (body ready) ─► choose target ─► attempt hooks ─► dispatch ─► onStarted ─► onHead ─► response hooks
+ *                                   ▲                                │                                   │
+ *                                   └──────── retry, if safe ◄───────┘ onFailure          deliver: hold ─► stream ─► end
+ *
+ * Bodies stream both ways; each side is paused while the other is slow.
+ */
+export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead {
+  readonly #flow: Flow
+  readonly #x: Exchange
+  readonly #client: ClientStream
+  readonly #action: ProxyAction
+  #body: RequestBody | null = null
+  #target: Target | null = null
+  #tried: readonly Target[] = NONE_TRIED
+  #attempt: Attempt | null = null
+  #isFresh = false
+  #hasStarted = false
+  #hasHead = false
+  #delivery: Delivery = 'none'
+  /** Content-Length of the response; -1 unknown. */
+  #length = -1
+  #isPaused = false
+
+  constructor(flow: Flow, action: ProxyAction) {
+    this.#flow = flow
+    this.#x = flow.x
+    this.#client = flow.client
+    this.#action = action
+  }
+
+  start(): void {
+    const x = this.#x
+    x.upstream = this.#action.upstream.name
+    this.#action.upstream.budget.earn()
+    addForwardingFields(x)
+    if (x.contentLength === 0 || x.body !== null) {
+      this.#next()
+      return
+    }
+    this.#flow.waitFor('request-body', this.#action.timeouts.idleMs)
+    this.#body = new RequestBody(this.#client, x.contentLength, this)
+    this.#body.read()
+  }
+
+  // The request body.
+
+  onBodyReady(): void {
+    if (!this.#flow.isOver) this.#next()
+  }
+
+  onBodyProgress(bytes: number): void {
+    const x = this.#x
+    x.requestBytes += bytes
+    if (this.#flow.isOver) return
+    if (x.requestBytes > x.bodyLimit) this.#overflow()
+    else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(this.#action.timeouts.idleMs)
+  }
+
+  onBodyEnd(): void {
+    if (!this.#flow.isOver && !this.#hasHead) {
+      this.#flow.waitFor('response', this.#action.timeouts.headersMs)
+    }
+  }
+
+  /** The body outgrew its limit: 413 while nothing was answered yet, else the response is cut. */
+  #overflow(): void {
+    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.tooLarge)
+    else this.#cut('GW_BODY_TOO_LARGE')
+  }
+
+  // Attempts.
+
+  #next(): void {
+    const target = this.#chooseWithRoom()
+    if (target === null) {
+      this.#shed()
+      return
+    }
+    this.#target = target
+    target.active++
+    this.#x.target = target.origin
+    this.#flow.run(this.#flow.route.chain.attempt, 'dispatch')
+  }
+
+  /** The next target with a free connection or a free place in its queue. */
+  #chooseWithRoom(): Target | null {
+    for (;;) {
+      const target = this.#action.upstream.choose(this.#x, this.#tried)
+      if (target === null || target.active < target.capacity) return target
+      this.#tried = [...this.#tried, target]
+    }
+  }
+
+  #shed(): void {
+    const { upstream } = this.#action
+    upstream.shed++
+    this.#flow.refuse(
+      refusal('GW_OVERLOADED', `all connections to upstream '${upstream.name}' are busy and its queue is full`, [
+        'retry-after',
+        '1',
+      ]),
+    )
+  }
+
+  dispatch(): void {
+    const x = this.#x
+    const target = this.#target!
+    const { host, target: rewritten, timeouts } = this.#action
+    x.attempts++
+    target.attempts++
+    this.#hasStarted = false
+    this.#flow.waitFor('connection', timeouts.connectMs + timeouts.headersMs)
+    x.dispatchedMono = performance.now()
+    const request = {
+      method: x.method,
+      path: rewritten === null ? receivedTarget(x) : rewritten(x),
+      host: host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host,
+      headers: x.headers,
+      body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
+      upload: this.#body?.openUpload(target.transport) ?? null,
+    }
+    const attempt = target.transport.dispatch(request, this, this.#isFresh)
+    // A failure at once has already gone on to the next attempt, or ended the flow.
+    if (this.#target === target && !this.#flow.isOver && this.#attempt === null) this.#attempt = attempt
+  }
+
+  onStarted(): void {
+    this.#hasStarted = true
+    const { timeouts } = this.#action
+    if (this.#body !== null && this.#body.whole === null) this.#body.release()
+    const isUploading = this.#body !== null && !this.#body.isComplete
+    if (isUploading) this.#flow.waitFor('request-body', timeouts.idleMs)
+    else this.#flow.waitFor('response', timeouts.headersMs)
+  }
+
+  onFailure(failure: Failure): void {
+    const target = this.#releaseTarget()
+    if (this.#flow.isOver) return
+    if (target !== null) target.failures++
+    if (this.#delivery === 'whole') this.#flow.finish()
+    else if (!this.#canStillAnswer()) this.#cut(failure.code)
+    else if (target === null || !this.#retry(failure, target)) this.#flow.refuse(this.#refusalOf(failure))
+  }
+
+  /** Tries once more where the target cannot have acted on the request, or acting twice does no harm. */
+  #retry(failure: Failure, target: Target): boolean {
+    const { upstream } = this.#action
+    if (failure.code === 'GW_BAD_REQUEST' || this.#hasHead) return false
+    if (!this.#hasStarted && failure.phase === 'connect') {
+      const tried = [...this.#tried, target]
+      if (tried.length > upstream.maxRetries || upstream.choose(this.#x, tried) === null) return false
+      this.#tried = tried
+    } else {
+      // A kept connection that the target closed just then; a new one tells (RFC 9112 section 9.3.1).
+      const isSafe = isIdempotent(this.#x.method) && (this.#body?.isReplayable ?? true)
+      if (failure.code !== 'GW_UPSTREAM_RESET' || this.#isFresh || !isSafe) return false
+      this.#isFresh = true
+    }
+    if (!upstream.budget.spend()) return false
+    upstream.retries++
+    this.#next()
+    return true
+  }
+
+  #refusalOf(failure: Failure): Reply {
+    return refusal(failure.code, `upstream '${this.#action.upstream.name}': ${failure.detail}`)
+  }
+
+  // The response.
+
+  onHead(status: number, headers: string[]): void {
+    if (this.#flow.isOver) return
+    const x = this.#x
+    this.#hasHead = true
+    x.respondedMono = performance.now()
+    x.upstreamStatus = status
+    x.status = status
+    this.#length = takeFraming(headers)
+    x.responseHeaders = headers
+    // The target answered without waiting for the body: what is left of it is not read.
+    if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
+    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
+    this.#flow.run(this.#flow.route.chain.response, 'deliver')
+  }
+
+  deliver(): void {
+    const x = this.#x
+    x.responseHeaders.push('x-request-id', x.id)
+    if (x.method === 'HEAD' || isBodiless(x.status)) {
+      this.#delivery = 'bodiless'
+    } else {
+      this.#delivery = 'held'
+      holdHead(this)
+    }
+    if (this.#isPaused) this.#resume()
+  }
+
+  flushHead(): void {
+    if (this.#delivery !== 'held' || this.#flow.isOver) return
+    this.#delivery = 'streaming'
+    this.#client.start(this.#x.status, this.#x.responseHeaders, this.#length)
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.#flow.isOver || this.#delivery === 'bodiless') return
+    const x = this.#x
+    x.responseBytes += chunk.length
+    if (this.#delivery === 'held' && chunk.length === this.#length) {
+      this.#delivery = 'whole'
+      this.#client.send(x.status, x.responseHeaders, chunk)
+      return
+    }
+    this.flushHead()
+    if (this.#client.write(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
+    else {
+      this.#flow.waitFor('client', this.#action.timeouts.idleMs)
+      this.pause()
+    }
+  }
+
+  onEnd(): void {
+    this.#releaseTarget()
+    if (this.#flow.isOver) return
+    const x = this.#x
+    if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
+    if (this.#delivery === 'bodiless') {
+      this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
+    } else if (this.#delivery === 'held') {
+      this.#client.send(x.status, x.responseHeaders, null)
+    } else if (this.#delivery === 'streaming' && !this.#client.end()) {
+      this.#delivery = 'draining'
+      this.#flow.waitFor('client', this.#action.timeouts.idleMs)
+      return
+    }
+    this.#flow.finish()
+  }
+
+  onClientDrain(): void {
+    if (this.#flow.isOver) return
+    if (this.#delivery === 'draining') {
+      this.#flow.finish()
+      return
+    }
+    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
+    this.#resume()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#attempt?.pause()
+  }
+
+  #resume(): void {
+    this.#isPaused = false
+    this.#attempt?.resume()
+  }
+
+  // The end.
+
+  onTimeout(waiting: Waiting, isTotal: boolean): void {
+    if (!this.#canStillAnswer()) {
+      if (waiting === 'client') this.#x.result = 'aborted'
+      this.#cut('GW_UPSTREAM_TIMEOUT')
+      return
+    }
+    const phase = isTotal ? 'total' : waiting === 'connection' ? 'connect' : 'headers'
+    const name = this.#action.upstream.name
+    this.#flow.refuse(refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`))
+  }
+
+  /** Whether nothing of the response has gone to the client yet. */
+  #canStillAnswer(): boolean {
+    return this.#delivery === 'none' || this.#delivery === 'held' || this.#delivery === 'bodiless'
+  }
+
+  /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
+  #cut(code: ErrorCode): void {
+    this.#x.errorCode = code
+    if (this.#x.result === 'success') this.#x.result = 'error'
+    this.abandon()
+    this.#client.abort()
+    this.#flow.finish()
+  }
+
+  /** Gives up what is under way at the target. */
+  abandon(): void {
+    const attempt = this.#attempt
+    this.#releaseTarget()
+    attempt?.abort()
+    this.#body?.destroy()
+  }
+
+  #releaseTarget(): Target | null {
+    const target = this.#target
+    this.#attempt = null
+    this.#target = null
+    if (target !== null) target.active--
+    return target
+  }
+}
+
+/** Path and query as the client sent them. */
+function receivedTarget(x: Exchange): string {
+  return x.query === '' ? x.rawPath : x.rawPath + '?' + x.query
+}
+
+/** RFC 9110 section 9.2.2. */
+function isIdempotent(method: string): boolean {
+  return (
+    method === 'GET' || method === 'HEAD' || method === 'PUT' || method === 'DELETE' || method === 'OPTIONS'
+  )
+}

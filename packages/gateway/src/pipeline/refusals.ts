@@ -1,0 +1,13 @@
+import { refusal } from '@sluice/core'
+
+/** The refusals that do not depend on a route, built once. */
+export const REFUSALS = {
+  tooLarge: refusal('GW_BODY_TOO_LARGE', 'the request body is larger than this route accepts'),
+  tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request body did not arrive in time'),
+  policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was not let through'),
+  policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
+  conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
+  notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
+  crowded: refusal('GW_OVERLOADED', 'this listener has as many connections as it accepts', ['retry-after', '1']),
+  internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
+} as const

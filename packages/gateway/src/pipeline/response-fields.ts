@@ -1,0 +1,52 @@
+import { isContentLength, listHasToken } from '@sluice/core'
+
+
+/**
+ * Takes connection fields, framing, Date and X-Request-Id out of an upstream's response fields, in place, and answers
+ * with the announced length: -1 when there is none. The listener frames the response anew and adds its own Date.
+ */
+export function takeFraming(headers: string[]): number {
+  let length = -1
+  let kept = 0
+  let connection = ''
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    const value = headers[i + 1]!
+    switch (name) {
+      case 'content-length':
+        if (isContentLength(value)) length = Number(value)
+        continue
+      case 'connection':
+        connection = connection === '' ? value : connection + ',' + value
+        continue
+      case 'keep-alive':
+      case 'transfer-encoding':
+      case 'te':
+      case 'trailer':
+      case 'upgrade':
+      case 'proxy-connection':
+      case 'proxy-authenticate':
+      case 'date':
+      case 'x-request-id':
+        continue
+    }
+    headers[kept] = name
+    headers[kept + 1] = value
+    kept += 2
+  }
+  headers.length = kept
+  if (connection !== '' && connection !== 'keep-alive' && connection !== 'close') removeNominated(headers, connection)
+  return length
+}
+
+/** Removes the fields that the upstream nominated as hop-by-hop (RFC 9110 section 7.6.1). */
+function removeNominated(headers: string[], connection: string): void {
+  let kept = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    if (listHasToken(connection, headers[i]!)) continue
+    headers[kept] = headers[i]!
+    headers[kept + 1] = headers[i + 1]!
+    kept += 2
+  }
+  headers.length = kept
+}

@@ -1,0 +1,31 @@
+import type { Exchange, Reply } from '@sluice/core'
+import type { TimeoutsPlan } from '@sluice/config'
+import type { RouteMetrics } from '../telemetry/metrics.js'
+import type { Upstream } from '../upstream/upstream.js'
+import type { Chain } from './chain.js'
+
+/** A route with everything that could be decided before a request comes. */
+export interface Route {
+  readonly id: string
+  readonly chain: Chain
+  readonly action: RouteAction
+  readonly metrics: RouteMetrics
+}
+
+export type RouteAction =
+  | ProxyAction
+  | {
+      readonly kind: 'answer'
+      /** A fixed response, or one made for the request (redirects). */
+      reply(x: Exchange): Reply
+    }
+
+export interface ProxyAction {
+  readonly kind: 'proxy'
+  readonly upstream: Upstream
+  readonly timeouts: TimeoutsPlan
+  /** Path and query for the target; null: those of the request as received. */
+  readonly target: ((x: Exchange) => string) | null
+  /** The Host field: `keep` the client's, `upstream` the target's, or this value. */
+  readonly host: string
+}

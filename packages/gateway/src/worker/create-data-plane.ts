@@ -1,0 +1,225 @@
+import { hostname } from 'node:os'
+import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
+import { type ListenerPlan, type Load, type LogPlan, type Plan, resolvePlan } from '@sluice/config'
+import { noneSink, openFileSink } from '@sluice/logger'
+import { SharedTable } from '../compile/shared-table.js'
+import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
+import type { Listener, ListenerSettings } from '../listener/listener.js'
+import { openListener } from '../listener/open-listener.js'
+import { Metrics } from '../telemetry/metrics.js'
+import { RequestIds } from '../telemetry/request-id.js'
+import type { Sample } from '../telemetry/sample.js'
+import { TimerWheel } from '../telemetry/timer-wheel.js'
+import { Upstream } from '../upstream/upstream.js'
+import { upstreamSamples } from '../upstream/upstream-samples.js'
+import type { DataPlane, Prepared } from './data-plane.js'
+import { GatewayGate } from './gateway-gate.js'
+import { SwitchedSink } from './switched-sink.js'
+
+export interface DataPlaneOptions {
+  readonly catalog: Catalog
+  /** 1 to N. */
+  readonly worker: number
+  readonly version: string
+  /** Listener address to the port chosen for it, where the plan says port 0. */
+  readonly ports: Readonly<Record<string, number>>
+  readonly report: (event: string, fields: object) => void
+}
+
+/** How often a drain looks whether the last request has ended. */
+const DRAIN_POLL_MS = 20
+/** A drained listener waits this long for requests that were already on their way. */
+const LINGER_MS = 250
+/** Longest time a log sink may take to write out what it holds. */
+const LOG_CLOSE_MS = 5000
+
+/** Makes the data plane of one worker; it serves nothing until a load is prepared and activated. */
+export function createDataPlane(options: DataPlaneOptions): DataPlane {
+  return new WorkerDataPlane(options)
+}
+
+interface OpenListener {
+  readonly plan: ListenerPlan
+  readonly listener: Listener
+}
+
+class WorkerDataPlane implements DataPlane {
+  readonly #options: DataPlaneOptions
+  readonly #shared: SharedTable
+  readonly #log = new SwitchedSink()
+  readonly #context
+  readonly #gate: GatewayGate
+  readonly #ids = new RequestIds()
+  #listeners = new Map<string, OpenListener>()
+  #snapshot: Snapshot | null = null
+  #logKey = ''
+
+  constructor(options: DataPlaneOptions) {
+    this.#options = options
+    this.#shared = new SharedTable(closeShared)
+    this.#context = {
+      wheel: new TimerWheel(),
+      metrics: new Metrics(),
+      log: this.#log,
+      report: options.report,
+      inFlight: 0,
+      isDraining: false,
+    }
+    this.#gate = new GatewayGate(this.#context)
+  }
+
+  get digest(): string | null {
+    return this.#snapshot?.digest ?? null
+  }
+
+  get inFlight(): number {
+    return this.#context.inFlight
+  }
+
+  get connections(): number {
+    let sum = 0
+    for (const { listener } of this.#listeners.values()) sum += listener.connections()
+    return sum
+  }
+
+  async prepare(load: Load): Promise<Prepared> {
+    const plan = resolvePlan(load)
+    const { catalog } = this.#options
+    const snapshot = await compileSnapshot(plan, load.digest, { catalog, shared: this.#shared, context: this.#context })
+    const opened: OpenListener[] = []
+    try {
+      const sink = this.#openSink(plan)
+      for (const listener of plan.listeners) {
+        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
+      }
+      return {
+        activate: () => this.#activate(snapshot, opened, sink),
+        discard: () => discard(snapshot, opened, sink),
+      }
+    } catch (error) {
+      discard(snapshot, opened, null)
+      throw error
+    }
+  }
+
+  async #open(plan: ListenerPlan): Promise<OpenListener> {
+    const port = this.#options.ports[plan.address] ?? plan.port
+    const settings = settingsOf(plan)
+    const listener = await openListener({ plan, port, settings, gate: this.#gate, ids: this.#ids })
+    return { plan, listener }
+  }
+
+  /** The sink of a plan when it differs from the one at work; null: keep that. */
+  #openSink(plan: Plan): LogSink | null {
+    const key = logKey(plan.log)
+    if (key === this.#logKey) return null
+    return plan.log.sink === 'none' ? noneSink : this.#openFile(plan.log)
+  }
+
+  #openFile(log: LogPlan): LogSink {
+    const { worker, version, report } = this.#options
+    return openFileSink({
+      ...log.file,
+      fields: log.fields,
+      worker,
+      node: hostname(),
+      version,
+      configDigest: () => this.digest ?? '',
+      onProblem: (message: string) => report('log_problem', { message }),
+    })
+  }
+
+  #activate(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
+    const before = this.#snapshot
+    this.#snapshot = snapshot
+    this.#gate.snapshot = snapshot
+    if (sink !== null) {
+      this.#logKey = logKey(snapshot.plan.log)
+      void this.#log.switchTo(sink, LOG_CLOSE_MS)
+    }
+    this.#changeListeners(snapshot.plan, opened)
+    before?.release()
+  }
+
+  /** Takes the new listeners in, gives the kept ones their new settings, closes those that are gone. */
+  #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
+    const listeners = new Map(opened.map((entry) => [keyOf(entry.plan), entry]))
+    for (const listenerPlan of plan.listeners) {
+      const kept = this.#listeners.get(keyOf(listenerPlan))
+      if (kept === undefined) continue
+      kept.listener.settings = settingsOf(listenerPlan)
+      listeners.set(keyOf(listenerPlan), { plan: listenerPlan, listener: kept.listener })
+    }
+    for (const [key, { listener }] of this.#listeners) {
+      if (!listeners.has(key)) listener.close()
+    }
+    this.#listeners = listeners
+  }
+
+  setReady(isReady: boolean): void {
+    this.#gate.isReady = isReady
+  }
+
+  samples(): Sample[] {
+    const upstreams = this.#snapshot === null ? [] : [...this.#snapshot.upstreams.values()]
+    return [
+      { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
+      { name: 'gw_connections', labels: '', value: this.connections },
+      ...this.#context.metrics.samples(),
+      ...upstreams.flatMap(upstreamSamples),
+    ]
+  }
+
+  logIdentity(): LogIdentity {
+    return this.#log.identity()
+  }
+
+  async drain(deadlineMs: number): Promise<number> {
+    const until = performance.now() + deadlineMs
+    this.#gate.isReady = false
+    this.#context.isDraining = true
+    for (const { listener } of this.#listeners.values()) listener.close()
+    const lingerUntil = Math.min(until, performance.now() + LINGER_MS)
+    while (performance.now() < until && (this.inFlight > 0 || performance.now() < lingerUntil)) {
+      await delay(DRAIN_POLL_MS)
+    }
+    const cut = this.inFlight
+    for (const { listener } of this.#listeners.values()) listener.terminate()
+    await this.#log.close(LOG_CLOSE_MS)
+    this.#context.wheel.close()
+    this.#shared.clear()
+    return cut
+  }
+}
+
+/** A listener stays open across a reload while these stay the same; the rest of its plan is settings. */
+function keyOf(plan: ListenerPlan): string {
+  return JSON.stringify([plan.address, plan.engine, plan.tls])
+}
+
+function settingsOf(plan: ListenerPlan): ListenerSettings {
+  return {
+    ...plan.limits,
+    trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),
+    health: plan.health,
+    strictPaths: plan.paths === 'strict',
+  }
+}
+
+function logKey(log: LogPlan): string {
+  return JSON.stringify(log)
+}
+
+function discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
+  for (const { listener } of opened) listener.terminate()
+  if (sink !== null) void sink.close(0)
+  snapshot.release()
+}
+
+function closeShared(value: unknown): void {
+  if (value instanceof Upstream) void value.close()
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

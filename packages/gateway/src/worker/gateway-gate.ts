@@ -1,0 +1,65 @@
+import { type Exchange, type Reply, refusal } from '@sluice/core'
+import type { Snapshot } from '../compile/snapshot.js'
+import type { ClientStream, Gate, ListenerSettings } from '../listener/listener.js'
+import { EMPTY_CHAIN } from '../pipeline/chain.js'
+import type { Lease, PipelineContext } from '../pipeline/context.js'
+import { Flow } from '../pipeline/flow.js'
+import { healthAnswer } from '../pipeline/health.js'
+import { REFUSALS } from '../pipeline/refusals.js'
+import type { Route } from '../pipeline/route.js'
+
+const NO_LEASE: Lease = { release() {} }
+
+/** The entrance of a worker's pipeline: finds the route of each request and starts its flow. */
+export class GatewayGate implements Gate {
+  /** The one variable a reload changes. */
+  snapshot: Snapshot | null = null
+  isReady = false
+  readonly #context: PipelineContext
+  /** Stands for the route of requests that have none. */
+  readonly #nowhere: Route
+
+  constructor(context: PipelineContext) {
+    this.#context = context
+    this.#nowhere = {
+      id: '-',
+      chain: EMPTY_CHAIN,
+      action: { kind: 'answer', reply: () => REFUSALS.notFound },
+      metrics: context.metrics.route('-'),
+    }
+  }
+
+  accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
+    const snapshot = this.snapshot
+    if (snapshot === null) {
+      this.refuse(x, client, REFUSALS.internal)
+      return
+    }
+    if (settings.health && x.path.startsWith('/-/')) {
+      this.#answerHealth(x, client)
+      return
+    }
+    const match = snapshot.router.match(x)
+    if (match.value === null) this.refuse(x, client, missReply(match.allowed))
+    else new Flow(match.value, x, client, { context: this.#context, lease: snapshot.use() }).start()
+  }
+
+  refuse(x: Exchange, client: ClientStream, reply: Reply): void {
+    new Flow(this.#nowhere, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
+  }
+
+  /** Health answers are neither logged nor counted: a load balancer asks every second. */
+  #answerHealth(x: Exchange, client: ClientStream): void {
+    const { status, text } = healthAnswer(x.path, this.isReady)
+    const headers = ['content-type', 'text/plain; charset=utf-8', 'cache-control', 'no-store']
+    if (x.method === 'HEAD') client.sendHead(status, headers, text.length)
+    else client.send(status, headers, text)
+  }
+}
+
+/** 404 when nothing knows the path, 405 with the methods that it has when only the method is wrong. */
+function missReply(allowed: readonly string[] | null): Reply {
+  if (allowed === null) return REFUSALS.notFound
+  const methods = allowed.join(', ')
+  return refusal('GW_METHOD_NOT_ALLOWED', `this path accepts ${methods}`, ['allow', methods])
+}

@@ -1,0 +1,93 @@
+import type { Selector } from './latest-records.js'
+import type { RecordView } from './record-view.js'
+import { type RunPosition, RunReader } from './run-reader.js'
+import type { Run } from './runs.js'
+
+interface Source {
+  readonly reader: RunReader
+  /** Read and wanted, not given out yet; at most one chunk. */
+  waiting: RecordView[]
+  /** The latest time of the last chunk. */
+  reachedMs: number
+}
+
+/** What one round over the runs gave. */
+export interface Round {
+  /** In the order of time. */
+  readonly records: readonly RecordView[]
+  readonly hasMore: boolean
+}
+
+/**
+ * Merges runs by time, chunk by chunk. Exact where they are far apart; where a record is younger than one that was
+ * written later, or comes after its round, the order is that of writing.
+ */
+export class RunMerge {
+  readonly #sources = new Map<string, Source>()
+  readonly #parse: Selector
+  readonly #isWanted: (view: RecordView) => boolean
+
+  constructor(parse: Selector, isWanted: (view: RecordView) => boolean) {
+    this.#parse = parse
+    this.#isWanted = isWanted
+  }
+
+  /** Begins a run at another place than its first byte. */
+  startAt(runId: string, position: RunPosition): void {
+    this.#sources.set(runId, {
+      reader: new RunReader(position),
+      waiting: [],
+      reachedMs: Number.NEGATIVE_INFINITY,
+    })
+  }
+
+  /** Reads at most one chunk of each run; `runs` are listed afresh, oldest first. */
+  async round(runs: readonly Run[]): Promise<Round> {
+    this.#forgetOthers(runs)
+    // What is later than this may still be preceded by something that was not read yet.
+    let horizonMs = Number.POSITIVE_INFINITY
+    for (const run of runs) {
+      const source = this.#sourceOf(run, horizonMs)
+      if (source === null) continue
+      if (source.waiting.length === 0) await this.#fill(source, run)
+      if (source.reader.hasMore(run)) horizonMs = Math.min(horizonMs, source.reachedMs)
+    }
+    return { records: this.#takeUntil(horizonMs), hasMore: horizonMs !== Number.POSITIVE_INFINITY }
+  }
+
+  /** Null for a run that begins after the horizon: it is not opened before its time. */
+  #sourceOf(run: Run, horizonMs: number): Source | null {
+    const source = this.#sources.get(run.id)
+    if (source !== undefined) return source
+    if (run.startMs > horizonMs) return null
+    this.startAt(run.id, { seq: run.segments[0]!.seq, offset: 0 })
+    return this.#sources.get(run.id)!
+  }
+
+  async #fill(source: Source, run: Run): Promise<void> {
+    for (const line of await source.reader.read(run)) {
+      const view = this.#parse(line)
+      if (view === null) continue
+      source.reachedMs = Math.max(source.reachedMs, view.timeMs)
+      if (this.#isWanted(view)) source.waiting.push(view)
+    }
+  }
+
+  #takeUntil(horizonMs: number): RecordView[] {
+    const records: RecordView[] = []
+    for (const source of this.#sources.values()) {
+      const late: RecordView[] = []
+      for (const view of source.waiting) (view.timeMs <= horizonMs ? records : late).push(view)
+      source.waiting = late
+    }
+    return records.sort((a, b) => a.timeMs - b.timeMs)
+  }
+
+  /** Runs whose segments are all deleted, once what was read of them is given out. */
+  #forgetOthers(runs: readonly Run[]): void {
+    const present = new Set(runs.map((run) => run.id))
+    for (const [id, source] of this.#sources) {
+      if (!present.has(id) && source.waiting.length === 0) this.#sources.delete(id)
+    }
+  }
+}

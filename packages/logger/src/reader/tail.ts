@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EndedRun, latestRecords } from './latest-records.js'
+import { lastLineEnd } from './lines-backward.js'
+import { matchesFilter, type RecordFilter } from './record-filter.js'
+import { parseRecord, type RecordView } from './record-view.js'
+import { RunMerge } from './run-merge.js'
+import { isMissing, listRuns, type Run } from './runs.js'
+
+/** What to read of a traffic log in files. */
+export interface TailOptions {
+  /** Whether to go on with what is written from now on, until the signal. */
+  readonly follow: boolean
+  /** How many of the records that are there; Infinity for all, which are then read from the oldest on. */
+  readonly last: number
+  readonly filter: RecordFilter
+  /** Ends the iteration, without an error. */
+  readonly signal: AbortSignal
+}
+
+/** How often a followed directory is looked at, ms. */
+const POLL_EVERY_MS = 200
+
+/**
+ * Reads the segments of all workers, merged by time as far as that can be told.
+ * Iterating throws an Error when the directory is not there.
+ */
+export function tailSegments(dir: string, options: TailOptions): TrafficTail {
+  return new TrafficTail(dir, options)
+}
+
+/** The records of a traffic log; iterate it once. */
+export class TrafficTail implements AsyncIterable<RecordView> {
+  readonly #dir: string
+  readonly #options: TailOptions
+  #skippedLines = 0
+
+  constructor(dir: string, options: TailOptions) {
+    this.#dir = dir
+    this.#options = options
+  }
+
+  /** Lines so far that were no records, such as one that was cut when its writer was killed. */
+  get skippedLines(): number {
+    return this.#skippedLines
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RecordView, void, undefined> {
+    const { follow, last, signal } = this.#options
+    const merge = new RunMerge(
+      (line) => this.#parse(line),
+      (view) => matchesFilter(this.#options.filter, view),
+    )
+    const runs = await this.#firstRuns()
+    if (last !== Number.POSITIVE_INFINITY) {
+      const ended = await Promise.all(runs.map(endOf))
+      for (const { run, end } of ended) merge.startAt(run.id, end)
+      for (const view of await latestRecords(ended, last, (line) => this.#select(line))) {
+        if (signal.aborted) return
+        yield view
+      }
+      if (!follow) return
+    }
+    yield* this.#forward(merge)
+  }
+
+  async *#forward(merge: RunMerge): AsyncGenerator<RecordView, void, undefined> {
+    const { follow, signal } = this.#options
+    while (!signal.aborted) {
+      const { records, hasMore } = await merge.round(await this.#runs())
+      for (const view of records) {
+        if (signal.aborted) return
+        yield view
+      }
+      if (hasMore) continue
+      if (!follow) return
+      await pause(signal)
+    }
+  }
+
+  async #firstRuns(): Promise<Run[]> {
+    try {
+      return await listRuns(this.#dir, this.#options.filter.sinceMs)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      throw new Error(`there is no traffic log in ${this.#dir}; name the log.file.dir of the gateway`, {
+        cause: error,
+      })
+    }
+  }
+
+  /** A directory that was removed while it is followed may come back. */
+  async #runs(): Promise<Run[]> {
+    try {
+      return await listRuns(this.#dir, this.#options.filter.sinceMs)
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw error
+    }
+  }
+
+  #select(line: string): RecordView | null {
+    const view = this.#parse(line)
+    return view !== null && matchesFilter(this.#options.filter, view) ? view : null
+  }
+
+  #parse(line: string): RecordView | null {
+    const view = parseRecord(line)
+    if (view === null) this.#skippedLines++
+    return view
+  }
+}
+
+/** A line that is being written belongs to what comes, not to what is there. */
+async function endOf(run: Run): Promise<EndedRun> {
+  const segment = run.segments.at(-1)!
+  return { run, end: { seq: segment.seq, offset: await lastLineEnd(segment.path, segment.bytes) } }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(POLL_EVERY_MS, undefined, { signal })
+  } catch {
+    // Aborted; the loop sees it.
+  }
+}
