@@ -1,4 +1,10 @@
-import { Exchange } from '@sluice/core'
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Exchange, type LogIdentity } from '@sluice/core'
+import { parseSegmentFile } from './segment-name.js'
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
 export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
@@ -35,4 +41,51 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   x.requestBytes = 128
   x.responseBytes = 2048
   return Object.assign(x, changes)
+}
+
+/** Resolves when the condition holds. @throws Error when it does not within `deadlineMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  deadlineMs = 20_000,
+): Promise<void> {
+  const endMono = performance.now() + deadlineMs
+  while (!(await condition())) {
+    if (performance.now() > endMono) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await sleep(5)
+  }
+}
+
+/** A fresh directory that is removed after the test. */
+export function scratchDir(t: { after(cleanUp: () => void): void }): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-logger-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** The lines of all segments in a directory, in the order of their names; a line without an end is left out. */
+export function segmentLines(dir: string): string[] {
+  const lines: string[] = []
+  for (const file of segmentFiles(dir)) {
+    const pieces = readFileSync(join(dir, file), 'utf8').split('\n')
+    lines.push(...pieces.slice(0, -1))
+  }
+  return lines
+}
+
+/** The segment files in a directory, in the order of their names. */
+export function segmentFiles(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((file) => parseSegmentFile(file) !== null)
+    .sort()
+}
+
+/** Fails unless every record is counted in exactly one place. */
+export function assertIdentity(identity: LogIdentity): void {
+  const { received, indexed, dead, dropped, droppedBy, onDisk, inMemory } = identity
+  assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
+  const reasons = Object.values(droppedBy).reduce((sum, count) => sum + count, 0)
+  assert.equal(dropped, reasons, JSON.stringify(identity))
+  for (const count of [indexed, dead, dropped, onDisk, inMemory])
+    assert.ok(count >= 0, JSON.stringify(identity))
 }

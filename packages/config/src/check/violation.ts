@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
-import { type DocumentPath, pathOfPointer } from '../document-path.js'
+import { type DocumentPath, isMapping, pathOfPointer } from '../document-path.js'
 import { schemaErrors } from './validator.js'
 
 /** One mistake against a schema. */
@@ -14,6 +14,8 @@ export interface Violation {
   readonly value: unknown
   /** The name of a key, when it is the key that is wrong and not its value. */
   readonly key: string | null
+  /** Whether the schema says that the value, or what holds it, is secret. */
+  readonly isSecret: boolean
 }
 
 /**
@@ -21,12 +23,15 @@ export interface Violation {
  * @param base where the value stands in the document.
  */
 export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
-  return collapse(schemaErrors(schema, value)).map((error) => violationOf(error, value, base))
+  return collapse(schemaErrors(schema, value)).map((error) => ({
+    ...violationOf(error),
+    path: [...base, ...pathOfPointer(error.instancePath, value)],
+    isSecret: isSecretAt(schema, error.schemaPath) || isSecret(error.parentSchema),
+  }))
 }
 
-function violationOf(error: ErrorObject, root: unknown, base: DocumentPath): Violation {
+function violationOf(error: ErrorObject): Omit<Violation, 'path' | 'isSecret'> {
   return {
-    path: [...base, ...pathOfPointer(error.instancePath, root)],
     keyword: error.keyword,
     params: error.params,
     schema: (error.parentSchema ?? {}) as TSchema,
@@ -39,6 +44,24 @@ function keyOf({ keyword, params }: ErrorObject): string | null {
   return keyword === 'additionalProperties' ? String(params['additionalProperty']) : null
 }
 
+/** Whether the schema, or a branch of it, is marked. */
+function isSecret(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  return ('secret' in schema && schema.secret === true) || ('anyOf' in schema && Object.values(schema.anyOf ?? []).some(isSecret))
+}
+
+/** Whether a schema on the way to the keyword that failed is marked. */
+function isSecretAt(root: TSchema, schemaPath: string): boolean {
+  let schema: unknown = root
+  for (const token of schemaPath.split('/').slice(1)) {
+    const key = decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!isMapping(schema) && !Array.isArray(schema)) return false
+    schema = (schema as Record<string, unknown>)[key]
+    if (isMapping(schema) && schema['secret'] === true) return true
+  }
+  return false
+}
+
 const UNIONS: ReadonlySet<string> = new Set(['anyOf', 'oneOf'])
 
 /**
@@ -49,7 +72,12 @@ function collapse(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = []
   for (let i = errors.length - 1; i >= 0; i--) {
     const error = errors[i]!
-    if (error.keyword === 'propertyNames') continue
+    if (error.keyword === 'propertyNames') {
+      const start = startOfBranches(errors, i)
+      kept.push(...errors.slice(start, i).map((inner) => ({ ...inner, propertyName: error.params['propertyName'] })))
+      i = start
+      continue
+    }
     if (!UNIONS.has(error.keyword)) {
       kept.push(error)
       continue

@@ -8,9 +8,11 @@ const file = object(
       { min: '1mb', max: '100000gb' },
       { default: '1gb', description: 'All segments together; the oldest is removed.' },
     ),
-    segmentBytes: size(
-      { min: '64kb', max: '16gb' },
-      { default: '64mb', description: 'A segment is closed at this size; at most half of maxBytes.' },
+    segmentBytes: Type.Optional(
+      size(
+        { min: '64kb', max: '16gb' },
+        { description: 'A segment is closed at this size. Absent: 64mb, or half of maxBytes when that is less.' },
+      ),
     ),
   },
   { default: {}, description: 'The sink `file`.' },

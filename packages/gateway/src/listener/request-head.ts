@@ -97,6 +97,11 @@ export class RequestHead {
     return this.#connection !== '' && listHasToken(this.#connection, 'close')
   }
 
+  /** Whether uWS takes the Connection field for "close": it only compares the length of the value. */
+  get looksClosing(): boolean {
+    return this.#connection.length === 5
+  }
+
   /** Judges the head and fills the exchange; a reply means: refuse with it and close. */
   apply(x: Exchange, settings: ListenerSettings): Reply | null {
     x.headers = this.#headers

@@ -43,6 +43,9 @@ type Numbered<T> = T & { readonly id: number }
 /** What a drain may take beyond the worker's own deadline: flushing the log and the way back. */
 const DRAIN_GRACE_MS = 3000
 
+/** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
+const LAST_WORDS_MS = 500
+
 /** The supervisor's end of one worker process. Everything asked is answered, at the latest by its deadline. */
 export class WorkerHandle implements Participant {
   readonly worker: number
@@ -65,6 +68,8 @@ export class WorkerHandle implements Participant {
   #lastId = 0
   #lastSeenMono = performance.now()
   #isUp = false
+  /** Set once the process has ended; nothing is asked of it any more. */
+  #endReason: string | null = null
   #greet: (isUp: boolean) => void = () => {}
   readonly #greeting = new Promise<boolean>((resolve) => {
     this.#greet = resolve
@@ -79,7 +84,9 @@ export class WorkerHandle implements Participant {
     // A send to a process that has just died; its exit, which follows, says everything.
     process.on('error', () => {})
     this.exited = new Promise((resolve) => {
-      process.once('exit', (code, signal) => resolve(this.#onExit(code, signal)))
+      process.once('exit', (code, signal) => {
+        this.#whenRead(() => resolve(this.#onExit(code, signal)))
+      })
     })
   }
 
@@ -124,6 +131,7 @@ export class WorkerHandle implements Participant {
   /** Asks the worker to finish its requests and end; resolves with the requests cut, null when it had to be killed. */
   async drain(deadlineMs: number): Promise<number | null> {
     this.isReady = false
+    if (!this.#isUp) this.kill('drained before it had started')
     const allowedMs = deadlineMs + DRAIN_GRACE_MS
     const answer = await this.#ask({ kind: 'drain', deadlineMs }, allowedMs)
     // The deadline also covers a worker that has answered and then does not end.
@@ -153,6 +161,7 @@ export class WorkerHandle implements Participant {
 
   #ask(question: Question, deadlineMs: number): Promise<Answer> {
     const id = ++this.#lastId
+    if (this.#endReason !== null) return Promise.resolve({ kind: 'failed', id, reason: this.#endReason })
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#settle({ kind: 'failed', id, reason: `no answer to ${question.kind} within ${deadlineMs} ms` })
@@ -193,11 +202,22 @@ export class WorkerHandle implements Participant {
     resolve?.(answer)
   }
 
+  /** An exit may be told before the last words have been read from the channel; they count. */
+  #whenRead(then: () => void): void {
+    if (!this.#process.isConnected()) return then()
+    const timer = setTimeout(then, LAST_WORDS_MS)
+    this.#process.once('disconnect', () => {
+      clearTimeout(timer)
+      then()
+    })
+  }
+
   #onExit(code: number | null, signal: string | null): Exit {
     this.isReady = false
     const exit: Exit = { code, signal, ageMs: this.ageMs }
     this.#greet(false)
     const reason = this.killReason ?? exitText(exit)
+    this.#endReason = reason
     for (const id of [...this.#questions.keys()]) this.#settle({ kind: 'failed', id, reason })
     return exit
   }

@@ -36,7 +36,7 @@ export class WorkerSlot {
   readonly #budget = new RestartBudget(() => performance.now())
   #handle: WorkerHandle | null = null
   #timer: NodeJS.Timeout | null = null
-  #isCatchingUp = false
+  #catchingUp: WorkerHandle | null = null
 
   constructor(worker: number, seams: SlotSeams) {
     this.worker = worker
@@ -78,7 +78,9 @@ export class WorkerSlot {
       next.kill('the replacement did not come up')
       return null
     }
-    const last = this.stop()
+    const last = this.#handle
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
     this.#handle = next
     void next.exited.then(() => this.#onExit(next))
     this.#serve(next)
@@ -88,10 +90,10 @@ export class WorkerSlot {
   /** Brings a worker that serves another load than the current one up to date; called after every rollout. */
   async refresh(): Promise<void> {
     const handle = this.#handle
-    if (handle === null || this.#isCatchingUp || this.state === 'starting') return
-    this.#isCatchingUp = true
+    if (handle === null || this.#catchingUp === handle || this.state === 'starting') return
+    this.#catchingUp = handle
     const isCurrent = await this.#catchUp(handle)
-    this.#isCatchingUp = false
+    this.#catchingUp = null
     if (handle !== this.#handle) return
     if (!isCurrent) handle.kill('the current load cannot be prepared')
     else if (this.#seams.current() !== null) this.#serve(handle)

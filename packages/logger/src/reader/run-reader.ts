@@ -28,7 +28,10 @@ export class RunReader {
     const segment = this.#current(run, cut)
     if (segment === null) return cut
     // Truncated by somebody: the writer goes on at its new end.
-    if (segment.bytes < this.#offset) this.#offset = 0
+    if (segment.bytes < this.#offset) {
+      this.#offset = 0
+      this.#splitter.takeRest()
+    }
     if (segment.bytes === this.#offset) return cut
     const wanted = Math.min(CHUNK_BYTES, segment.bytes - this.#offset)
     const bytes = await bytesAt(segment.path, this.#offset, wanted)

@@ -105,7 +105,7 @@ function upstreamPart(x: Exchange, known: KnownTexts): string {
     known.json(x.upstream) +
     '"' +
     (x.target === '' ? '' : ',"addr":"' + known.json(x.target) + '"') +
-    (x.upstreamStatus > 0 ? ',"status":' + x.upstreamStatus : '') +
+    (x.upstreamStatus > 0 ? ',"status":' + count(x.upstreamStatus) : '') +
     ',"attempts":' +
     count(x.attempts) +
     '}'

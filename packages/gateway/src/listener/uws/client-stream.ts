@@ -16,6 +16,8 @@ export class UwsClientStream implements ClientStream {
   isGone = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
+  readonly #hasBody: boolean
+  readonly #uwsCloses: boolean
   #isBodyDone: boolean
   #receiver: BodyReceiver | null = null
   #early: Uint8Array | null = null
@@ -30,9 +32,12 @@ export class UwsClientStream implements ClientStream {
   #unsent: Uint8Array | null = null
   #unsentFrom = 0
 
-  constructor(res: HttpResponse, hasBody: boolean, stalled: StalledStreams) {
+  /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */
+  constructor(res: HttpResponse, hasBody: boolean, uwsCloses: boolean, stalled: StalledStreams) {
     this.#res = res
+    this.#hasBody = hasBody
     this.#isBodyDone = !hasBody
+    this.#uwsCloses = uwsCloses
     this.#stalled = stalled
     res.onAborted(() => this.#onAborted())
     if (hasBody) res.onData((chunk, isLast) => this.#onData(chunk, isLast))
@@ -98,13 +103,8 @@ export class UwsClientStream implements ClientStream {
     this.#answer(ENDED_WITHOUT_BODY, status, headers, '', length)
   }
 
-  /**
-   * A response after which the connection closes is sent chunked even if its length is known: uWS can close after
-   * the end of a chunked response, not after one of announced length.
-   */
   start(status: number, headers: readonly string[], length: number): void {
-    if (!this.#isBodyDone) this.closeAfter = true
-    this.#length = this.closeAfter ? -1 : length
+    this.#length = length
     this.#answer(STARTED, status, headers, '', length)
   }
 
@@ -157,19 +157,28 @@ export class UwsClientStream implements ClientStream {
     answerBody = ''
   }
 
-  /** Runs inside cork. @internal */
+  /**
+   * Runs inside cork. `end(…, true)` announces the close by itself, unless the client did; after `write` it would put
+   * that header into the body, so a streamed response announces the close and leaves it to the client. @internal
+   */
   answerNow(): void {
     const res = this.#res
-    const how = answerHow
+    const isForced = this.closeAfter && (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#hasBody))
     if (answerStatus !== 200) res.writeStatus(STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!)
     this.#writeHeaders(answerHeaders)
-    if (this.closeAfter) res.writeHeader('Connection', 'close')
-    if (how === ENDED_WITH_BODY) {
-      res.end(answerBody, this.closeAfter)
-    } else if (how === ENDED_WITHOUT_BODY) {
-      if (answerLength >= 0) res.writeHeader('Content-Length', String(answerLength))
-      res.endWithoutBody(undefined, this.closeAfter)
+    if (this.closeAfter && (!isForced || this.#uwsCloses)) res.writeHeader('Connection', 'close')
+    if (answerHow === ENDED_WITH_BODY) res.end(answerBody, isForced)
+    else if (answerHow === ENDED_WITHOUT_BODY) this.#endWithoutBody(isForced)
+  }
+
+  /** A length of its own would keep uWS waiting for the body; with a forced close it has to be none. */
+  #endWithoutBody(isForced: boolean): void {
+    if (isForced) {
+      this.#res.endWithoutBody(0, true)
+      return
     }
+    if (answerLength >= 0) this.#res.writeHeader('Content-Length', String(answerLength))
+    this.#res.endWithoutBody()
   }
 
   #writeHeaders(headers: readonly string[]): void {
@@ -263,7 +272,7 @@ export class UwsClientStream implements ClientStream {
 
   /** Runs inside cork. @internal */
   endNow(): void {
-    this.#res.end('', this.closeAfter)
+    this.#res.end()
   }
 }
 

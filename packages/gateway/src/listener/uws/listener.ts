@@ -118,7 +118,8 @@ class UwsListener implements Listener {
     head.begin()
     req.forEach(this.#addLine)
     const refused = head.apply(x, this.settings) ?? this.#target(x, req)
-    const client = new UwsClientStream(res, refused !== null || x.contentLength !== 0, this.#stalled)
+    const hasBody = refused !== null || x.contentLength !== 0
+    const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
     client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose
     this.#pass(x, client, refused)

@@ -1,0 +1,97 @@
+/** A part of the document that is checked now and will run in a later version. */
+export interface Unavailable {
+  /** Where; `*` is any key or position. */
+  readonly path: readonly string[]
+  /** The values that are not available; absent: every value. */
+  readonly values?: readonly string[]
+  /** What it is called in the message, "… is not available yet". */
+  readonly what: string
+  /** What to do instead. */
+  readonly remedy: string
+}
+
+/** Everything in the document that is not available yet; a capability that arrives removes its rows. */
+export const UNAVAILABLE: readonly Unavailable[] = [
+  {
+    path: ['listeners', '*', 'engine'],
+    values: ['node'],
+    what: "the listener engine 'node'",
+    remedy: 'write engine: uws',
+  },
+  {
+    path: ['listeners', '*', 'tls', 'clientCaFile'],
+    what: 'verifying client certificates',
+    remedy: 'remove clientCaFile, and authenticate with a policy such as api-key',
+  },
+  {
+    path: ['upstreams', '*', 'targets', '*', 'role'],
+    values: ['canary', 'mirror'],
+    what: "the target roles 'canary' and 'mirror'",
+    remedy: 'write role: primary with a small weight, or remove the target',
+  },
+  {
+    path: ['upstreams', '*', 'breaker'],
+    what: 'the circuit breaker',
+    remedy: 'remove breaker; timeouts and maxPending bound the damage of a slow upstream',
+  },
+  {
+    path: ['upstreams', '*', 'health'],
+    what: 'active health checking',
+    remedy: 'remove health; give a target role: failover to have a replacement',
+  },
+  {
+    path: ['upstreams', '*', 'transport'],
+    values: ['wire'],
+    what: "the transport 'wire'",
+    remedy: 'write transport: auto',
+  },
+  {
+    path: ['log', 'sink'],
+    values: ['elasticsearch'],
+    what: "the log sink 'elasticsearch'",
+    remedy: 'write sink: file',
+  },
+  {
+    path: ['log', 'elasticsearch'],
+    what: 'shipping the log to Elasticsearch',
+    remedy: 'remove log.elasticsearch; the file sink writes NDJSON that a shipper can read',
+  },
+  { path: ['plugins', '*'], what: 'loading plugins', remedy: 'remove plugins' },
+  { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
+]
+
+/** Policies that a later version brings; a name that the catalog has is available whatever stands here. */
+export const COMING_POLICIES: ReadonlySet<string> = new Set([
+  'api-call',
+  'backend-auth',
+  'cache',
+  'concurrency-limit',
+  'content-filter',
+  'cors',
+  'decrypt',
+  'encrypt',
+  'hmac-signature',
+  'introspection',
+  'json-schema',
+  'jwe',
+  'jwks',
+  'jws',
+  'jwt',
+  'ldap-auth',
+  'oidc',
+  'openapi',
+  'quota',
+  'rate-limit',
+  'redact',
+  'saml',
+  'script',
+  'sign',
+  'size-limit',
+  'time-window',
+  'transform',
+  'verify',
+  'ws-security',
+  'xml-json',
+  'xsd',
+  'xslt',
+])

@@ -1,0 +1,43 @@
+import type { TSchema } from '@sinclair/typebox'
+import { isMapping } from '../document-path.js'
+import { schemaErrors } from './validator.js'
+
+/**
+ * Fills what is left out of `value` with the defaults of its schema, in place.
+ * @param judge the same value with its references resolved; it decides which branch of a union is meant.
+ */
+export function fillDefaults(schema: TSchema, value: unknown, judge: unknown): void {
+  for (const part of schema['allOf'] ?? []) fillDefaults(part, value, judge)
+  const branches: TSchema[] | undefined = schema['anyOf']
+  const branch = branches?.find((candidate) => schemaErrors(candidate, judge).length === 0)
+  if (branch !== undefined) fillDefaults(branch, value, judge)
+  if (Array.isArray(value)) fillItems(schema, value, judge)
+  else if (isMapping(value)) fillKeys(schema, value, judge)
+}
+
+function fillItems(schema: TSchema, items: readonly unknown[], judge: unknown): void {
+  const item: TSchema | undefined = schema['items']
+  if (!isMapping(item)) return
+  items.forEach((value, i) => fillDefaults(item as TSchema, value, Array.isArray(judge) ? judge[i] : undefined))
+}
+
+function fillKeys(schema: TSchema, mapping: Record<string, unknown>, judge: unknown): void {
+  const properties: Readonly<Record<string, TSchema>> = schema['properties'] ?? {}
+  for (const [key, property] of Object.entries(properties)) {
+    if (!Object.hasOwn(mapping, key) && property['default'] !== undefined) {
+      mapping[key] = structuredClone(property['default'])
+    }
+  }
+  for (const [key, value] of Object.entries(mapping)) {
+    const property = Object.hasOwn(properties, key) ? properties[key]! : restSchema(schema)
+    if (property === null) continue
+    const judged = isMapping(judge) && Object.hasOwn(judge, key) ? judge[key] : value
+    fillDefaults(property, value, judged)
+  }
+}
+
+/** The schema of keys that are not named: of mappings whose names the document chooses. */
+function restSchema(schema: TSchema): TSchema | null {
+  const rest: unknown = Object.values(schema['patternProperties'] ?? {})[0] ?? schema['additionalProperties']
+  return isMapping(rest) ? (rest as TSchema) : null
+}

@@ -1,0 +1,74 @@
+import type { TSchema } from '@sinclair/typebox'
+import { DURATION_PATTERN, RATE_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sluice/core'
+import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
+import type { Bounds } from '../schema/build.js'
+
+const QUANTITIES: Readonly<Record<string, { readonly noun: string; readonly example: string }>> = {
+  [DURATION_PATTERN]: { noun: 'a duration', example: '5s' },
+  [SIZE_PATTERN]: { noun: 'a size', example: '16kb' },
+  [RATE_PATTERN]: { noun: 'a rate', example: '100/s' },
+  [RATIO_PATTERN]: { noun: 'a ratio', example: '20%' },
+}
+
+/** What satisfies a schema, as a noun phrase to complete "must be …". */
+export function expectationOf(schema: TSchema): string {
+  if (typeof schema['expects'] === 'string') return schema['expects']
+  const words = wordsOf(schema)
+  if (words !== null) return words.length === 1 ? words[0]! : `one of ${words.join(', ')}`
+  if (typeof schema['grammar'] === 'string') return GRAMMARS[schema['grammar'] as GrammarName].expects
+  const branches = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(branches)) return [...new Set(branches.map(expectationOf))].join(' or ')
+  return ofType(schema)
+}
+
+/** The words or numbers that a schema allows, or null when it allows more than a list. */
+export function wordsOf(schema: TSchema): readonly string[] | null {
+  if (Array.isArray(schema['enum'])) return schema['enum'].map(String)
+  if ('const' in schema) return [String(schema['const'])]
+  const branches: unknown = schema['anyOf'] ?? schema['oneOf']
+  if (!Array.isArray(branches)) return null
+  const words = branches.map((branch: TSchema) => wordsOf(branch))
+  return words.every((some) => some !== null) ? words.flat() : null
+}
+
+/** A text that satisfies the schema, or null when none is known. */
+export function exampleOf(schema: TSchema): string | null {
+  const given: unknown = schema['examples']?.[0] ?? schema['default']
+  if (['string', 'number', 'boolean'].includes(typeof given) && given !== '') return String(given)
+  return QUANTITIES[String(schema['pattern'])]?.example ?? null
+}
+
+function ofType(schema: TSchema): string {
+  switch (schema['type']) {
+    case 'integer':
+      return `a whole number${range(schema['minimum'], schema['maximum'], '')}`
+    case 'number':
+      return `a number${range(schema['minimum'], schema['maximum'], '')}`
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return `a list${range(schema['minItems'], schema['maxItems'], ' items')}`
+    case 'object':
+      return `a mapping${range(schema['minProperties'], schema['maxProperties'], ' keys')}`
+    case 'string':
+      return ofString(schema)
+    default:
+      return 'something else'
+  }
+}
+
+function ofString(schema: TSchema): string {
+  const quantity = QUANTITIES[String(schema['pattern'])]
+  const bounds = schema['bounds'] as Bounds | undefined
+  if (quantity !== undefined && bounds !== undefined) return `${quantity.noun} from ${bounds.min} to ${bounds.max}`
+  if (quantity !== undefined) return `${quantity.noun} such as ${quantity.example}`
+  if (typeof schema['pattern'] === 'string') return `a text that matches ${schema['pattern']}`
+  return `a text${range(schema['minLength'], schema['maxLength'], ' characters')}`
+}
+
+function range(least: unknown, most: unknown, unit: string): string {
+  const preposition = unit === '' ? ' from' : ' of'
+  if (least !== undefined && most !== undefined) return `${preposition} ${least} to ${most}${unit}`
+  if (least !== undefined) return ` of at least ${least}${unit}`
+  return most === undefined ? '' : ` of at most ${most}${unit}`
+}

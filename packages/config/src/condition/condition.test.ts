@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Exchange } from '@sluice/core'
+import fc from 'fast-check'
+import { ConditionError, checkCondition, compileCondition } from './index.js'
+
+function exchange(): Exchange {
+  const x = new Exchange()
+  x.method = 'GET'
+  x.path = '/orders/7'
+  x.host = 'api.example.com'
+  x.authority = 'API.example.com:8080'
+  x.query = 'version=2&name=J%C3%BCrgen+M&flag'
+  x.headers = ['x-tenant', 'acme', 'accept', 'a', 'accept', 'b', 'cookie', 'sid=abc; theme=dark']
+  x.params = ['7']
+  x.paramNames = ['id']
+  x.clientIp = '10.1.2.3'
+  x.consumer = { id: 'c1', name: 'Acme', auth: 'api-key', groups: ['gold', 'beta'] }
+  x.status = 404
+  x.responseHeaders = ['content-type', 'text/plain']
+  x.setVar('seen', 'yes')
+  return x
+}
+
+const CASES: readonly (readonly [string, boolean])[] = [
+  ['req.method == "GET"', true],
+  ['req.header["X-Tenant"] == "acme"', true],
+  ['req.header.host == "API.example.com:8080"', true],
+  ['req.header.accept == "a, b"', true],
+  ['req.header["x-absent"] == ""', false],
+  ['req.header["x-absent"] != "1"', true],
+  ['req.header["x-absent"] < "z"', false],
+  ['req.header["x-absent"].startsWith("")', false],
+  ['size(req.header["x-absent"]) == 0', true],
+  ['has(req.header.accept) && !has(req.header.nope)', true],
+  ['"X-Tenant" in req.header', true],
+  ['"nope" in req.query', false],
+  ['req.query["name"] == "Jürgen M"', true],
+  ['req.query.flag == ""', true],
+  ['req.cookie.theme == "dark"', true],
+  ['req.params.id == "7"', true],
+  ['inCidr(client.ip, "10.0.0.0/8")', true],
+  ['inCidr(client.ip, ["192.168.0.0/16", "::1"])', false],
+  ['consumer.groups.exists(g, g == "gold")', true],
+  ['consumer.groups.all(g, g.size() == 4)', true],
+  ['"beta" in consumer.groups', true],
+  ['req.method in ["GET", "HEAD"]', true],
+  ['res.status >= 400 && res.status < 500', true],
+  ['res.header["Content-Type"].contains("plain")', true],
+  ['vars.seen == "yes"', true],
+  ['req.path.matches("^/orders/[0-9]+$")', true],
+  ['lower(req.header.host) == "api.example.com:8080"', true],
+  ['int(req.params.id) + 1 == 8', true],
+  ['7 / 2 == 3 && -7 / 2 == -3 && 7 % 4 == 3', true],
+  ['(res.status == 404 ? "a" : "b") == "a"', true],
+  ['req.method + req.path == "GET/orders/7"', true],
+  ['int(req.header["x-tenant"]) == 1 || true', true],
+  ['false && int(req.header["x-tenant"]) == 1', false],
+  ['int(req.header["x-tenant"]) == 1 && false', false],
+  ['1.5 < 2.0 && double("2.5") == 2.5', true],
+]
+
+for (const [text, expected] of CASES) {
+  test(`${text} is ${expected}`, () => {
+    assert.deepEqual({ ...checkCondition(text, 'policy'), needs: null }, { ok: true, needs: null })
+    assert.equal(compileCondition(text, 'policy').test(exchange()), expected)
+  })
+}
+
+const FLAWS: readonly (readonly [string, number, RegExp])[] = [
+  ['req.method == 1', 0, /no such overload/],
+  ['req.metod == "GET"', 4, /did you mean 'method'/],
+  ['request.method == "GET"', 0, /known here/],
+  ['req.method', 0, /gives string/],
+  ['req.method == ', 14, /unexpected/],
+  ['has(req.header["x"])', 4, /in req\.header/],
+  ['req.body.json("$.a") == "1"', 0, /not available yet/],
+  ['jwt.claims.sub == "a"', 0, /not available yet/],
+  ['req.path.matches(req.method)', 0, /constant/],
+  ['inCidr(client.ip, "nonsense")', 0, /nonsense/],
+  ['a'.repeat(5000), 0, /longer than/],
+]
+
+for (const [text, offset, expected] of FLAWS) {
+  test(`${text.slice(0, 40)} is refused with its place and a remedy`, () => {
+    const check = checkCondition(text, 'policy')
+    assert.equal(check.ok, false)
+    if (check.ok) return
+    assert.match(`${check.message} (${check.remedy})`, expected)
+    assert.equal(check.offset, offset)
+  })
+}
+
+test('a route condition cannot know the consumer or the response', () => {
+  for (const text of ['consumer.id == "a"', 'res.status == 200', 'vars.a == "b"']) {
+    const check = checkCondition(text, 'route')
+    assert.equal(check.ok, false)
+    if (!check.ok) assert.match(check.remedy, /when a route is chosen/)
+  }
+})
+
+test('what does not depend on the request is decided once', () => {
+  assert.equal(compileCondition('1 + 1 == 2', 'route').constant, true)
+  assert.equal(compileCondition('false && req.method == "GET"', 'route').constant, false)
+  assert.equal(compileCondition('req.method == "GET" || true', 'route').constant, true)
+  assert.equal(compileCondition('env.STAGE == "prod"', 'route', { STAGE: 'prod' }).constant, true)
+  assert.equal(compileCondition('env.MISSING == "prod"', 'route', {}).constant, false)
+  assert.equal(compileCondition('req.method == "GET"', 'route').constant, null)
+})
+
+test('a condition tells whether it needs the response', () => {
+  assert.equal(compileCondition('res.status == 200', 'policy').needs.response, true)
+  assert.equal(compileCondition('upstream.status == 200', 'policy').needs.response, true)
+  assert.equal(compileCondition('upstream.name == "a"', 'policy').needs.response, false)
+})
+
+test('values that make no sense raise a ConditionError and nothing else', () => {
+  const x = exchange()
+  for (const text of ['int(req.method) == 1', '1 / (res.status - 404) == 1', 'consumer.groups[9] == "a"']) {
+    assert.throws(() => compileCondition(text, 'policy').test(x), ConditionError)
+  }
+})
+
+test('no text makes the checker throw', () => {
+  const word = fc.constantFrom('req', '.', 'header', '["x"]', '==', '"a"', '&&', '(', ')', '!', '1', 'in', '[', ']', 'has', 'matches', '?', ':')
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.array(word, { maxLength: 20 }).map((words) => words.join(' '))), (text) => {
+      const check = checkCondition(text, 'policy')
+      if (check.ok) compileCondition(text, 'policy')
+    }),
+    { numRuns: 500 },
+  )
+})

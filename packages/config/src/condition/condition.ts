@@ -1,0 +1,57 @@
+import type { Exchange } from '@sluice/core'
+import { asTest, ConditionCompiler, type Environment, readsResponse } from './compiler.js'
+import { type ConditionFlaw, type ConditionScope, childrenOf, isFlaw, type Node, parseCondition } from './parser.js'
+import { NOBODY } from './functions.js'
+
+/** What of an exchange a condition looks at. */
+export interface ConditionNeeds {
+  /** It can only be decided once the response head is there. */
+  readonly response: boolean
+}
+
+/** A condition ready to be asked. */
+export interface Condition {
+  readonly text: string
+  /** The answer, when it does not depend on the request; null when it does. */
+  readonly constant: boolean | null
+  readonly needs: ConditionNeeds
+  /** @throws ConditionError when the values at hand make no sense to it. */
+  test(x: Exchange): boolean
+}
+
+/** The verdict on a condition's text. */
+export type ConditionCheck =
+  | { readonly ok: true; readonly needs: ConditionNeeds }
+  | ({ readonly ok: false } & ConditionFlaw)
+
+/** Parses, type-checks and compiles a condition, and tells what is wrong with it. Never throws. */
+export function checkCondition(text: string, scope: ConditionScope, env: Environment = process.env): ConditionCheck {
+  const node = parseCondition(text, scope)
+  if (isFlaw(node)) return { ok: false, ...node }
+  try {
+    return { ok: true, needs: build(text, node, env).needs }
+  } catch (error) {
+    const remedy = 'see docs/conditions.md for what can be written'
+    return { ok: false, message: (error as Error).message, offset: 0, remedy }
+  }
+}
+
+/**
+ * Compiles a condition to closures over the exchange.
+ * @throws Error for a text that `checkCondition` refuses.
+ */
+export function compileCondition(text: string, scope: ConditionScope, env: Environment = process.env): Condition {
+  const node = parseCondition(text, scope)
+  if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
+  return build(text, node, env)
+}
+
+function build(text: string, node: Node, env: Environment): Condition {
+  const code = new ConditionCompiler(env).compile(node)
+  return {
+    text,
+    constant: code.isFixed ? code.run(NOBODY) === true : null,
+    needs: { response: readsResponse(node, childrenOf) },
+    test: asTest(code),
+  }
+}

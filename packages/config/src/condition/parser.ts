@@ -1,0 +1,145 @@
+import { type ASTNode, Environment, type ParseError, type TypeError as CheckError } from '@marcbachmann/cel-js'
+import { suggestion } from '../spelling.js'
+
+/** `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. */
+export type ConditionScope = 'route' | 'policy'
+
+/** A node of a condition's syntax tree, as the compiler reads it. */
+export type Node = ASTNode
+
+export interface ConditionFlaw {
+  readonly message: string
+  /** Place in the text, from 0. */
+  readonly offset: number
+  readonly remedy: string
+}
+
+/** The longest condition accepted, in characters. */
+const MAX_TEXT = 4096
+
+const LIMITS = { maxAstNodes: 1000, maxDepth: 32, maxListElements: 500, maxMapEntries: 100, maxCallArguments: 16 }
+
+const REQUEST = {
+  id: 'string',
+  method: 'string',
+  path: 'string',
+  host: 'string',
+  scheme: 'string',
+  contentLength: 'int',
+  header: 'map<string, string>',
+  query: 'map<string, string>',
+  cookie: 'map<string, string>',
+  params: 'map<string, string>',
+}
+const CLIENT = { ip: 'string' }
+const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
+const RESPONSE = { status: 'int', header: 'map<string, string>' }
+const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
+
+/** The fields of each variable, for suggestions. */
+const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, RESPONSE, UPSTREAM].flatMap((fields) => Object.keys(fields))
+const ROUTE_NAMES = ['req', 'client', 'env']
+const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'vars', 'res', 'upstream']
+
+const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
+  route: routeEnvironment(),
+  policy: routeEnvironment()
+    .registerVariable('consumer', { schema: CONSUMER })
+    .registerVariable('vars', 'map<string, string>')
+    .registerVariable('res', { schema: RESPONSE })
+    .registerVariable('upstream', { schema: UPSTREAM }),
+}
+
+function routeEnvironment(): Environment {
+  const never = (): never => {
+    throw new Error('conditions are compiled, never evaluated here')
+  }
+  return new Environment({ unlistedVariablesAreDyn: false, limits: LIMITS })
+    .registerVariable('req', { schema: REQUEST })
+    .registerVariable('client', { schema: CLIENT })
+    .registerVariable('env', 'map<string, string>')
+    .registerFunction('inCidr(string, string): bool', never)
+    .registerFunction('inCidr(string, list<string>): bool', never)
+    .registerFunction('lower(string): string', never)
+    .registerFunction('upper(string): string', never)
+}
+
+/** Parses and type-checks a condition. The library of this file is known to no other. */
+export function parseCondition(text: string, scope: ConditionScope): Node | ConditionFlaw {
+  if (text.length > MAX_TEXT) {
+    return flaw(`the condition is longer than ${MAX_TEXT} characters`, 0, 'split it over several routes or policies')
+  }
+  try {
+    const parsed = ENVIRONMENTS[scope].parse(text)
+    const missing = findUnavailable(parsed.ast)
+    if (missing !== null) return missing
+    const checked = parsed.check()
+    if (!checked.valid) return explain(checked.error!, scope)
+    return checked.type === 'bool' ? parsed.ast : notBool(checked.type ?? 'unknown')
+  } catch (error) {
+    return explain(error as ParseError, scope)
+  }
+}
+
+/** Whether the answer of `parseCondition` is a flaw. */
+export function isFlaw(result: Node | ConditionFlaw): result is ConditionFlaw {
+  return 'remedy' in result
+}
+
+function notBool(type: string): ConditionFlaw {
+  return flaw(`the condition gives ${type}, not true or false`, 0, 'compare the value, for example with ==')
+}
+
+function explain(error: ParseError | CheckError, scope: ConditionScope): ConditionFlaw {
+  const offset = error.range?.start ?? 0
+  const summary = lowerFirst(error.summary ?? 'the condition is not valid')
+  const name = /(?:unknown variable|no such key): (\S+)/.exec(summary)?.[1]
+  if (name !== undefined) return flaw(summary, offset, nameRemedy(name, summary, scope))
+  if (error.code === 'invalid_macro_argument') return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
+  return flaw(summary, offset, 'see docs/conditions.md for what can be written')
+}
+
+function nameRemedy(name: string, summary: string, scope: ConditionScope): string {
+  if (scope === 'route' && POLICY_NAMES.includes(name)) {
+    return `${name} is not known yet when a route is chosen; use it in the condition of a policy`
+  }
+  const known = summary.startsWith('unknown') ? POLICY_NAMES : FIELDS
+  return suggestion(name, known, `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`)
+}
+
+/** Parts of the contract that arrive with later capabilities: said so, never ignored. */
+function findUnavailable(node: Node): ConditionFlaw | null {
+  if (node.op === 'id' && node.args === 'jwt') {
+    return flaw('jwt.claims is not available yet', node.range.start, 'use a header that the identity provider sets')
+  }
+  if (node.op === '.' && node.args[1] === 'body' && node.args[0].op === 'id' && node.args[0].args === 'req') {
+    return flaw('req.body is not available yet', node.range.start, 'use the path, a header or the query')
+  }
+  for (const child of childrenOf(node)) {
+    const found = findUnavailable(child)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** The nodes directly below a node. */
+export function childrenOf(node: Node): Node[] {
+  return nodesIn(node.args)
+}
+
+function nodesIn(args: unknown): Node[] {
+  if (Array.isArray(args)) return args.flatMap(nodesIn)
+  return isNode(args) ? [args] : []
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value
+}
+
+function flaw(message: string, offset: number, remedy: string): ConditionFlaw {
+  return { message, offset, remedy }
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,75 @@
+import { type Exchange, headerJoined, headerValue } from '@sluice/core'
+import type { Value } from './value.js'
+
+type Reader = (x: Exchange) => Value
+type KeyReader = (x: Exchange, key: string) => string | null
+
+/** The variables with one value. */
+export const SCALARS: Readonly<Record<string, Reader>> = {
+  'req.id': (x) => x.id,
+  'req.method': (x) => x.method,
+  'req.path': (x) => x.path,
+  'req.host': (x) => x.host,
+  'req.scheme': (x) => x.scheme,
+  'req.contentLength': (x) => x.contentLength,
+  'client.ip': (x) => x.clientIp,
+  'consumer.id': (x) => x.consumer?.id ?? null,
+  'consumer.name': (x) => x.consumer?.name ?? null,
+  'consumer.auth': (x) => x.consumer?.auth ?? null,
+  'consumer.groups': (x) => x.consumer?.groups ?? null,
+  'res.status': (x) => x.status,
+  'upstream.name': (x) => x.upstream,
+  'upstream.target': (x) => x.target,
+  'upstream.status': (x) => x.upstreamStatus,
+}
+
+/** The variables that are maps: how one key is read. Keys of header maps are made lower-case by the compiler. */
+export const MAPS: Readonly<Record<string, KeyReader>> = {
+  'req.header': requestHeader,
+  'req.query': (x, key) => queryValue(x.query, key),
+  'req.cookie': (x, key) => cookieValue(headerJoined(x.headers, 'cookie'), key),
+  'req.params': (x, key) => x.params[x.paramNames.indexOf(key)] ?? null,
+  'res.header': (x, key) => headerJoined(x.responseHeaders, key),
+  vars: (x, key) => x.vars?.get(key) ?? null,
+}
+
+/** Host and Content-Length are not among the fields that are forwarded, but people ask for them like any other. */
+function requestHeader(x: Exchange, name: string): string | null {
+  if (name === 'host') return x.authority
+  if (name === 'content-length') return x.contentLength < 0 ? null : String(x.contentLength)
+  const first = headerValue(x.headers, name)
+  return first === null ? null : headerJoined(x.headers, name)
+}
+
+/** The first value of a query parameter, decoded as form data (WHATWG URL, section 5); null when absent. */
+export function queryValue(query: string, name: string): string | null {
+  let start = 0
+  while (start < query.length) {
+    let end = query.indexOf('&', start)
+    if (end === -1) end = query.length
+    let equals = query.indexOf('=', start)
+    if (equals === -1 || equals > end) equals = end
+    if (decode(query.slice(start, equals)) === name) return decode(query.slice(Math.min(equals + 1, end), end))
+    start = end + 1
+  }
+  return null
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** The value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */
+function cookieValue(field: string | null, name: string): string | null {
+  if (field === null) return null
+  for (const pair of field.split(/[;,]/)) {
+    const equals = pair.indexOf('=')
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return null
+}

@@ -1,0 +1,99 @@
+import { compareDiagnostics, type Diagnostic } from './diagnostic.js'
+import { type DocumentPath, formatPath } from './document-path.js'
+import type { Flaw } from './flaw.js'
+import type { ReferencedLeaves } from './reference/referenced-leaf.js'
+import type { YamlSource } from './source/yaml-source.js'
+
+/** A mistake or a warning at a place of the document. */
+export interface Finding extends Flaw {
+  readonly path: DocumentPath
+  /** Whether it is about the key or the value; the value when absent. */
+  readonly at?: 'key' | 'value'
+  readonly severity?: 'error' | 'warning'
+  /** True when it may be an error only because something else could not be read. */
+  readonly presumesAll?: true
+}
+
+/** Most diagnostics of one document; the rest is counted. */
+const MAX_DIAGNOSTICS = 1000
+
+/** Collects what is wrong with a document and tells it in the order of the text. */
+export class Report {
+  readonly #source: YamlSource
+  readonly #file: string
+  readonly #findings: Finding[] = []
+  /** Every path with an error at it or below it. */
+  readonly #unsound = new Set<string>()
+  #leaves: ReferencedLeaves = new Map()
+
+  constructor(source: YamlSource, file: string) {
+    this.#source = source
+    this.#file = file
+  }
+
+  /** From now on the texts with references are known, and their values are not shown. */
+  conceal(leaves: ReferencedLeaves): void {
+    this.#leaves = leaves
+  }
+
+  /** The references in the text at a path, as written, or null when there are none. */
+  referencesAt(path: DocumentPath): string | null {
+    return this.#leaves.get(formatPath(path))?.references || null
+  }
+
+  /** A value of the document as a message may show it: in quotes, or the reference that it came from. */
+  quote(value: string, path: DocumentPath): string {
+    return this.referencesAt(path) ?? `'${value}'`
+  }
+
+  add(finding: Finding): void {
+    this.#findings.push(finding)
+    if (finding.severity === 'warning') return
+    for (let i = 0; i <= finding.path.length; i++) this.#unsound.add(formatPath(finding.path.slice(0, i)))
+  }
+
+  /** Whether nothing is wrong at a path and below it, as far as is known. */
+  isSound(path: DocumentPath): boolean {
+    return !this.#unsound.has(formatPath(path))
+  }
+
+  get hasErrors(): boolean {
+    return this.#source.flaws.length > 0 || this.#unsound.size > 0
+  }
+
+  /** Everything that was found, by place; the same thing at one place (an alias brings it twice) only once. */
+  diagnostics(): readonly Diagnostic[] {
+    const all = [...this.#ofText(), ...this.#ofMeaning()].sort(compareDiagnostics)
+    const distinct = all.filter((diagnostic, i) => i === 0 || compareDiagnostics(all[i - 1]!, diagnostic) !== 0)
+    const surplus = distinct.length - MAX_DIAGNOSTICS
+    if (surplus <= 0) return distinct
+    const shown = distinct.slice(0, MAX_DIAGNOSTICS)
+    const last = shown.at(-1)!
+    return [...shown, { ...last, message: `${surplus} more mistakes are not shown`, remedy: 'correct those above first' }]
+  }
+
+  #ofText(): Diagnostic[] {
+    return this.#source.flaws.map(({ offset, message, remedy }) => {
+      const { line, column } = this.#source.placeOfOffset(offset)
+      return { severity: 'error', file: this.#file, line, column, path: '', message, remedy }
+    })
+  }
+
+  /** Where the text stops being YAML, the parser guesses on; what it guesses is not held against anybody. */
+  #ofMeaning(): Diagnostic[] {
+    const end = this.#source.brokenFrom
+    return this.#findings.flatMap((finding) => {
+      const place = this.#placeOf(finding)
+      if (end !== null && (finding.presumesAll || place.offset >= end)) return []
+      const { path, severity = 'error', message, remedy } = finding
+      const { line, column } = place
+      return [{ severity, file: this.#file, line, column, path: formatPath(path), message, remedy }]
+    })
+  }
+
+  #placeOf({ path, at = 'value', offset }: Finding) {
+    const place = this.#source.placeOf(path, at)
+    if (offset === undefined || place.literalOffset === null) return place
+    return this.#source.placeOfOffset(place.literalOffset + offset)
+  }
+}

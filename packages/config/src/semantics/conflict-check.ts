@@ -1,0 +1,83 @@
+import type { DocumentPath } from '../document-path.js'
+import { isFlaw } from '../flaw.js'
+import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import type { PathPlan } from '../plan.js'
+import type { RouteDocument } from '../schema/document.js'
+import type { Inspection } from './inspection.js'
+
+interface Seen {
+  readonly route: RouteDocument
+  readonly path: DocumentPath
+}
+
+/**
+ * Finds routes that nothing tells apart: one host pattern in common (or none on both), the same priority, path shape,
+ * and other predicates, and a method in common. Which of them wins would be an accident.
+ */
+export function checkConflicts(inspection: Inspection): void {
+  const { document, origins, report } = inspection
+  const seen = new Map<string, Seen[]>()
+  for (const [route, path] of origins.entries(document.routes, ['routes'])) {
+    if (!report.isSound([...path, 'match']) || !report.isSound([...path, 'priority'])) continue
+    const rival = rememberAndFindRival(seen, { route, path })
+    if (rival !== null) reportConflict(inspection, rival, { route, path })
+  }
+}
+
+function rememberAndFindRival(seen: Map<string, Seen[]>, one: Seen): Seen | null {
+  let rival: Seen | null = null
+  for (const key of keysOf(one.route)) {
+    const others = seen.get(key)
+    if (others === undefined) {
+      seen.set(key, [one])
+      continue
+    }
+    rival ??= others.find((other) => shareMethod(other.route, one.route)) ?? null
+    others.push(one)
+  }
+  return rival
+}
+
+/** A key for each host; routes that have one in common differ in their methods at most. */
+function keysOf(route: RouteDocument): readonly string[] {
+  const { hosts, headers, query, when, path } = route.match
+  const shape = path === undefined ? ANY_PATH : parsePathPattern(path)
+  const others = [route.priority, isFlaw(shape) ? path : shapeOf(shape), predicates(headers, true), predicates(query, false), when]
+  const patterns = hosts.length === 0 ? [''] : new Set(hosts.map((host) => host.toLowerCase()))
+  return [...patterns].map((host) => JSON.stringify([host, ...others]))
+}
+
+/** The path with its parameters nameless. */
+function shapeOf({ kind, segments }: PathPlan): string {
+  const parts = segments.map((segment) => (segment.kind === 'param' ? '{}' : segment.text))
+  return `${kind} ${parts.join('/')}`
+}
+
+function predicates(tests: Readonly<Record<string, unknown>>, ignoresCase: boolean): string[] {
+  return Object.entries(tests)
+    .map(([name, test]) => JSON.stringify([ignoresCase ? name.toLowerCase() : name, normalTest(test)]))
+    .sort()
+}
+
+/** A text is short for an exact test. */
+function normalTest(test: unknown): unknown {
+  return typeof test === 'string' ? { exact: test } : test
+}
+
+/** HEAD is not counted as a part of GET: a route for HEAD beside one for GET is told apart. */
+function shareMethod(a: RouteDocument, b: RouteDocument): boolean {
+  const [some, others] = [a.match.methods, b.match.methods]
+  if (some.length === 0 || others.length === 0) return some.length === others.length
+  const names = new Set(some.map((method) => method.toUpperCase()))
+  return others.some((method) => names.has(method.toUpperCase()))
+}
+
+function reportConflict({ report }: Inspection, earlier: Seen, later: Seen): void {
+  const first = report.quote(earlier.route.id, [...earlier.path, 'id'])
+  const second = report.quote(later.route.id, [...later.path, 'id'])
+  report.add({
+    path: later.path,
+    message: `the routes ${first} and ${second} take the same requests`,
+    remedy: 'tell them apart by host, path, methods or another predicate, or give one a priority',
+  })
+}

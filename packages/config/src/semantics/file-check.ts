@@ -1,0 +1,24 @@
+import type { DocumentPath } from '../document-path.js'
+import type { Inspection } from './inspection.js'
+
+/** A certificate or key must be there, and be PEM, before anything is built on it. */
+export function checkPemFile({ readFile, report }: Inspection, file: string, path: DocumentPath): void {
+  if (!report.isSound(path)) return
+  const flaw = pemFlaw(readFile, file)
+  if (flaw === null) return
+  const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
+  report.add({ path, message, remedy: 'correct the path or the file' })
+}
+
+function pemFlaw(readFile: Inspection['readFile'], file: string): string | null {
+  try {
+    return readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text'
+  } catch (cause) {
+    return `cannot be read: ${reasonOf(cause)}`
+  }
+}
+
+/** A reason in our own words only: that of the system names the path, which may come from a reference. */
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error && !('code' in cause) ? cause.message : 'the file system refuses it'
+}

@@ -1,0 +1,18 @@
+import type { Catalog } from '@sluice/core'
+import type { Origins } from '../check/origins.js'
+import type { Report } from '../report.js'
+import type { Document } from '../schema/document.js'
+import type { ReadFile } from '../text-file.js'
+
+/** What the checks of meaning work on: each looks at its part and adds what it finds to the report. */
+export interface Inspection {
+  /** The parts that satisfy the schema, references resolved, defaults filled. */
+  readonly document: Document
+  /** Leads from the items of the document's lists to their paths in the text. */
+  readonly origins: Origins
+  /** The whole document with its references resolved, sound or not. */
+  readonly whole: unknown
+  readonly catalog: Catalog
+  readonly readFile: ReadFile
+  readonly report: Report
+}

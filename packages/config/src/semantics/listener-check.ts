@@ -1,0 +1,62 @@
+import type { DocumentPath } from '../document-path.js'
+import { isFlaw } from '../flaw.js'
+import { isLoopback, parseAddress } from '../grammar/address.js'
+import { checkPemFile } from './file-check.js'
+import type { Inspection } from './inspection.js'
+
+/** Listeners and the admin API: addresses that collide, an admin API open to the world, certificates. */
+export function checkListeners(inspection: Inspection): void {
+  const { document, origins, report } = inspection
+  const taken = new Map<string, DocumentPath>()
+  for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
+    claim(inspection, taken, listener.address, [...path, 'address'])
+    if (listener.tls !== undefined) checkServerTls(inspection, listener.tls, [...path, 'tls'])
+  }
+  claim(inspection, taken, document.admin.address, ['admin', 'address'])
+  if (report.isSound(['admin'])) checkExposure(inspection)
+  checkTokens(inspection)
+  if (document.admin.tls !== undefined) checkServerTls(inspection, document.admin.tls, ['admin', 'tls'])
+}
+
+function claim({ report }: Inspection, taken: Map<string, DocumentPath>, text: string, path: DocumentPath): void {
+  const address = parseAddress(text)
+  if (isFlaw(address) || address.port === 0) return
+  const owner = taken.get(address.address)
+  if (owner === undefined) {
+    taken.set(address.address, path)
+    return
+  }
+  const by = owner[0] === 'admin' ? 'the admin API' : `listeners[${owner[1]}]`
+  report.add({ path, message: `the address ${report.quote(address.address, path)} is taken by ${by}`, remedy: 'choose another port' })
+}
+
+/** The admin API changes the configuration: whoever is not on this machine must be encrypted and authenticated. */
+function checkExposure({ document, report }: Inspection): void {
+  const { admin } = document
+  const address = parseAddress(admin.address)
+  if (isFlaw(address) || isLoopback(address.host)) return
+  const path = ['admin', 'address']
+  const missing = [...(admin.tls === undefined ? ['tls'] : []), ...(admin.tokens.length === 0 ? ['tokens'] : [])]
+  if (missing.length === 0) return
+  report.add({
+    path,
+    message: `the admin API at ${report.quote(address.address, path)} can be reached from other machines without ${missing.join(' and ')}`,
+    remedy: `add admin.${missing.join(' and admin.')}, or listen on 127.0.0.1`,
+  })
+}
+
+function checkTokens({ document, origins, report }: Inspection): void {
+  const seen = new Set<string>()
+  for (const [token, path] of origins.entries(document.admin.tokens, ['admin', 'tokens'])) {
+    const idPath = [...path, 'id']
+    if (seen.has(token.id)) {
+      report.add({ path: idPath, message: `two tokens have the id ${report.quote(token.id, idPath)}`, remedy: 'rename one' })
+    }
+    seen.add(token.id)
+  }
+}
+
+function checkServerTls(inspection: Inspection, tls: { certFile: string; keyFile: string }, path: DocumentPath): void {
+  checkPemFile(inspection, tls.certFile, [...path, 'certFile'])
+  checkPemFile(inspection, tls.keyFile, [...path, 'keyFile'])
+}

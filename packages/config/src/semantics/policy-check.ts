@@ -1,0 +1,69 @@
+import { COMING_POLICIES } from '../availability.js'
+import type { DocumentPath } from '../document-path.js'
+import { policyIdOf } from '../policy-id.js'
+import { writtenPolicies } from '../policy-uses.js'
+import type { RouteDocument } from '../schema/document.js'
+import { suggestion } from '../spelling.js'
+import type { Inspection } from './inspection.js'
+import { writtenIds } from './written-ids.js'
+
+/** Policies: names that nobody knows, ids that are not there or stand twice. */
+export function checkPolicies(inspection: Inspection): void {
+  const { document, origins } = inspection
+  checkNames(inspection)
+  checkSharedIds(inspection)
+  const shared = writtenIds(inspection.whole, 'policies')
+  for (const [route, path] of origins.entries(document.routes, ['routes'])) {
+    checkChain(inspection, shared, route, [...path, 'policies'])
+  }
+}
+
+function checkNames({ whole, catalog, report }: Inspection): void {
+  const known = [...catalog.keys()]
+  for (const { path, use } of writtenPolicies(whole)) {
+    const place = [...path, 'use']
+    if (catalog.has(use) || !report.isSound(place)) continue
+    const isComing = COMING_POLICIES.has(use)
+    const list = `the policies are ${known.join(', ')}`
+    const name = report.quote(use, place)
+    report.add({
+      path: place,
+      message: isComing ? `the policy ${name} is not available yet` : `there is no policy ${name}`,
+      remedy: isComing ? `remove it; ${list}` : suggestion(use, [...known, ...COMING_POLICIES], list),
+    })
+  }
+}
+
+function checkSharedIds({ document, origins, report }: Inspection): void {
+  const seen = new Set<string>()
+  for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
+    const place = [...path, 'id']
+    if (seen.has(policy.id)) {
+      const message = `two shared policies have the id ${report.quote(policy.id, place)}`
+      report.add({ path: place, message, remedy: 'rename one of them' })
+    }
+    seen.add(policy.id)
+  }
+}
+
+function checkChain(
+  { origins, catalog, report }: Inspection,
+  shared: ReadonlySet<string>,
+  route: RouteDocument,
+  path: DocumentPath,
+): void {
+  const seen = new Set<string>()
+  for (const [entry, place] of origins.entries(route.policies, path)) {
+    const id = policyIdOf(entry, route.id, Number(place.at(-1)))
+    const name = report.quote(id, place)
+    if (typeof entry === 'string' && !shared.has(entry)) {
+      const fallback = catalog.has(entry) ? `write use: ${entry}` : 'add it under policies'
+      const remedy = suggestion(entry, catalog.has(entry) ? [] : shared, fallback)
+      report.add({ path: place, message: `there is no shared policy ${name}`, remedy, presumesAll: true })
+    }
+    if (seen.has(id)) {
+      report.add({ path: place, message: `the policy ${name} stands twice in this chain`, remedy: 'remove or rename one' })
+    }
+    seen.add(id)
+  }
+}

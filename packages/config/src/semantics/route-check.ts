@@ -1,0 +1,109 @@
+import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
+import { isFlaw } from '../flaw.js'
+import { ANY_PATH, parsePathPattern, placesOf } from '../grammar/path-pattern.js'
+import type { PathPlan } from '../plan.js'
+import type { RouteDocument } from '../schema/document.js'
+import { suggestion } from '../spelling.js'
+import type { Inspection } from './inspection.js'
+
+/** Routes: ids that stand twice, upstreams that are not there, rewrites and redirects that cannot work. */
+export function checkRoutes(inspection: Inspection): void {
+  const { document, origins, report } = inspection
+  const seen = new Set<string>()
+  for (const [route, path] of origins.entries(document.routes, ['routes'])) {
+    const place = [...path, 'id']
+    if (seen.has(route.id)) {
+      const message = `two routes have the id ${report.quote(route.id, place)}`
+      report.add({ path: place, message, remedy: 'rename one of them' })
+    }
+    seen.add(route.id)
+    checkUpstream(inspection, route, path)
+    checkProxyKeys(inspection, path)
+    checkFields(inspection, route, [...path, 'match', 'headers'])
+    checkReply(inspection, route, path)
+    if (report.isSound([...path, 'match', 'path'])) checkPaths(inspection, route, path)
+  }
+}
+
+function checkUpstream({ whole, report }: Inspection, { upstream }: RouteDocument, path: DocumentPath): void {
+  const defined = valueAt(whole, ['upstreams'])
+  const names = isMapping(defined) ? Object.keys(defined) : []
+  if (upstream === undefined || names.includes(upstream)) return
+  const place = [...path, 'upstream']
+  const message = `there is no upstream ${report.quote(upstream, place)}`
+  const remedy = suggestion(upstream, names, `add it under upstreams.${report.referencesAt(place) ?? upstream}`)
+  report.add({ path: place, message, remedy, presumesAll: true })
+}
+
+/** What only a route with an upstream can do. */
+function checkProxyKeys({ whole, report }: Inspection, path: DocumentPath): void {
+  const route = valueAt(whole, path)
+  if (!isMapping(route) || Object.hasOwn(route, 'upstream')) return
+  const action = ['respond', 'redirect'].find((key) => Object.hasOwn(route, key))
+  for (const key of ['rewrite', 'timeouts']) {
+    if (action === undefined || !Object.hasOwn(route, key)) continue
+    const message = `${key} has no effect on a route with ${action}`
+    report.add({ path: [...path, key], at: 'key', message, remedy: `remove ${key}` })
+  }
+}
+
+/** Header names are compared without case, so two spellings are one name. */
+function checkFields({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
+  const seen = new Set<string>()
+  for (const written of Object.keys(match.headers)) {
+    const name = written.toLowerCase()
+    if (seen.has(name)) {
+      report.add({ path: [...path, written], at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
+    }
+    seen.add(name)
+  }
+}
+
+function checkReply({ report }: Inspection, { respond }: RouteDocument, path: DocumentPath): void {
+  if (respond === undefined) return
+  const place = [...path, 'respond']
+  const isBodiless = respond.status === 204 || respond.status === 205 || respond.status === 304
+  if (isBodiless && respond.body !== '') {
+    const message = `an answer with status ${respond.status} has no body`
+    report.add({ path: [...place, 'body'], at: 'key', message, remedy: 'remove body, or choose another status' })
+  }
+  const seen = new Set<string>()
+  for (const written of Object.keys(respond.headers)) {
+    const name = written.toLowerCase()
+    const at = [...place, 'headers', written]
+    if (seen.has(name)) report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
+    seen.add(name)
+  }
+}
+
+function checkPaths(inspection: Inspection, route: RouteDocument, path: DocumentPath): void {
+  const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
+  if (isFlaw(pattern)) return
+  for (const key of ['rewrite', 'redirect'] as const) {
+    const { prefix, path: template } = route[key] ?? {}
+    if (prefix !== undefined) checkPrefix(inspection, pattern, [...path, key, 'prefix'])
+    if (template !== undefined) checkPlaces(inspection, { pattern, template, path: [...path, key, 'path'] })
+  }
+}
+
+function checkPrefix({ report }: Inspection, pattern: PathPlan, path: DocumentPath): void {
+  if (pattern.kind === 'prefix') return
+  report.add({
+    path,
+    message: `${path.slice(-2).join('.')} needs a route whose path ends with /*`,
+    remedy: 'end match.path with /*, or write path',
+  })
+}
+
+function checkPlaces(
+  { report }: Inspection,
+  { pattern, template, path }: { pattern: PathPlan; template: string; path: DocumentPath },
+): void {
+  const names = pattern.segments.flatMap((segment) => (segment.kind === 'param' ? [segment.name] : []))
+  for (const name of placesOf(template)) {
+    if (names.includes(name)) continue
+    const place = report.referencesAt(path) ?? `{${name}}`
+    const remedy = names.length === 0 ? 'write {name} for a segment in match.path' : `the path has ${names.join(', ')}`
+    report.add({ path, message: `${place} is not in the path of the route`, remedy })
+  }
+}

@@ -1,0 +1,74 @@
+import type { DocumentPath } from '../document-path.js'
+import { isFlaw } from '../flaw.js'
+import { parseTargetUrl } from '../grammar/url.js'
+import type { UpstreamDocument } from '../schema/document.js'
+import { checkPemFile } from './file-check.js'
+import type { Inspection } from './inspection.js'
+
+/** Upstreams: targets that are missing, doubled or never used; settings that contradict each other. */
+export function checkUpstreams(inspection: Inspection): void {
+  for (const [name, upstream] of Object.entries(inspection.document.upstreams)) {
+    const path = ['upstreams', name]
+    if (inspection.report.isSound([...path, 'targets'])) checkTargets(inspection, upstream, path)
+    checkHash(inspection, upstream, path)
+    checkTls(inspection, upstream, path)
+  }
+}
+
+function checkTargets({ report, origins }: Inspection, { targets }: UpstreamDocument, path: DocumentPath): void {
+  const place = [...path, 'targets']
+  const name = path.at(-1)
+  if (targets.length === 0) {
+    const remedy = `add at least one under upstreams.${name}.targets`
+    report.add({ path, at: 'key', message: `upstream '${name}' has no targets`, remedy })
+    return
+  }
+  const seen = new Set<string>()
+  for (const [target, at] of origins.entries(targets, place)) {
+    const origin = parseTargetUrl(typeof target === 'string' ? target : target.url)
+    if (isFlaw(origin)) continue
+    if (seen.has(origin)) {
+      report.add({ path: at, message: `a target of upstream '${name}' stands twice`, remedy: 'keep one, with a weight' })
+    }
+    seen.add(origin)
+  }
+  const served = targets.filter((target) => typeof target === 'string' || (target.weight > 0 && target.role === 'primary'))
+  if (served.length > 0) return
+  report.add({
+    path: place,
+    at: 'key',
+    message: `upstream '${name}' has no primary target with a weight above 0`,
+    remedy: 'give one role: primary and a weight',
+  })
+}
+
+function checkHash({ report }: Inspection, { balance, hashOn }: UpstreamDocument, path: DocumentPath): void {
+  if (!report.isSound([...path, 'balance']) || !report.isSound([...path, 'hashOn'])) return
+  if (balance === 'hash' && hashOn === undefined) {
+    const remedy = 'add hashOn: header:NAME, cookie:NAME or ip'
+    report.add({ path: [...path, 'balance'], message: 'balance: hash does not say what to hash', remedy })
+  }
+  if (balance !== 'hash' && hashOn !== undefined) {
+    const remedy = 'write balance: hash, or remove hashOn'
+    report.add({ path: [...path, 'hashOn'], at: 'key', message: 'hashOn has no effect without balance: hash', remedy })
+  }
+}
+
+function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
+  const { tls, targets } = upstream
+  if (tls === undefined) return
+  const place = [...path, 'tls']
+  for (const key of ['caFile', 'certFile', 'keyFile'] as const) {
+    const file = tls[key]
+    if (file !== undefined) checkPemFile(inspection, file, [...place, key])
+  }
+  const { report } = inspection
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined) && report.isSound(place)) {
+    const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'
+    report.add({ path: place, at: 'key', message: `a client certificate needs its ${missing}`, remedy: `add ${missing}` })
+  }
+  const isSecure = targets.some((target) => (typeof target === 'string' ? target : target.url).startsWith('https:'))
+  if (isSecure || !report.isSound([...path, 'targets'])) return
+  const message = `tls has no effect: upstream '${path.at(-1)}' has no https target`
+  report.add({ path: place, at: 'key', severity: 'warning', message, remedy: 'write https:// in the targets, or remove tls' })
+}

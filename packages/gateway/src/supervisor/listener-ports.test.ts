@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { addressText, ListenerPorts } from './listener-ports.js'
+import { toyListener } from './testing/toy-plan.js'
+
+async function foreignProcess(t: TestContext): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+test('a port that another process holds is refused with the address and the place to change', async (t) => {
+  const port = await foreignProcess(t)
+  const claim = await new ListenerPorts().claim([toyListener(0), toyListener(port)])
+  assert.deepEqual(claim, {
+    ok: false,
+    reasons: [`address 127.0.0.1:${port} is in use; stop the other process or change listeners[1].address`],
+  })
+})
+
+test('port 0 becomes a free port and keeps it over reloads', async () => {
+  const ports = new ListenerPorts()
+  const claim = await ports.claim([toyListener(0)])
+  assert.ok(claim.ok)
+  assert.ok((claim.ports['127.0.0.1:0'] ?? 0) > 0)
+  ports.commit(claim.ports)
+  const again = await ports.claim([toyListener(0)])
+  assert.deepEqual(again, claim)
+})
+
+test('an address that the gateway serves itself is not probed', async (t) => {
+  const port = await foreignProcess(t)
+  const ports = new ListenerPorts()
+  ports.commit({ [`127.0.0.1:${port}`]: port })
+  assert.deepEqual(await ports.claim([toyListener(port)]), { ok: true, ports: ports.serving })
+})
+
+test('an address of another machine is refused', async () => {
+  const listener = { ...toyListener(0), host: '192.0.2.1', address: '192.0.2.1:0' }
+  const claim = await new ListenerPorts().claim([listener])
+  assert.ok(!claim.ok)
+  assert.match(claim.reasons[0]!, /192\.0\.2\.1:0 is not an address of this machine; change listeners\[0\]/)
+})
+
+test('an IPv6 host stands in brackets', () => {
+  assert.equal(addressText('::1', 80), '[::1]:80')
+})

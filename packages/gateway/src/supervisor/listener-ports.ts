@@ -1,0 +1,80 @@
+import { createServer } from 'node:net'
+import type { ListenerPlan } from '@sluice/config'
+
+/** Listener address to the real port behind it. */
+export type Ports = Readonly<Record<string, number>>
+
+/** The ports for a plan, or why it cannot have them. */
+export type Claim =
+  | { readonly ok: true; readonly ports: Ports }
+  | { readonly ok: false; readonly reasons: readonly string[] }
+
+/**
+ * Which addresses the gateway listens on. Workers bind with SO_REUSEPORT, and the kernel would let them share a port
+ * with another gateway of the same user without a word; therefore each new address is first bound here, exclusively.
+ */
+export class ListenerPorts {
+  #serving: Ports = {}
+
+  /** Address to real port of what serves now. */
+  get serving(): Ports {
+    return this.#serving
+  }
+
+  /** Checks the addresses that do not serve yet, and finds a free port for those that name port 0. */
+  async claim(listeners: readonly ListenerPlan[]): Promise<Claim> {
+    const ports: Record<string, number> = {}
+    const reasons: string[] = []
+    for (const [i, listener] of listeners.entries()) {
+      const known = this.#serving[listener.address]
+      if (known === undefined) {
+        const found = await this.#find(listener)
+        if (typeof found === 'number') ports[listener.address] = found
+        else reasons.push(found(`listeners[${i}].address`))
+      } else ports[listener.address] = known
+    }
+    return reasons.length === 0 ? { ok: true, ports } : { ok: false, reasons }
+  }
+
+  /** The plan with these ports serves now. */
+  commit(ports: Ports): void {
+    this.#serving = ports
+  }
+
+  async #find(listener: ListenerPlan): Promise<number | Complaint> {
+    // A port that this gateway serves on another address of the machine would only be in its own way.
+    const isOwn = listener.port !== 0 && Object.values(this.#serving).includes(listener.port)
+    return isOwn ? listener.port : freePort(listener.host, listener.port)
+  }
+}
+
+/** What is wrong with an address, told with the place in the document that names it. */
+type Complaint = (place: string) => string
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; stop the other process or change',
+  EADDRNOTAVAIL: 'is not an address of this machine; change',
+  EACCES: 'needs a privilege this process does not have; choose a port from 1024 on in',
+  ENOTFOUND: 'cannot be resolved; change',
+}
+
+/** Binds an address for a moment. Resolves with its port, or with a complaint. */
+export function freePort(host: string, port: number): Promise<number | Complaint> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const remedy = REMEDIES[error.code ?? ''] ?? `cannot be used (${error.message}); change`
+      resolve((place) => `address ${addressText(host, port)} ${remedy} ${place}`)
+    })
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address()
+      const real = typeof address === 'object' && address !== null ? address.port : port
+      server.close(() => resolve(real))
+    })
+  })
+}
+
+/** `host:port`, with an IPv6 host in brackets. */
+export function addressText(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}

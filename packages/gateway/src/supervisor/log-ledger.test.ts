@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
+import { EMPTY_LOG, LogLedger } from './log-ledger.js'
+
+function isWhole(log: LogIdentity): boolean {
+  return log.received === log.indexed + log.dead + log.dropped + log.onDisk + log.inMemory
+}
+
+test('the identity holds over living and ended workers, with what an ended one held counted as dropped', () => {
+  const ledger = new LogLedger()
+  ledger.depart({ ...EMPTY_LOG, received: 10, indexed: 6, dropped: 1, droppedBy: { full: 1 }, inMemory: 3 })
+  const total = ledger.total([{ ...EMPTY_LOG, received: 5, indexed: 4, inMemory: 1 }])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual(total, {
+    ...EMPTY_LOG,
+    received: 15,
+    indexed: 10,
+    dropped: 4,
+    droppedBy: { full: 1, worker: 3 },
+    inMemory: 1,
+  })
+})
+
+test('a worker that held nothing leaves no reason behind', () => {
+  const ledger = new LogLedger()
+  ledger.depart({ ...EMPTY_LOG, received: 2, indexed: 2 })
+  assert.deepEqual(ledger.total([]).droppedBy, {})
+})

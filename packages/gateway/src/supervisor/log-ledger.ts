@@ -1,0 +1,44 @@
+import type { LogIdentity } from '@sluice/core'
+
+/** No records at all. */
+export const EMPTY_LOG: LogIdentity = {
+  received: 0,
+  indexed: 0,
+  dead: 0,
+  dropped: 0,
+  droppedBy: {},
+  onDisk: 0,
+  inMemory: 0,
+}
+
+/** The log identity of the whole gateway: that of the living workers and of all that have ended. */
+export class LogLedger {
+  #departed = EMPTY_LOG
+
+  /** What an ended worker still held in memory is lost, and counted so. */
+  depart(log: LogIdentity): void {
+    const { inMemory } = log
+    const lost = inMemory === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: inMemory, droppedBy: { worker: inMemory } }
+    this.#departed = sum(sum(this.#departed, { ...log, inMemory: 0 }), lost)
+  }
+
+  total(live: Iterable<LogIdentity>): LogIdentity {
+    let total = this.#departed
+    for (const log of live) total = sum(total, log)
+    return total
+  }
+}
+
+function sum(a: LogIdentity, b: LogIdentity): LogIdentity {
+  const droppedBy: Record<string, number> = { ...a.droppedBy }
+  for (const [reason, count] of Object.entries(b.droppedBy)) droppedBy[reason] = (droppedBy[reason] ?? 0) + count
+  return {
+    received: a.received + b.received,
+    indexed: a.indexed + b.indexed,
+    dead: a.dead + b.dead,
+    dropped: a.dropped + b.dropped,
+    droppedBy,
+    onDisk: a.onDisk + b.onDisk,
+    inMemory: a.inMemory + b.inMemory,
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import type { AdminPlan, ListenerPlan, Load, Plan, RoutePlan } from '@sluice/config'
+
+/** A listener on loopback with small limits. */
+export function toyListener(port: number, headerBytes = 16_384): ListenerPlan {
+  return {
+    address: `127.0.0.1:${port}`,
+    host: '127.0.0.1',
+    port,
+    engine: 'uws',
+    tls: null,
+    trustedProxies: [],
+    health: true,
+    paths: 'as-received',
+    limits: { headerBytes, headers: 100, urlBytes: 8192, bodyBytes: 1_048_576, connections: 100, bodyIdleMs: 5000 },
+  }
+}
+
+/** A route that answers by itself; its id is what tests recognise a plan by. */
+export function toyRoute(id: string): RoutePlan {
+  return {
+    id,
+    match: {
+      hosts: [],
+      path: { text: `/${id}`, kind: 'exact', segments: [{ kind: 'literal', text: id }] },
+      methods: [],
+      headers: [],
+      query: [],
+      when: null,
+    },
+    priority: 0,
+    rewrite: null,
+    action: { kind: 'respond', status: 200, headers: [], body: id },
+    timeouts: null,
+    policies: [],
+  }
+}
+
+/** The admin API on any free loopback port, without tokens. */
+export const TOY_ADMIN: AdminPlan = {
+  address: '127.0.0.1:0',
+  host: '127.0.0.1',
+  port: 0,
+  tls: null,
+  tokens: [],
+}
+
+/** A whole plan with one listener and one route. */
+export function toyPlan(changes: Partial<Plan> = {}): Plan {
+  return {
+    version: 1,
+    listeners: [toyListener(0)],
+    admin: TOY_ADMIN,
+    workers: null,
+    upstreams: [],
+    routes: [toyRoute('first')],
+    log: {
+      sink: 'none',
+      fields: 'standard',
+      file: { dir: './data/traffic', maxBytes: 1_048_576, segmentBytes: 65_536 },
+    },
+    metrics: { enabled: true },
+    drain: { delayMs: 0, timeoutMs: 5000 },
+    ...changes,
+  }
+}
+
+/** A plan with its digest and no references. */
+export function toyLoad(changes: Partial<Plan> = {}): Load {
+  const plan = toyPlan(changes)
+  const digest = createHash('sha256').update(JSON.stringify(plan)).digest('hex')
+  return { plan, digest, values: {} }
+}

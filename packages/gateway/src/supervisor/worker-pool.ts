@@ -1,0 +1,178 @@
+import type { LogIdentity } from '@sluice/core'
+import { SampleLedger } from '../telemetry/merge.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { Sample } from '../telemetry/sample.js'
+import { Changes } from './changes.js'
+import { EMPTY_LOG, LogLedger } from './log-ledger.js'
+import type { Assignment, Participant } from './rollout.js'
+import { watchSilence } from './watchdog.js'
+import type { WorkerHandle } from './worker-handle.js'
+import { WorkerSlot } from './worker-slot.js'
+
+/** Makes a worker process; `headBytes` is the largest request head its native parser has to take. */
+export type Fork = (worker: number, headBytes: number) => WorkerHandle
+
+/** What a pool needs. */
+export interface PoolOptions {
+  readonly fork: Fork
+  readonly log: OperationLog
+  /** A slot cannot be filled; told once per slot. */
+  readonly onGaveUp: (reason: string) => void
+}
+
+/** All workers of the gateway: as many slots as the plan wants, each kept filled. */
+export class WorkerPool {
+  readonly #options: PoolOptions
+  readonly #changes = new Changes()
+  readonly #samples = new SampleLedger()
+  readonly #logs = new LogLedger()
+  /** Every process that has not ended, the draining ones too. */
+  readonly #live = new Set<WorkerHandle>()
+  readonly #stopWatch: () => void
+  #slots: WorkerSlot[] = []
+  #current: Assignment | null = null
+  #headBytes = 0
+  #isOpen = true
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#stopWatch = watchSilence(() => this.#live, options.log)
+  }
+
+  get slots(): readonly WorkerSlot[] {
+    return this.#slots
+  }
+
+  get live(): ReadonlySet<WorkerHandle> {
+    return this.#live
+  }
+
+  get headBytes(): number {
+    return this.#headBytes
+  }
+
+  get readyCount(): number {
+    return this.#slots.filter((slot) => slot.handle?.isReady === true).length
+  }
+
+  /** Fills the first slots. Resolves when every worker waits for its load; false when one cannot start. */
+  async start(count: number, headBytes: number): Promise<boolean> {
+    this.#headBytes = headBytes
+    this.#grow(count)
+    const isDone = () => this.#slots.every((slot) => slot.state === 'idle' || slot.state === 'stopped')
+    await this.#changes.until(isDone, START_MS)
+    return this.#slots.every((slot) => slot.state === 'idle')
+  }
+
+  /**
+   * The workers that vote on a rollout. Waits for those that are starting; one that is being restarted has no vote and
+   * comes up with whatever is current then.
+   */
+  async participants(): Promise<Participant[]> {
+    await this.#changes.until(() => this.#isSettled(), SETTLE_MS)
+    return this.#voters().map((slot) => slot.handle!)
+  }
+
+  /** Makes a load the one that every worker has to serve. Resolves when the workers that voted are ready. */
+  async commit(assignment: Assignment): Promise<void> {
+    this.#current = assignment
+    await Promise.all(this.#slots.map((slot) => slot.refresh()))
+  }
+
+  /** Waits until every slot is filled and serves; false when the deadline came first or a slot was given up. */
+  async allReady(deadlineMs: number): Promise<boolean> {
+    const isDone = () => this.#slots.every((slot) => slot.state === 'ready' || slot.state === 'stopped')
+    await this.#changes.until(isDone, deadlineMs)
+    return this.#slots.every((slot) => slot.state === 'ready')
+  }
+
+  /** Adds slots, or drains the workers of the last ones. */
+  resize(count: number, drainMs: number): void {
+    for (const slot of this.#slots.splice(count)) void slot.stop()?.drain(drainMs)
+    this.#grow(count)
+  }
+
+  /** Replaces every worker, one after the other, by one whose native parser takes larger heads. */
+  async replaceAll(headBytes: number, drainMs: number): Promise<void> {
+    this.#headBytes = headBytes
+    for (const slot of [...this.#slots]) {
+      const last = await slot.replace()
+      void last?.drain(drainMs)
+    }
+  }
+
+  /** From now on every worker answers readiness probes with 503, also one that is started later. */
+  closeGates(): void {
+    this.#isOpen = false
+    for (const handle of this.#live) handle.setReady(false)
+  }
+
+  /** Ends all workers, after their requests in flight or at the deadline. Resolves with the number of requests cut. */
+  async drain(deadlineMs: number): Promise<number> {
+    for (const slot of this.#slots) slot.stop()
+    const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs)))
+    return cuts.reduce<number>((total, cut) => total + (cut ?? 0), 0)
+  }
+
+  /** Ends all workers at once and waits until they are gone. */
+  async close(): Promise<void> {
+    this.#stopWatch()
+    for (const slot of this.#slots) slot.stop()
+    const gone = [...this.#live].map((handle) => handle.exited)
+    for (const handle of this.#live) handle.kill('the gateway ends')
+    await Promise.all(gone)
+  }
+
+  /** Fresh numbers of all workers; the last known ones of a worker that does not answer in time. */
+  async samples(): Promise<Sample[]> {
+    await Promise.all([...this.#live].map((handle) => handle.sample()))
+    return this.#samples.merged([...this.#live].map((handle) => handle.lastSamples))
+  }
+
+  logIdentity(): LogIdentity {
+    return this.#logs.total([...this.#live].map((handle) => handle.lastLog ?? EMPTY_LOG))
+  }
+
+  #grow(count: number): void {
+    while (this.#slots.length < count) {
+      const slot = new WorkerSlot(this.#slots.length + 1, {
+        fork: (worker) => this.#fork(worker),
+        current: () => this.#current,
+        isOpen: () => this.#isOpen,
+        changed: () => this.#changes.notify(),
+        gaveUp: this.#options.onGaveUp,
+        log: this.#options.log,
+      })
+      this.#slots.push(slot)
+      slot.start()
+    }
+  }
+
+  #fork(worker: number): WorkerHandle {
+    const handle = this.#options.fork(worker, this.#headBytes)
+    this.#live.add(handle)
+    void handle.exited.then(() => {
+      this.#live.delete(handle)
+      this.#samples.depart(handle.lastSamples)
+      this.#logs.depart(handle.lastLog ?? EMPTY_LOG)
+    })
+    return handle
+  }
+
+  #voters(): WorkerSlot[] {
+    const isVoter = (slot: WorkerSlot): boolean =>
+      slot.state === 'ready' || (slot.state === 'idle' && this.#current === null)
+    return this.#slots.filter(isVoter)
+  }
+
+  #isSettled(): boolean {
+    const isMoving = (slot: WorkerSlot): boolean =>
+      slot.state === 'starting' || (slot.state === 'idle' && this.#current !== null)
+    return this.#voters().length > 0 && !this.#slots.some(isMoving)
+  }
+}
+
+/** Longest wait for the first workers; a crash loop is recognised earlier. */
+const START_MS = 60_000
+/** Longest wait of a rollout for workers that are starting. */
+const SETTLE_MS = 10_000

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { LogIdentity, LogSink } from '@sluice/core'
+import { openFileSink } from './file-sink.js'
+import { sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
+
+const MIB = 1024 ** 2
+const THIS_FILE = fileURLToPath(import.meta.url)
+
+/** What a logging process does; it runs this very file with the name of its part and the directory. */
+const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<void>>> = {
+  /** Logs until it is killed, and tells all the time how far it is. */
+  async endless(sink) {
+    for (let i = 0; ; i++) {
+      sink.record(sampleExchange({ id: `r-${i}` }))
+      if (i % 20 === 19) {
+        process.send?.(sink.identity())
+        await sleep(1)
+      }
+    }
+  },
+  /** Logs batches of five, waits for each, and tells how it ended. */
+  async batches(sink, dir) {
+    for (let i = 0; i < 40; i++) {
+      for (let k = 0; k < 5; k++) sink.record(sampleExchange({ id: `r-${i}-${k}` }))
+      await until(() => sink.identity().inMemory === 0, 'the batch is settled')
+    }
+    await sink.close(10_000)
+    process.send?.({ identity: sink.identity(), ...found(dir) } satisfies Outcome)
+    process.disconnect?.()
+  },
+  /** Logs and forgets to close. */
+  async forgetful(sink) {
+    sink.record(sampleExchange())
+    process.disconnect?.()
+  },
+}
+
+const part = PARTS[process.argv[2] ?? '']
+if (part === undefined) defineTests()
+else await part(sinkOf(process.argv[3]!), process.argv[3]!)
+
+function sinkOf(dir: string): LogSink {
+  return openFileSink({
+    ...{ dir, maxBytes: 64 * MIB, segmentBytes: 4 * MIB, fields: 'standard', worker: 0, version: '0.1.0' },
+    configDigest: () => 'abc',
+  })
+}
+
+/** Runs a part; `before` is shell code that comes first in the same process. */
+function start(t: TestContext, name: string, dir: string, before = ''): ChildProcess {
+  const script = `${before} exec "$@"`
+  const child = spawn('sh', ['-c', script, 'sh', process.execPath, THIS_FILE, name, dir], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return child
+}
+
+/** How a part ended, told by itself, because its file system may not be ours. */
+interface Outcome {
+  readonly identity: LogIdentity
+  readonly ids: readonly string[]
+  /** Segments that are empty or end within a line. */
+  readonly unclean: readonly string[]
+}
+
+function found(dir: string): Pick<Outcome, 'ids' | 'unclean'> {
+  const unclean = segmentFiles(dir).filter((file) => !readFileSync(join(dir, file), 'utf8').endsWith('\n'))
+  return { ids: segmentLines(dir).map((line) => JSON.parse(line).id), unclean }
+}
+
+/** The identity at the end of a part, once it is clear that exactly the indexed records are on disk. */
+async function outcomeOf(child: ChildProcess): Promise<LogIdentity> {
+  const [{ identity, ids, unclean }] = (await once(child, 'message')) as [Outcome]
+  assert.deepEqual(unclean, [])
+  assert.equal(ids.length, identity.indexed)
+  assert.equal(new Set(ids).size, identity.indexed)
+  return identity
+}
+
+function defineTests(): void {
+  test('after kill -9 every record that was acknowledged is on disk', async (t) => {
+    const dir = scratchDir(t)
+    const child = start(t, 'endless', dir)
+    let told: LogIdentity | null = null
+    child.on('message', (identity) => {
+      told = identity as LogIdentity
+      if (told.indexed > 3000) child.kill('SIGKILL')
+    })
+    const [, signal] = await once(child, 'close')
+    assert.equal(signal, 'SIGKILL')
+    const { indexed } = told as unknown as LogIdentity
+    const kept = new Set(found(dir).ids)
+    for (let i = 0; i < indexed; i++) assert.ok(kept.has(`r-${i}`), `r-${i} of ${indexed} is missing`)
+  })
+
+  test('a write that the system cuts short leaves no half line, and the next segment takes over', async (t) => {
+    const dir = scratchDir(t)
+    // No file may grow beyond 16 blocks, 8 or 16 KiB depending on the shell: some batches hit the limit, others not.
+    const { received, indexed, dropped, droppedBy } = await outcomeOf(
+      start(t, 'batches', dir, 'ulimit -f 16;'),
+    )
+    assert.ok(received === 200 && indexed >= 100 && dropped >= 5, JSON.stringify(droppedBy))
+    assert.deepEqual(droppedBy, { write_error: dropped })
+  })
+
+  test('a full disk loses records by count, and leaves neither half lines nor empty files', async (t) => {
+    const dir = join(scratchDir(t), 'small')
+    mkdirSync(dir)
+    // A file system of its own needs a mount namespace, which not every machine grants.
+    const mount = `mount -t tmpfs -o size=64k none '${dir}' &&`
+    if (spawnSync('unshare', ['-m', 'sh', '-c', `${mount} true`]).status !== 0) {
+      t.skip('no mount namespace for a small disk')
+      return
+    }
+    const script = `${mount} exec "$@"`
+    const argv = ['-m', 'sh', '-c', script, 'sh', process.execPath, THIS_FILE, 'batches', dir]
+    const child = spawn('unshare', argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const identity = await outcomeOf(child)
+    assert.ok(identity.indexed > 50, JSON.stringify(identity))
+    assert.deepEqual(identity.droppedBy, { disk_full: 200 - identity.indexed })
+  })
+
+  test('an open sink does not keep a process alive', async (t) => {
+    const [code] = await once(start(t, 'forgetful', scratchDir(t)), 'close')
+    assert.equal(code, 0)
+  })
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeRecord } from '../record/record.js'
+import { recordEnv } from '../record/record-env.js'
+import { sampleExchange } from '../testing.js'
+import { type FilterRequest, matchesFilter, recordFilter } from './record-filter.js'
+import { parseRecord, type RecordView } from './record-view.js'
+
+const NOW_MS = Date.UTC(2026, 0, 31, 12)
+
+function view(changes: Parameters<typeof sampleExchange>[0] = {}): RecordView {
+  const env = recordEnv({ fields: 'full', worker: 2, node: 'n', version: '1', configDigest: () => 'abc' })
+  return parseRecord(encodeRecord(sampleExchange({ startedAt: NOW_MS - 60_000, ...changes }), env))!
+}
+
+function isTaken(request: FilterRequest, of = view()): boolean {
+  return matchesFilter(recordFilter(request, NOW_MS), of)
+}
+
+test('a request without conditions takes every record', () => {
+  assert.ok(isTaken({}))
+  assert.ok(isTaken({ status: undefined, where: [] }))
+})
+
+test('a status is one number, a class or a range', () => {
+  const missing = view({ status: 404 })
+  for (const status of ['404', '4xx', '4XX', '400-499', '404-404'])
+    assert.ok(isTaken({ status }, missing), status)
+  for (const status of ['400', '5xx', '405-499', '500-599']) assert.ok(!isTaken({ status }, missing), status)
+})
+
+test('each condition takes what it names and refuses the rest', () => {
+  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED' } as const
+  const cases: readonly (readonly [FilterRequest, FilterRequest])[] = [
+    [{ route: 'orders' }, { route: 'order' }],
+    [{ method: 'post' }, { method: 'GET' }],
+    [{ path: '/orders/' }, { path: 'orders' }],
+    [{ host: 'API.example.com' }, { host: 'example.com' }],
+    [{ client: '203.0.113.7' }, { client: '203.0.113' }],
+    [{ consumer: 'c-1' }, { consumer: 'c' }],
+    [{ consumer: 'acme' }, { consumer: 'basic-auth' }],
+    [{ result: 'blocked' }, { result: 'success' }],
+    [{ code: 'GW_IP_DENIED' }, { code: 'GW_INTERNAL' }],
+    [{ where: ['up.name=orders', 'gw.worker=2'] }, { where: ['up.name=orders', 'gw.worker=3'] }],
+    [{ where: ['hdr.req_up.content-type=application/json'] }, { where: ['hdr.req_up=x'] }],
+    [{ where: ['url.query=page=2&access_token=***'] }, { where: ['toString.name=toString'] }],
+  ]
+  for (const [taken, other] of cases) {
+    assert.ok(isTaken(taken, view(refused)), JSON.stringify(taken))
+    assert.ok(!isTaken(other, view(refused)), JSON.stringify(other))
+  }
+})
+
+test('a time is an age or an instant with its zone', () => {
+  for (const since of ['1m', '1h', '2026-01-31T11:59:00Z', '2026-01-31T13:59:00.000+02:00', '2026-01-31']) {
+    assert.ok(isTaken({ since }), since)
+  }
+  for (const since of ['59s', '2026-01-31T11:59:00.001Z', '2026-02-01']) assert.ok(!isTaken({ since }), since)
+})
+
+test('what cannot be understood is refused with what to write instead', () => {
+  const cases: readonly (readonly [FilterRequest, RegExp])[] = [
+    [{ status: '4x' }, /'4x' is not a status; write for example 404, 5xx or 400-499/],
+    [{ status: '' }, /is not a status/],
+    [{ since: 'yesterday' }, /'yesterday' is not a time; write for example 15m/],
+    [{ since: '2026-01-31T11:59:00' }, /is not a time/],
+    [{ since: '2026-13-31' }, /is not a time/],
+    [{ where: ['up.name'] }, /'up\.name' is not a condition; write field=value/],
+    [{ where: ['=x'] }, /is not a condition/],
+  ]
+  for (const [request, message] of cases) {
+    assert.throws(
+      () => recordFilter(request),
+      (error: Error) => error instanceof RangeError && message.test(error.message),
+    )
+  }
+})

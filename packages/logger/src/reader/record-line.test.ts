@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatRecordLine } from './record-line.js'
+
+const RECORD = {
+  '@timestamp': '2026-01-31T08:05:09.042Z',
+  route: 'orders',
+  consumer: { id: 'c-1', name: 'acme' },
+  http: { method: 'POST' },
+  url: { host: 'api.example.com', path: '/orders/42' },
+  res: { status: 200 },
+  up: { addr: 'http://10.0.0.5:9000' },
+  t: { total: 12.5 },
+  result: 'success',
+}
+
+test('a line tells a record in the order a person asks', () => {
+  assert.equal(
+    formatRecordLine(RECORD, { color: false }),
+    '2026-01-31T08:05:09.042Z 200 POST api.example.com/orders/42 orders 12.5ms http://10.0.0.5:9000 acme',
+  )
+})
+
+test('a failed exchange says how, with which code and by which policy', () => {
+  const refused = { ...RECORD, result: 'blocked', error: { code: 'GW_IP_DENIED', policy: 'ip-filter' } }
+  assert.match(formatRecordLine(refused, { color: false }), / acme blocked GW_IP_DENIED by ip-filter$/)
+})
+
+test('what a record does not have is a dash', () => {
+  assert.equal(formatRecordLine({}, { color: false }), '- - - - - -ms - -')
+})
+
+test('the status is coloured on request only', () => {
+  for (const [status, color] of [
+    [200, 32],
+    [301, 36],
+    [404, 33],
+    [503, 31],
+    [0, 2],
+  ] as const) {
+    const line = formatRecordLine({ res: { status } }, { color: true })
+    assert.ok(line.includes(`\u001b[${color}m${status}\u001b[0m`), JSON.stringify(line))
+  }
+  assert.ok(!formatRecordLine(RECORD, { color: false }).includes('\u001b'))
+})
+
+test('what a client sent cannot steer the terminal', () => {
+  const hostile = { ...RECORD, url: { host: 'a\u001b[2Jb', path: '/\n\r\u009b\u202e\u0007\u2028x' } }
+  const line = formatRecordLine(hostile, { color: false })
+  assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\u2028]/u)
+  assert.ok(line.includes('a\\u{1b}[2Jb/\\u{a}\\u{d}\\u{9b}\\u{202e}\\u{7}\\u{2028}x'), line)
+})

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { sampleExchange } from '../testing.js'
+import { encodeRecord } from './record.js'
+import { type FieldSet, recordEnv } from './record-env.js'
+
+const DIGEST = 'ab'.repeat(32)
+
+function env(fields: FieldSet, node = 'pod-1') {
+  return recordEnv({ fields, worker: 3, node, version: '0.1.0', configDigest: () => DIGEST })
+}
+
+function decoded(x: ReturnType<typeof sampleExchange>, fields: FieldSet) {
+  return JSON.parse(encodeRecord(x, env(fields)))
+}
+
+/** Any UTF-16 at all: printable, control characters, quotes, backslashes, lone surrogates. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('"', '\\', '\n', '\u0000', '\u007f', '\u2028', '\ud800', '\udfff', 'ü', '😀', ' '),
+      fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+      fc.string(),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''))
+const someText = anyText.filter((text) => text !== '')
+
+test('a minimal record tells who asked for what and how it ended', () => {
+  const x = sampleExchange({ startedAt: Date.UTC(2026, 0, 31, 8, 5, 9, 42) })
+  const record = decoded(x, 'minimal')
+  assert.ok(record.t.total >= 12.5)
+  record.t.total = 0
+  assert.deepEqual(record, {
+    '@timestamp': '2026-01-31T08:05:09.042Z',
+    id: x.id,
+    route: 'orders',
+    client: { ip: '203.0.113.7' },
+    http: { method: 'POST' },
+    url: { path: '/orders/42/lines' },
+    res: { status: 200 },
+    t: { total: 0 },
+    result: 'success',
+  })
+})
+
+test('a standard record adds the gateway, the consumer, the upstream, sizes and timings', () => {
+  const x = sampleExchange()
+  const record = decoded(x, 'standard')
+  record.t.total = 0
+  assert.deepEqual(record, {
+    '@timestamp': new Date(x.startedAt).toISOString(),
+    id: x.id,
+    gw: { pod: 'pod-1', worker: 3, version: '0.1.0', config: DIGEST },
+    consumer: { id: 'c-1', name: 'acme', auth: 'basic-auth' },
+    route: 'orders',
+    client: { ip: '203.0.113.7' },
+    http: { method: 'POST' },
+    url: { host: 'api.example.com', path: '/orders/42/lines' },
+    req: { bytes_b: 128, ct: 'application/json' },
+    ua: 'curl/8.5.0',
+    res: { status: 200, bytes_b: 2048, ct: 'application/json' },
+    up: { name: 'orders', addr: 'http://10.0.0.5:9000', status: 200, attempts: 1 },
+    t: { total: 0, up_ttfb: 8.5 },
+    result: 'success',
+  })
+})
+
+test('a full record adds the query, the variables and the header fields', () => {
+  const x = sampleExchange({ rawPath: '/orders/%34%32/lines' })
+  x.setVar('tenant', 'acme')
+  x.headers.push('accept', 'text/html', 'accept', 'text/plain')
+  const record = decoded(x, 'full')
+  assert.equal(record.url.scheme, 'http')
+  assert.equal(record.url.original, '/orders/%34%32/lines')
+  assert.deepEqual(record.vars, { tenant: 'acme' })
+  assert.equal(record.hdr.req_up.accept, 'text/html, text/plain')
+  assert.equal(record.hdr.res_out['content-type'], 'application/json')
+})
+
+test('a refused exchange names the code and the policy, and leaves out what never was', () => {
+  const x = sampleExchange({
+    result: 'blocked',
+    errorCode: 'GW_IP_DENIED',
+    errorPolicy: 'ip-filter',
+    status: 403,
+    upstream: '',
+    target: '',
+    consumer: null,
+    respondedMono: 0,
+    dispatchedMono: 0,
+    headers: [],
+  })
+  const record = decoded(x, 'standard')
+  assert.deepEqual(record.error, { code: 'GW_IP_DENIED', policy: 'ip-filter' })
+  assert.deepEqual(decoded(x, 'minimal').error, { code: 'GW_IP_DENIED' })
+  assert.deepEqual(Object.keys(record.t), ['total'])
+  assert.deepEqual(record.req, { bytes_b: 128 })
+  for (const absent of ['up', 'consumer', 'ua']) assert.equal(record[absent], undefined)
+})
+
+test('a path that was never made canonical is told as it was received', () => {
+  assert.equal(decoded(sampleExchange({ path: '', rawPath: '/a%2fb' }), 'standard').url.path, '/a%2fb')
+})
+
+test('secrets are masked by the names that hold them, whatever their case or coding', () => {
+  const secret = 'hunter2'
+  const fields = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key', 'x-vault-token', 'x-partner']
+  const x = sampleExchange({
+    headers: fields.flatMap((name) => [name, secret]),
+    responseHeaders: ['set-cookie', `sid=${secret}`, 'set-cookie', `other=${secret}`],
+    query: `page=2&API_KEY=${secret}&api%5Fkey=${secret}&%zz=${secret}&key=${secret}&access_token=${secret}&flag`,
+  })
+  x.setVar('session_id', secret)
+  const options = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => DIGEST } as const
+  const line = encodeRecord(x, recordEnv({ ...options, sensitiveNames: ['X-Partner'] }))
+  assert.ok(!line.includes(secret), line)
+  const record = JSON.parse(line)
+  for (const name of fields) assert.equal(record.hdr.req_up[name], '***')
+  assert.equal(record.hdr.res_out['set-cookie'], '***')
+  assert.equal(record.url.query, 'page=2&API_KEY=***&api%5Fkey=***&%zz=***&key=***&access_token=***&flag')
+})
+
+test('below full no query and no header list is in a record', () => {
+  const line = encodeRecord(sampleExchange(), env('standard'))
+  assert.ok(!line.includes('s3cr3t') && !line.includes('c2VjcmV0'), line)
+})
+
+test('a record names the configuration that serves when the exchange ends', () => {
+  let digest = 'one'
+  const changing = recordEnv({
+    fields: 'standard',
+    worker: 0,
+    node: 'n',
+    version: '1',
+    configDigest: () => digest,
+  })
+  assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'one')
+  digest = 'two'
+  assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'two')
+})
+
+test('whatever the texts hold, a record is one line of printable ASCII that decodes to them', () => {
+  const texts = fc.record({
+    id: someText,
+    method: someText,
+    host: someText,
+    path: someText,
+    clientIp: someText,
+    routeId: someText,
+    upstream: someText,
+    target: someText,
+    agent: someText,
+    type: someText,
+    consumer: someText,
+    policy: someText,
+    node: someText,
+  })
+  fc.assert(
+    fc.property(texts, (text) => {
+      const x = sampleExchange({
+        ...{ id: text.id, method: text.method, host: text.host, path: text.path, clientIp: text.clientIp },
+        ...{ routeId: text.routeId, upstream: text.upstream, target: text.target },
+        headers: ['content-type', text.type, 'user-agent', text.agent],
+        consumer: { id: text.consumer, name: text.agent, auth: text.policy, groups: [] },
+        errorCode: 'GW_POLICY_ERROR',
+        errorPolicy: text.policy,
+      })
+      const line = encodeRecord(x, env('standard', text.node))
+      assert.match(line, /^[ -~]+$/)
+      const record = JSON.parse(line)
+      assert.deepEqual(
+        [record.id, record.http.method, record.url.host, record.url.path, record.client.ip, record.route],
+        [text.id, text.method, text.host, text.path, text.clientIp, text.routeId],
+      )
+      assert.deepEqual(
+        [record.up.name, record.up.addr, record.ua, record.req.ct, record.error.policy, record.gw.pod],
+        [text.upstream, text.target, text.agent, text.type, text.policy, text.node],
+      )
+      assert.deepEqual(record.consumer, { id: text.consumer, name: text.agent, auth: text.policy })
+    }),
+  )
+})
+
+test('whatever header fields, variables and queries hold, a full record decodes to them', () => {
+  const plainName = fc
+    .stringMatching(/^[a-z]{1,3}$/)
+    .filter((name) => !['key', 'sig', 'sid', 'pwd', 'jwt'].includes(name))
+  const fields = fc.uniqueArray(fc.tuple(fc.oneof(plainName, fc.constant('__proto__')), anyText), {
+    selector: ([name]) => name,
+    maxLength: 6,
+  })
+  fc.assert(
+    fc.property(
+      fields,
+      fields,
+      fields,
+      anyText.filter((text) => !/[=%]/.test(text)),
+      (sent, given, vars, query) => {
+        const x = sampleExchange({
+          headers: sent.flat(),
+          responseHeaders: given.flat(),
+          query,
+          vars: new Map(vars),
+        })
+        const line = encodeRecord(x, env('full'))
+        assert.match(line, /^[ -~]+$/)
+        const record = JSON.parse(line)
+        assert.deepEqual(Object.entries(record.hdr.req_up).sort(), sent.map((pair) => [...pair]).sort())
+        assert.deepEqual(Object.entries(record.hdr.res_out).sort(), given.map((pair) => [...pair]).sort())
+        assert.deepEqual(Object.entries(record.vars ?? {}).sort(), vars.map((pair) => [...pair]).sort())
+        assert.equal(record.url.query ?? '', query)
+      },
+    ),
+  )
+})
+
+test('numbers that are none cannot break a record', () => {
+  const number = fc.oneof(
+    fc.double(),
+    fc.integer(),
+    fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1),
+  )
+  fc.assert(
+    fc.property(number, number, (one, other) => {
+      const x = sampleExchange({
+        ...{ startedAt: one, startedMono: other, status: one, upstreamStatus: other, attempts: one },
+        ...{ requestBytes: other, responseBytes: one, dispatchedMono: one, respondedMono: other },
+      })
+      for (const fields of ['minimal', 'standard', 'full'] as const) decoded(x, fields)
+    }),
+  )
+})
