@@ -23,7 +23,12 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
 
 /** Orders diagnostics by place, errors before warnings of the same place. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
-  return a.line - b.line || a.column - b.column || compareText(a.severity, b.severity) || compareText(a.message, b.message)
+  return (
+    a.line - b.line ||
+    a.column - b.column ||
+    compareText(a.severity, b.severity) ||
+    compareText(a.message, b.message)
+  )
 }
 
 function compareText(a: string, b: string): number {

@@ -64,12 +64,17 @@ export class Report {
   /** Everything that was found, by place; the same thing at one place (an alias brings it twice) only once. */
   diagnostics(): readonly Diagnostic[] {
     const all = [...this.#ofText(), ...this.#ofMeaning()].sort(compareDiagnostics)
-    const distinct = all.filter((diagnostic, i) => i === 0 || compareDiagnostics(all[i - 1]!, diagnostic) !== 0)
+    const distinct = all.filter(
+      (diagnostic, i) => i === 0 || compareDiagnostics(all[i - 1]!, diagnostic) !== 0,
+    )
     const surplus = distinct.length - MAX_DIAGNOSTICS
     if (surplus <= 0) return distinct
     const shown = distinct.slice(0, MAX_DIAGNOSTICS)
     const last = shown.at(-1)!
-    return [...shown, { ...last, message: `${surplus} more mistakes are not shown`, remedy: 'correct those above first' }]
+    return [
+      ...shown,
+      { ...last, message: `${surplus} more mistakes are not shown`, remedy: 'correct those above first' },
+    ]
   }
 
   #ofText(): Diagnostic[] {

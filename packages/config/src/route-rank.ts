@@ -1,4 +1,4 @@
-import type { PathPlan, PathSegment, RoutePlan } from './plan.js'
+import type { PathSegment, RoutePlan } from './plan.js'
 
 const PATH_CLASS = { exact: 0, template: 1, prefix: 2, regex: 3, any: 4 } as const
 
@@ -11,7 +11,7 @@ const PATH_CLASS = { exact: 0, template: 1, prefix: 2, regex: 3, any: 4 } as con
  * @param host one of `route.match.hosts`, or null for a route that takes every host.
  */
 export function routeRank(route: RoutePlan, host: string | null): readonly number[] {
-  return [-route.priority, ...hostRank(host), ...pathRank(route.match.path), -predicateCount(route), route.order]
+  return [-route.priority, ...hostRank(host), ...pathRank(route), -predicateCount(route), route.order]
 }
 
 /** Negative when the route with rank `a` wins over the one with rank `b`, positive when it loses. */
@@ -34,12 +34,16 @@ function hostRank(host: string | null): readonly [number, number] {
   return host.startsWith('*.') ? [1, -host.split('.').length] : [0, 0]
 }
 
-/** Templates: more literal segments first. Prefixes: longer first, then more literal segments. Then literals left. */
-function pathRank({ kind, segments }: PathPlan): readonly [number, number, number, number] {
+/**
+ * Templates: more literal segments first. Prefixes: longer first, then more literal segments. Then literals further
+ * left. Regular expressions: as in the document, whatever other predicates they have.
+ */
+function pathRank({ match, order }: RoutePlan): readonly [number, number, number, number] {
+  const { kind, segments } = match.path
   const literals = segments.filter((segment) => segment.kind === 'literal').length
   if (kind === 'template') return [PATH_CLASS.template, -literals, 0, paramWeight(segments)]
   if (kind === 'prefix') return [PATH_CLASS.prefix, -segments.length, -literals, paramWeight(segments)]
-  return [PATH_CLASS[kind], 0, 0, 0]
+  return [PATH_CLASS[kind], kind === 'regex' ? order : 0, 0, 0]
 }
 
 /** Smaller the further right the parameters stand: a binary fraction with one digit for each segment. */

@@ -1,12 +1,33 @@
 import type { Catalog } from '@sluice/core'
-import { isMapping } from '../document-path.js'
+import { formatPath, isMapping } from '../document-path.js'
 import { writtenPolicies } from '../policy-uses.js'
 import { documentSchema } from '../schema/document.js'
+import { closestWord } from '../spelling.js'
 import { type Violation, violationsOf } from './violation.js'
 
 /** The mistakes of a document against its own schema, and of each policy's configuration against the policy's. */
 export function documentViolations(root: unknown, catalog: Catalog): readonly Violation[] {
-  return [...violationsOf(documentSchema, root), ...policyViolations(root, root, catalog)]
+  return withoutEchoes([...violationsOf(documentSchema, root), ...policyViolations(root, root, catalog)])
+}
+
+/** A key that is missing because it is misspelt is one mistake, not two. */
+function withoutEchoes(violations: readonly Violation[]): readonly Violation[] {
+  const unknown = new Map<string, string[]>()
+  for (const { path, key, keyword } of violations) {
+    if (keyword !== 'additionalProperties' || key === null) continue
+    const place = formatPath(path)
+    unknown.set(place, [...(unknown.get(place) ?? []), key])
+  }
+  return violations.filter((violation) => {
+    const misspelt = unknown.get(formatPath(violation.path)) ?? []
+    return !misspelt.some((key) => closestWord(key, missingKeys(violation)) !== null)
+  })
+}
+
+function missingKeys({ keyword, params }: Violation): readonly string[] {
+  if (keyword === 'required') return [String(params['missingProperty'])]
+  const isNoneOf = keyword === 'choice' && (params['present'] as readonly string[]).length === 0
+  return isNoneOf ? (params['keys'] as readonly string[]) : []
 }
 
 /**

@@ -60,10 +60,11 @@ function ofType(schema: TSchema): string {
 function ofString(schema: TSchema): string {
   const quantity = QUANTITIES[String(schema['pattern'])]
   const bounds = schema['bounds'] as Bounds | undefined
-  if (quantity !== undefined && bounds !== undefined) return `${quantity.noun} from ${bounds.min} to ${bounds.max}`
+  if (quantity !== undefined && bounds !== undefined)
+    return `${quantity.noun} from ${bounds.min} to ${bounds.max}`
   if (quantity !== undefined) return `${quantity.noun} such as ${quantity.example}`
   if (typeof schema['pattern'] === 'string') return `a text that matches ${schema['pattern']}`
-  return `a text${range(schema['minLength'], schema['maxLength'], ' characters')}`
+  return 'a text'
 }
 
 function range(least: unknown, most: unknown, unit: string): string {

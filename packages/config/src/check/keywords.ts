@@ -48,7 +48,12 @@ function choiceCheck({ keys, min, max }: Choice): Examine<Record<string, unknown
 }
 
 /** A keyword whose error carries what its check found, and the schema it stands in. */
-function addKeyword<K, T>(ajv: Ajv, keyword: string, type: 'string' | 'object', check: (value: K) => Examine<T>): void {
+function addKeyword<K, T>(
+  ajv: Ajv,
+  keyword: string,
+  type: 'string' | 'object',
+  check: (value: K) => Examine<T>,
+): void {
   ajv.addKeyword({
     keyword,
     type,

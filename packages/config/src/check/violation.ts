@@ -47,7 +47,10 @@ function keyOf({ keyword, params }: ErrorObject): string | null {
 /** Whether the schema, or a branch of it, is marked. */
 function isSecret(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
-  return ('secret' in schema && schema.secret === true) || ('anyOf' in schema && Object.values(schema.anyOf ?? []).some(isSecret))
+  return (
+    ('secret' in schema && schema.secret === true) ||
+    ('anyOf' in schema && Object.values(schema.anyOf ?? []).some(isSecret))
+  )
 }
 
 /** Whether a schema on the way to the keyword that failed is marked. */
@@ -74,7 +77,9 @@ function collapse(errors: readonly ErrorObject[]): ErrorObject[] {
     const error = errors[i]!
     if (error.keyword === 'propertyNames') {
       const start = startOfBranches(errors, i)
-      kept.push(...errors.slice(start, i).map((inner) => ({ ...inner, propertyName: error.params['propertyName'] })))
+      kept.push(
+        ...errors.slice(start, i).map((inner) => ({ ...inner, propertyName: error.params['propertyName'] })),
+      )
       i = start
       continue
     }
@@ -97,7 +102,9 @@ function startOfBranches(errors: readonly ErrorObject[], unionAt: number): numbe
 }
 
 function isOfBranch(error: ErrorObject, union: ErrorObject): boolean {
-  return error.schemaPath.startsWith(`${union.schemaPath}/`) && isAtOrBelow(error.instancePath, union.instancePath)
+  return (
+    error.schemaPath.startsWith(`${union.schemaPath}/`) && isAtOrBelow(error.instancePath, union.instancePath)
+  )
 }
 
 function isAtOrBelow(pointer: string, above: string): boolean {
@@ -111,7 +118,9 @@ function mostLikely(union: ErrorObject, errors: readonly ErrorObject[]): ErrorOb
     const index = error.schemaPath.slice(union.schemaPath.length + 1).split('/', 1)[0]!
     branches.set(index, [...(branches.get(index) ?? []), error])
   }
-  const plausible = [...branches.values()].filter((branch) => !branch.some((error) => isOfAnotherKind(error, union)))
+  const plausible = [...branches.values()].filter(
+    (branch) => !branch.some((error) => isOfAnotherKind(error, union)),
+  )
   const candidates = plausible.map(collapse).sort((a, b) => distance(a) - distance(b))
   return candidates[0] ?? [union]
 }

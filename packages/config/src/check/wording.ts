@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
 import type { Flaw } from '../flaw.js'
 import { suggestion } from '../spelling.js'
@@ -32,7 +33,12 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   required: missingKey,
   choice: wrongChoice,
   grammar: ({ params }) => params['flaw'] as Flaw,
-  uniqueItems: (_, subject) => ({ message: `${subject} holds the same item twice`, remedy: 'remove one of them' }),
+  minLength: wrongLength,
+  maxLength: wrongLength,
+  uniqueItems: (_, subject) => ({
+    message: `${subject} holds the same item twice`,
+    remedy: 'remove one of them',
+  }),
 }
 
 function unknownKey({ key, schema }: Violation): Flaw {
@@ -55,8 +61,20 @@ function wrongChoice({ path, params }: Violation): Flaw {
   const keys = params['keys'] as readonly string[]
   const present = params['present'] as readonly string[]
   const where = formatPath(path)
-  if (present.length > 0) return { message: `${where} has ${quoted(present)} together`, remedy: 'keep one of them' }
+  if (present.length > 0)
+    return { message: `${where} has ${quoted(present)} together`, remedy: 'keep one of them' }
   return { message: `${where} has none of ${quoted(keys)}`, remedy: 'add one of them' }
+}
+
+function wrongLength({ schema }: Violation, subject: string): Flaw {
+  const { minLength, maxLength } = schema as { minLength?: number; maxLength?: number }
+  const least = minLength === undefined ? '' : ` at least ${minLength}`
+  const most = maxLength === undefined ? '' : ` at most ${maxLength}`
+  const both = least !== '' && most !== '' ? `${least} and${most}` : `${least}${most}`
+  return {
+    message: `${subject} must have${both} characters`,
+    remedy: minLength === undefined ? 'shorten it' : 'write more or less',
+  }
 }
 
 function unexpected(violation: Violation, subject: string): Flaw {
@@ -82,21 +100,28 @@ function shownValue({ value, schema, isSecret }: Violation): string | null {
 
 function remedyFor({ keyword, value, schema, isSecret }: Violation): string {
   const words = wordsOf(schema)
+  if (words?.length === 1) return `write ${words[0]}`
   if (words !== null) return suggestion(String(value), words, `write ${words.join(' or ')}`)
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  if (keyword === 'type' && schema['type'] === 'string' && isScalar && !isSecret && exampleOf(schema) === null) {
+  if (keyword === 'type' && isFreeText(schema) && isScalar && !isSecret) {
     return `write "${value}" with quotes`
   }
-  if (keyword === 'minimum' || keyword === 'maximum' || keyword === 'bounds') return 'choose one in this range'
+  if (keyword === 'minimum' || keyword === 'maximum' || keyword === 'bounds')
+    return 'choose one in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
+}
+
+function isFreeText(schema: TSchema): boolean {
+  return schema['type'] === 'string' && schema['pattern'] === undefined && schema['grammar'] === undefined
 }
 
 /** The key in quotes; for an item of a list, the key of the list and the position. */
 function subjectOf({ path, key }: Violation): string {
   if (key !== null) return `the key '${key}'`
   if (path.length === 0) return 'the document'
-  return `'${formatPath(path.slice(lastKey(path)))}'`
+  const [name, ...positions] = path.slice(lastKey(path))
+  return `'${name}${formatPath(positions)}'`
 }
 
 function lastKey(path: DocumentPath): number {

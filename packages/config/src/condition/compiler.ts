@@ -49,7 +49,9 @@ export class ConditionCompiler {
       case '.?':
       case '[?]':
       case 'map':
-        throw new RangeError(`'${node.input.slice(node.range.start, node.range.end)}' is not supported in conditions`)
+        throw new RangeError(
+          `'${node.input.slice(node.range.start, node.range.end)}' is not supported in conditions`,
+        )
       default:
         return this.#binary(node.op, node.args[0], node.args[1])
     }
@@ -69,7 +71,8 @@ export class ConditionCompiler {
 
   #index(of: Node, key: Node): Code {
     const code = this.compile(key)
-    if (code.isFixed && typeof code.run(NOBODY) === 'string') return this.#entry(pathOf(of), code.run(NOBODY) as string)
+    if (code.isFixed && typeof code.run(NOBODY) === 'string')
+      return this.#entry(pathOf(of), code.run(NOBODY) as string)
     const path = pathOf(of)
     const reader = path === null ? undefined : MAPS[path]
     if (reader !== undefined && path !== null) {
@@ -82,7 +85,8 @@ export class ConditionCompiler {
   #entry(path: string | null, key: string): Code {
     if (path === 'env') return fixed(this.#env[key] ?? null)
     const reader = path === null ? undefined : MAPS[path]
-    if (reader === undefined || path === null) throw new RangeError(`'${path ?? key}' cannot be read like this`)
+    if (reader === undefined || path === null)
+      throw new RangeError(`'${path ?? key}' cannot be read like this`)
     const name = keyOf(path, key)
     return dynamic((x) => reader(x, name))
   }
@@ -130,7 +134,10 @@ export class ConditionCompiler {
     const a = this.compile(yes)
     const b = this.compile(no)
     if (condition.isFixed) return condition.run(NOBODY) === true ? a : b
-    const traits = { isDouble: a.isDouble || b.isDouble, mayThrow: condition.mayThrow || a.mayThrow || b.mayThrow }
+    const traits = {
+      isDouble: a.isDouble || b.isDouble,
+      mayThrow: condition.mayThrow || a.mayThrow || b.mayThrow,
+    }
     return dynamic((x) => (condition.run(x) === true ? a.run(x) : b.run(x)), traits)
   }
 
@@ -145,7 +152,9 @@ export class ConditionCompiler {
       const set = new Set(items.run(NOBODY) as readonly Value[])
       return map([needle], ([value]) => value !== null && value !== undefined && set.has(value))
     }
-    return map([needle, items], ([value, list]) => ((list ?? []) as readonly Value[]).some((one) => isEqual(one, value ?? null)))
+    return map([needle, items], ([value, list]) =>
+      ((list ?? []) as readonly Value[]).some((one) => isEqual(one, value ?? null)),
+    )
   }
 
   #binary(op: string, left: Node, right: Node): Code {
@@ -204,8 +213,14 @@ function element(of: Code, index: Code): Code {
 }
 
 /** Applies a function to several values, at load if all are known. */
-function map(codes: readonly Code[], apply: (values: readonly Value[]) => Value, isDouble = false, throws = false): Code {
-  if (codes.every((code) => code.isFixed) && !throws) return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
+function map(
+  codes: readonly Code[],
+  apply: (values: readonly Value[]) => Value,
+  isDouble = false,
+  throws = false,
+): Code {
+  if (codes.every((code) => code.isFixed) && !throws)
+    return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
   const traits = { isDouble, mayThrow: throws || codes.some((code) => code.mayThrow) }
   const [a, b] = codes
   if (codes.length === 1) return dynamic((x) => apply([a!.run(x)]), traits)
@@ -246,7 +261,12 @@ function logical(isOr: boolean, a: Code, b: Code): Code {
 function arithmetic(op: string, a: Code, b: Code): Code {
   const isDouble = a.isDouble || b.isDouble
   const throws = op === '/' || op === '%'
-  return map([a, b], ([m, n]) => calculate(op, isDouble, m ?? null, n ?? null), isDouble, throws || !bothFixed(a, b))
+  return map(
+    [a, b],
+    ([m, n]) => calculate(op, isDouble, m ?? null, n ?? null),
+    isDouble,
+    throws || !bothFixed(a, b),
+  )
 }
 
 function bothFixed(a: Code, b: Code): boolean {

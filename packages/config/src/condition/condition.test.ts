@@ -122,12 +122,37 @@ test('values that make no sense raise a ConditionError and nothing else', () => 
 })
 
 test('no text makes the checker throw', () => {
-  const word = fc.constantFrom('req', '.', 'header', '["x"]', '==', '"a"', '&&', '(', ')', '!', '1', 'in', '[', ']', 'has', 'matches', '?', ':')
+  const word = fc.constantFrom(
+    'req',
+    '.',
+    'header',
+    '["x"]',
+    '==',
+    '"a"',
+    '&&',
+    '(',
+    ')',
+    '!',
+    '1',
+    'in',
+    '[',
+    ']',
+    'has',
+    'matches',
+    '?',
+    ':',
+  )
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.array(word, { maxLength: 20 }).map((words) => words.join(' '))), (text) => {
-      const check = checkCondition(text, 'policy')
-      if (check.ok) compileCondition(text, 'policy')
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(word, { maxLength: 20 }).map((words) => words.join(' ')),
+      ),
+      (text) => {
+        const check = checkCondition(text, 'policy')
+        if (check.ok) compileCondition(text, 'policy')
+      },
+    ),
     { numRuns: 500 },
   )
 })

@@ -1,7 +1,14 @@
 import type { Exchange } from '@sluice/core'
 import { asTest, ConditionCompiler, type Environment, readsResponse } from './compiler.js'
-import { type ConditionFlaw, type ConditionScope, childrenOf, isFlaw, type Node, parseCondition } from './parser.js'
 import { NOBODY } from './functions.js'
+import {
+  type ConditionFlaw,
+  type ConditionScope,
+  childrenOf,
+  isFlaw,
+  type Node,
+  parseCondition,
+} from './parser.js'
 
 /** What of an exchange a condition looks at. */
 export interface ConditionNeeds {
@@ -25,7 +32,11 @@ export type ConditionCheck =
   | ({ readonly ok: false } & ConditionFlaw)
 
 /** Parses, type-checks and compiles a condition, and tells what is wrong with it. Never throws. */
-export function checkCondition(text: string, scope: ConditionScope, env: Environment = process.env): ConditionCheck {
+export function checkCondition(
+  text: string,
+  scope: ConditionScope,
+  env: Environment = process.env,
+): ConditionCheck {
   const node = parseCondition(text, scope)
   if (isFlaw(node)) return { ok: false, ...node }
   try {
@@ -40,7 +51,11 @@ export function checkCondition(text: string, scope: ConditionScope, env: Environ
  * Compiles a condition to closures over the exchange.
  * @throws Error for a text that `checkCondition` refuses.
  */
-export function compileCondition(text: string, scope: ConditionScope, env: Environment = process.env): Condition {
+export function compileCondition(
+  text: string,
+  scope: ConditionScope,
+  env: Environment = process.env,
+): Condition {
   const node = parseCondition(text, scope)
   if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
   return build(text, node, env)

@@ -1,4 +1,9 @@
-import { type ASTNode, Environment, type ParseError, type TypeError as CheckError } from '@marcbachmann/cel-js'
+import {
+  type ASTNode,
+  type TypeError as CheckError,
+  Environment,
+  type ParseError,
+} from '@marcbachmann/cel-js'
 import { suggestion } from '../spelling.js'
 
 /** `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. */
@@ -17,7 +22,13 @@ export interface ConditionFlaw {
 /** The longest condition accepted, in characters. */
 const MAX_TEXT = 4096
 
-const LIMITS = { maxAstNodes: 1000, maxDepth: 32, maxListElements: 500, maxMapEntries: 100, maxCallArguments: 16 }
+const LIMITS = {
+  maxAstNodes: 1000,
+  maxDepth: 32,
+  maxListElements: 500,
+  maxMapEntries: 100,
+  maxCallArguments: 16,
+}
 
 const REQUEST = {
   id: 'string',
@@ -37,7 +48,9 @@ const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
 
 /** The fields of each variable, for suggestions. */
-const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, RESPONSE, UPSTREAM].flatMap((fields) => Object.keys(fields))
+const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, RESPONSE, UPSTREAM].flatMap((fields) =>
+  Object.keys(fields),
+)
 const ROUTE_NAMES = ['req', 'client', 'env']
 const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'vars', 'res', 'upstream']
 
@@ -67,7 +80,11 @@ function routeEnvironment(): Environment {
 /** Parses and type-checks a condition. The library of this file is known to no other. */
 export function parseCondition(text: string, scope: ConditionScope): Node | ConditionFlaw {
   if (text.length > MAX_TEXT) {
-    return flaw(`the condition is longer than ${MAX_TEXT} characters`, 0, 'split it over several routes or policies')
+    return flaw(
+      `the condition is longer than ${MAX_TEXT} characters`,
+      0,
+      'split it over several routes or policies',
+    )
   }
   try {
     const parsed = ENVIRONMENTS[scope].parse(text)
@@ -95,7 +112,8 @@ function explain(error: ParseError | CheckError, scope: ConditionScope): Conditi
   const summary = lowerFirst(error.summary ?? 'the condition is not valid')
   const name = /(?:unknown variable|no such key): (\S+)/.exec(summary)?.[1]
   if (name !== undefined) return flaw(summary, offset, nameRemedy(name, summary, scope))
-  if (error.code === 'invalid_macro_argument') return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
+  if (error.code === 'invalid_macro_argument')
+    return flaw(summary, offset, "write has(req.header.name) or 'name' in req.header")
   return flaw(summary, offset, 'see docs/conditions.md for what can be written')
 }
 
@@ -104,13 +122,21 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
     return `${name} is not known yet when a route is chosen; use it in the condition of a policy`
   }
   const known = summary.startsWith('unknown') ? POLICY_NAMES : FIELDS
-  return suggestion(name, known, `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`)
+  return suggestion(
+    name,
+    known,
+    `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`,
+  )
 }
 
 /** Parts of the contract that arrive with later capabilities: said so, never ignored. */
 function findUnavailable(node: Node): ConditionFlaw | null {
   if (node.op === 'id' && node.args === 'jwt') {
-    return flaw('jwt.claims is not available yet', node.range.start, 'use a header that the identity provider sets')
+    return flaw(
+      'jwt.claims is not available yet',
+      node.range.start,
+      'use a header that the identity provider sets',
+    )
   }
   if (node.op === '.' && node.args[1] === 'body' && node.args[0].op === 'id' && node.args[0].args === 'req') {
     return flaw('req.body is not available yet', node.range.start, 'use the path, a header or the query')

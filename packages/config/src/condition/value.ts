@@ -21,7 +21,10 @@ export function fixed(value: Value, isDouble = false): Code {
 }
 
 /** A code that has to be run. */
-export function dynamic(run: (x: Exchange) => Value, traits: { isDouble?: boolean; mayThrow?: boolean } = {}): Code {
+export function dynamic(
+  run: (x: Exchange) => Value,
+  traits: { isDouble?: boolean; mayThrow?: boolean } = {},
+): Code {
   return { isFixed: false, isDouble: traits.isDouble ?? false, mayThrow: traits.mayThrow ?? false, run }
 }
 
@@ -32,7 +35,10 @@ export function isEqual(a: Value, b: Value): boolean {
     return a.length === b.length && a.every((item: Value, i) => isEqual(item, b[i] as Value))
   }
   if (a instanceof Map && b instanceof Map) {
-    return a.size === b.size && [...a].every(([key, value]) => b.has(key) && isEqual(value as Value, b.get(key) as Value))
+    return (
+      a.size === b.size &&
+      [...a].every(([key, value]) => b.has(key) && isEqual(value as Value, b.get(key) as Value))
+    )
   }
   return false
 }
@@ -46,6 +52,7 @@ export function compare(a: Value, b: Value): number {
 
 /** A number that is still exact. @throws ConditionError for an int beyond 2^53 or what is no number. */
 export function exact(value: number): number {
-  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) throw new ConditionError('number out of range')
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw new ConditionError('number out of range')
   return value
 }

@@ -49,7 +49,8 @@ export function queryValue(query: string, name: string): string | null {
     if (end === -1) end = query.length
     let equals = query.indexOf('=', start)
     if (equals === -1 || equals > end) equals = end
-    if (decode(query.slice(start, equals)) === name) return decode(query.slice(Math.min(equals + 1, end), end))
+    if (decode(query.slice(start, equals)) === name)
+      return decode(query.slice(Math.min(equals + 1, end), end))
     start = end + 1
   }
   return null

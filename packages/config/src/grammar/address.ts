@@ -14,11 +14,13 @@ export interface Address {
 /** Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0`, `*:8080` or `:8080` (the last two: every IPv4 address). */
 export function parseAddress(text: string): Address | Flaw {
   const match = /^(.*):(\d{1,5})$/.exec(text.toLowerCase())
-  if (match === null) return flaw(text, `add a port, for example ${/^\d+$/.test(text) ? `:${text}` : `${text}:8080`}`)
+  if (match === null)
+    return flaw(text, `add a port, for example ${/^\d+$/.test(text) ? `:${text}` : `${text}:8080`}`)
   const port = Number(match[2])
   if (port > 65_535) return flaw(text, 'the port is a number from 0 to 65535')
   const written = match[1]!
-  if (!written.startsWith('[') && written.includes(':')) return flaw(text, 'write an IPv6 host in brackets, for example [::1]:8080')
+  if (!written.startsWith('[') && written.includes(':'))
+    return flaw(text, 'write an IPv6 host in brackets, for example [::1]:8080')
   const host = written === '*' || written === '' ? '0.0.0.0' : written
   if (!isHost(host)) return flaw(text, 'write for example 127.0.0.1:8080')
   return { address: `${host}:${port}`, host: host.replace(/^\[|\]$/g, ''), port }

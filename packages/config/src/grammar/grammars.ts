@@ -17,7 +17,9 @@ export const GRAMMARS = {
   'host-rewrite': grammarOf('keep, upstream or a host such as api.example.com', parseHostRewrite),
   'ip-range': grammarOf('an address range such as 10.0.0.0/8', readIpRange),
   'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTargetUrl),
-  'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) => parseServiceUrl(text, ['http', 'https'])),
+  'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) =>
+    parseServiceUrl(text, ['http', 'https']),
+  ),
   'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', (text) =>
     parseServiceUrl(text, ['redis', 'rediss']),
   ),
@@ -53,7 +55,10 @@ function parseHostRewrite(text: string): string | Flaw {
   const match = /^(.*?)(?::(\d{1,5}))?$/.exec(text)
   const host = parseHost(match?.[1] ?? '')
   if (typeof host === 'string' && Number(match?.[2] ?? 0) <= 65_535) return text
-  return { message: `'${text}' is not a Host`, remedy: 'write keep, upstream, or a host such as api.example.com' }
+  return {
+    message: `'${text}' is not a Host`,
+    remedy: 'write keep, upstream, or a host such as api.example.com',
+  }
 }
 
 function readIpRange(text: string): Flaw | null {
@@ -61,7 +66,10 @@ function readIpRange(text: string): Flaw | null {
     parseCidr(text)
     return null
   } catch {
-    return { message: `'${text}' is not an address range`, remedy: 'write for example 10.0.0.0/8 or 2001:db8::/32' }
+    return {
+      message: `'${text}' is not an address range`,
+      remedy: 'write for example 10.0.0.0/8 or 2001:db8::/32',
+    }
   }
 }
 
@@ -78,9 +86,13 @@ function readFieldName(text: string): Flaw | null {
 /** Fields that a route cannot see would make it match never, or always. */
 function readPredicateName(text: string): Flaw | null {
   const name = text.toLowerCase()
-  if (name === 'host') return { message: "the header 'host' is matched by hosts", remedy: 'write match.hosts' }
+  if (name === 'host')
+    return { message: "the header 'host' is matched by hosts", remedy: 'write match.hosts' }
   if (isHopByHop(name) || name === 'content-length') {
-    return { message: `the header '${text}' belongs to the connection and cannot be matched`, remedy: 'remove it' }
+    return {
+      message: `the header '${text}' belongs to the connection and cannot be matched`,
+      remedy: 'remove it',
+    }
   }
   return readFieldName(text)
 }
@@ -93,7 +105,10 @@ function readReplyFieldName(text: string): Flaw | null {
 
 function readFieldValue(text: string): Flaw | null {
   if (isFieldValue(text) && text.trim() === text) return null
-  return { message: 'a header value holds visible ASCII characters and spaces between them', remedy: 'remove the others' }
+  return {
+    message: 'a header value holds visible ASCII characters and spaces between them',
+    remedy: 'remove the others',
+  }
 }
 
 function readCondition(text: string, scope: 'route' | 'policy'): Flaw | null {

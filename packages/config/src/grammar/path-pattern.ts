@@ -48,7 +48,10 @@ function segmentOf(part: string): PathSegment {
 
 function examineShape(text: string): Flaw | null {
   if (!text.startsWith('/')) {
-    return { message: `the path '${text}' does not begin with '/'`, remedy: `write /${text}, or ~ and a regular expression` }
+    return {
+      message: `the path '${text}' does not begin with '/'`,
+      remedy: `write /${text}, or ~ and a regular expression`,
+    }
   }
   const mark = /[?#]/.exec(text)
   if (mark === null) return null
@@ -62,11 +65,17 @@ function examineParts(parts: readonly string[]): Flaw | null {
   const names = new Set<string>()
   for (const part of parts) {
     if (part.includes('*')) {
-      return { message: `'*' stands in the segment '${part}'`, remedy: 'end the path with /*, or write {name} for one segment' }
+      return {
+        message: `'*' stands in the segment '${part}'`,
+        remedy: 'end the path with /*, or write {name} for one segment',
+      }
     }
     const name = PARAM.exec(part)?.[1]
     if (name === undefined && /[{}]/.test(part)) {
-      return { message: `the segment '${part}' is not one {name}`, remedy: 'a {name} is a whole segment of letters, digits and _' }
+      return {
+        message: `the segment '${part}' is not one {name}`,
+        remedy: 'a {name} is a whole segment of letters, digits and _',
+      }
     }
     if (name !== undefined && names.has(name)) {
       return { message: `the path has {${name}} twice`, remedy: 'give each its own name' }
@@ -82,7 +91,10 @@ function examineCanonical(text: string, places: RegExp | null): Flaw | null {
   const canonical = canonicalPath(plain)
   if (canonical === plain) return null
   if (canonical !== null) {
-    const remedy = plain === text ? `write ${canonical}` : "leave out '//', '.' and '..', and escape only what must be escaped"
+    const remedy =
+      plain === text
+        ? `write ${canonical}`
+        : "leave out '//', '.' and '..', and escape only what must be escaped"
     return { message: `the path '${text}' is not in canonical form`, remedy }
   }
   return { message: `the path '${text}' is malformed`, remedy: escapeRemedy(plain === text ? text : null) }

@@ -102,7 +102,10 @@ class Reader {
   }
 
   #atom(): void {
-    const patterns = [/\[(?:\\[\s\S]|[^\]\\])*\]/y, /\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|c[A-Za-z]|k<[^>]*>|\d+|[\s\S])/y]
+    const patterns = [
+      /\[(?:\\[\s\S]|[^\]\\])*\]/y,
+      /\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|c[A-Za-z]|k<[^>]*>|\d+|[\s\S])/y,
+    ]
     if (!patterns.some((pattern) => this.#take(pattern) !== '')) this.#at++
   }
 

@@ -11,7 +11,10 @@ export const MAX_REGEX_LENGTH = 1000
  */
 export function examineRegex(source: string): Flaw | null {
   if (source.length > MAX_REGEX_LENGTH) {
-    return { message: `the regular expression is longer than ${MAX_REGEX_LENGTH} characters`, remedy: 'shorten it' }
+    return {
+      message: `the regular expression is longer than ${MAX_REGEX_LENGTH} characters`,
+      remedy: 'shorten it',
+    }
   }
   try {
     // The engine compiles at the first match, and only then finds that an expression is too big.

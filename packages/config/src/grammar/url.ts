@@ -4,13 +4,22 @@ import type { Flaw } from '../flaw.js'
 export function parseTargetUrl(text: string): string | Flaw {
   const url = parseUrl(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return { message: `'${text}' is not the URL of a target`, remedy: 'write for example http://10.0.0.5:9000' }
+    return {
+      message: `'${text}' is not the URL of a target`,
+      remedy: 'write for example http://10.0.0.5:9000',
+    }
   }
   if (url.username !== '' || url.password !== '') {
-    return { message: 'the URL of a target holds credentials', remedy: 'remove them; a policy can add them to requests' }
+    return {
+      message: 'the URL of a target holds credentials',
+      remedy: 'remove them; a policy can add them to requests',
+    }
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    return { message: `the target '${text}' has more than an origin`, remedy: `write ${url.origin}; rewrite.prefix adds a path` }
+    return {
+      message: `the target '${text}' has more than an origin`,
+      remedy: `write ${url.origin}; rewrite.prefix adds a path`,
+    }
   }
   return url.origin
 }
@@ -19,7 +28,10 @@ export function parseTargetUrl(text: string): string | Flaw {
 export function parseServiceUrl(text: string, schemes: readonly string[]): URL | Flaw {
   const url = parseUrl(text)
   if (url !== null && schemes.includes(url.protocol.slice(0, -1)) && url.hostname !== '') return url
-  return { message: 'this is not the URL of the service', remedy: `write for example ${schemes[0]}://127.0.0.1` }
+  return {
+    message: 'this is not the URL of the service',
+    remedy: `write for example ${schemes[0]}://127.0.0.1`,
+  }
 }
 
 /** Spaces and control characters, which URL would quietly drop, make a text no URL. */

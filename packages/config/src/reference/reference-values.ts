@@ -45,7 +45,10 @@ export class ReferenceValues {
       return content.replace(/\r?\n$/, '')
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
-      return { message: `the file of ${text} cannot be read: ${reason}`, remedy: 'correct the path or the file' }
+      return {
+        message: `the file of ${text} cannot be read: ${reason}`,
+        remedy: 'correct the path or the file',
+      }
     }
   }
 }

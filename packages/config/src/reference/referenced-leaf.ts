@@ -46,7 +46,9 @@ function leafOf(
     report.add({ path, ...template })
     return { path, references: text, value: null }
   }
-  const flaws = referencesOf(template).map((reference) => values.of(reference)).filter(isFlaw)
+  const flaws = referencesOf(template)
+    .map((reference) => values.of(reference))
+    .filter(isFlaw)
   for (const flaw of flaws) report.add({ path, ...flaw })
   return { path, references: spoken(template), value: flaws.length > 0 ? null : filled(template, values) }
 }
@@ -62,5 +64,10 @@ function spoken(template: TextTemplate): string {
 function refuseReference(key: string, path: DocumentPath, report: Report): void {
   const template = isTemplate(key) ? parseTemplate(key) : []
   if (isFlaw(template) || referencesOf(template).length === 0) return
-  report.add({ path, at: 'key', message: 'a key holds a reference', remedy: 'references may stand in values only' })
+  report.add({
+    path,
+    at: 'key',
+    message: 'a key holds a reference',
+    remedy: 'references may stand in values only',
+  })
 }

@@ -25,7 +25,10 @@ export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalo
   const resolved = structuredClone(root)
   for (const leaf of leaves.values()) put(resolved, leaf.path, leaf.value)
   if (leaves.size === 0) return { kept, resolved }
-  const refused = refusedSchemas([...violationsOf(documentSchema, root), ...policyViolations(root, resolved, catalog)])
+  const refused = refusedSchemas([
+    ...violationsOf(documentSchema, root),
+    ...policyViolations(root, resolved, catalog),
+  ])
   for (const [key, leaf] of leaves) {
     const schemas = refused.get(key)
     if (schemas === undefined || leaf.value === null) continue
@@ -49,8 +52,10 @@ function refusedSchemas(violations: readonly Violation[]): Map<string, TSchema[]
 
 /** The value as a number or boolean where one is asked for and the text spells one. */
 function scalarFor(text: string, schemas: readonly TSchema[]): string | number | boolean {
-  if (schemas.some((schema) => accepts(schema, ['integer', 'number'])) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
-  if (schemas.some((schema) => accepts(schema, ['boolean'])) && /^(true|false)$/.test(text)) return text === 'true'
+  if (schemas.some((schema) => accepts(schema, ['integer', 'number'])) && /^-?\d+(\.\d+)?$/.test(text))
+    return Number(text)
+  if (schemas.some((schema) => accepts(schema, ['boolean'])) && /^(true|false)$/.test(text))
+    return text === 'true'
   return text
 }
 

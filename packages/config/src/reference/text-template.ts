@@ -57,7 +57,8 @@ export function escapeText(text: string): string {
 
 function readReference(text: string, at: number): Reference | Flaw {
   const end = text.indexOf('}', at)
-  if (end === -1) return { message: "a reference is not closed with '}'", remedy: 'write $${ for a literal ${' }
+  if (end === -1)
+    return { message: "a reference is not closed with '}'", remedy: 'write $${ for a literal ${' }
   const whole = text.slice(at, end + 1)
   const colon = whole.indexOf(':')
   const kind = whole.slice(2, Math.max(colon, 2))

@@ -1,4 +1,11 @@
-import { OptionalKind, type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import {
+  OptionalKind,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
 import { DURATION_PATTERN, RATIO_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import type { GrammarName } from '../grammar/grammars.js'
 
@@ -20,6 +27,7 @@ interface Options {
   readonly description?: string
   readonly default?: unknown
   readonly choice?: Choice
+  readonly expects?: string
 }
 
 /**
@@ -28,7 +36,8 @@ interface Options {
  */
 export function object<P extends TProperties>(properties: P, options: Options = {}): TObject<P> {
   const schema: TObject<P> = Type.Object(properties, { additionalProperties: false, ...options })
-  const isOptional = (key: string) => OptionalKind in properties[key]! || properties[key]!.default !== undefined
+  const isOptional = (key: string) =>
+    OptionalKind in properties[key]! || properties[key]!.default !== undefined
   return Object.assign(schema, { required: Object.keys(properties).filter((key) => !isOptional(key)) })
 }
 
@@ -51,12 +60,20 @@ export function oneOf<const W extends readonly string[]>(words: W, options: Opti
 
 /** A duration such as `5s`. */
 export function duration(range: { min: string; max: string }, options: Options) {
-  return Type.String({ pattern: DURATION_PATTERN, bounds: { unit: 'duration', ...range } satisfies Bounds, ...options })
+  return Type.String({
+    pattern: DURATION_PATTERN,
+    bounds: { unit: 'duration', ...range } satisfies Bounds,
+    ...options,
+  })
 }
 
 /** A size such as `16kb`. */
 export function size(range: { min: string; max: string }, options: Options) {
-  return Type.String({ pattern: SIZE_PATTERN, bounds: { unit: 'size', ...range } satisfies Bounds, ...options })
+  return Type.String({
+    pattern: SIZE_PATTERN,
+    bounds: { unit: 'size', ...range } satisfies Bounds,
+    ...options,
+  })
 }
 
 /** A ratio such as `20%`. */

@@ -7,7 +7,12 @@ import { routeSchema } from './route.js'
 import { upstreamSchema } from './upstream.js'
 
 const metrics = object(
-  { enabled: Type.Boolean({ default: true, description: 'Prometheus text at /metrics on the admin address.' }) },
+  {
+    enabled: Type.Boolean({
+      default: true,
+      description: 'Prometheus text at /metrics on the admin address.',
+    }),
+  },
   { default: {}, description: 'Metrics.' },
 )
 
@@ -17,7 +22,10 @@ const drain = object(
       { min: '0s', max: '10m' },
       { default: '0s', description: 'Time between readiness 503 and the listeners closing.' },
     ),
-    timeout: duration({ min: '0s', max: '1h' }, { default: '30s', description: 'Longest wait for requests in flight.' }),
+    timeout: duration(
+      { min: '0s', max: '1h' },
+      { default: '30s', description: 'Longest wait for requests in flight.' },
+    ),
   },
   { default: {}, description: 'How the gateway stops.' },
 )

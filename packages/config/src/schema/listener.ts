@@ -8,10 +8,19 @@ const certificate = {
 
 const limits = object(
   {
-    headerBytes: size({ min: '1kb', max: '1mb' }, { default: '16kb', description: 'Largest request head; above it 431.' }),
+    headerBytes: size(
+      { min: '1kb', max: '1mb' },
+      { default: '16kb', description: 'Largest request head; above it 431.' },
+    ),
     headers: integer(1, 1000, { default: 100, description: 'Most header lines; above it 431.' }),
-    urlBytes: size({ min: '64b', max: '64kb' }, { default: '8kb', description: 'Longest request target; above it 414.' }),
-    bodyBytes: size({ min: '0b', max: '1024gb' }, { default: '10mb', description: 'Largest request body; above it 413.' }),
+    urlBytes: size(
+      { min: '64b', max: '64kb' },
+      { default: '8kb', description: 'Longest request target; above it 414.' },
+    ),
+    bodyBytes: size(
+      { min: '0b', max: '1024gb' },
+      { default: '10mb', description: 'Largest request body; above it 413.' },
+    ),
     connections: integer(1, 1_000_000, { default: 10_000, description: 'Open connections, per worker.' }),
     bodyIdle: duration(
       { min: '1s', max: '1h' },
@@ -25,7 +34,8 @@ const limits = object(
 export const listenerSchema = object(
   {
     address: text('address', {
-      description: '`host:port`, `[::1]:8080`; `*:8080` or `:8080` for every IPv4 address; port 0 for any free port.',
+      description:
+        '`host:port`, `[::1]:8080`; `*:8080` or `:8080` for every IPv4 address; port 0 for any free port.',
     }),
     engine: oneOf(['uws', 'node'], { default: 'uws', description: 'The HTTP server behind the address.' }),
     tls: Type.Optional(
@@ -43,10 +53,14 @@ export const listenerSchema = object(
       uniqueItems: true,
       description: 'Whose X-Forwarded-* and X-Request-Id are believed.',
     }),
-    health: Type.Boolean({ default: false, description: 'Answers /-/healthz and /-/readyz, for load balancers.' }),
+    health: Type.Boolean({
+      default: false,
+      description: 'Answers /-/healthz and /-/readyz, for load balancers.',
+    }),
     paths: oneOf(['as-received', 'strict'], {
       default: 'as-received',
-      description: '`as-received` forwards the path as it came, `strict` refuses a path that is not canonical with 400.',
+      description:
+        '`as-received` forwards the path as it came, `strict` refuses a path that is not canonical with 400.',
     }),
     limits,
   },
@@ -62,7 +76,10 @@ const token = object(
       expects: 'the SHA-256 of the token, 64 hexadecimal digits',
       description: 'SHA-256 of the token, hexadecimal.',
     }),
-    role: oneOf(['viewer', 'operator', 'admin'], { default: 'viewer', description: 'What the holder may do.' }),
+    role: oneOf(['viewer', 'operator', 'admin'], {
+      default: 'viewer',
+      description: 'What the holder may do.',
+    }),
   },
   { description: 'One token.' },
 )

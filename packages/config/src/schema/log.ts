@@ -3,7 +3,12 @@ import { filePath, object, oneOf, size, text } from './build.js'
 
 const file = object(
   {
-    dir: Type.String({ minLength: 1, maxLength: 4096, default: './data/traffic', description: 'Where the segments go.' }),
+    dir: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      default: './data/traffic',
+      description: 'Where the segments go.',
+    }),
     maxBytes: size(
       { min: '1mb', max: '100000gb' },
       { default: '1gb', description: 'All segments together; the oldest is removed.' },
@@ -11,7 +16,10 @@ const file = object(
     segmentBytes: Type.Optional(
       size(
         { min: '64kb', max: '16gb' },
-        { description: 'A segment is closed at this size. Absent: 64mb, or half of maxBytes when that is less.' },
+        {
+          description:
+            'A segment is closed at this size. Absent: 64mb, or half of maxBytes when that is less.',
+        },
       ),
     ),
   },
@@ -30,14 +38,21 @@ const auth = object(
 const spool = object(
   {
     dir: filePath('Where records wait.'),
-    maxBytes: size({ min: '1mb', max: '100000gb' }, { default: '2gb', description: 'The most that may wait.' }),
+    maxBytes: size(
+      { min: '1mb', max: '100000gb' },
+      { default: '2gb', description: 'The most that may wait.' },
+    ),
   },
   { description: 'Where records wait on disk.' },
 )
 
 const elasticsearch = object(
   {
-    nodes: Type.Array(text('http-url'), { minItems: 1, maxItems: 100, description: 'The URLs of the cluster.' }),
+    nodes: Type.Array(text('http-url'), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The URLs of the cluster.',
+    }),
     dataStream: Type.String({
       minLength: 1,
       maxLength: 255,
@@ -54,7 +69,10 @@ const elasticsearch = object(
 export const logSchema = object(
   {
     sink: oneOf(['file', 'elasticsearch', 'none'], { default: 'file', description: 'Where records go.' }),
-    fields: oneOf(['minimal', 'standard', 'full'], { default: 'standard', description: 'How much a record says.' }),
+    fields: oneOf(['minimal', 'standard', 'full'], {
+      default: 'standard',
+      description: 'How much a record says.',
+    }),
     file,
     elasticsearch: Type.Optional(elasticsearch),
   },

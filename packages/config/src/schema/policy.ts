@@ -12,12 +12,17 @@ const common = {
     default: {},
     description: 'The configuration, as the policy describes it.',
   }),
-  when: Type.Optional(text('policy-condition', { description: 'The policy runs only where this condition (CEL) holds.' })),
+  when: Type.Optional(
+    text('policy-condition', { description: 'The policy runs only where this condition (CEL) holds.' }),
+  ),
   onError: oneOf(['fail', 'continue'], {
     default: 'fail',
     description: 'What happens when the policy itself fails: the request fails too, or goes on without it.',
   }),
-  enabled: Type.Boolean({ default: true, description: 'false leaves the policy out and keeps its configuration.' }),
+  enabled: Type.Boolean({
+    default: true,
+    description: 'false leaves the policy out and keeps its configuration.',
+  }),
 }
 
 /** A policy that several routes can use. */
@@ -29,5 +34,8 @@ export const sharedPolicySchema = object(
 /** One step in the chain of a route: the id of a shared policy, or a policy written out. */
 export const policyEntrySchema = Type.Union([
   name('The id of a shared policy.'),
-  object({ id: Type.Optional(name('What logs call it.')), ...common }, { description: 'A policy written out.' }),
+  object(
+    { id: Type.Optional(name('What logs call it.')), ...common },
+    { description: 'A policy written out.' },
+  ),
 ])

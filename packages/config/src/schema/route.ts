@@ -8,11 +8,18 @@ const predicate = Type.Union([
   object(
     {
       exact: Type.Optional(Type.String({ maxLength: 8192, description: 'The exact value.' })),
-      prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 8192, description: 'How the value begins.' })),
-      regex: Type.Optional(text('regex', { description: 'A regular expression that the value matches somewhere.' })),
+      prefix: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 8192, description: 'How the value begins.' }),
+      ),
+      regex: Type.Optional(
+        text('regex', { description: 'A regular expression that the value matches somewhere.' }),
+      ),
       present: Type.Optional(Type.Boolean({ description: 'true: there is one, false: there is none.' })),
     },
-    { choice: { keys: ['exact', 'prefix', 'regex', 'present'], min: 1, max: 1 }, description: 'A test of the value.' },
+    {
+      choice: { keys: ['exact', 'prefix', 'regex', 'present'], min: 1, max: 1 },
+      description: 'A test of the value.',
+    },
   ),
 ])
 
@@ -25,7 +32,8 @@ const match = object(
     }),
     path: Type.Optional(
       text('path-pattern', {
-        description: '`/a/b` exact, `/a/{id}` one segment, `/a/*` this and everything below, `~regex`. Absent: every path.',
+        description:
+          '`/a/b` exact, `/a/{id}` one segment, `/a/*` this and everything below, `~regex`. Absent: every path.',
       }),
     ),
     methods: Type.Array(text('method'), {
@@ -52,23 +60,33 @@ const match = object(
 
 const rewrite = object(
   {
-    prefix: Type.Optional(text('path', { description: 'Takes the place of what the prefix of the route matched.' })),
-    path: Type.Optional(text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' })),
+    prefix: Type.Optional(
+      text('path', { description: 'Takes the place of what the prefix of the route matched.' }),
+    ),
+    path: Type.Optional(
+      text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' }),
+    ),
     regex: Type.Optional(
       object(
         {
           pattern: text('regex', { description: 'What to look for in the canonical path.' }),
-          replacement: Type.String({ maxLength: 4096, description: 'What to put there; `$1` is the first group.' }),
+          replacement: Type.String({
+            maxLength: 4096,
+            description: 'What to put there; `$1` is the first group.',
+          }),
         },
         { description: 'Replaces the first match.' },
       ),
     ),
     host: text('host-rewrite', {
       default: 'keep',
-      description: 'The Host towards the target: `keep` the client\'s, `upstream` the target\'s, or a value.',
+      description: "The Host towards the target: `keep` the client's, `upstream` the target's, or a value.",
     }),
   },
-  { choice: { keys: ['prefix', 'path', 'regex'], min: 0, max: 1 }, description: 'What the upstream gets to see.' },
+  {
+    choice: { keys: ['prefix', 'path', 'regex'], min: 0, max: 1 },
+    description: 'What the upstream gets to see.',
+  },
 )
 
 const respond = object(
@@ -105,8 +123,12 @@ const redirect = object(
     scheme: Type.Optional(oneOf(['http', 'https'], { description: 'Another scheme.' })),
     host: Type.Optional(text('host', { description: 'Another host.' })),
     port: Type.Optional(integer(1, 65_535, { description: 'Another port.' })),
-    path: Type.Optional(text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' })),
-    prefix: Type.Optional(text('path', { description: 'Takes the place of what the prefix of the route matched.' })),
+    path: Type.Optional(
+      text('path-template', { description: 'The whole path; `{name}` is a segment of the route.' }),
+    ),
+    prefix: Type.Optional(
+      text('path', { description: 'Takes the place of what the prefix of the route matched.' }),
+    ),
     keepQuery: Type.Boolean({ default: true, description: 'Keeps the query.' }),
   },
   {

@@ -19,10 +19,22 @@ const target = object(
 )
 
 const timeLimits = {
-  connect: duration({ min: '1ms', max: '10m' }, { default: '1s', description: 'To a connection, TLS included.' }),
-  headers: duration({ min: '1ms', max: '1h' }, { default: '10s', description: 'From the end of the request to the response head.' }),
-  idle: duration({ min: '1ms', max: '1h' }, { default: '30s', description: 'Longest silence within a body.' }),
-  total: duration({ min: '0s', max: '24h' }, { default: '60s', description: 'The whole exchange; 0s: no bound.' }),
+  connect: duration(
+    { min: '1ms', max: '10m' },
+    { default: '1s', description: 'To a connection, TLS included.' },
+  ),
+  headers: duration(
+    { min: '1ms', max: '1h' },
+    { default: '10s', description: 'From the end of the request to the response head.' },
+  ),
+  idle: duration(
+    { min: '1ms', max: '1h' },
+    { default: '30s', description: 'Longest silence within a body.' },
+  ),
+  total: duration(
+    { min: '0s', max: '24h' },
+    { default: '60s', description: 'The whole exchange; 0s: no bound.' },
+  ),
 }
 
 const { connect, headers, idle, total } = timeLimits
@@ -40,7 +52,10 @@ export const routeTimeoutsSchema = object(
 
 const retry = object(
   {
-    attempts: integer(0, 10, { default: 1, description: 'Further attempts after the first, where repeating is safe.' }),
+    attempts: integer(0, 10, {
+      default: 1,
+      description: 'Further attempts after the first, where repeating is safe.',
+    }),
     budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
   },
   { default: {}, description: 'When an attempt fails before anything of an answer arrived.' },
@@ -48,10 +63,16 @@ const retry = object(
 
 const breaker = object(
   {
-    window: duration({ min: '1s', max: '10m' }, { default: '10s', description: 'Time over which failures count.' }),
+    window: duration(
+      { min: '1s', max: '10m' },
+      { default: '10s', description: 'Time over which failures count.' },
+    ),
     minRequests: integer(1, 1_000_000, { default: 20, description: 'Fewer requests open nothing.' }),
     failureRatio: ratio({ default: '50%', description: 'Share of failures that opens the breaker.' }),
-    openFor: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time until the next trial.' }),
+    openFor: duration(
+      { min: '100ms', max: '1h' },
+      { default: '5s', description: 'Time until the next trial.' },
+    ),
   },
   { description: 'Stops calling a target that fails.' },
 )
@@ -60,7 +81,10 @@ const health = object(
   {
     path: text('path', { description: 'The path that is asked.' }),
     interval: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time between checks.' }),
-    timeout: duration({ min: '10ms', max: '1m' }, { default: '1s', description: 'Longest wait for an answer.' }),
+    timeout: duration(
+      { min: '10ms', max: '1m' },
+      { default: '1s', description: 'Longest wait for an answer.' },
+    ),
     unhealthyAfter: integer(1, 100, { default: 3, description: 'Failures in a row that take a target out.' }),
     healthyAfter: integer(1, 100, { default: 2, description: 'Successes in a row that take it back.' }),
   },
@@ -86,23 +110,38 @@ export const upstreamSchema = object(
       maxItems: 1000,
       description: 'The servers: URLs, or mappings with a URL, a weight and a role.',
     }),
-    balance: oneOf(['round-robin', 'least-pending', 'hash'], { default: 'round-robin', description: 'How a target is chosen.' }),
-    hashOn: Type.Optional(text('hash-key', { description: 'For balance hash: `header:x-user`, `cookie:sid` or `ip`.' })),
+    balance: oneOf(['round-robin', 'least-pending', 'hash'], {
+      default: 'round-robin',
+      description: 'How a target is chosen.',
+    }),
+    hashOn: Type.Optional(
+      text('hash-key', { description: 'For balance hash: `header:x-user`, `cookie:sid` or `ip`.' }),
+    ),
     connections: integer(1, 65_535, { default: 256, description: 'Connections, per worker and target.' }),
     maxPending: integer(0, 1_000_000, {
       default: 1024,
-      description: 'Requests that may wait for a connection, per worker and target; one more is answered 503.',
+      description:
+        'Requests that may wait for a connection, per worker and target; one more is answered 503.',
     }),
-    keepAlive: duration({ min: '1ms', max: '1h' }, { default: '4s', description: 'Idle connections are closed after this time.' }),
-    maxHeaderBytes: size({ min: '1kb', max: '1mb' }, { default: '16kb', description: 'Largest response head accepted.' }),
+    keepAlive: duration(
+      { min: '1ms', max: '1h' },
+      { default: '4s', description: 'Idle connections are closed after this time.' },
+    ),
+    maxHeaderBytes: size(
+      { min: '1kb', max: '1mb' },
+      { default: '16kb', description: 'Largest response head accepted.' },
+    ),
     timeouts: object(timeLimits, { default: {}, description: 'How long to wait.' }),
     retry,
     breaker: Type.Optional(breaker),
     health: Type.Optional(health),
     tls: Type.Optional(tls),
-    transport: oneOf(['auto', 'wire', 'undici'], { default: 'auto', description: 'The HTTP client towards the targets.' }),
+    transport: oneOf(['auto', 'wire', 'undici'], {
+      default: 'auto',
+      description: 'The HTTP client towards the targets.',
+    }),
   },
-  { description: 'A group of servers that answer the same.' },
+  { expects: 'a mapping with targets', description: 'A group of servers that answer the same.' },
 )
 
 function withoutDefault<S extends { default?: unknown }>(schema: S): S {

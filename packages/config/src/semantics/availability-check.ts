@@ -19,7 +19,8 @@ function sentence({ what, remedy }: Unavailable) {
 function foundAt(value: unknown, row: Unavailable, path: DocumentPath): DocumentPath[] {
   const part = row.path[path.length]
   if (part === undefined) {
-    const isMeant = row.values === undefined ? value !== undefined && value !== null : row.values.includes(String(value))
+    const isMeant =
+      row.values === undefined ? value !== undefined && value !== null : row.values.includes(String(value))
     return isMeant ? [path] : []
   }
   return childrenOf(value, part).flatMap(([key, child]) => foundAt(child, row, [...path, key]))

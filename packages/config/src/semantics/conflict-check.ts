@@ -42,7 +42,13 @@ function rememberAndFindRival(seen: Map<string, Seen[]>, one: Seen): Seen | null
 function keysOf(route: RouteDocument): readonly string[] {
   const { hosts, headers, query, when, path } = route.match
   const shape = path === undefined ? ANY_PATH : parsePathPattern(path)
-  const others = [route.priority, isFlaw(shape) ? path : shapeOf(shape), predicates(headers, true), predicates(query, false), when]
+  const others = [
+    route.priority,
+    isFlaw(shape) ? path : shapeOf(shape),
+    predicates(headers, true),
+    predicates(query, false),
+    when,
+  ]
   const patterns = hosts.length === 0 ? [''] : new Set(hosts.map((host) => host.toLowerCase()))
   return [...patterns].map((host) => JSON.stringify([host, ...others]))
 }

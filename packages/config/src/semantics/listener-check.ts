@@ -18,7 +18,12 @@ export function checkListeners(inspection: Inspection): void {
   if (document.admin.tls !== undefined) checkServerTls(inspection, document.admin.tls, ['admin', 'tls'])
 }
 
-function claim({ report }: Inspection, taken: Map<string, DocumentPath>, text: string, path: DocumentPath): void {
+function claim(
+  { report }: Inspection,
+  taken: Map<string, DocumentPath>,
+  text: string,
+  path: DocumentPath,
+): void {
   const address = parseAddress(text)
   if (isFlaw(address) || address.port === 0) return
   const owner = taken.get(address.address)
@@ -27,7 +32,11 @@ function claim({ report }: Inspection, taken: Map<string, DocumentPath>, text: s
     return
   }
   const by = owner[0] === 'admin' ? 'the admin API' : `listeners[${owner[1]}]`
-  report.add({ path, message: `the address ${report.quote(address.address, path)} is taken by ${by}`, remedy: 'choose another port' })
+  report.add({
+    path,
+    message: `the address ${report.quote(address.address, path)} is taken by ${by}`,
+    remedy: 'choose another port',
+  })
 }
 
 /** The admin API changes the configuration: whoever is not on this machine must be encrypted and authenticated. */
@@ -36,7 +45,10 @@ function checkExposure({ document, report }: Inspection): void {
   const address = parseAddress(admin.address)
   if (isFlaw(address) || isLoopback(address.host)) return
   const path = ['admin', 'address']
-  const missing = [...(admin.tls === undefined ? ['tls'] : []), ...(admin.tokens.length === 0 ? ['tokens'] : [])]
+  const missing = [
+    ...(admin.tls === undefined ? ['tls'] : []),
+    ...(admin.tokens.length === 0 ? ['tokens'] : []),
+  ]
   if (missing.length === 0) return
   report.add({
     path,
@@ -50,13 +62,21 @@ function checkTokens({ document, origins, report }: Inspection): void {
   for (const [token, path] of origins.entries(document.admin.tokens, ['admin', 'tokens'])) {
     const idPath = [...path, 'id']
     if (seen.has(token.id)) {
-      report.add({ path: idPath, message: `two tokens have the id ${report.quote(token.id, idPath)}`, remedy: 'rename one' })
+      report.add({
+        path: idPath,
+        message: `two tokens have the id ${report.quote(token.id, idPath)}`,
+        remedy: 'rename one',
+      })
     }
     seen.add(token.id)
   }
 }
 
-function checkServerTls(inspection: Inspection, tls: { certFile: string; keyFile: string }, path: DocumentPath): void {
+function checkServerTls(
+  inspection: Inspection,
+  tls: { certFile: string; keyFile: string },
+  path: DocumentPath,
+): void {
   checkPemFile(inspection, tls.certFile, [...path, 'certFile'])
   checkPemFile(inspection, tls.keyFile, [...path, 'keyFile'])
 }

@@ -62,7 +62,11 @@ function checkChain(
       report.add({ path: place, message: `there is no shared policy ${name}`, remedy, presumesAll: true })
     }
     if (seen.has(id)) {
-      report.add({ path: place, message: `the policy ${name} stands twice in this chain`, remedy: 'remove or rename one' })
+      report.add({
+        path: place,
+        message: `the policy ${name} stands twice in this chain`,
+        remedy: 'remove or rename one',
+      })
     }
     seen.add(id)
   }

@@ -31,7 +31,11 @@ function checkUpstream({ whole, report }: Inspection, { upstream }: RouteDocumen
   if (upstream === undefined || names.includes(upstream)) return
   const place = [...path, 'upstream']
   const message = `there is no upstream ${report.quote(upstream, place)}`
-  const remedy = suggestion(upstream, names, `add it under upstreams.${report.referencesAt(place) ?? upstream}`)
+  const remedy = suggestion(
+    upstream,
+    names,
+    `add it under upstreams.${report.referencesAt(place) ?? upstream}`,
+  )
   report.add({ path: place, message, remedy, presumesAll: true })
 }
 
@@ -53,7 +57,12 @@ function checkFields({ report }: Inspection, { match }: RouteDocument, path: Doc
   for (const written of Object.keys(match.headers)) {
     const name = written.toLowerCase()
     if (seen.has(name)) {
-      report.add({ path: [...path, written], at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
+      report.add({
+        path: [...path, written],
+        at: 'key',
+        message: `the header '${name}' stands twice`,
+        remedy: 'keep one',
+      })
     }
     seen.add(name)
   }
@@ -65,13 +74,19 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
   const isBodiless = respond.status === 204 || respond.status === 205 || respond.status === 304
   if (isBodiless && respond.body !== '') {
     const message = `an answer with status ${respond.status} has no body`
-    report.add({ path: [...place, 'body'], at: 'key', message, remedy: 'remove body, or choose another status' })
+    report.add({
+      path: [...place, 'body'],
+      at: 'key',
+      message,
+      remedy: 'remove body, or choose another status',
+    })
   }
   const seen = new Set<string>()
   for (const written of Object.keys(respond.headers)) {
     const name = written.toLowerCase()
     const at = [...place, 'headers', written]
-    if (seen.has(name)) report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
+    if (seen.has(name))
+      report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
     seen.add(name)
   }
 }
@@ -103,7 +118,8 @@ function checkPlaces(
   for (const name of placesOf(template)) {
     if (names.includes(name)) continue
     const place = report.referencesAt(path) ?? `{${name}}`
-    const remedy = names.length === 0 ? 'write {name} for a segment in match.path' : `the path has ${names.join(', ')}`
+    const remedy =
+      names.length === 0 ? 'write {name} for a segment in match.path' : `the path has ${names.join(', ')}`
     report.add({ path, message: `${place} is not in the path of the route`, remedy })
   }
 }

@@ -15,7 +15,11 @@ export function checkUpstreams(inspection: Inspection): void {
   }
 }
 
-function checkTargets({ report, origins }: Inspection, { targets }: UpstreamDocument, path: DocumentPath): void {
+function checkTargets(
+  { report, origins }: Inspection,
+  { targets }: UpstreamDocument,
+  path: DocumentPath,
+): void {
   const place = [...path, 'targets']
   const name = path.at(-1)
   if (targets.length === 0) {
@@ -28,11 +32,17 @@ function checkTargets({ report, origins }: Inspection, { targets }: UpstreamDocu
     const origin = parseTargetUrl(typeof target === 'string' ? target : target.url)
     if (isFlaw(origin)) continue
     if (seen.has(origin)) {
-      report.add({ path: at, message: `a target of upstream '${name}' stands twice`, remedy: 'keep one, with a weight' })
+      report.add({
+        path: at,
+        message: `a target of upstream '${name}' stands twice`,
+        remedy: 'keep one, with a weight',
+      })
     }
     seen.add(origin)
   }
-  const served = targets.filter((target) => typeof target === 'string' || (target.weight > 0 && target.role === 'primary'))
+  const served = targets.filter(
+    (target) => typeof target === 'string' || (target.weight > 0 && target.role === 'primary'),
+  )
   if (served.length > 0) return
   report.add({
     path: place,
@@ -50,7 +60,12 @@ function checkHash({ report }: Inspection, { balance, hashOn }: UpstreamDocument
   }
   if (balance !== 'hash' && hashOn !== undefined) {
     const remedy = 'write balance: hash, or remove hashOn'
-    report.add({ path: [...path, 'hashOn'], at: 'key', message: 'hashOn has no effect without balance: hash', remedy })
+    report.add({
+      path: [...path, 'hashOn'],
+      at: 'key',
+      message: 'hashOn has no effect without balance: hash',
+      remedy,
+    })
   }
 }
 
@@ -65,10 +80,23 @@ function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: Docu
   const { report } = inspection
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined) && report.isSound(place)) {
     const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'
-    report.add({ path: place, at: 'key', message: `a client certificate needs its ${missing}`, remedy: `add ${missing}` })
+    report.add({
+      path: place,
+      at: 'key',
+      message: `a client certificate needs its ${missing}`,
+      remedy: `add ${missing}`,
+    })
   }
-  const isSecure = targets.some((target) => (typeof target === 'string' ? target : target.url).startsWith('https:'))
+  const isSecure = targets.some((target) =>
+    (typeof target === 'string' ? target : target.url).startsWith('https:'),
+  )
   if (isSecure || !report.isSound([...path, 'targets'])) return
   const message = `tls has no effect: upstream '${path.at(-1)}' has no https target`
-  report.add({ path: place, at: 'key', severity: 'warning', message, remedy: 'write https:// in the targets, or remove tls' })
+  report.add({
+    path: place,
+    at: 'key',
+    severity: 'warning',
+    message,
+    remedy: 'write https:// in the targets, or remove tls',
+  })
 }

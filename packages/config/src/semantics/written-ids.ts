@@ -4,5 +4,7 @@ import { isMapping, valueAt } from '../document-path.js'
 export function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {
   const items = valueAt(whole, [list])
   if (!Array.isArray(items)) return new Set()
-  return new Set(items.flatMap((item) => (isMapping(item) && typeof item['id'] === 'string' ? [item['id']] : [])))
+  return new Set(
+    items.flatMap((item) => (isMapping(item) && typeof item['id'] === 'string' ? [item['id']] : [])),
+  )
 }

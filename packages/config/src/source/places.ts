@@ -49,7 +49,10 @@ export class Places {
   }
 
   #at(node: Node | null, value: Node | null): Place {
-    return { ...this.ofOffset(node?.range?.[0] ?? 0), literalOffset: node === value ? this.#literal(node) : null }
+    return {
+      ...this.ofOffset(node?.range?.[0] ?? 0),
+      literalOffset: node === value ? this.#literal(node) : null,
+    }
   }
 
   #literal(node: Node | null): number | null {

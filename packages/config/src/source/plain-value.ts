@@ -41,7 +41,10 @@ class Reader {
     if (isAround(alias, target)) return this.#refuse(alias, 'this alias repeats a value that holds it')
     if (this.#repeated > MAX_REPEATED || this.#aliasDepth === MAX_ALIAS_DEPTH) {
       this.#isExhausted = true
-      return this.#refuse(alias, `aliases repeat more than ${MAX_REPEATED} values or ${MAX_ALIAS_DEPTH} levels`)
+      return this.#refuse(
+        alias,
+        `aliases repeat more than ${MAX_REPEATED} values or ${MAX_ALIAS_DEPTH} levels`,
+      )
     }
     this.#aliasDepth++
     const value = this.read(target)

@@ -17,7 +17,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
 }
 
 /** Codes that leave the structure of the document intact. */
-const HARMLESS: ReadonlySet<string> = new Set(['BAD_DQ_ESCAPE', 'TAG_RESOLVE_FAILED', 'BAD_ALIAS', 'ALIAS_PROPS'])
+const HARMLESS: ReadonlySet<string> = new Set([
+  'BAD_DQ_ESCAPE',
+  'TAG_RESOLVE_FAILED',
+  'BAD_ALIAS',
+  'ALIAS_PROPS',
+])
 
 /** Mistakes after which the rest of the document can still be read. */
 export function isolatedFlaws(errors: readonly YAMLError[]): readonly SourceFlaw[] {

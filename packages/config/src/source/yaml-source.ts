@@ -1,4 +1,4 @@
-import { type CST, Composer, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
 import type { DocumentPath } from '../document-path.js'
 import { linkAliases } from './alias.js'
 import { type Place, Places } from './places.js'
@@ -48,8 +48,7 @@ function compose(text: string, lines: LineCounter): Composed {
   if (text.length > MAX_LENGTH) return refused('the document is larger than 4 MB', 'split it')
   const tokens = tokensOf(text, lines)
   if (tokens === null) return refused(`the document is nested deeper than ${MAX_DEPTH} levels`, 'flatten it')
-  const composer = new Composer({ schema: 'core', uniqueKeys: false, prettyErrors: false })
-  const [document, second] = [...composer.compose(tokens, true, text.length)]
+  const [document, second] = documentsOf(tokens, text.length)
   const errors = [...(document?.errors ?? []), ...(document?.warnings ?? [])]
   return {
     root: (document?.contents ?? null) as ParsedNode | null,
@@ -69,6 +68,18 @@ function tokensOf(text: string, lines: LineCounter): CST.Token[] | null {
   }
   for (const token of parser.end()) tokens.push(token)
   return tokens
+}
+
+/** Without stack traces: garbage brings errors by the ten thousand, and a trace of each takes a second per thousand. */
+function documentsOf(tokens: readonly CST.Token[], length: number): Document.Parsed[] {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    const composer = new Composer({ schema: 'core', uniqueKeys: false, prettyErrors: false })
+    return [...composer.compose(tokens, true, length)]
+  } finally {
+    Error.stackTraceLimit = limit
+  }
 }
 
 function surplus(document: Document.Parsed): SourceFlaw {

@@ -53,6 +53,8 @@ export class WorkerHandle implements Participant {
   readonly exited: Promise<Exit>
   /** The load that serves, by its epoch; 0 before the first. */
   epoch = 0
+  /** The digest of that load, as the worker told it. */
+  digest: string | null = null
   isReady = false
   lastBeat: HeartbeatMessage | null = null
   lastSamples: readonly Sample[] = []
@@ -109,9 +111,11 @@ export class WorkerHandle implements Participant {
   }
 
   async activate(epoch: number): Promise<Refusal> {
-    const refusal = refusalOf(await this.#ask({ kind: 'activate', epoch }, this.#deadlines.activateMs))
-    if (refusal === null) this.epoch = epoch
-    return refusal
+    const answer = await this.#ask({ kind: 'activate', epoch }, this.#deadlines.activateMs)
+    if (answer.kind !== 'activated') return refusalOf(answer)
+    this.epoch = epoch
+    this.digest = answer.digest
+    return null
   }
 
   async discard(epoch: number): Promise<Refusal> {

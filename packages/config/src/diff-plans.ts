@@ -1,0 +1,92 @@
+import type { Catalog } from '@sluice/core'
+import { canonicalJson } from './digest.js'
+import { displayPlan } from './display-plan.js'
+import type { Plan, RoutePlan } from './plan.js'
+import { differences } from './plan-difference.js'
+
+/** What a change is about. */
+export type PlanPart = 'listener' | 'admin' | 'workers' | 'upstream' | 'route' | 'log' | 'metrics' | 'drain'
+
+/** One part of a plan that is new, different or gone. */
+export interface PlanChange {
+  readonly kind: 'add' | 'change' | 'remove'
+  readonly what: PlanPart
+  /** The route's id, the upstream's name, the listener's address; empty for what there is one of. */
+  readonly name: string
+  /** For a change, each setting that differs; for the others, at most a summary. Secrets are masked. */
+  readonly details: readonly string[]
+}
+
+/**
+ * What changes in a gateway when one plan takes the place of another; empty when nothing does. Order counts only where
+ * it means something.
+ * @param catalog tells which settings of policies are secret; without it none of their settings is shown.
+ */
+export function diffPlans(
+  before: Plan | null,
+  after: Plan,
+  catalog: Catalog = new Map(),
+): readonly PlanChange[] {
+  const old = before === null ? new Map<string, Part>() : partsOf(before, catalog)
+  const now = partsOf(after, catalog)
+  const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
+  const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
+  return [...others, ...removed]
+}
+
+/** Lines for people: `+` new, `~` different, `-` gone, with the details below. */
+export function formatDiff(changes: readonly PlanChange[]): string[] {
+  const signs = { add: '+', change: '~', remove: '-' } as const
+  return changes.flatMap(({ kind, what, name, details }) => [
+    `${signs[kind]} ${what}${name === '' ? '' : ` ${name}`}`,
+    ...details.map((detail) => `    ${detail}`),
+  ])
+}
+
+/** A part of a plan; it is compared as it is and shown as `shown`. */
+interface Part {
+  readonly what: PlanPart
+  readonly name: string
+  readonly value: unknown
+  readonly shown: unknown
+}
+
+function addedOrChanged(old: Part | undefined, now: Part): PlanChange[] {
+  if (old === undefined) return [changeOf('add', now, summary(now))]
+  if (canonicalJson(old.value) === canonicalJson(now.value)) return []
+  const details = differences({ old: old.value, now: now.value, oldShown: old.shown, nowShown: now.shown })
+  return details.length === 0 ? [] : [changeOf('change', now, details)]
+}
+
+function changeOf(kind: PlanChange['kind'], { what, name }: Part, details: readonly string[]): PlanChange {
+  return { kind, what, name, details }
+}
+
+function summary({ what, shown }: Part): string[] {
+  if (what !== 'route') return []
+  const { match, action } = shown as RoutePlan
+  const methods = match.methods.length === 0 ? 'every method' : match.methods.join(', ')
+  const hosts = match.hosts.length === 0 ? '' : ` on ${match.hosts.join(', ')}`
+  const path = match.path.kind === 'any' ? 'every path' : match.path.text
+  return [`${methods}${hosts}, ${path} -> ${action.kind === 'proxy' ? action.upstream : action.kind}`]
+}
+
+function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
+  const shown = displayPlan(plan, catalog)
+  const parts = new Map<string, Part>()
+  const add = (what: PlanPart, name: string, pair: { value: unknown; shown: unknown }) => {
+    // Two listeners may both ask for any free port.
+    let key = `${what} ${name}`
+    while (parts.has(key)) key += "'"
+    parts.set(key, { what, name, ...pair })
+  }
+  plan.listeners.forEach((value, i) => add('listener', value.address, { value, shown: shown.listeners[i] }))
+  plan.upstreams.forEach((value, i) => add('upstream', value.name, { value, shown: shown.upstreams[i] }))
+  plan.routes.forEach((value, i) => add('route', value.id, { value, shown: shown.routes[i] }))
+  add('admin', '', { value: plan.admin, shown: shown.admin })
+  add('workers', '', { value: { count: plan.workers }, shown: { count: plan.workers } })
+  add('log', '', { value: plan.log, shown: shown.log })
+  add('metrics', '', { value: plan.metrics, shown: plan.metrics })
+  add('drain', '', { value: plan.drain, shown: plan.drain })
+  return parts
+}

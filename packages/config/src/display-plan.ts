@@ -1,0 +1,29 @@
+import type { Catalog } from '@sluice/core'
+import { MASK, maskSecrets } from './mask.js'
+import type { AdminPlan, ListenerPlan, LogPlan, Plan, PolicyUse, UpstreamPlan } from './plan.js'
+import { adminSchema, listenerSchema } from './schema/listener.js'
+import { logSchema } from './schema/log.js'
+import { upstreamSchema } from './schema/upstream.js'
+
+/**
+ * The plan as it may be shown: secrets written into the document are masked, references stand as written. The
+ * configuration of a policy that the catalog does not have is masked as a whole.
+ */
+export function displayPlan(plan: Plan, catalog: Catalog): Plan {
+  return {
+    ...plan,
+    listeners: plan.listeners.map((listener) => maskSecrets(listenerSchema, listener) as ListenerPlan),
+    admin: maskSecrets(adminSchema, plan.admin) as AdminPlan,
+    upstreams: plan.upstreams.map((upstream) => maskSecrets(upstreamSchema, upstream) as UpstreamPlan),
+    routes: plan.routes.map((route) => ({
+      ...route,
+      policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
+    })),
+    log: maskSecrets(logSchema, plan.log) as LogPlan,
+  }
+}
+
+function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {
+  const schema = catalog.get(policy.use)?.schema
+  return { ...policy, with: schema === undefined ? MASK : maskSecrets(schema, policy.with) }
+}

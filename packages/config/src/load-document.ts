@@ -1,0 +1,107 @@
+import type { Catalog } from '@sluice/core'
+import { fillDefaults } from './check/defaults.js'
+import { documentViolations } from './check/document-violations.js'
+import { soundPartsOf } from './check/sound-parts.js'
+import { wordingOf } from './check/wording.js'
+import type { Diagnostic } from './diagnostic.js'
+import { digestOf } from './digest.js'
+import type { DocumentSource } from './document-file.js'
+import { formatPath, valueAt } from './document-path.js'
+import { flagAt, type Overrides, withOverrides } from './overrides.js'
+import type { Load } from './plan.js'
+import { planOf } from './planning/document-plan.js'
+import { writtenPolicies } from './policy-uses.js'
+import { valuesOf } from './reference/plan-values.js'
+import { ReferenceValues } from './reference/reference-values.js'
+import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
+import { settleReferences } from './reference/settled-document.js'
+import { Report } from './report.js'
+import { type Document, documentSchema } from './schema/document.js'
+import { inspect } from './semantics/inspect.js'
+import { readYaml } from './source/yaml-source.js'
+import { type ReadFile, readTextFile } from './text-file.js'
+
+/** What a document is loaded with. */
+export interface LoadOptions {
+  readonly catalog: Catalog
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Reads the files that the document names; from the file system when absent. */
+  readonly readFile?: ReadFile
+  readonly overrides?: Overrides
+}
+
+/** A load, or everything that is wrong with the document. */
+export type LoadResult =
+  | { readonly ok: true; readonly load: Load; readonly warnings: readonly Diagnostic[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** Largest file that a document names, in bytes. */
+const MAX_FILE_BYTES = 1024 * 1024
+
+/** Turns the text of a document into a plan, or says everything that is wrong with it. Never throws. */
+export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
+  const { catalog, env, overrides = {}, readFile = (path) => readTextFile(path, MAX_FILE_BYTES) } = options
+  const yaml = readYaml(source.text)
+  const report = new Report(yaml, source.name)
+  const root = withOverrides(yaml.value, overrides)
+  const values = new ReferenceValues({ env, readFile, documentName: source.name })
+  const leaves = referencedLeaves(root, values, report)
+  report.conceal(leaves)
+  const { kept, resolved } = settleReferences(root, leaves, catalog)
+  reportViolations(resolved, { catalog, leaves, overrides, report })
+  const sound = soundPartsOf(structuredClone(resolved))
+  if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, report })
+  const diagnostics = report.diagnostics()
+  if (sound === null || report.hasErrors) return { ok: false, diagnostics }
+  return { ok: true, load: loadOf(kept, sound.document, { catalog, values }), warnings: diagnostics }
+}
+
+interface ViolationContext {
+  readonly catalog: Catalog
+  readonly leaves: ReferencedLeaves
+  readonly overrides: Overrides
+  readonly report: Report
+}
+
+function reportViolations(resolved: unknown, { catalog, leaves, overrides, report }: ViolationContext): void {
+  if (resolved === null || resolved === undefined) {
+    report.add({
+      path: [],
+      message: 'the document is empty',
+      remedy: 'begin with version: 1',
+      presumesAll: true,
+    })
+    return
+  }
+  for (const violation of documentViolations(resolved, catalog)) {
+    const { path, key, keyword } = violation
+    // A text whose references have no value is reported once, and not for what it looks like without them.
+    if (key === null && leaves.get(formatPath(path))?.value === null) continue
+    const wording = wordingOf(violation, {
+      references: report.referencesAt(path),
+      flag: flagAt(path, overrides),
+    })
+    const isAbsence = keyword === 'required' || keyword === 'choice'
+    report.add({
+      ...wording,
+      path: key === null ? path : [...path, key],
+      at: key !== null || isAbsence ? 'key' : 'value',
+      ...(isAbsence ? { presumesAll: true } : {}),
+    })
+  }
+}
+
+/** Builds the load from the form that keeps references; the resolved form decides what defaults apply. */
+function loadOf(
+  kept: unknown,
+  document: Document,
+  context: { catalog: Catalog; values: ReferenceValues },
+): Load {
+  fillDefaults(documentSchema, kept, document)
+  for (const policy of writtenPolicies(kept)) {
+    const schema = context.catalog.get(policy.use)?.schema
+    if (schema !== undefined) fillDefaults(schema, policy.with, valueAt(document, [...policy.path, 'with']))
+  }
+  const plan = planOf(kept as Document)
+  return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
+}

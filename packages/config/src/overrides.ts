@@ -1,0 +1,41 @@
+import { type DocumentPath, formatPath, isMapping } from './document-path.js'
+
+/** What the command line puts over the document. */
+export interface Overrides {
+  readonly workers?: number
+  /** The address of the first listener. */
+  readonly listen?: string
+  readonly logSink?: 'file' | 'none' | 'elasticsearch'
+}
+
+const FLAGS: ReadonlyMap<string, keyof Overrides> = new Map([
+  ['workers', 'workers'],
+  ['listeners[0].address', 'listen'],
+  ['log.sink', 'logSink'],
+])
+const FLAG_NAMES = { workers: '--workers', listen: '--listen', logSink: '--log-sink' } as const
+
+/** A document, which may hold mistakes, with the overrides put in; the original stays as it is. */
+export function withOverrides(root: unknown, overrides: Overrides): unknown {
+  if (!isMapping(root)) return root
+  const { workers, listen, logSink } = overrides
+  return {
+    ...root,
+    ...(workers === undefined ? {} : { workers }),
+    ...(listen === undefined ? {} : { listeners: withAddress(root['listeners'], listen) }),
+    ...(logSink === undefined
+      ? {}
+      : { log: { ...(isMapping(root['log']) ? root['log'] : {}), sink: logSink } }),
+  }
+}
+
+/** The flag that gave the value at a path, or null. */
+export function flagAt(path: DocumentPath, overrides: Overrides): string | null {
+  const name = FLAGS.get(formatPath(path))
+  return name === undefined || overrides[name] === undefined ? null : FLAG_NAMES[name]
+}
+
+function withAddress(listeners: unknown, address: string): unknown[] {
+  const [first, ...others]: unknown[] = Array.isArray(listeners) ? listeners : []
+  return [{ ...(isMapping(first) ? first : {}), address }, ...others]
+}

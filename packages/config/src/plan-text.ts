@@ -1,0 +1,28 @@
+import { plainReference } from './reference/json-template.js'
+
+const PLACES = /\$\$\{|\$\{[^}]*\}/g
+
+/** The references in a text of the plan, as they stand there. */
+export function referencesIn(text: string): readonly string[] {
+  return [...text.matchAll(PLACES)].map(([place]) => place).filter((place) => place !== '$${')
+}
+
+/** A text of the plan with the values put in and its escapes undone. @throws Error when a value is missing. */
+export function fillText(text: string, values: Readonly<Record<string, string>>): string {
+  if (!text.includes('${')) return text
+  return text.replaceAll(PLACES, (place) => {
+    if (place === '$${') return '${'
+    const value = Object.hasOwn(values, place) ? values[place] : undefined
+    if (value === undefined)
+      throw new Error(`the plan has ${plainReference(place)}, but its value was not handed over`)
+    return value
+  })
+}
+
+/** A copy of a value with every text in it replaced. */
+export function mapTexts(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]))
+}

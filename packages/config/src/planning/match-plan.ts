@@ -1,0 +1,42 @@
+import { isFlaw } from '../flaw.js'
+import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import type { FieldPredicate, MatchPlan, PathPlan } from '../plan.js'
+import type { RouteDocument } from '../schema/document.js'
+
+type MatchDocument = RouteDocument['match']
+type PredicateDocument = MatchDocument['headers'][string]
+
+/** What a route matches; lists whose order means nothing are sorted. */
+export function matchPlan(match: MatchDocument): MatchPlan {
+  return {
+    hosts: distinct(match.hosts.map((host) => host.toLowerCase())),
+    path: pathPlan(match.path),
+    methods: distinct(match.methods.map((method) => method.toUpperCase())),
+    headers: predicates(match.headers, (name) => name.toLowerCase()),
+    query: predicates(match.query, (name) => name),
+    when: match.when ?? null,
+  }
+}
+
+function pathPlan(text: string | undefined): PathPlan {
+  const path = text === undefined ? ANY_PATH : parsePathPattern(text)
+  if (isFlaw(path)) throw new Error(`unchecked path: ${path.message}`)
+  return path
+}
+
+function predicates(tests: MatchDocument['headers'], nameOf: (name: string) => string): FieldPredicate[] {
+  const list = Object.entries(tests).map(([name, test]) => ({ name: nameOf(name), ...testOf(test) }))
+  return list.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function testOf(test: PredicateDocument): Pick<FieldPredicate, 'test' | 'value'> {
+  if (typeof test === 'string') return { test: 'exact', value: test }
+  if (test.prefix !== undefined) return { test: 'prefix', value: test.prefix }
+  if (test.regex !== undefined) return { test: 'regex', value: test.regex }
+  if (test.present !== undefined) return { test: test.present ? 'present' : 'absent', value: '' }
+  return { test: 'exact', value: test.exact ?? '' }
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)].sort()
+}

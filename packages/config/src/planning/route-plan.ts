@@ -1,0 +1,48 @@
+import { parseDuration } from '@sluice/core'
+import type { PolicyUse, RoutePlan, TimeoutsPlan } from '../plan.js'
+import { policyIdOf } from '../policy-id.js'
+import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
+import { actionPlan, rewritePlan } from './action-plan.js'
+import { matchPlan } from './match-plan.js'
+import { timeoutsPlan } from './upstream-plan.js'
+
+/** The routes of the plan in the order of the document, without their order among equals. */
+export function routePlans(document: Document): readonly RoutePlan[] {
+  const shared = new Map(document.policies.map((policy) => [policy.id, policy]))
+  return document.routes.map((route) => ({
+    id: route.id,
+    match: matchPlan(route.match),
+    priority: route.priority,
+    order: 0,
+    rewrite: rewritePlan(route.rewrite),
+    action: actionPlan(route),
+    timeouts: routeTimeouts(route, document),
+    policies: chainOf(route, shared),
+  }))
+}
+
+function routeTimeouts({ upstream, timeouts }: RouteDocument, { upstreams }: Document): TimeoutsPlan | null {
+  const own = upstream === undefined ? undefined : upstreams[upstream]
+  if (own === undefined) return null
+  const { connectMs, headersMs, idleMs, totalMs } = timeoutsPlan(own.timeouts)
+  return {
+    connectMs: millisecondsOr(timeouts?.connect, connectMs),
+    headersMs: millisecondsOr(timeouts?.headers, headersMs),
+    idleMs: millisecondsOr(timeouts?.idle, idleMs),
+    totalMs: millisecondsOr(timeouts?.total, totalMs),
+  }
+}
+
+function millisecondsOr(text: string | undefined, fallback: number): number {
+  return text === undefined ? fallback : parseDuration(text)
+}
+
+function chainOf(route: RouteDocument, shared: ReadonlyMap<string, PolicyDocument>): PolicyUse[] {
+  return route.policies.flatMap((entry, i) => {
+    const policy = typeof entry === 'string' ? shared.get(entry) : entry
+    if (policy === undefined) throw new Error('unchecked chain: it names a policy that is not there')
+    if (!policy.enabled) return []
+    const { use, when = null, onError } = policy
+    return [{ id: policyIdOf(entry, route.id, i), use, with: policy.with, when, onError }]
+  })
+}

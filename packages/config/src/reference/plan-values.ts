@@ -1,0 +1,24 @@
+import { isFlaw } from '../flaw.js'
+import type { Plan } from '../plan.js'
+import { mapTexts, referencesIn } from '../plan-text.js'
+import { asJsonText, isJsonReference, plainReference } from './json-template.js'
+import type { ReferenceValues } from './reference-values.js'
+import { parseTemplate, referencesOf } from './text-template.js'
+
+/** The values of the references that a plan holds, as they stand in it. */
+export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  mapTexts(plan, (text) => {
+    for (const reference of referencesIn(text)) found[reference] ??= valueOf(reference, values)
+    return text
+  })
+  return found
+}
+
+function valueOf(text: string, values: ReferenceValues): string {
+  const template = parseTemplate(plainReference(text))
+  const reference = isFlaw(template) ? undefined : referencesOf(template)[0]
+  const value = reference === undefined ? undefined : values.of(reference)
+  if (typeof value !== 'string') throw new Error('unchecked reference in the plan')
+  return isJsonReference(text) ? asJsonText(value) : value
+}

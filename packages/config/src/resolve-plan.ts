@@ -1,0 +1,26 @@
+import { isFlaw } from './flaw.js'
+import { parseTargetUrl } from './grammar/url.js'
+import type { Load, Plan, TargetPlan } from './plan.js'
+import { fillText, mapTexts } from './plan-text.js'
+
+/**
+ * The plan with the values of its references in place: what is compiled, and never printed or stored.
+ * @throws Error when a value is missing or a target is no URL; both mean that the load was put together by hand.
+ */
+export function resolvePlan({ plan, values }: Load): Plan {
+  const resolved = mapTexts(plan, (text) => fillText(text, values)) as Plan
+  return {
+    ...resolved,
+    upstreams: resolved.upstreams.map((upstream) => ({
+      ...upstream,
+      targets: upstream.targets.map(withOrigin),
+    })),
+  }
+}
+
+/** A URL that came from a reference may have a slash at its end. */
+function withOrigin(target: TargetPlan): TargetPlan {
+  const origin = parseTargetUrl(target.url)
+  if (isFlaw(origin)) throw new Error('a target of the plan is not the URL of a target')
+  return { ...target, url: origin }
+}

@@ -1,0 +1,21 @@
+import { checkAvailability } from './availability-check.js'
+import { checkConflicts } from './conflict-check.js'
+import type { Inspection } from './inspection.js'
+import { checkListeners } from './listener-check.js'
+import { checkLog } from './log-check.js'
+import { checkPolicies } from './policy-check.js'
+import { checkRoutes } from './route-check.js'
+import { checkUnused } from './unused-check.js'
+import { checkUpstreams } from './upstream-check.js'
+
+/** Checks what no schema can: how the parts of a document fit together. Warnings only when there is no error. */
+export function inspect(inspection: Inspection): void {
+  checkAvailability(inspection)
+  checkListeners(inspection)
+  checkUpstreams(inspection)
+  checkPolicies(inspection)
+  checkRoutes(inspection)
+  checkConflicts(inspection)
+  checkLog(inspection)
+  if (!inspection.report.hasErrors) checkUnused(inspection)
+}

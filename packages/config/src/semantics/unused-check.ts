@@ -1,0 +1,24 @@
+import type { Inspection } from './inspection.js'
+
+/** Warns of what is defined and never used. */
+export function checkUnused({ document, origins, report }: Inspection): void {
+  const upstreams = new Set(document.routes.map((route) => route.upstream))
+  for (const name of Object.keys(document.upstreams)) {
+    if (upstreams.has(name)) continue
+    const message = `no route uses the upstream '${name}'`
+    report.add({
+      path: ['upstreams', name],
+      at: 'key',
+      severity: 'warning',
+      message,
+      remedy: 'use it or remove it',
+    })
+  }
+  const entries = new Set(document.routes.flatMap((route) => route.policies))
+  for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
+    if (entries.has(policy.id)) continue
+    const place = [...path, 'id']
+    const message = `no route uses the policy ${report.quote(policy.id, place)}`
+    report.add({ path: place, severity: 'warning', message, remedy: 'use it or remove it' })
+  }
+}

@@ -1,0 +1,44 @@
+import type { Diagnostic, PlanChange } from '@sluice/config'
+import type { Origin } from './deploy-history.js'
+import type { Objection } from './rollout.js'
+
+/** How a document is to be applied. */
+export interface ApplyRequest {
+  /** Only says what would change. */
+  readonly dryRun: boolean
+  /** The digest that must serve now, else nothing is done; null: any. */
+  readonly ifMatch: string | null
+  readonly note: string
+  readonly origin: Origin
+  /** Who asks: a token's id, a signal, `file`. */
+  readonly actor: string
+}
+
+/** What came of it. In every case but `applied`, what served before goes on serving. */
+export type ApplyResult =
+  | { readonly result: 'applied' | 'unchanged' | 'valid'; readonly digest: string } & Accepted
+  | { readonly result: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
+  /** Objections of worker 0 are those of the supervisor itself. */
+  | { readonly result: 'rolled-back'; readonly digest: string | null; readonly reasons: readonly Objection[] }
+  | { readonly result: 'stale'; readonly digest: string | null }
+  | { readonly result: 'busy' | 'draining' }
+
+/** The facts of a document that is in order. */
+interface Accepted {
+  readonly changes: readonly PlanChange[]
+  readonly warnings: readonly Diagnostic[]
+}
+
+/** The last rollout, for operators. */
+export interface RolloutReport {
+  /** ISO 8601. */
+  readonly at: string
+  readonly result: 'applied' | 'rolled-back'
+  /** Of the document that was rolled out. */
+  readonly digest: string
+  readonly origin: Origin
+  readonly actor: string
+  readonly note: string
+  readonly durationMs: number
+  readonly reasons: readonly Objection[]
+}

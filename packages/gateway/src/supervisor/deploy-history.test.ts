@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { DeployHistory, MAX_DEPLOYS } from './deploy-history.js'
+import { LastGoodFile } from './last-good.js'
+
+function directory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'deploys-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+const facts = (digest: string) =>
+  ({ at: '2026-01-01T00:00:00.000Z', digest, origin: 'api', actor: 'ops', note: '' }) as const
+
+test('deploys are listed newest first, also after a restart', (t) => {
+  const dir = directory(t)
+  const history = new DeployHistory(dir)
+  history.record(facts('a'), { name: 'f', text: 'A' })
+  history.record(facts('b'), { name: 'f', text: 'B' })
+  const ids = (list: DeployHistory) => list.list().map((deploy) => [deploy.id, deploy.digest])
+  assert.deepEqual(ids(history), [
+    ['2', 'b'],
+    ['1', 'a'],
+  ])
+  assert.deepEqual(ids(new DeployHistory(dir)), ids(history))
+  assert.equal('text' in history.list()[0]!, false)
+})
+
+test('the oldest deploys are forgotten beyond the bound and ids go on growing', (t) => {
+  const dir = directory(t)
+  const history = new DeployHistory(dir)
+  for (let i = 0; i < MAX_DEPLOYS + 5; i++) history.record(facts(`d${i}`), { name: 'f', text: 'T' })
+  assert.equal(readdirSync(join(dir, 'deploys')).length, MAX_DEPLOYS)
+  assert.equal(history.list()[0]?.id, String(MAX_DEPLOYS + 5))
+  assert.equal(history.find({ id: '1', servingDigest: null }), null)
+})
+
+test('without an id the newest deploy that differs from what serves is found', (t) => {
+  const history = new DeployHistory(directory(t))
+  history.record(facts('a'), { name: 'f', text: 'A' })
+  history.record(facts('b'), { name: 'f', text: 'B' })
+  assert.equal(history.find({ id: null, servingDigest: 'b' })?.text, 'A')
+  assert.equal(history.find({ id: '2', servingDigest: 'b' })?.text, 'B')
+  assert.equal(history.find({ id: '../../etc/passwd', servingDigest: 'b' }), null)
+})
+
+test('only the owner can read what is stored, and a broken file is no deploy', (t) => {
+  const dir = directory(t)
+  const history = new DeployHistory(dir)
+  history.record(facts('a'), { name: 'f', text: 'A' })
+  const file = join(dir, 'deploys', '00000001.json')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  writeFileSync(join(dir, 'deploys', '00000002.json'), '{"id":')
+  assert.equal(new DeployHistory(dir).list().length, 1)
+})
+
+test('what served last is read back whole, and a broken file is as good as none', (t) => {
+  const dir = directory(t)
+  const file = new LastGoodFile(dir)
+  assert.equal(file.read(), null)
+  file.save({ digest: 'a', name: 'gateway.yaml', text: 'version: 1' })
+  assert.deepEqual(new LastGoodFile(dir).read(), { digest: 'a', name: 'gateway.yaml', text: 'version: 1' })
+  assert.equal(statSync(file.path).mode & 0o777, 0o600)
+  writeFileSync(file.path, '[]')
+  assert.equal(file.read(), null)
+})

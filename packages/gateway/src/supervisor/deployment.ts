@@ -1,0 +1,133 @@
+import type { Diagnostic, Load } from '@sluice/config'
+import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
+import type { DeployHistory, Origin } from './deploy-history.js'
+import type { Source } from './document-source.js'
+import { type Documents, isSameLoad } from './documents.js'
+import type { LastGoodFile } from './last-good.js'
+import type { Objection } from './rollout.js'
+import { SerialQueue } from './serial-queue.js'
+
+/** A load that serves. */
+export interface Deployed {
+  readonly load: Load
+  readonly source: Source
+  readonly origin: Origin
+  readonly warnings: readonly Diagnostic[]
+}
+
+/** What a deployment works with. */
+export interface DeploymentSeams {
+  readonly documents: Documents
+  /** Brings a load to all workers; an empty list when it serves, else who objected, and nothing has changed. */
+  readonly rollOut: (load: Load) => Promise<readonly Objection[]>
+  readonly lastGood: LastGoodFile
+  readonly history: DeployHistory
+  readonly log: OperationLog
+}
+
+/** Documents that may wait for the one that is being applied; one more is refused. */
+const MAX_WAITING = 16
+
+/** The one way for a document into service, whether it comes from the file, a signal or the API. */
+export class Deployment {
+  /** How often a rollout ended so. */
+  readonly counts = { applied: 0, 'rolled-back': 0 }
+  lastRollout: RolloutReport | null = null
+  readonly #seams: DeploymentSeams
+  readonly #queue = new SerialQueue(MAX_WAITING)
+  #current: Deployed | null = null
+  #isClosed = false
+
+  constructor(seams: DeploymentSeams) {
+    this.#seams = seams
+  }
+
+  get current(): Deployed | null {
+    return this.#current
+  }
+
+  /** Documents that are being applied or wait for it. */
+  get queueLength(): number {
+    return this.#queue.size
+  }
+
+  /** Takes no more documents. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Applies a document, after those that came before it. */
+  async apply(source: Source, request: ApplyRequest): Promise<ApplyResult> {
+    const before = this.#current?.load.digest ?? null
+    const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
+    this.#report(source, request, before, result)
+    return result
+  }
+
+  async #apply(source: Source, request: ApplyRequest): Promise<ApplyResult> {
+    if (this.#isClosed) return { result: 'draining' }
+    const serving = this.#current?.load ?? null
+    const digestNow = serving?.digest ?? null
+    if (request.ifMatch !== null && request.ifMatch !== digestNow) return { result: 'stale', digest: digestNow }
+
+    const outcome = await this.#seams.documents.load(source)
+    if (!outcome.ok) return { result: 'invalid', diagnostics: outcome.diagnostics }
+    const { load, warnings } = outcome
+    const changes = this.#seams.documents.changes(serving?.plan ?? null, load.plan)
+    const accepted = { digest: load.digest, changes, warnings }
+    if (serving !== null && isSameLoad(serving, load)) return { result: 'unchanged', ...accepted }
+    if (request.dryRun) return { result: 'valid', ...accepted }
+
+    const startedMono = performance.now()
+    const reasons = await this.#seams.rollOut(load)
+    const result = reasons.length === 0 ? 'applied' : 'rolled-back'
+    this.#remember(request, { result, digest: load.digest, reasons }, startedMono)
+    if (result === 'rolled-back') return { result, digest: digestNow, reasons }
+    this.#current = { load, source, origin: request.origin, warnings }
+    this.#keep(load, source, request)
+    return { result, ...accepted }
+  }
+
+  #remember(
+    request: ApplyRequest,
+    outcome: Pick<RolloutReport, 'result' | 'digest' | 'reasons'>,
+    startedMono: number,
+  ): void {
+    this.counts[outcome.result]++
+    const { origin, actor, note } = request
+    const durationMs = Math.round(performance.now() - startedMono)
+    this.lastRollout = { at: new Date().toISOString(), ...outcome, origin, actor, note, durationMs }
+  }
+
+  /** A disk that is full costs the memory of this deploy, not the deploy. */
+  #keep(load: Load, source: Source, request: ApplyRequest): void {
+    const { lastGood, history, log } = this.#seams
+    const { origin, actor, note } = request
+    try {
+      lastGood.save({ digest: load.digest, ...source })
+      if (origin === 'last-good' || history.list()[0]?.digest === load.digest) return
+      history.record({ at: new Date().toISOString(), digest: load.digest, origin, actor, note }, source)
+    } catch (error) {
+      log.error('config.not-kept', { ...errorFields(error), remedy: 'make room in or give access to the data directory' })
+    }
+  }
+
+  #report(source: Source, request: ApplyRequest, before: string | null, result: ApplyResult): void {
+    const { log, documents } = this.#seams
+    const { origin, actor, note, dryRun } = request
+    const facts = { document: source.name, origin, actor, note, dryRun, before }
+    if (result.result === 'invalid') {
+      const diagnostics = result.diagnostics.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
+      log.error('config.invalid', { ...facts, mistakes: result.diagnostics.length, diagnostics })
+    } else if (result.result === 'rolled-back') {
+      log.error('config.rolled-back', { ...facts, reasons: result.reasons })
+    } else if (result.result === 'applied' || result.result === 'unchanged' || result.result === 'valid') {
+      const warnings = result.warnings.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
+      log.info(`config.${result.result}`, { ...facts, after: result.digest, changes: result.changes.length, warnings })
+    } else log.warn(`config.${result.result}`, facts)
+  }
+}
+
+/** Diagnostics in one entry of the log; the API answers all of them. */
+const MAX_REPORTED = 100

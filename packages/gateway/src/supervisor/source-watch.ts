@@ -1,0 +1,88 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { dirname } from 'node:path'
+import { fingerprint, readDocument, type Source } from './document-source.js'
+
+/** What to watch and whom to tell. */
+export interface SourceWatchOptions {
+  readonly path: string
+  readonly onChange: (source: Source) => void
+  /** Quiet time after an event before the file is read: an editor or a volume update makes several. */
+  readonly debounceMs?: number
+  /** The content is compared this often even without an event: some file systems tell none. */
+  readonly pollMs?: number
+}
+
+const DEBOUNCE_MS = 100
+const POLL_MS = 5000
+
+/**
+ * Tells when the content of a document has changed. The directory is watched, not the file: editors replace files,
+ * and Kubernetes swaps a `..data` symlink beside them. What counts is the content, so that an event alone (a touched
+ * file, a swap to the same text) tells nothing.
+ */
+export class SourceWatch {
+  readonly #options: SourceWatchOptions
+  readonly #poll: NodeJS.Timeout
+  #known: string | null = null
+  #watcher: FSWatcher | null = null
+  #debounce: NodeJS.Timeout | null = null
+  #isLooking = false
+  #isClosed = false
+
+  constructor(options: SourceWatchOptions) {
+    this.#options = options
+    this.#poll = setInterval(() => {
+      if (this.#watcher === null) this.#watch()
+      void this.#look()
+    }, options.pollMs ?? POLL_MS)
+    this.#watch()
+  }
+
+  /** This text has been dealt with, whatever came of it. */
+  acknowledge(text: string): void {
+    this.#known = fingerprint(text)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#poll)
+    if (this.#debounce !== null) clearTimeout(this.#debounce)
+    this.#watcher?.close()
+  }
+
+  #watch(): void {
+    try {
+      const watcher = watch(dirname(this.#options.path), () => this.#arm())
+      // The directory itself was removed or replaced: the poll watches the new one.
+      watcher.on('error', () => this.#unwatch())
+      this.#watcher = watcher
+    } catch {
+      this.#watcher = null
+    }
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close()
+    this.#watcher = null
+  }
+
+  #arm(): void {
+    if (this.#isClosed) return
+    if (this.#debounce !== null) clearTimeout(this.#debounce)
+    this.#debounce = setTimeout(() => void this.#look(), this.#options.debounceMs ?? DEBOUNCE_MS)
+  }
+
+  /** A file that is missing or half swapped is looked at again with the next event or poll. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return this.#arm()
+    this.#isLooking = true
+    const source = await readDocument(this.#options.path).catch(() => null)
+    this.#isLooking = false
+    if (source === null || this.#isClosed || fingerprint(source.text) === this.#known) return
+    this.acknowledge(source.text)
+    // The change may have come with a new directory, of which the old watch knows nothing.
+    this.#unwatch()
+    this.#watch()
+    this.#options.onChange(source)
+  }
+}

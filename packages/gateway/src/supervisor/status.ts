@@ -1,0 +1,51 @@
+import type { LogIdentity } from '@sluice/core'
+import type { RolloutReport } from './apply-result.js'
+import type { Origin } from './deploy-history.js'
+
+/** What `GET /v1/status` answers. */
+export interface SupervisorStatus {
+  readonly version: string
+  readonly pid: number
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly uptimeMs: number
+  /** Of the plan that serves; null before the first. */
+  readonly digest: string | null
+  readonly origin: Origin | null
+  readonly ready: boolean
+  /** Why not ready; null when ready. */
+  readonly reason: string | null
+  readonly draining: boolean
+  readonly workers: readonly WorkerStatus[]
+  readonly listeners: readonly ListenerStatus[]
+  readonly admin: { readonly address: string; readonly url: string } | null
+  readonly lastRollout: RolloutReport | null
+  /** What an operator should know: the last good document serves, the document has warnings. */
+  readonly warnings: readonly string[]
+}
+
+/** One worker process. */
+export interface WorkerStatus {
+  readonly id: number
+  /** Null while its slot waits to be filled again. */
+  readonly pid: number | null
+  readonly state: 'starting' | 'idle' | 'ready' | 'restarting' | 'stopped' | 'draining'
+  readonly digest: string | null
+  readonly inFlight: number
+  readonly connections: number
+  readonly restarts: number
+  readonly rssBytes: number
+  readonly loopLagMs: number
+  readonly uptimeMs: number
+  readonly log: LogIdentity
+}
+
+/** One listener with the port behind it. */
+export interface ListenerStatus {
+  readonly address: string
+  readonly host: string
+  readonly port: number
+  readonly engine: 'uws' | 'node'
+  readonly tls: boolean
+  readonly url: string
+}

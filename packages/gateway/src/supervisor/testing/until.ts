@@ -1,0 +1,13 @@
+/** Waits until a condition holds, asking often. @throws Error at the deadline, with what was waited for. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  deadlineMs = 20_000,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const endMono = performance.now() + deadlineMs
+  for (;;) {
+    const value = await condition()
+    if (value !== false && value !== null && value !== undefined) return value as NonNullable<Exclude<T, false>>
+    if (performance.now() > endMono) throw new Error(`still not true after ${deadlineMs} ms: ${condition}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,39 @@
+import { EMPTY_LOG } from './log-ledger.js'
+import type { WorkerStatus } from './status.js'
+import type { WorkerHandle } from './worker-handle.js'
+import type { WorkerPool } from './worker-pool.js'
+
+/** Every worker of the pool: one entry a slot, then those that are draining. */
+export function workerStatuses(pool: WorkerPool): WorkerStatus[] {
+  const seated = new Set(pool.slots.map((slot) => slot.handle))
+  const leaving = [...pool.live].filter((handle) => !seated.has(handle))
+  const restartsOf = new Map(pool.slots.map((slot) => [slot.worker, slot.restarts]))
+  return [
+    ...pool.slots.map((slot) => statusOf(slot.worker, slot.handle, slot.state, slot.restarts)),
+    ...leaving.map((handle) =>
+      statusOf(handle.worker, handle, 'draining', restartsOf.get(handle.worker) ?? 0),
+    ),
+  ]
+}
+
+function statusOf(
+  id: number,
+  handle: WorkerHandle | null,
+  state: WorkerStatus['state'],
+  restarts: number,
+): WorkerStatus {
+  const beat = handle?.lastBeat
+  return {
+    id,
+    pid: handle?.pid ?? null,
+    state,
+    digest: handle?.digest ?? null,
+    inFlight: beat?.inFlight ?? 0,
+    connections: beat?.connections ?? 0,
+    restarts,
+    rssBytes: beat?.rssBytes ?? 0,
+    loopLagMs: beat?.loopLagMs ?? 0,
+    uptimeMs: handle === null ? 0 : Math.round(handle.ageMs),
+    log: handle?.lastLog ?? EMPTY_LOG,
+  }
+}

@@ -1,0 +1,136 @@
+import type { TestContext } from 'node:test'
+import type { Catalog } from '@sluice/core'
+import type { ListenerPlan, Load, LogPlan, Plan, RoutePlan, TimeoutsPlan, UpstreamPlan } from '@sluice/config'
+import { createDataPlane } from '../worker/create-data-plane.js'
+import type { DataPlane } from '../worker/data-plane.js'
+import { closedPort } from './origin.js'
+
+/** What of a plan a test wants different from the defaults. */
+export interface PlanWish {
+  readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & { readonly limits?: Partial<ListenerPlan['limits']> }
+  readonly upstreams?: readonly (Partial<UpstreamPlan> & { readonly urls: readonly string[] })[]
+  readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
+  readonly log?: LogPlan
+}
+
+export const TIMEOUTS: TimeoutsPlan = { connectMs: 1000, headersMs: 5000, idleMs: 5000, totalMs: 60_000 }
+
+const LISTENER: ListenerPlan = {
+  address: '127.0.0.1:0',
+  host: '127.0.0.1',
+  port: 0,
+  engine: 'uws',
+  tls: null,
+  trustedProxies: [],
+  health: false,
+  paths: 'as-received',
+  limits: {
+    headerBytes: 16_384,
+    headers: 100,
+    urlBytes: 8192,
+    bodyBytes: 10_485_760,
+    connections: 10_000,
+    bodyIdleMs: 5000,
+  },
+}
+
+/** A plan with one listener; by default everything goes to the first upstream, named `up`. */
+export function planOf(wish: PlanWish): Plan {
+  const upstreams = (wish.upstreams ?? []).map(upstreamPlan)
+  return {
+    version: 1,
+    listeners: [{ ...LISTENER, ...wish.listener, limits: { ...LISTENER.limits, ...wish.listener?.limits } }],
+    admin: { address: '127.0.0.1:0', host: '127.0.0.1', port: 0, tls: null, tokens: [] },
+    workers: 1,
+    upstreams,
+    routes: (wish.routes ?? [{ id: 'all' }]).map((route, order) => routePlan({ order, ...route }, upstreams)),
+    log: wish.log ?? { sink: 'none', fields: 'standard', file: { dir: '', maxBytes: 0, segmentBytes: 0 } },
+    metrics: { enabled: true },
+    drain: { delayMs: 0, timeoutMs: 5000 },
+  }
+}
+
+function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly string[] }): UpstreamPlan {
+  const { urls, ...rest } = wish
+  return {
+    name: 'up',
+    targets: urls.map((url) => ({ url, weight: 1, role: 'primary' as const })),
+    balance: 'round-robin',
+    hashOn: null,
+    connections: 64,
+    maxPending: 64,
+    keepAliveMs: 4000,
+    timeouts: TIMEOUTS,
+    retry: { attempts: 1, budget: 0.2 },
+    tls: null,
+    transport: 'auto',
+    maxHeaderBytes: 16_384,
+    ...rest,
+  }
+}
+
+function routePlan(wish: Partial<RoutePlan> & Pick<RoutePlan, 'id' | 'order'>, upstreams: readonly UpstreamPlan[]): RoutePlan {
+  const timeouts = upstreams[0]?.timeouts ?? null
+  return {
+    match: {
+      hosts: [],
+      path: { text: '/*', kind: 'prefix', segments: [] },
+      methods: [],
+      headers: [],
+      query: [],
+      when: null,
+    },
+    priority: 0,
+    rewrite: null,
+    action: { kind: 'proxy', upstream: 'up' },
+    timeouts,
+    policies: [],
+    ...wish,
+  }
+}
+
+/** A gateway in this process. */
+export interface TestGateway {
+  readonly port: number
+  readonly url: string
+  readonly plane: DataPlane
+  /** Events that operators would be told. */
+  readonly events: { readonly event: string; readonly fields: object }[]
+  reload(wish: PlanWish): Promise<void>
+}
+
+/** Starts a data plane on a free port; drains it when the test ends. */
+export async function startGateway(
+  t: TestContext,
+  wish: PlanWish,
+  options: { readonly catalog?: Catalog; readonly worker?: number; readonly port?: number } = {},
+): Promise<TestGateway> {
+  const port = options.port ?? (await closedPort())
+  const events: { event: string; fields: object }[] = []
+  const plane = createDataPlane({
+    catalog: options.catalog ?? new Map(),
+    worker: options.worker ?? 1,
+    version: 'test',
+    ports: { '127.0.0.1:0': port },
+    report: (event, fields) => events.push({ event, fields }),
+  })
+  const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()
+  t.after(() => plane.drain(500))
+  await reload(wish)
+  plane.setReady(true)
+  return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
+}
+
+function loadOf(wish: PlanWish): Load {
+  const plan = planOf(wish)
+  return { plan, digest: JSON.stringify(plan).length.toString(16), values: {} }
+}
+
+/** Waits until the condition holds. @throws Error when it does not within ten seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const giveUpMono = performance.now() + 10_000
+  while (!condition()) {
+    if (performance.now() > giveUpMono) throw new Error('the condition did not come true within 10 s')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,98 @@
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** An upstream under the control of a test. */
+export interface Origin {
+  readonly url: string
+  readonly port: number
+  /** Connections accepted so far. */
+  readonly connections: () => number
+}
+
+/** A request as a raw origin saw it. */
+export interface SeenRequest {
+  readonly head: string
+  readonly body: string
+}
+
+/** An HTTP origin; ends with the test. */
+export async function httpOrigin(t: TestContext, handler: http.RequestListener): Promise<Origin> {
+  const server = http.createServer(handler)
+  let count = 0
+  server.on('connection', () => count++)
+  await listen(server)
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...place(server), connections: () => count }
+}
+
+/** An origin that gets the connection itself and may lie in every way it likes; ends with the test. */
+export async function rawOrigin(t: TestContext, onSocket: (socket: net.Socket, nth: number) => void): Promise<Origin> {
+  const sockets = new Set<net.Socket>()
+  let count = 0
+  const server = net.createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    onSocket(socket, count++)
+  })
+  await listen(server)
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { ...place(server), connections: () => count }
+}
+
+/** Answers every request head on a raw connection with the same bytes. */
+export function answering(bytes: string | Buffer, then?: (socket: net.Socket) => void): (socket: net.Socket) => void {
+  return (socket) => {
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if (!text.includes('\r\n\r\n')) return
+      text = ''
+      socket.write(bytes as Buffer)
+      then?.(socket)
+    })
+  }
+}
+
+/** An origin that answers with what it received: method, url, raw header lines and body length. */
+export function echoOrigin(t: TestContext): Promise<Origin> {
+  return httpOrigin(t, (req, res) => {
+    let bytes = 0
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    req.on('end', () => {
+      const seen = { method: req.method, url: req.url, headers: req.headers, rawHeaders: req.rawHeaders, bytes }
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify(seen))
+    })
+  })
+}
+
+/** A port on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = net.createServer()
+  await listen(server)
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function listen(server: net.Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+}
+
+function place(server: net.Server): { readonly url: string; readonly port: number } {
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port }
+}

@@ -1,0 +1,56 @@
+import net from 'node:net'
+
+/** What came back on a raw connection. */
+export interface RawAnswer {
+  /** Everything received, as latin1. */
+  readonly text: string
+  readonly isClosed: boolean
+  /** Milliseconds from the first byte sent to the close, or to giving up. */
+  readonly ms: number
+}
+
+export interface RawOptions {
+  /** Gives up after this time; default 1,500 ms. */
+  readonly waitMs?: number
+  /** Pause between the pieces. */
+  readonly gapMs?: number
+  /** Ends as soon as the text received satisfies it. */
+  readonly until?: (text: string) => boolean
+  readonly host?: string
+}
+
+/** Sends bytes as they are, piece by piece, and collects the answer until the other side closes. */
+export function sendRaw(port: number, pieces: readonly (string | Buffer)[], options: RawOptions = {}): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, options.host ?? '127.0.0.1')
+    const startedMono = performance.now()
+    let text = ''
+    const finish = (isClosed: boolean): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve({ text, isClosed, ms: performance.now() - startedMono })
+    }
+    const timer = setTimeout(() => finish(false), options.waitMs ?? 1500)
+    socket.setNoDelay(true)
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if (options.until?.(text) === true) finish(false)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => finish(true))
+    socket.on('connect', () => void writePieces(socket, pieces, options.gapMs ?? 0))
+  })
+}
+
+async function writePieces(socket: net.Socket, pieces: readonly (string | Buffer)[], gapMs: number): Promise<void> {
+  for (const [i, piece] of pieces.entries()) {
+    if (i > 0 && gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs))
+    if (socket.destroyed) return
+    socket.write(piece as Buffer)
+  }
+}
+
+/** The statuses of the responses in a raw answer, in order. */
+export function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
+}
