@@ -2,7 +2,7 @@
 export interface Unavailable {
   /** Where; `*` is any key or position. */
   readonly path: readonly string[]
-  /** The values that are not available; absent: every value. */
+  /** The values that are not available; absent: every value but an empty list. */
   readonly values?: readonly string[]
   /** What it is called in the message, "… is not available yet". */
   readonly what: string
@@ -25,9 +25,15 @@ export const UNAVAILABLE: readonly Unavailable[] = [
   },
   {
     path: ['upstreams', '*', 'targets', '*', 'role'],
-    values: ['canary', 'mirror'],
-    what: "the target roles 'canary' and 'mirror'",
-    remedy: 'write role: primary with a small weight, or remove the target',
+    values: ['canary'],
+    what: "the target role 'canary'",
+    remedy: 'write role: primary with a small weight',
+  },
+  {
+    path: ['upstreams', '*', 'targets', '*', 'role'],
+    values: ['mirror'],
+    what: "the target role 'mirror'",
+    remedy: 'remove the target',
   },
   {
     path: ['upstreams', '*', 'breaker'],
@@ -56,7 +62,7 @@ export const UNAVAILABLE: readonly Unavailable[] = [
     what: 'shipping the log to Elasticsearch',
     remedy: 'remove log.elasticsearch; the file sink writes NDJSON that a shipper can read',
   },
-  { path: ['plugins', '*'], what: 'loading plugins', remedy: 'remove plugins' },
+  { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
   { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]
 

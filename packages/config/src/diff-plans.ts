@@ -80,9 +80,11 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
     while (parts.has(key)) key += "'"
     parts.set(key, { what, name, ...pair })
   }
-  plan.listeners.forEach((value, i) => add('listener', value.address, { value, shown: shown.listeners[i] }))
-  plan.upstreams.forEach((value, i) => add('upstream', value.name, { value, shown: shown.upstreams[i] }))
-  plan.routes.forEach((value, i) => add('route', value.id, { value, shown: shown.routes[i] }))
+  for (const [i, value] of plan.listeners.entries())
+    add('listener', value.address, { value, shown: shown.listeners[i] })
+  for (const [i, value] of plan.upstreams.entries())
+    add('upstream', value.name, { value, shown: shown.upstreams[i] })
+  for (const [i, value] of plan.routes.entries()) add('route', value.id, { value, shown: shown.routes[i] })
   add('admin', '', { value: plan.admin, shown: shown.admin })
   add('workers', '', { value: { count: plan.workers }, shown: { count: plan.workers } })
   add('log', '', { value: plan.log, shown: shown.log })

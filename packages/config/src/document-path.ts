@@ -32,10 +32,6 @@ export function valueAt(root: unknown, path: DocumentPath): unknown {
   return value
 }
 
-/** Whether `path` is `prefix` or below it. */
-export function isWithin(path: DocumentPath, prefix: DocumentPath): boolean {
-  return prefix.length <= path.length && prefix.every((part, i) => part === path[i])
-}
 
 /** Whether a value is a mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {

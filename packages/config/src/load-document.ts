@@ -15,6 +15,7 @@ import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
 import { settleReferences } from './reference/settled-document.js'
+import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
 import { type Document, documentSchema } from './schema/document.js'
 import { inspect } from './semantics/inspect.js'
@@ -77,6 +78,7 @@ function reportViolations(resolved: unknown, { catalog, leaves, overrides, repor
     const { path, key, keyword } = violation
     // A text whose references have no value is reported once, and not for what it looks like without them.
     if (key === null && leaves.get(formatPath(path))?.value === null) continue
+    if (key !== null && isTemplate(key)) continue
     const wording = wordingOf(violation, {
       references: report.referencesAt(path),
       flag: flagAt(path, overrides),

@@ -87,8 +87,10 @@ export class Report {
   /** Where the text stops being YAML, the parser guesses on; what it guesses is not held against anybody. */
   #ofMeaning(): Diagnostic[] {
     const end = this.#source.brokenFrom
+    const unread = new Set(this.#source.flaws.map((flaw) => flaw.offset))
     return this.#findings.flatMap((finding) => {
       const place = this.#placeOf(finding)
+      if (unread.has(place.offset)) return []
       if (end !== null && (finding.presumesAll || place.offset >= end)) return []
       const { path, severity = 'error', message, remedy } = finding
       const { line, column } = place

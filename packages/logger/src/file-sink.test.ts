@@ -31,8 +31,8 @@ function idsIn(dir: string): string[] {
   return segmentLines(dir).map((line) => JSON.parse(line).id)
 }
 
-test('every record is on disk, in order, when the sink is closed', async (t) => {
-  const dir = scratchDir(t)
+test('every record is on disk, in order, when the sink is closed', async () => {
+  const dir = scratchDir()
   const sink = open(dir)
   recordMany(sink, numbered('r', 5000))
   assert.equal(sink.identity().inMemory, 5000)
@@ -46,7 +46,7 @@ test('every record is on disk, in order, when the sink is closed', async (t) => 
 })
 
 test('a single record reaches the disk without another one and without closing', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   const sink = open(dir)
   t.after(() => sink.close(1000))
   recordMany(sink, ['lonely'])
@@ -56,7 +56,7 @@ test('a single record reaches the disk without another one and without closing',
 })
 
 test('the identity holds at every moment while records come and go', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   const sink = open(dir, { queueBytes: 200_000, handOffMs: 1, onProblem: () => {} })
   t.after(() => sink.close(1000))
   for (let burst = 0; burst < 40; burst++) {
@@ -69,8 +69,8 @@ test('the identity holds at every moment while records come and go', async (t) =
   assert.equal(idsIn(dir).length, sink.identity().indexed)
 })
 
-test('files and directories are readable by the owner alone', async (t) => {
-  const dir = join(scratchDir(t), 'deep', 'traffic')
+test('files and directories are readable by the owner alone', async () => {
+  const dir = join(scratchDir(), 'deep', 'traffic')
   const sink = open(dir)
   recordMany(sink, ['one'])
   await sink.close(5000)
@@ -78,8 +78,8 @@ test('files and directories are readable by the owner alone', async (t) => {
   assert.equal(statSync(join(dir, segmentFiles(dir)[0]!)).mode & 0o777, 0o600)
 })
 
-test('two sinks share a directory and never a file', async (t) => {
-  const dir = scratchDir(t)
+test('two sinks share a directory and never a file', async () => {
+  const dir = scratchDir()
   const sinks = [open(dir, { worker: 0 }), open(dir, { worker: 1 }), open(dir, { worker: 1 })]
   for (let i = 0; i < 600; i++) {
     for (const [index, sink] of sinks.entries()) recordMany(sink, [`${index}-${i}`])
@@ -90,8 +90,8 @@ test('two sinks share a directory and never a file', async (t) => {
   assert.equal(new Set(idsIn(dir)).size, 1800)
 })
 
-test('a new sink begins a new file and leaves the old ones alone', async (t) => {
-  const dir = scratchDir(t)
+test('a new sink begins a new file and leaves the old ones alone', async () => {
+  const dir = scratchDir()
   for (const id of ['first', 'second']) {
     const sink = open(dir)
     recordMany(sink, [id])
@@ -101,19 +101,19 @@ test('a new sink begins a new file and leaves the old ones alone', async (t) => 
   assert.deepEqual(idsIn(dir), ['first', 'second'])
 })
 
-test('a directory that cannot be written is refused when the sink is opened', (t) => {
-  const file = join(scratchDir(t), 'file')
+test('a directory that cannot be written is refused when the sink is opened', () => {
+  const file = join(scratchDir(), 'file')
   writeFileSync(file, '')
   assert.throws(() => open(file), /cannot write the traffic log to .*file: .*choose another log\.file\.dir/)
   assert.throws(() => open(join(file, 'below')), /cannot write the traffic log to/)
 })
 
-test('a cap that cannot hold a log is refused when the sink is opened', (t) => {
-  assert.throws(() => open(scratchDir(t), { maxBytes: MIB - 1 }), /give it at least 1mb/)
+test('a cap that cannot hold a log is refused when the sink is opened', () => {
+  assert.throws(() => open(scratchDir(), { maxBytes: MIB - 1 }), /give it at least 1mb/)
 })
 
 test('a record that finds the queue full is dropped, counted and reported', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   const problems: string[] = []
   const sink = open(dir, { queueBytes: 2000, onProblem: (message) => problems.push(message) })
   t.after(() => sink.close(1000))
@@ -129,8 +129,8 @@ test('a record that finds the queue full is dropped, counted and reported', asyn
   assert.ok(idsIn(dir).includes('later'))
 })
 
-test('a record that no segment can hold is dropped and counted', async (t) => {
-  const dir = scratchDir(t)
+test('a record that no segment can hold is dropped and counted', async () => {
+  const dir = scratchDir()
   const problems: string[] = []
   const sink = open(dir, { segmentBytes: 4096, onProblem: (message) => problems.push(message) })
   sink.record(sampleExchange({ path: `/${'a'.repeat(5000)}` }))
@@ -141,8 +141,8 @@ test('a record that no segment can hold is dropped and counted', async (t) => {
   assert.match(problems[0] ?? '', /does not fit a segment/)
 })
 
-test('a record larger than a batch is written whole', async (t) => {
-  const dir = scratchDir(t)
+test('a record larger than a batch is written whole', async () => {
+  const dir = scratchDir()
   const sink = open(dir)
   const path = `/${'a'.repeat(200_000)}`
   recordMany(sink, ['before'])
@@ -153,9 +153,9 @@ test('a record larger than a batch is written whole', async (t) => {
   assert.equal(JSON.parse(segmentLines(dir)[1]!).url.path, path)
 })
 
-test('an exchange that cannot be encoded is counted and does not throw', async (t) => {
+test('an exchange that cannot be encoded is counted and does not throw', async () => {
   const problems: string[] = []
-  const sink = open(scratchDir(t), { onProblem: (message) => problems.push(message) })
+  const sink = open(scratchDir(), { onProblem: (message) => problems.push(message) })
   sink.record(sampleExchange({ headers: null as unknown as string[] }))
   assertIdentity(sink.identity())
   await sink.close(5000)
@@ -163,8 +163,8 @@ test('an exchange that cannot be encoded is counted and does not throw', async (
   assert.match(problems[0] ?? '', /1 records lost: TypeError/)
 })
 
-test('records that come after closing are counted as dropped', async (t) => {
-  const sink = open(scratchDir(t))
+test('records that come after closing are counted as dropped', async () => {
+  const sink = open(scratchDir())
   await sink.close(5000)
   recordMany(sink, ['late'])
   assert.deepEqual(sink.identity().droppedBy, { closed: 1 })
@@ -172,7 +172,7 @@ test('records that come after closing are counted as dropped', async (t) => {
 })
 
 test('a directory that is removed while it is written is made anew', async (t) => {
-  const dir = join(scratchDir(t), 'traffic')
+  const dir = join(scratchDir(), 'traffic')
   const problems: string[] = []
   const sink = open(dir, { onProblem: (message) => problems.push(message) })
   t.after(() => sink.close(1000))
@@ -187,7 +187,7 @@ test('a directory that is removed while it is written is made anew', async (t) =
 })
 
 test('records that the file system refuses are counted, and writing goes on when it can', async (t) => {
-  const parent = scratchDir(t)
+  const parent = scratchDir()
   const dir = join(parent, 'traffic')
   const problems: string[] = []
   const sink = open(dir, { onProblem: (message) => problems.push(message) })
@@ -208,7 +208,7 @@ test('records that the file system refuses are counted, and writing goes on when
 
 test('a problem that lasts is reported once a second at most', async (t) => {
   const told: number[] = []
-  const sink = open(scratchDir(t), { queueBytes: 1, onProblem: () => told.push(performance.now()) })
+  const sink = open(scratchDir(), { queueBytes: 1, onProblem: () => told.push(performance.now()) })
   t.after(() => sink.close(1000))
   await until(() => {
     recordMany(sink, numbered('r', 20))

@@ -87,7 +87,7 @@ async function outcomeOf(child: ChildProcess): Promise<LogIdentity> {
 
 function defineTests(): void {
   test('after kill -9 every record that was acknowledged is on disk', async (t) => {
-    const dir = scratchDir(t)
+    const dir = scratchDir()
     const child = start(t, 'endless', dir)
     let told: LogIdentity | null = null
     child.on('message', (identity) => {
@@ -102,7 +102,7 @@ function defineTests(): void {
   })
 
   test('a write that the system cuts short leaves no half line, and the next segment takes over', async (t) => {
-    const dir = scratchDir(t)
+    const dir = scratchDir()
     // No file may grow beyond 16 blocks, 8 or 16 KiB depending on the shell: some batches hit the limit, others not.
     const { received, indexed, dropped, droppedBy } = await outcomeOf(
       start(t, 'batches', dir, 'ulimit -f 16;'),
@@ -112,7 +112,7 @@ function defineTests(): void {
   })
 
   test('a full disk loses records by count, and leaves neither half lines nor empty files', async (t) => {
-    const dir = join(scratchDir(t), 'small')
+    const dir = join(scratchDir(), 'small')
     mkdirSync(dir)
     // A file system of its own needs a mount namespace, which not every machine grants.
     const mount = `mount -t tmpfs -o size=64k none '${dir}' &&`
@@ -129,7 +129,7 @@ function defineTests(): void {
   })
 
   test('an open sink does not keep a process alive', async (t) => {
-    const [code] = await once(start(t, 'forgetful', scratchDir(t)), 'close')
+    const [code] = await once(start(t, 'forgetful', scratchDir()), 'close')
     assert.equal(code, 0)
   })
 }

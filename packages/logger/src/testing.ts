@@ -56,11 +56,15 @@ export async function until(
   }
 }
 
-/** A fresh directory that is removed after the test. */
-export function scratchDir(t: { after(cleanUp: () => void): void }): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-logger-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
+let scratchRoot = ''
+
+/** A fresh directory. It goes with the process, not with the test, because a sink that closes late would make it anew. */
+export function scratchDir(): string {
+  if (scratchRoot === '') {
+    scratchRoot = mkdtempSync(join(tmpdir(), 'sluice-logger-'))
+    process.once('exit', () => rmSync(scratchRoot, { recursive: true, force: true }))
+  }
+  return mkdtempSync(join(scratchRoot, 'test-'))
 }
 
 /** The lines of all segments in a directory, in the order of their names; a line without an end is left out. */

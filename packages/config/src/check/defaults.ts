@@ -18,9 +18,9 @@ export function fillDefaults(schema: TSchema, value: unknown, judge: unknown): v
 function fillItems(schema: TSchema, items: readonly unknown[], judge: unknown): void {
   const item: TSchema | undefined = schema['items']
   if (!isMapping(item)) return
-  items.forEach((value, i) =>
-    fillDefaults(item as TSchema, value, Array.isArray(judge) ? judge[i] : undefined),
-  )
+  for (const [i, value] of items.entries()) {
+    fillDefaults(item as TSchema, value, Array.isArray(judge) ? judge[i] : undefined)
+  }
 }
 
 function fillKeys(schema: TSchema, mapping: Record<string, unknown>, judge: unknown): void {

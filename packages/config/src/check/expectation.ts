@@ -41,15 +41,15 @@ export function exampleOf(schema: TSchema): string | null {
 function ofType(schema: TSchema): string {
   switch (schema['type']) {
     case 'integer':
-      return `a whole number${range(schema['minimum'], schema['maximum'], '')}`
+      return `a whole number${range(schema['minimum'], schema['maximum'])}`
     case 'number':
-      return `a number${range(schema['minimum'], schema['maximum'], '')}`
+      return `a number${range(schema['minimum'], schema['maximum'])}`
     case 'boolean':
       return 'true or false'
     case 'array':
-      return `a list${range(schema['minItems'], schema['maxItems'], ' items')}`
+      return 'a list'
     case 'object':
-      return `a mapping${range(schema['minProperties'], schema['maxProperties'], ' keys')}`
+      return 'a mapping'
     case 'string':
       return ofString(schema)
     default:
@@ -67,9 +67,8 @@ function ofString(schema: TSchema): string {
   return 'a text'
 }
 
-function range(least: unknown, most: unknown, unit: string): string {
-  const preposition = unit === '' ? ' from' : ' of'
-  if (least !== undefined && most !== undefined) return `${preposition} ${least} to ${most}${unit}`
-  if (least !== undefined) return ` of at least ${least}${unit}`
-  return most === undefined ? '' : ` of at most ${most}${unit}`
+function range(least: unknown, most: unknown): string {
+  if (least !== undefined && most !== undefined) return ` from ${least} to ${most}`
+  if (least !== undefined) return ` of at least ${least}`
+  return most === undefined ? '' : ` of at most ${most}`
 }

@@ -3,6 +3,7 @@ import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
 import type { Flaw } from '../flaw.js'
 import { suggestion } from '../spelling.js'
 import { exampleOf, expectationOf, wordsOf } from './expectation.js'
+import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
 /** What must not, or cannot, be said as the document writes it. */
@@ -33,8 +34,12 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   required: missingKey,
   choice: wrongChoice,
   grammar: ({ params }) => params['flaw'] as Flaw,
-  minLength: wrongLength,
-  maxLength: wrongLength,
+  minLength: wrongCount('minLength', 'maxLength', 'characters'),
+  maxLength: wrongCount('minLength', 'maxLength', 'characters'),
+  minItems: wrongCount('minItems', 'maxItems', 'items'),
+  maxItems: wrongCount('minItems', 'maxItems', 'items'),
+  minProperties: wrongCount('minProperties', 'maxProperties', 'keys'),
+  maxProperties: wrongCount('minProperties', 'maxProperties', 'keys'),
   uniqueItems: (_, subject) => ({
     message: `${subject} holds the same item twice`,
     remedy: 'remove one of them',
@@ -66,14 +71,16 @@ function wrongChoice({ path, params }: Violation): Flaw {
   return { message: `${where} has none of ${quoted(keys)}`, remedy: 'add one of them' }
 }
 
-function wrongLength({ schema }: Violation, subject: string): Flaw {
-  const { minLength, maxLength } = schema as { minLength?: number; maxLength?: number }
-  const least = minLength === undefined ? '' : ` at least ${minLength}`
-  const most = maxLength === undefined ? '' : ` at most ${maxLength}`
-  const both = least !== '' && most !== '' ? `${least} and${most}` : `${least}${most}`
-  return {
-    message: `${subject} must have${both} characters`,
-    remedy: minLength === undefined ? 'shorten it' : 'write more or less',
+/** Too few or too many of what `unit` names. */
+function wrongCount(least: string, most: string, unit: string): Sentence {
+  return ({ schema, value }, subject) => {
+    const bounds = [
+      ...(schema[least] === undefined ? [] : [`at least ${schema[least]}`]),
+      ...(schema[most] === undefined ? [] : [`at most ${schema[most]}`]),
+    ]
+    const isEmpty = value === '' || (Array.isArray(value) && value.length === 0)
+    const message = `${subject} must have ${bounds.join(' and ')} ${unit}`
+    return { message, remedy: isEmpty ? 'do not leave it empty' : 'write more or fewer' }
   }
 }
 
@@ -98,22 +105,39 @@ function shownValue({ value, schema, isSecret }: Violation): string | null {
   return value.length > 60 ? `a text of ${value.length} characters` : `'${value}'`
 }
 
-function remedyFor({ keyword, value, schema, isSecret }: Violation): string {
+function remedyFor(violation: Violation): string {
+  const { keyword, value, schema } = violation
   const words = wordsOf(schema)
   if (words?.length === 1) return `write ${words[0]}`
-  if (words !== null) return suggestion(String(value), words, `write ${words.join(' or ')}`)
-  const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  if (keyword === 'type' && isFreeText(schema) && isScalar && !isSecret) {
-    return `write "${value}" with quotes`
+  const quotes = quotesRemedy(violation)
+  if (quotes !== null) return quotes
+  if (words !== null) {
+    const list = `write ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+    return typeof value === 'string' ? suggestion(value, words, list) : list
   }
-  if (keyword === 'minimum' || keyword === 'maximum' || keyword === 'bounds')
-    return 'choose one in this range'
+  if (schema['type'] === 'array') return 'write a list, for example [a, b]'
+  if (schema['type'] === 'object') return 'write a mapping, for example { key: value }'
+  if (RANGES.has(keyword)) return 'choose one in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
 }
 
-function isFreeText(schema: TSchema): boolean {
-  return schema['type'] === 'string' && schema['pattern'] === undefined && schema['grammar'] === undefined
+const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
+
+/** YAML tells texts from numbers by their quotes; where that is all that is wrong, it is said. */
+function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
+  if (typeof value === 'string') {
+    const isOther = [Number(value), value === 'true'].some(
+      (other) => String(other) === value && satisfies(schema, other),
+    )
+    return isOther ? 'remove the quotes' : null
+  }
+  const isScalar = typeof value === 'number' || typeof value === 'boolean'
+  return isScalar && !isSecret && satisfies(schema, String(value)) ? `write "${value}" with quotes` : null
+}
+
+function satisfies(schema: TSchema, value: unknown): boolean {
+  return schemaErrors(schema, value).length === 0
 }
 
 /** The key in quotes; for an item of a list, the key of the list and the position. */

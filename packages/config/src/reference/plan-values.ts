@@ -8,14 +8,15 @@ import { parseTemplate, referencesOf } from './text-template.js'
 /** The values of the references that a plan holds, as they stand in it. */
 export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
+  if (!values.areNeeded) return found
   mapTexts(plan, (text) => {
-    for (const reference of referencesIn(text)) found[reference] ??= valueOf(reference, values)
+    for (const reference of referencesIn(text)) found[reference] ??= valueIn(reference, values)
     return text
   })
   return found
 }
 
-function valueOf(text: string, values: ReferenceValues): string {
+function valueIn(text: string, values: ReferenceValues): string {
   const template = parseTemplate(plainReference(text))
   const reference = isFlaw(template) ? undefined : referencesOf(template)[0]
   const value = reference === undefined ? undefined : values.of(reference)

@@ -23,6 +23,11 @@ export class ReferenceValues {
     this.#origins = origins
   }
 
+  /** Whether any reference was looked up. */
+  get areNeeded(): boolean {
+    return this.#known.size > 0
+  }
+
   /** The value, or what to tell the operator when there is none. */
   of(reference: Reference): string | Flaw {
     const known = this.#known.get(reference.text)

@@ -24,7 +24,7 @@ export function referencedLeaves(root: unknown, values: ReferenceValues, report:
       const leaf = isTemplate(value) ? leafOf(value, path, { values, report }) : null
       if (leaf !== null) leaves.set(formatPath(path), leaf)
     } else if (Array.isArray(value)) {
-      value.forEach((item, i) => visit(item, [...path, i]))
+      for (const [i, item] of value.entries()) visit(item, [...path, i])
     } else if (isMapping(value)) {
       for (const [key, item] of Object.entries(value)) {
         refuseReference(key, [...path, key], report)
@@ -62,8 +62,7 @@ function spoken(template: TextTemplate): string {
 }
 
 function refuseReference(key: string, path: DocumentPath, report: Report): void {
-  const template = isTemplate(key) ? parseTemplate(key) : []
-  if (isFlaw(template) || referencesOf(template).length === 0) return
+  if (!isTemplate(key)) return
   report.add({
     path,
     at: 'key',

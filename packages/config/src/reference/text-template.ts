@@ -52,7 +52,7 @@ export function referencesOf(template: TextTemplate): readonly Reference[] {
 
 /** The text that parses to itself: its `${` are escaped. */
 export function escapeText(text: string): string {
-  return text.replaceAll('${', '$${')
+  return text.replaceAll('${', () => '$${')
 }
 
 function readReference(text: string, at: number): Reference | Flaw {

@@ -92,7 +92,7 @@ export function integer(minimum: number, maximum: number, options: Options) {
 
 /** A text of a grammar. */
 export function text(grammar: GrammarName, options: Options & { readonly keepsReference?: true } = {}) {
-  return Type.String({ grammar, minLength: 1, maxLength: 4096, ...options })
+  return Type.String({ grammar, maxLength: 4096, ...options })
 }
 
 /** The path of a file, relative to the working directory. */

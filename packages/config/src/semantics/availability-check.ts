@@ -6,24 +6,25 @@ import type { Inspection } from './inspection.js'
 export function checkAvailability({ whole, report }: Inspection): void {
   for (const row of UNAVAILABLE) {
     for (const path of foundAt(whole, row, [])) {
-      report.add({ path, at: row.values === undefined ? 'key' : 'value', ...sentence(row) })
+      const references = row.values === undefined ? null : report.referencesAt(path)
+      const what = references === null ? row.what : `the value of ${references}`
+      const at = row.values === undefined ? 'key' : 'value'
+      report.add({ path, at, message: `${what} is not available yet`, remedy: row.remedy })
     }
   }
-}
-
-function sentence({ what, remedy }: Unavailable) {
-  const verb = what.includes("' and '") ? 'are' : 'is'
-  return { message: `${what} ${verb} not available yet`, remedy }
 }
 
 function foundAt(value: unknown, row: Unavailable, path: DocumentPath): DocumentPath[] {
   const part = row.path[path.length]
   if (part === undefined) {
-    const isMeant =
-      row.values === undefined ? value !== undefined && value !== null : row.values.includes(String(value))
-    return isMeant ? [path] : []
+    return isMeant(value, row.values) ? [path] : []
   }
   return childrenOf(value, part).flatMap(([key, child]) => foundAt(child, row, [...path, key]))
+}
+
+function isMeant(value: unknown, values: Unavailable['values']): boolean {
+  if (values !== undefined) return typeof value === 'string' && values.includes(value)
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 }
 
 function childrenOf(value: unknown, part: string): [string | number, unknown][] {

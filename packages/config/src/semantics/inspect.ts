@@ -5,6 +5,7 @@ import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
 import { checkPolicies } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
+import { checkShadows } from './shadow-check.js'
 import { checkUnused } from './unused-check.js'
 import { checkUpstreams } from './upstream-check.js'
 
@@ -17,5 +18,7 @@ export function inspect(inspection: Inspection): void {
   checkRoutes(inspection)
   checkConflicts(inspection)
   checkLog(inspection)
-  if (!inspection.report.hasErrors) checkUnused(inspection)
+  if (inspection.report.hasErrors) return
+  checkUnused(inspection)
+  checkShadows(inspection)
 }

@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../document-path.js'
+import { type DocumentPath, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
 import { checkPemFile } from './file-check.js'
@@ -8,12 +8,12 @@ import type { Inspection } from './inspection.js'
 export function checkListeners(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const taken = new Map<string, DocumentPath>()
+  claim(inspection, taken, document.admin.address, ['admin', 'address'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkServerTls(inspection, listener.tls, [...path, 'tls'])
   }
-  claim(inspection, taken, document.admin.address, ['admin', 'address'])
-  if (report.isSound(['admin'])) checkExposure(inspection)
+  if (report.isSound(['admin', 'address'])) checkExposure(inspection)
   checkTokens(inspection)
   if (document.admin.tls !== undefined) checkServerTls(inspection, document.admin.tls, ['admin', 'tls'])
 }
@@ -40,21 +40,21 @@ function claim(
 }
 
 /** The admin API changes the configuration: whoever is not on this machine must be encrypted and authenticated. */
-function checkExposure({ document, report }: Inspection): void {
-  const { admin } = document
-  const address = parseAddress(admin.address)
+function checkExposure({ document, whole, report }: Inspection): void {
+  const address = parseAddress(document.admin.address)
   if (isFlaw(address) || isLoopback(address.host)) return
   const path = ['admin', 'address']
-  const missing = [
-    ...(admin.tls === undefined ? ['tls'] : []),
-    ...(admin.tokens.length === 0 ? ['tokens'] : []),
-  ]
+  const missing = ['tls', 'tokens'].filter((key) => isEmpty(valueAt(whole, ['admin', key])))
   if (missing.length === 0) return
   report.add({
     path,
     message: `the admin API at ${report.quote(address.address, path)} can be reached from other machines without ${missing.join(' and ')}`,
     remedy: `add admin.${missing.join(' and admin.')}, or listen on 127.0.0.1`,
   })
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
 function checkTokens({ document, origins, report }: Inspection): void {

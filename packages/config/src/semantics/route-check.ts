@@ -73,7 +73,7 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
   const place = [...path, 'respond']
   const isBodiless = respond.status === 204 || respond.status === 205 || respond.status === 304
   if (isBodiless && respond.body !== '') {
-    const message = `an answer with status ${respond.status} has no body`
+    const message = 'an answer with this status has no body'
     report.add({
       path: [...place, 'body'],
       at: 'key',
@@ -94,7 +94,8 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
 function checkPaths(inspection: Inspection, route: RouteDocument, path: DocumentPath): void {
   const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
   if (isFlaw(pattern)) return
-  for (const key of ['rewrite', 'redirect'] as const) {
+  const reshaped = route.upstream === undefined ? (['redirect'] as const) : (['rewrite'] as const)
+  for (const key of reshaped) {
     const { prefix, path: template } = route[key] ?? {}
     if (prefix !== undefined) checkPrefix(inspection, pattern, [...path, key, 'prefix'])
     if (template !== undefined) checkPlaces(inspection, { pattern, template, path: [...path, key, 'path'] })
@@ -117,9 +118,9 @@ function checkPlaces(
   const names = pattern.segments.flatMap((segment) => (segment.kind === 'param' ? [segment.name] : []))
   for (const name of placesOf(template)) {
     if (names.includes(name)) continue
-    const place = report.referencesAt(path) ?? `{${name}}`
-    const remedy =
-      names.length === 0 ? 'write {name} for a segment in match.path' : `the path has ${names.join(', ')}`
-    report.add({ path, message: `${place} is not in the path of the route`, remedy })
+    const references = report.referencesAt(path)
+    const place = references === null ? `{${name}}` : `a place in the value of ${references}`
+    const message = `${place} is not in the path of the route`
+    report.add({ path, message, remedy: 'name a segment of match.path so' })
   }
 }

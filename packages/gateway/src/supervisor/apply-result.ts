@@ -16,7 +16,7 @@ export interface ApplyRequest {
 
 /** What came of it. In every case but `applied`, what served before goes on serving. */
 export type ApplyResult =
-  | { readonly result: 'applied' | 'unchanged' | 'valid'; readonly digest: string } & Accepted
+  | ({ readonly result: 'applied' | 'unchanged' | 'valid'; readonly digest: string } & Accepted)
   | { readonly result: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
   /** Objections of worker 0 are those of the supervisor itself. */
   | { readonly result: 'rolled-back'; readonly digest: string | null; readonly reasons: readonly Objection[] }

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Source } from './document-source.js'
+import type { DocumentSource } from '@sluice/config'
 import { writePrivateFile } from './private-file.js'
 
 /** Where a document came from. */
@@ -44,7 +44,7 @@ export class DeployHistory {
   }
 
   /** Adds a deploy and forgets the oldest beyond the bound. @throws Error of the file system. */
-  record(deploy: Omit<Deploy, 'id'>, source: Source): Deploy {
+  record(deploy: Omit<Deploy, 'id'>, source: DocumentSource): Deploy {
     const id = String(Number(this.#deploys.at(-1)?.id ?? 0) + 1)
     const recorded: Deploy = { id, ...deploy }
     writePrivateFile(this.#path(id), `${JSON.stringify({ ...recorded, ...source })}\n`)
@@ -71,7 +71,10 @@ export class DeployHistory {
     try {
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
       const names = readdirSync(this.#dir).filter((name) => /^\d{8}\.json$/.test(name))
-      const stored = names.sort().slice(-MAX_DEPLOYS).map((name) => this.#read(join(this.#dir, name)))
+      const stored = names
+        .sort()
+        .slice(-MAX_DEPLOYS)
+        .map((name) => this.#read(join(this.#dir, name)))
       return stored.filter((deploy) => deploy !== null).map(({ name, text, ...deploy }) => deploy)
     } catch {
       return []
@@ -82,7 +85,9 @@ export class DeployHistory {
   #read(path: string): StoredDeploy | null {
     try {
       const stored = JSON.parse(readFileSync(path, 'utf8')) as StoredDeploy
-      const isWhole = [stored.id, stored.digest, stored.name, stored.text].every((part) => typeof part === 'string')
+      const isWhole = [stored.id, stored.digest, stored.name, stored.text].every(
+        (part) => typeof part === 'string',
+      )
       return isWhole ? stored : null
     } catch {
       return null

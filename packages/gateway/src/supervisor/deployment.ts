@@ -1,8 +1,7 @@
-import type { Diagnostic, Load } from '@sluice/config'
+import type { Diagnostic, DocumentSource, Load } from '@sluice/config'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
 import type { DeployHistory, Origin } from './deploy-history.js'
-import type { Source } from './document-source.js'
 import { type Documents, isSameLoad } from './documents.js'
 import type { LastGoodFile } from './last-good.js'
 import type { Objection } from './rollout.js'
@@ -11,7 +10,7 @@ import { SerialQueue } from './serial-queue.js'
 /** A load that serves. */
 export interface Deployed {
   readonly load: Load
-  readonly source: Source
+  readonly source: DocumentSource
   readonly origin: Origin
   readonly warnings: readonly Diagnostic[]
 }
@@ -58,20 +57,21 @@ export class Deployment {
   }
 
   /** Applies a document, after those that came before it. */
-  async apply(source: Source, request: ApplyRequest): Promise<ApplyResult> {
+  async apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
     const before = this.#current?.load.digest ?? null
     const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
     this.#report(source, request, before, result)
     return result
   }
 
-  async #apply(source: Source, request: ApplyRequest): Promise<ApplyResult> {
+  async #apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
     if (this.#isClosed) return { result: 'draining' }
     const serving = this.#current?.load ?? null
     const digestNow = serving?.digest ?? null
-    if (request.ifMatch !== null && request.ifMatch !== digestNow) return { result: 'stale', digest: digestNow }
+    if (request.ifMatch !== null && request.ifMatch !== digestNow)
+      return { result: 'stale', digest: digestNow }
 
-    const outcome = await this.#seams.documents.load(source)
+    const outcome = this.#seams.documents.load(source)
     if (!outcome.ok) return { result: 'invalid', diagnostics: outcome.diagnostics }
     const { load, warnings } = outcome
     const changes = this.#seams.documents.changes(serving?.plan ?? null, load.plan)
@@ -101,7 +101,7 @@ export class Deployment {
   }
 
   /** A disk that is full costs the memory of this deploy, not the deploy. */
-  #keep(load: Load, source: Source, request: ApplyRequest): void {
+  #keep(load: Load, source: DocumentSource, request: ApplyRequest): void {
     const { lastGood, history, log } = this.#seams
     const { origin, actor, note } = request
     try {
@@ -109,11 +109,14 @@ export class Deployment {
       if (origin === 'last-good' || history.list()[0]?.digest === load.digest) return
       history.record({ at: new Date().toISOString(), digest: load.digest, origin, actor, note }, source)
     } catch (error) {
-      log.error('config.not-kept', { ...errorFields(error), remedy: 'make room in or give access to the data directory' })
+      log.error('config.not-kept', {
+        ...errorFields(error),
+        remedy: 'make room in or give access to the data directory',
+      })
     }
   }
 
-  #report(source: Source, request: ApplyRequest, before: string | null, result: ApplyResult): void {
+  #report(source: DocumentSource, request: ApplyRequest, before: string | null, result: ApplyResult): void {
     const { log, documents } = this.#seams
     const { origin, actor, note, dryRun } = request
     const facts = { document: source.name, origin, actor, note, dryRun, before }
@@ -124,7 +127,12 @@ export class Deployment {
       log.error('config.rolled-back', { ...facts, reasons: result.reasons })
     } else if (result.result === 'applied' || result.result === 'unchanged' || result.result === 'valid') {
       const warnings = result.warnings.slice(0, MAX_REPORTED).map((one) => documents.describe(one))
-      log.info(`config.${result.result}`, { ...facts, after: result.digest, changes: result.changes.length, warnings })
+      log.info(`config.${result.result}`, {
+        ...facts,
+        after: result.digest,
+        changes: result.changes.length,
+        warnings,
+      })
     } else log.warn(`config.${result.result}`, facts)
   }
 }

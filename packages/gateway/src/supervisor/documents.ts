@@ -1,15 +1,11 @@
-import type { Diagnostic, Load, Plan, PlanChange } from '@sluice/config'
-import type { Source } from './document-source.js'
-
-/** What a document means, or everything that is wrong with it. */
-export type LoadOutcome =
-  | { readonly ok: true; readonly load: Load; readonly warnings: readonly Diagnostic[] }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+import type { Diagnostic, DocumentSource, Load, LoadResult, Plan, PlanChange } from '@sluice/config'
 
 /** What the supervisor asks of the configuration language; it knows nothing else about documents. */
 export interface Documents {
   /** References are resolved anew each time. */
-  load(source: Source): LoadOutcome | Promise<LoadOutcome>
+  load(source: DocumentSource): LoadResult
+  /** The plan with the values of its references. */
+  resolve(load: Load): Plan
   /** The plan with every secret replaced. */
   display(plan: Plan): Plan
   changes(before: Plan | null, after: Plan): readonly PlanChange[]
@@ -21,5 +17,7 @@ export interface Documents {
 export function isSameLoad(a: Load, b: Load): boolean {
   if (a.digest !== b.digest) return false
   const names = Object.keys(a.values)
-  return names.length === Object.keys(b.values).length && names.every((name) => a.values[name] === b.values[name])
+  return (
+    names.length === Object.keys(b.values).length && names.every((name) => a.values[name] === b.values[name])
+  )
 }

@@ -18,7 +18,8 @@ export class LogLedger {
   /** What an ended worker still held in memory is lost, and counted so. */
   depart(log: LogIdentity): void {
     const { inMemory } = log
-    const lost = inMemory === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: inMemory, droppedBy: { worker: inMemory } }
+    const lost =
+      inMemory === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: inMemory, droppedBy: { worker: inMemory } }
     this.#departed = sum(sum(this.#departed, { ...log, inMemory: 0 }), lost)
   }
 
@@ -31,7 +32,8 @@ export class LogLedger {
 
 function sum(a: LogIdentity, b: LogIdentity): LogIdentity {
   const droppedBy: Record<string, number> = { ...a.droppedBy }
-  for (const [reason, count] of Object.entries(b.droppedBy)) droppedBy[reason] = (droppedBy[reason] ?? 0) + count
+  for (const [reason, count] of Object.entries(b.droppedBy))
+    droppedBy[reason] = (droppedBy[reason] ?? 0) + count
   return {
     received: a.received + b.received,
     indexed: a.indexed + b.indexed,

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
 import { dirname } from 'node:path'
-import { fingerprint, readDocument, type Source } from './document-source.js'
+import { type DocumentSource, readDocumentFile } from '@sluice/config'
 
 /** What to watch and whom to tell. */
 export interface SourceWatchOptions {
   readonly path: string
-  readonly onChange: (source: Source) => void
+  readonly onChange: (source: DocumentSource) => void
   /** Quiet time after an event before the file is read: an editor or a volume update makes several. */
   readonly debounceMs?: number
   /** The content is compared this often even without an event: some file systems tell none. */
@@ -26,14 +27,13 @@ export class SourceWatch {
   #known: string | null = null
   #watcher: FSWatcher | null = null
   #debounce: NodeJS.Timeout | null = null
-  #isLooking = false
   #isClosed = false
 
   constructor(options: SourceWatchOptions) {
     this.#options = options
     this.#poll = setInterval(() => {
       if (this.#watcher === null) this.#watch()
-      void this.#look()
+      this.#look()
     }, options.pollMs ?? POLL_MS)
     this.#watch()
   }
@@ -69,20 +69,30 @@ export class SourceWatch {
   #arm(): void {
     if (this.#isClosed) return
     if (this.#debounce !== null) clearTimeout(this.#debounce)
-    this.#debounce = setTimeout(() => void this.#look(), this.#options.debounceMs ?? DEBOUNCE_MS)
+    this.#debounce = setTimeout(() => this.#look(), this.#options.debounceMs ?? DEBOUNCE_MS)
   }
 
   /** A file that is missing or half swapped is looked at again with the next event or poll. */
-  async #look(): Promise<void> {
-    if (this.#isLooking) return this.#arm()
-    this.#isLooking = true
-    const source = await readDocument(this.#options.path).catch(() => null)
-    this.#isLooking = false
-    if (source === null || this.#isClosed || fingerprint(source.text) === this.#known) return
+  #look(): void {
+    const source = documentAt(this.#options.path)
+    if (source === null || fingerprint(source.text) === this.#known) return
     this.acknowledge(source.text)
     // The change may have come with a new directory, of which the old watch knows nothing.
     this.#unwatch()
     this.#watch()
     this.#options.onChange(source)
   }
+}
+
+function documentAt(path: string): DocumentSource | null {
+  try {
+    return readDocumentFile(path)
+  } catch {
+    return null
+  }
+}
+
+/** Tells two texts apart without keeping either. */
+function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

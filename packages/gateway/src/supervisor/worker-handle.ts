@@ -188,7 +188,8 @@ export class WorkerHandle implements Participant {
     this.#lastSeenMono = performance.now()
     if (message.kind === 'hello') {
       this.#isUp = true
-      return this.#greet(true)
+      this.#greet(true)
+      return
     }
     if (message.kind === 'heartbeat') {
       this.lastBeat = message
@@ -208,7 +209,10 @@ export class WorkerHandle implements Participant {
 
   /** An exit may be told before the last words have been read from the channel; they count. */
   #whenRead(then: () => void): void {
-    if (!this.#process.isConnected()) return then()
+    if (!this.#process.isConnected()) {
+      then()
+      return
+    }
     const timer = setTimeout(then, LAST_WORDS_MS)
     this.#process.once('disconnect', () => {
       clearTimeout(timer)

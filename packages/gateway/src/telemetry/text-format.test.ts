@@ -37,7 +37,10 @@ test('buckets, sum and count make one histogram', () => {
 })
 
 test('numbers that are not finite and labels with quotes are written as the format asks', () => {
-  assert.match(renderSamples([{ name: 'gw_limit', labels: '', value: Number.POSITIVE_INFINITY }]), /gw_limit \+Inf\n/)
+  assert.match(
+    renderSamples([{ name: 'gw_limit', labels: '', value: Number.POSITIVE_INFINITY }]),
+    /gw_limit \+Inf\n/,
+  )
   assert.match(renderSamples([{ name: 'gw_limit', labels: '', value: Number.NaN }]), /gw_limit NaN\n/)
   assert.equal(label('path', 'a"b\\c\nd'), 'path="a\\"b\\\\c\\nd"')
 })

@@ -8,7 +8,10 @@ export const TEXT_FORMAT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
  * Samples in the Prometheus text format 0.0.4: the series of a family together, in the order they were first seen,
  * under one TYPE line and, where `help` knows the family, one HELP line.
  */
-export function renderSamples(samples: readonly Sample[], help: Readonly<Record<string, string>> = {}): string {
+export function renderSamples(
+  samples: readonly Sample[],
+  help: Readonly<Record<string, string>> = {},
+): string {
   const families = new Map<string, Sample[]>()
   for (const sample of samples) {
     const name = familyOf(sample.name)
@@ -27,7 +30,8 @@ export function label(name: string, value: string): string {
 }
 
 function familyText(name: string, members: readonly Sample[], help: string | undefined): string {
-  let text = help === undefined ? '' : `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`
+  let text =
+    help === undefined ? '' : `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`
   text += `# TYPE ${name} ${kindOf(members[0]!.name)}\n`
   for (const member of members) {
     const labels = member.labels === '' ? '' : `{${member.labels}}`

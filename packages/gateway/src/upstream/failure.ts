@@ -14,7 +14,7 @@ const UNREACHABLE: Row = { code: 'GW_UPSTREAM_REFUSED', detail: 'the target cann
 const RESET: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the target closed the connection before answering', phase: 'exchange' }
 const OVERFLOW: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response head is larger than accepted', phase: 'exchange' }
 const INVALID: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response is not valid HTTP/1.1', phase: 'exchange' }
-const TRUNCATED: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the response ended before its announced length', phase: 'exchange' }
+const TRUNCATED: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response is not as long as it announced', phase: 'exchange' }
 const TLS: Row = { code: 'GW_UPSTREAM_TLS', detail: 'the TLS handshake with the target failed', phase: 'connect' }
 const REQUEST: Row = { code: 'GW_BAD_REQUEST', detail: 'the request cannot be forwarded', phase: 'connect' }
 const UNKNOWN: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the connection to the target failed', phase: 'exchange' }
@@ -41,16 +41,28 @@ const TABLE: Readonly<Record<string, Row>> = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: REQUEST,
   UND_ERR_INVALID_ARG: REQUEST,
   EPROTO: TLS,
+  // undici asserts what it believes of a response, such as a status of at least 100.
+  ERR_ASSERTION: INVALID,
 }
 
 /** What an error of the transport means for the client. Errors are kept as rows, not as text of the library. */
 export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
-  const row = TABLE[code]
+  const row = isBadResponse(error) ? INVALID : TABLE[code]
   if (row !== undefined) return row
-  if (code.startsWith('HPE_')) return INVALID
+  if (code.startsWith('HPE_') || isParserError(error)) return INVALID
   if (code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || isCertificateCode(code)) return TLS
   return UNKNOWN
+}
+
+/** undici's parser gives some of its errors no code. */
+function isParserError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'HTTPParserError'
+}
+
+/** undici says `UND_ERR_SOCKET` both for a closed connection and for a 100 nobody asked for; only the text differs. */
+function isBadResponse(error: unknown): boolean {
+  return error instanceof Error && error.message === 'bad response'
 }
 
 /** The code of an error; of several errors (happy eyeballs) that of the last. */

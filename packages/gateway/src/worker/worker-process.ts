@@ -91,17 +91,20 @@ class WorkerLife {
   hear(message: ToWorker): void {
     switch (message.kind) {
       case 'prepare':
-        return this.#prepare(message)
+        this.#prepare(message)
+        break
       case 'activate':
-        this.#preparation.activate(message.id, message.epoch).then(say)
-        return
+        void this.#preparation.activate(message.id, message.epoch).then(say)
+        break
       case 'discard':
-        this.#preparation.discard(message.id, message.epoch).then(say)
-        return
+        void this.#preparation.discard(message.id, message.epoch).then(say)
+        break
       case 'ready':
-        return this.#plane.setReady(message.isReady && !this.#isEnding)
+        this.#plane.setReady(message.isReady && !this.#isEnding)
+        break
       case 'samples':
-        return say({ kind: 'samples', id: message.id, samples: this.#plane.samples() })
+        say({ kind: 'samples', id: message.id, samples: this.#plane.samples() })
+        break
       case 'drain':
         void this.#drain(message.id, message.deadlineMs)
     }
@@ -121,7 +124,7 @@ class WorkerLife {
 
   #prepare(message: PrepareMessage): void {
     Object.assign(this.#ports, message.ports)
-    this.#preparation.prepare(message.id, message.epoch, message.load).then(say)
+    void this.#preparation.prepare(message.id, message.epoch, message.load).then(say)
   }
 
   async #drain(id: number, deadlineMs: number): Promise<void> {

@@ -53,8 +53,8 @@ function numbers(from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, i) => String(from + i))
 }
 
-test('the last records of all workers come in the order of time', async (t) => {
-  const dir = scratchDir(t)
+test('the last records of all workers come in the order of time', async () => {
+  const dir = scratchDir()
   writeFileSync(path(dir, 0, 0), line(1) + line(4))
   writeFileSync(path(dir, 0, 1), line(5) + line(8))
   writeFileSync(path(dir, 1), line(2) + line(3) + line(6) + line(7))
@@ -64,8 +64,8 @@ test('the last records of all workers come in the order of time', async (t) => {
   assert.deepEqual(await ids(tail(dir, 0)), [])
 })
 
-test('the last records are the last that the filter takes', async (t) => {
-  const dir = scratchDir(t)
+test('the last records are the last that the filter takes', async () => {
+  const dir = scratchDir()
   writeFileSync(
     path(dir, 0),
     [1, 2, 3, 4, 5, 6].map((i) => line(i, { res: { status: i % 2 ? 200 : 503 } })).join(''),
@@ -74,8 +74,8 @@ test('the last records are the last that the filter takes', async (t) => {
   assert.deepEqual(await ids(tail(dir, Number.POSITIVE_INFINITY, { status: '5xx' })), ['2', '4', '6'])
 })
 
-test('segments that were last written before the time asked for are not opened', async (t) => {
-  const dir = scratchDir(t)
+test('segments that were last written before the time asked for are not opened', async () => {
+  const dir = scratchDir()
   writeFileSync(path(dir, 0, 0), 'this would count as skipped\n')
   utimesSync(path(dir, 0, 0), START_MS / 1000 - 10, START_MS / 1000 - 10)
   writeFileSync(path(dir, 0, 1), line(1) + line(3))
@@ -87,15 +87,15 @@ test('segments that were last written before the time asked for are not opened',
   }
 })
 
-test('the line of a record is handed on as it was written', async (t) => {
-  const dir = scratchDir(t)
+test('the line of a record is handed on as it was written', async () => {
+  const dir = scratchDir()
   const written = line(1, { url: { path: '/caf\u00e9' } })
   writeFileSync(path(dir, 0), written)
   for await (const record of tail(dir, 1)) assert.equal(`${record.line}\n`, written)
 })
 
-test('a line that was cut in a closed segment is skipped and counted', async (t) => {
-  const dir = scratchDir(t)
+test('a line that was cut in a closed segment is skipped and counted', async () => {
+  const dir = scratchDir()
   writeFileSync(path(dir, 0, 0), `${line(1)}{"@timest`)
   writeFileSync(path(dir, 0, 1), `not a record\n[]\n${line(2)}`)
   for (const last of [10, Number.POSITIVE_INFINITY]) {
@@ -106,7 +106,7 @@ test('a line that was cut in a closed segment is skipped and counted', async (t)
 })
 
 test('a line without end in the segment that is written is left for later', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   writeFileSync(path(dir, 0), line(1) + line(2).slice(0, 20))
   for (const last of [10, Number.POSITIVE_INFINITY]) {
     const records = tail(dir, last)
@@ -121,8 +121,8 @@ test('a line without end in the segment that is written is left for later', asyn
   assert.equal(following.records.skippedLines, 0)
 })
 
-test('a line without end that is longer than any record is skipped', async (t) => {
-  const dir = scratchDir(t)
+test('a line without end that is longer than any record is skipped', async () => {
+  const dir = scratchDir()
   const endless = 'x'.repeat(3 * MAX_LINE_BYTES)
   writeFileSync(path(dir, 0), `${line(1)}${endless}\n${line(2)}`)
   for (const last of [10, Number.POSITIVE_INFINITY]) {
@@ -132,8 +132,8 @@ test('a line without end that is longer than any record is skipped', async (t) =
   }
 })
 
-test('reading backward and reading forward find the same lines, wherever blocks end', async (t) => {
-  const dir = scratchDir(t)
+test('reading backward and reading forward find the same lines, wherever blocks end', async () => {
+  const dir = scratchDir()
   const lengths = fc.array(
     fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 65_000, max: 66_000 })),
     {
@@ -153,8 +153,8 @@ test('reading backward and reading forward find the same lines, wherever blocks 
   )
 })
 
-test('a long history of overlapping runs is merged by time', async (t) => {
-  const dir = scratchDir(t)
+test('a long history of overlapping runs is merged by time', async () => {
+  const dir = scratchDir()
   const pad = { pad: 'x'.repeat(2000) }
   for (let i = 0; i < 2000; i++) appendFileSync(path(dir, i % 3, Math.floor(i / 500)), line(i, pad))
   writeFileSync(path(dir, 0, 0, START_MS + 2_000_000), line(2000) + line(2001))
@@ -163,7 +163,7 @@ test('a long history of overlapping runs is merged by time', async (t) => {
 })
 
 test('following shows what a sink writes, over rotation and the deletion of old segments', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   const following = follow(t, dir, 0)
   const sinks = [0, 1].map((worker) =>
     openFileSink({
@@ -183,7 +183,7 @@ test('following shows what a sink writes, over rotation and the deletion of old 
 })
 
 test('following goes on after a segment was deleted, truncated, or the directory made anew', async (t) => {
-  const dir = join(scratchDir(t), 'traffic')
+  const dir = join(scratchDir(), 'traffic')
   mkdirSync(dir)
   writeFileSync(path(dir, 0, 0), line(1) + line(2))
   const following = follow(t, dir, 1)
@@ -202,7 +202,7 @@ test('following goes on after a segment was deleted, truncated, or the directory
 })
 
 test('following ends without an error when it is told to', async (t) => {
-  const dir = scratchDir(t)
+  const dir = scratchDir()
   writeFileSync(path(dir, 0), line(1))
   const { stop, reading, seen } = follow(t, dir, 10)
   await until(() => seen.length === 1, 'the record is seen')
@@ -210,9 +210,9 @@ test('following ends without an error when it is told to', async (t) => {
   await reading
 })
 
-test('a directory that is not there is an error that says what to name', async (t) => {
+test('a directory that is not there is an error that says what to name', async () => {
   await assert.rejects(
-    ids(tail(join(scratchDir(t), 'nowhere'), 1)),
+    ids(tail(join(scratchDir(), 'nowhere'), 1)),
     /there is no traffic log in .*nowhere; name the log/,
   )
 })

@@ -26,8 +26,8 @@ function writerIn(dir: string, worker: number, startMs = 1000): SegmentWriter {
   return new SegmentWriter({ dir, maxBytes: 10_000, segmentBytes: 1000, worker }, startMs)
 }
 
-test('a batch is spread over as many segments as it needs, and none is larger than allowed', (t) => {
-  const dir = scratchDir(t)
+test('a batch is spread over as many segments as it needs, and none is larger than allowed', () => {
+  const dir = scratchDir()
   const writer = writerIn(dir, 0)
   assert.deepEqual(writer.append(lines(0, 25), 25), { written: 25, reason: '', problem: '' })
   assert.deepEqual(writer.append(lines(25, 2), 2), { written: 2, reason: '', problem: '' })
@@ -39,8 +39,8 @@ test('a batch is spread over as many segments as it needs, and none is larger th
   assert.deepEqual(numbers(dir), [...Array(27).keys()])
 })
 
-test('the oldest segments go when the cap is reached, and at no moment is there more than the cap', (t) => {
-  const dir = scratchDir(t)
+test('the oldest segments go when the cap is reached, and at no moment is there more than the cap', () => {
+  const dir = scratchDir()
   const writer = writerIn(dir, 0)
   for (let i = 0; i < 1000; i += 7) {
     writer.append(lines(i, 7), 7)
@@ -55,8 +55,8 @@ test('the oldest segments go when the cap is reached, and at no moment is there 
   )
 })
 
-test('several writers stay under one cap, and none deletes what another one writes', (t) => {
-  const dir = scratchDir(t)
+test('several writers stay under one cap, and none deletes what another one writes', () => {
+  const dir = scratchDir()
   const quiet = writerIn(dir, 9)
   quiet.append(lines(7777, 1), 1)
   const old = new Date(Date.now() - 60_000)
@@ -72,8 +72,8 @@ test('several writers stay under one cap, and none deletes what another one writ
   for (const writer of [quiet, ...busy]) writer.finish()
 })
 
-test('the last segment of a writer that is gone is deleted in its turn', (t) => {
-  const dir = scratchDir(t)
+test('the last segment of a writer that is gone is deleted in its turn', () => {
+  const dir = scratchDir()
   const gone = writerIn(dir, 9)
   gone.append(lines(0, 1), 1)
   gone.finish()
@@ -86,8 +86,8 @@ test('the last segment of a writer that is gone is deleted in its turn', (t) => 
   assert.equal(statSync(path, { throwIfNoEntry: false }), undefined)
 })
 
-test('a writer that is quiet for long shows that it lives', (t) => {
-  const dir = scratchDir(t)
+test('a writer that is quiet for long shows that it lives', () => {
+  const dir = scratchDir()
   const writer = writerIn(dir, 0)
   writer.touch(Date.now())
   writer.append(lines(0, 1), 1)
@@ -98,8 +98,8 @@ test('a writer that is quiet for long shows that it lives', (t) => {
   writer.finish()
 })
 
-test('other files in the directory are not touched and do not count', (t) => {
-  const dir = scratchDir(t)
+test('other files in the directory are not touched and do not count', () => {
+  const dir = scratchDir()
   const others = ['notes.txt', 'traffic-0-1-x.ndjson', 'traffic-0-1-000001.ndjson.gz']
   for (const file of others) writeFileSync(join(dir, file), 'x'.repeat(20_000))
   const writer = writerIn(dir, 0)
@@ -109,8 +109,8 @@ test('other files in the directory are not touched and do not count', (t) => {
   assert.ok(totalBytes(dir) > 8000)
 })
 
-test('a segment never goes into a file or a link that is there', (t) => {
-  const dir = scratchDir(t)
+test('a segment never goes into a file or a link that is there', () => {
+  const dir = scratchDir()
   const target = join(dir, 'target')
   writeFileSync(target, 'mine')
   symlinkSync(target, join(dir, segmentFile({ worker: 0, startMs: 1000, seq: 0 })))
@@ -121,8 +121,8 @@ test('a segment never goes into a file or a link that is there', (t) => {
   assert.ok(segmentFiles(dir).includes(segmentFile({ worker: 0, startMs: 1001, seq: 0 })))
 })
 
-test('a segment that is deleted while it is open is replaced and the next lines are kept', (t) => {
-  const dir = scratchDir(t)
+test('a segment that is deleted while it is open is replaced and the next lines are kept', () => {
+  const dir = scratchDir()
   const writer = writerIn(dir, 0)
   writer.append(lines(0, 1), 1)
   rmSync(join(dir, segmentFiles(dir)[0]!))
@@ -134,8 +134,8 @@ test('a segment that is deleted while it is open is replaced and the next lines 
   writer.finish()
 })
 
-test('a segment that somebody empties is filled anew up to its size', (t) => {
-  const dir = scratchDir(t)
+test('a segment that somebody empties is filled anew up to its size', () => {
+  const dir = scratchDir()
   const writer = writerIn(dir, 0)
   writer.append(lines(0, 9), 9)
   truncateSync(join(dir, segmentFiles(dir)[0]!), 0)

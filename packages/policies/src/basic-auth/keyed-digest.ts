@@ -22,7 +22,7 @@ export class KeyedDigest {
 
   /** The digest of a text's UTF-8 bytes. */
   of(message: string): string {
-    this.#outer.latin1Write(hash('sha256', this.#inner + message, 'binary'), BLOCK_BYTES, DIGEST_BYTES)
+    this.#outer.write(hash('sha256', this.#inner + message, 'binary'), BLOCK_BYTES, 'latin1')
     return hash('sha256', this.#outer, 'binary')
   }
 }
@@ -37,7 +37,7 @@ const right = Buffer.alloc(DIGEST_BYTES)
 
 /** Whether two digests are equal, in a time that does not tell where they differ. */
 export function equalDigests(a: string, b: string): boolean {
-  left.latin1Write(a, 0, DIGEST_BYTES)
-  right.latin1Write(b, 0, DIGEST_BYTES)
+  left.write(a, 0, 'latin1')
+  right.write(b, 0, 'latin1')
   return timingSafeEqual(left, right)
 }

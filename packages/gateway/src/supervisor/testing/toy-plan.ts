@@ -12,7 +12,14 @@ export function toyListener(port: number, headerBytes = 16_384): ListenerPlan {
     trustedProxies: [],
     health: true,
     paths: 'as-received',
-    limits: { headerBytes, headers: 100, urlBytes: 8192, bodyBytes: 1_048_576, connections: 100, bodyIdleMs: 5000 },
+    limits: {
+      headerBytes,
+      headers: 100,
+      urlBytes: 8192,
+      bodyBytes: 1_048_576,
+      connections: 100,
+      bodyIdleMs: 5000,
+    },
   }
 }
 
@@ -29,6 +36,7 @@ export function toyRoute(id: string): RoutePlan {
       when: null,
     },
     priority: 0,
+    order: 0,
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: id },
     timeouts: null,

@@ -6,7 +6,8 @@ export async function until<T>(
   const endMono = performance.now() + deadlineMs
   for (;;) {
     const value = await condition()
-    if (value !== false && value !== null && value !== undefined) return value as NonNullable<Exclude<T, false>>
+    if (value !== false && value !== null && value !== undefined)
+      return value as NonNullable<Exclude<T, false>>
     if (performance.now() > endMono) throw new Error(`still not true after ${deadlineMs} ms: ${condition}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

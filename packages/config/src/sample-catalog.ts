@@ -1,0 +1,80 @@
+import { Type } from '@sinclair/typebox'
+import { type Catalog, definePolicy, type Policy } from '@sluice/core'
+
+const marker = definePolicy({
+  name: 'marker',
+  summary: 'Stands for any policy.',
+  schema: Type.Object(
+    {
+      text: Type.Optional(Type.String()),
+      level: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 5 })),
+      target: Type.Optional(
+        Type.Union([
+          Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
+          Type.Object(
+            {
+              kind: Type.Literal('file'),
+              path: Type.String(),
+              mode: Type.Optional(Type.String({ default: 'append' })),
+            },
+            { additionalProperties: false },
+          ),
+        ]),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  compile: () => null,
+})
+
+const secretBox = definePolicy({
+  name: 'secret-box',
+  summary: 'Stands for a policy with secrets.',
+  schema: Type.Object(
+    {
+      users: Type.Array(
+        Type.Object(
+          { name: Type.String(), password: Type.String({ secret: true, minLength: 1 }) },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  compile: () => null,
+})
+
+const policies: readonly Policy[] = [marker, secretBox]
+
+/** The policies that the tests of this package use. */
+export const SAMPLE_CATALOG: Catalog = new Map(policies.map((policy) => [policy.name, policy]))
+
+/** The environment that the tests of this package use; the values of secrets are easy to look for. */
+export const SAMPLE_ENV = {
+  PORT: '9090',
+  SIZE: '2mb',
+  YES: 'true',
+  COUNT: '3',
+  HOST: 'host.example.org',
+  ORDERS_URL: 'http://orders:9000/',
+  UPSTREAM: 'orders',
+  POLICY: 'marker',
+  SECRET: 'never-to-be-seen',
+  TOKEN_HASH: 'fe03e5e062ed57193f66ac02c625440e47c7babb127f9252f1f856ed054b5e05',
+} as const
+
+/** The files that the tests of this package use, by their last name. */
+export function readSampleFile(path: string): string {
+  const text = FILES[path.slice(path.lastIndexOf('/') + 1)]
+  if (text === undefined) throw new Error('there is no such file')
+  return text
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  'cert.pem': '-----BEGIN CERTIFICATE-----\n',
+  'key.pem': '-----BEGIN PRIVATE KEY-----\n',
+  'ca.pem': '-----BEGIN CERTIFICATE-----\n',
+  'not-pem.txt': 'hello\n',
+  'secret.txt': 'hidden-in-a-file\n',
+  'big.txt': 'x'.repeat(65 * 1024),
+}

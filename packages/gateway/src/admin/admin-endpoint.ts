@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import type { AdminPlan } from '@sluice/config'
+import { addressText } from '../supervisor/listener-ports.js'
+import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import { AdminServer, type TlsFiles } from './admin-server.js'
+import { Authenticator } from './authenticator.js'
+import type { AdminBackend } from './backend.js'
+
+/** A change of the admin address, tokens or certificate that is ready; exactly one of the two is called. */
+export interface PreparedAdmin {
+  activate(): Promise<void>
+  discard(): Promise<void>
+}
+
+/** A change that is ready, or why it cannot be made. */
+export type AdminPreparation =
+  | { readonly ok: true; readonly prepared: PreparedAdmin }
+  | { readonly ok: false; readonly reason: string }
+
+/** Where the admin API is served; it moves when a new plan says so, and takes part in a rollout like a worker. */
+export class AdminEndpoint {
+  readonly #backend: AdminBackend
+  readonly #log: OperationLog
+  /** One for all addresses, so that a move does not forgive wrong tokens. */
+  readonly #authenticator = new Authenticator()
+  #serving: AdminServer | null = null
+
+  constructor(backend: AdminBackend, log: OperationLog) {
+    this.#backend = backend
+    this.#log = log
+  }
+
+  /** The base address, `http://127.0.0.1:9901`; null before the first plan. */
+  get url(): string | null {
+    if (this.#serving === null) return null
+    const { plan, port } = this.#serving
+    return `${plan.tls === null ? 'http' : 'https'}://${addressText(plan.host, port)}`
+  }
+
+  /** Opens what the plan needs beside what serves. */
+  async prepare(plan: AdminPlan): Promise<AdminPreparation> {
+    let tls: TlsFiles | null
+    try {
+      tls = await tlsFiles(plan)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return { ok: false, reason: `admin.tls cannot be read (${reason}); check certFile and keyFile` }
+    }
+    const last = this.#serving
+    if (last?.plan.address !== plan.address) return this.#prepareMove(plan, tls)
+    const isSameKind = (last.plan.tls === null) === (plan.tls === null)
+    const activate = isSameKind ? () => this.#renew(last, plan, tls) : () => this.#reopen(last, plan, tls)
+    return { ok: true, prepared: { activate, discard: async () => {} } }
+  }
+
+  async close(): Promise<void> {
+    const last = this.#serving
+    this.#serving = null
+    await last?.close()
+  }
+
+  /** The first server answers at once (readiness: no configuration is active), a later one beside the old one. */
+  async #prepareMove(plan: AdminPlan, tls: TlsFiles | null): Promise<AdminPreparation> {
+    const last = this.#serving
+    if (last === null) this.#authenticator.use(plan.tokens)
+    let next: AdminServer
+    try {
+      next = this.#server(plan, tls)
+      await next.listen()
+    } catch (error) {
+      return { ok: false, reason: listenReason(plan, error) }
+    }
+    if (last === null) this.#serving = next
+    return {
+      ok: true,
+      prepared: {
+        activate: async () => {
+          this.#authenticator.use(plan.tokens)
+          this.#serving = next
+          if (last !== null) this.#leave(last)
+        },
+        discard: async () => {
+          if (this.#serving === next) this.#serving = null
+          await next.close()
+        },
+      },
+    }
+  }
+
+  /** Same address, same kind: only tokens and certificate change. */
+  async #renew(last: AdminServer, plan: AdminPlan, tls: TlsFiles | null): Promise<void> {
+    this.#authenticator.use(plan.tokens)
+    if (tls !== null) last.renewTls(tls)
+  }
+
+  /** From plain to TLS on one address: the port must be free first, so there is a moment without an admin API. */
+  async #reopen(last: AdminServer, plan: AdminPlan, tls: TlsFiles | null): Promise<void> {
+    this.#authenticator.use(plan.tokens)
+    try {
+      this.#leave(last)
+      const next = this.#server(plan, tls)
+      await next.listen()
+      this.#serving = next
+    } catch (error) {
+      this.#log.error('admin.lost', { address: plan.address, ...errorFields(error) })
+    }
+  }
+
+  #server(plan: AdminPlan, tls: TlsFiles | null): AdminServer {
+    return new AdminServer({
+      plan,
+      tls,
+      backend: this.#backend,
+      authenticator: this.#authenticator,
+      log: this.#log,
+    })
+  }
+
+  /** Not waited for: the answer to the request that caused the move is still to be sent by it. */
+  #leave(last: AdminServer): void {
+    void last.close()
+  }
+}
+
+async function tlsFiles(plan: AdminPlan): Promise<TlsFiles | null> {
+  if (plan.tls === null) return null
+  const [cert, key] = await Promise.all([readFile(plan.tls.certFile), readFile(plan.tls.keyFile)])
+  return { cert, key }
+}
+
+function listenReason(plan: AdminPlan, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  if (code === 'EADDRINUSE') {
+    return `address ${plan.address} is in use; stop the other process or change admin.address`
+  }
+  const reason = error instanceof Error ? error.message : String(error)
+  return `the admin API cannot listen on ${plan.address} (${reason}); change admin.address or admin.tls`
+}

@@ -1,0 +1,161 @@
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { AdminPlan } from '@sluice/config'
+import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import type { Authenticator } from './authenticator.js'
+import type { AdminBackend } from './backend.js'
+import { browserRefusal } from './browser-guard.js'
+import type { AdminCall } from './endpoint.js'
+import { findEndpoint } from './endpoints.js'
+import { type AdminAnswer, problemAnswer } from './problem.js'
+import { readBody } from './request-body.js'
+
+/** The contents of the certificate and key files. */
+export interface TlsFiles {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** What serves the admin API. */
+export interface AdminServerOptions {
+  readonly plan: AdminPlan
+  readonly tls: TlsFiles | null
+  readonly backend: AdminBackend
+  readonly authenticator: Authenticator
+  readonly log: OperationLog
+}
+
+/** Bounds against clients that send nothing or too much; the API is for a few tools, not for traffic. */
+const SERVER_LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 5000,
+  maxHeaderSize: 16_384,
+}
+const MAX_CONNECTIONS = 256
+/** 4 MB, as for a document in a file; 10,000 routes take about 2 MB. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+/** Time for answers that are under way when the server moves away. */
+const CLOSE_MS = 5000
+
+/** The admin API on one address. */
+export class AdminServer {
+  readonly plan: AdminPlan
+  readonly #options: AdminServerOptions
+  readonly #server: HttpServer | HttpsServer
+  #port = 0
+
+  constructor(options: AdminServerOptions) {
+    this.plan = options.plan
+    this.#options = options
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      void this.#serve(request, response)
+    }
+    this.#server =
+      options.tls === null
+        ? createHttpServer(SERVER_LIMITS, listener)
+        : createHttpsServer({ ...SERVER_LIMITS, ...options.tls, minVersion: 'TLSv1.2' }, listener)
+    this.#server.maxConnections = MAX_CONNECTIONS
+  }
+
+  /** The real one; 0 before `listen`. */
+  get port(): number {
+    return this.#port
+  }
+
+  /** @throws Error of the operating system when the address cannot be had. */
+  async listen(): Promise<void> {
+    const { host, port } = this.plan
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port, exclusive: true }, () => {
+        this.#server.off('error', reject)
+        resolve()
+      })
+    })
+    this.#server.on('error', (error) => this.#options.log.error('admin.failed', errorFields(error)))
+    this.#port = (this.#server.address() as AddressInfo).port
+  }
+
+  /** Serves new connections with another certificate. */
+  renewTls(tls: TlsFiles): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls })
+  }
+
+  /** Stops listening at once; answers that are under way have a moment to finish. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeIdleConnections()
+    const timer = setTimeout(() => this.#server.closeAllConnections(), CLOSE_MS)
+    await closed
+    clearTimeout(timer)
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const answer = await this.#answer(request)
+      this.#send(request, response, answer)
+    } catch (error) {
+      // A client that went away while it sent its body is not a fault of ours.
+      if (request.errored !== null) return
+      this.#options.log.error('admin.failed', { path: request.url, ...errorFields(error) })
+      this.#send(request, response, problemAnswer('GW_ADMIN_INTERNAL', 'see the log of the gateway'))
+    }
+  }
+
+  async #answer(request: IncomingMessage): Promise<AdminAnswer> {
+    const { host, origin } = request.headers
+    const refusal = browserRefusal({ host, origin }, this.plan.host)
+    if (refusal !== null) return refusal
+    const [path, query] = splitTarget(request.url ?? '/')
+    const found = findEndpoint(request.method ?? '', path)
+    if (!found.ok) return found.answer
+    const peer = request.socket.remoteAddress ?? 'unknown'
+    const authorization = request.headers.authorization ?? ''
+    const admission = this.#options.authenticator.admit({ peer, authorization }, found.endpoint.access)
+    if (!admission.ok) return admission.answer
+    return found.endpoint.answer(this.#call(request, admission.actor, query))
+  }
+
+  #call(request: IncomingMessage, actor: string, query: string): AdminCall {
+    return {
+      backend: this.#options.backend,
+      actor,
+      query: new URLSearchParams(query),
+      header: (name) => String(request.headers[name] ?? ''),
+      body: (types) => readBody(request, types, MAX_BODY_BYTES),
+    }
+  }
+
+  #send(request: IncomingMessage, response: ServerResponse, answer: AdminAnswer): void {
+    if (response.headersSent || response.destroyed) return
+    // A body that was not read (a refusal before it) would be read as the next request otherwise.
+    const close = request.complete || !hasBody(request) ? {} : { connection: 'close' }
+    response.writeHead(answer.status, {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...answer.headers,
+      ...close,
+      'content-length': Buffer.byteLength(answer.body),
+    })
+    response.end(answer.body)
+  }
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return (
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+  )
+}
+
+function splitTarget(target: string): readonly [path: string, query: string] {
+  const mark = target.indexOf('?')
+  return mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)]
+}

@@ -1,0 +1,27 @@
+import type { Plan } from '@sluice/config'
+import type { LogIdentity } from '@sluice/core'
+import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
+import type { Deploy } from '../supervisor/deploy-history.js'
+import type { SupervisorStatus } from '../supervisor/status.js'
+import type { Sample } from '../telemetry/sample.js'
+
+/** Who asks for a write, and the note they leave. */
+export type WriteRequest = Pick<ApplyRequest, 'dryRun' | 'ifMatch' | 'note' | 'actor'>
+
+/** What the admin API shows and changes; the supervisor, or a small object in a test. */
+export interface AdminBackend {
+  status(): SupervisorStatus
+  /** The plan that serves, with every secret replaced; null before the first. */
+  plan(): { readonly digest: string; readonly plan: Plan } | null
+  /** Fresh numbers of all workers and the supervisor. */
+  samples(): Promise<readonly Sample[]>
+  /** The Prometheus text; null when metrics are off. */
+  metrics(): Promise<string | null>
+  logIdentity(): LogIdentity
+  deploys(): readonly Deploy[]
+  apply(text: string, request: WriteRequest): Promise<ApplyResult>
+  /** Applies an earlier document: a deploy's id, or null for the one before. Null: there is none. */
+  rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null>
+  /** Begins to end the gateway. */
+  drain(actor: string): void
+}

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import { type AdminAnswer, problemAnswer } from './problem.js'
+
+/** The fields of a request that tell a browser from a tool. */
+export interface GuardedFields {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+}
+
+/**
+ * Refuses what a web page could make a browser send. A page can neither omit `Origin` on a write nor choose `Host`:
+ * a name that an attacker points at this machine (DNS rebinding) arrives as that name, while tools use an address,
+ * `localhost` or the host of the configuration. Null: no objection.
+ */
+export function browserRefusal(fields: GuardedFields, configuredHost: string): AdminAnswer | null {
+  if (fields.origin !== undefined) {
+    return problemAnswer(
+      'GW_ADMIN_ORIGIN_REFUSED',
+      'requests with an Origin field are refused; use gw or another tool',
+    )
+  }
+  if (fields.host !== undefined && isAllowedHost(hostOf(fields.host), configuredHost)) return null
+  const detail = `the Host field must be an IP address, localhost or '${configuredHost}'`
+  return problemAnswer('GW_ADMIN_HOST_REFUSED', detail)
+}
+
+function isAllowedHost(host: string, configuredHost: string): boolean {
+  return isIP(host) !== 0 || host === 'localhost' || host === bare(configuredHost.toLowerCase())
+}
+
+/** The host of `host`, `host:port` or `[v6]:port`, in lower case; empty when it is none of them. */
+function hostOf(field: string): string {
+  const match = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/.exec(field.toLowerCase())
+  return match === null ? '' : bare(match[1]!)
+}
+
+function bare(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+}

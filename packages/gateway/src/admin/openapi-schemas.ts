@@ -1,0 +1,122 @@
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+const digest = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' }
+const time = { type: 'string', format: 'date-time' }
+const origin = { enum: ['file', 'api', 'last-good'] }
+const listOf = (items: object) => ({ type: 'array', items })
+const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
+
+/** An object whose named members are always there. */
+const object = (properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+})
+
+const numbers = { type: 'object', additionalProperties: { type: 'number' } }
+const objection = object({ worker: { ...count, description: '0: the supervisor itself.' }, reason: text })
+
+const logMembers = {
+  received: count,
+  indexed: count,
+  dead: count,
+  dropped: count,
+  droppedBy: numbers,
+  onDisk: count,
+  inMemory: count,
+}
+
+const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }
+
+/** The schemas that the operations in `openapi.ts` refer to. */
+export const OPENAPI_SCHEMAS = {
+  Problem: {
+    ...object({ type: text, title: text, status: count, code: text, detail: text }),
+    description: 'RFC 9457. Some codes add members: diagnostics, reasons, digest.',
+  },
+  Health: object({ status: { enum: ['ok', 'ready'] } }),
+  OpenApi: { type: 'object' },
+  Plan: { type: 'object', description: 'What `gw render` prints.' },
+  Routes: object({ digest, routes: listOf({ type: 'object' }) }),
+  Upstreams: object({
+    digest,
+    upstreams: listOf(object({ name: text, balance: text, targets: listOf({ type: 'object' }), numbers })),
+  }),
+  LogIdentity: {
+    ...object(logMembers),
+    description: 'received = indexed + dead + dropped + onDisk + inMemory, always.',
+  },
+  Log: object({
+    ...logMembers,
+    workers: listOf(object({ id: count, pid: { type: ['integer', 'null'] }, ...logMembers })),
+  }),
+  Deploys: object({ digest, deploys: listOf(object(deployMembers)) }),
+  Applied: object({
+    result: { enum: ['applied', 'unchanged', 'valid'] },
+    digest,
+    changes: listOf({ type: 'object' }),
+    warnings: listOf(ref('Diagnostic')),
+  }),
+  Diagnostic: object({
+    severity: { enum: ['error', 'warning'] },
+    file: text,
+    line: count,
+    column: count,
+    path: text,
+    message: text,
+    remedy: text,
+  }),
+  Rollback: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { to: { ...text, description: 'A deploy; absent: the one before.' }, note: text },
+  },
+  Drain: object({ draining: { const: true } }),
+  Worker: object({
+    id: count,
+    pid: { type: ['integer', 'null'] },
+    state: { enum: ['starting', 'idle', 'ready', 'restarting', 'stopped', 'draining'] },
+    digest,
+    inFlight: count,
+    connections: count,
+    restarts: count,
+    rssBytes: count,
+    loopLagMs: { type: 'number' },
+    uptimeMs: count,
+    log: ref('LogIdentity'),
+  }),
+  Listener: object({
+    address: text,
+    host: text,
+    port: count,
+    engine: { enum: ['uws', 'node'] },
+    tls: { type: 'boolean' },
+    url: text,
+  }),
+  Rollout: object({
+    at: time,
+    result: { enum: ['applied', 'rolled-back'] },
+    digest,
+    origin,
+    actor: text,
+    note: text,
+    durationMs: count,
+    reasons: listOf(objection),
+  }),
+  Status: object({
+    version: text,
+    pid: count,
+    startedAt: time,
+    uptimeMs: count,
+    digest,
+    origin: { enum: [...origin.enum, null] },
+    ready: { type: 'boolean' },
+    reason: { type: ['string', 'null'] },
+    draining: { type: 'boolean' },
+    workers: listOf(ref('Worker')),
+    listeners: listOf(ref('Listener')),
+    admin: { anyOf: [object({ address: text, url: text }), { type: 'null' }] },
+    lastRollout: { anyOf: [ref('Rollout'), { type: 'null' }] },
+    warnings: listOf(text),
+  }),
+}

@@ -1,0 +1,138 @@
+import { OPENAPI_SCHEMAS } from './openapi-schemas.js'
+
+const problem = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+})
+
+const json = (description: string, schema: string) => ({
+  description,
+  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+})
+
+/** What any call that needs a token can meet. */
+const REFUSALS = {
+  401: problem('The token is missing or not valid.'),
+  403: problem('The role is not sufficient, or the Host or Origin field is refused.'),
+  429: problem('Too many wrong tokens from this address; Retry-After says how long.'),
+}
+
+/** What a write of a document can answer. */
+const APPLY_RESPONSES = {
+  200: json('Applied, unchanged or (dry run) valid.', 'Applied'),
+  400: problem('If-Match or the body is malformed.'),
+  ...REFUSALS,
+  409: problem('A worker objected; `reasons` says which and why. Nothing has changed.'),
+  412: problem('Another plan serves than If-Match names.'),
+  413: problem('The document is larger than 4 MB.'),
+  415: problem('The content type is not supported.'),
+  422: problem('The document is not valid; `diagnostics` lists every mistake. Nothing has changed.'),
+  503: problem('Too many deploys are waiting, or the gateway is draining.'),
+}
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'The ETag of GET /v1/plan; the write happens only if that plan still serves.',
+  schema: { type: 'string' },
+}
+
+const DOCUMENT = { schema: { type: 'string', maxLength: 4_194_304 } }
+
+/** A GET that answers JSON of one schema. */
+const read = (summary: string, schema: string, more: object = {}) => ({
+  get: { summary, responses: { 200: json('OK.', schema), ...REFUSALS, ...more } },
+})
+
+const NO_PLAN = { 503: problem('No configuration is active yet.') }
+
+/** The admin API in OpenAPI 3.1, as `GET /openapi.json` answers it. */
+export const OPENAPI = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Sluice admin API',
+    version: '1',
+    description:
+      'Shows and changes a running gateway. On loopback without tokens every caller is an admin; otherwise send ' +
+      '`Authorization: Bearer TOKEN`. Roles: viewer reads, operator also drains, admin also deploys.',
+  },
+  security: [{ token: [] }],
+  paths: {
+    '/healthz': {
+      get: {
+        summary: 'Whether the event loop turns',
+        security: [],
+        responses: { 200: json('Alive.', 'Health') },
+      },
+    },
+    '/readyz': {
+      get: {
+        summary: 'Whether the gateway serves its configuration',
+        security: [],
+        responses: { 200: json('Ready.', 'Health'), 503: problem('Not ready; the detail says why.') },
+      },
+    },
+    '/openapi.json': read('This document', 'OpenApi'),
+    '/metrics': {
+      get: {
+        summary: 'Numbers of all workers and the supervisor, Prometheus text format 0.0.4',
+        responses: {
+          200: { description: 'OK.', content: { 'text/plain': { schema: { type: 'string' } } } },
+          ...REFUSALS,
+          404: problem('Metrics are off.'),
+        },
+      },
+    },
+    '/v1/status': read('Workers, listeners, the plan that serves and the last rollout', 'Status'),
+    '/v1/plan': read('The plan that serves, secrets replaced; its digest is the ETag', 'Plan', NO_PLAN),
+    '/v1/routes': read('The routes in the order in which they win', 'Routes', NO_PLAN),
+    '/v1/upstreams': read('The upstreams with their targets and numbers', 'Upstreams', NO_PLAN),
+    '/v1/log': read('Where every record of the traffic log is', 'Log'),
+    '/v1/deploys': read('The last documents that went into service, newest first', 'Deploys'),
+    '/v1/config': {
+      put: {
+        summary: 'Applies a document on all workers or on none',
+        parameters: [
+          {
+            name: 'dryRun',
+            in: 'query',
+            description: '1: only says what would change.',
+            schema: { enum: ['1'] },
+          },
+          { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
+          IF_MATCH,
+        ],
+        requestBody: {
+          required: true,
+          content: {
+            'application/yaml': DOCUMENT,
+            'text/yaml': DOCUMENT,
+            'application/json': { schema: {} },
+          },
+        },
+        responses: APPLY_RESPONSES,
+      },
+    },
+    '/v1/rollback': {
+      post: {
+        summary: 'Applies an earlier document again',
+        parameters: [IF_MATCH],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Rollback' } } },
+        },
+        responses: { ...APPLY_RESPONSES, 404: problem('There is no such deploy.') },
+      },
+    },
+    '/v1/drain': {
+      post: {
+        summary: 'Ends the gateway after its requests in flight',
+        responses: { 202: json('Draining has begun.', 'Drain'), ...REFUSALS },
+      },
+    },
+  },
+  components: {
+    securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    schemas: OPENAPI_SCHEMAS,
+  },
+}

@@ -1,0 +1,62 @@
+import type { Plan } from '@sluice/config'
+import { TEXT_FORMAT_TYPE } from '../telemetry/text-format.js'
+import type { AdminCall, Endpoint } from './endpoint.js'
+import { OPENAPI } from './openapi.js'
+import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+import { upstreamViews } from './upstream-view.js'
+
+/** What shows the gateway. */
+export const READ_ENDPOINTS: readonly Endpoint[] = [
+  { method: 'GET', path: '/healthz', access: 'open', answer: () => jsonAnswer(200, { status: 'ok' }) },
+  { method: 'GET', path: '/readyz', access: 'open', answer: getReadyz },
+  { method: 'GET', path: '/openapi.json', access: 'viewer', answer: () => jsonAnswer(200, OPENAPI) },
+  { method: 'GET', path: '/metrics', access: 'viewer', answer: getMetrics },
+  {
+    method: 'GET',
+    path: '/v1/status',
+    access: 'viewer',
+    answer: (call) => jsonAnswer(200, call.backend.status()),
+  },
+  { method: 'GET', path: '/v1/plan', access: 'viewer', answer: (call) => fromPlan(call, (plan) => plan) },
+  { method: 'GET', path: '/v1/routes', access: 'viewer', answer: getRoutes },
+  { method: 'GET', path: '/v1/upstreams', access: 'viewer', answer: getUpstreams },
+  { method: 'GET', path: '/v1/log', access: 'viewer', answer: getLog },
+  { method: 'GET', path: '/v1/deploys', access: 'viewer', answer: getDeploys },
+]
+
+function getReadyz({ backend }: AdminCall): AdminAnswer {
+  const { reason } = backend.status()
+  return reason === null ? jsonAnswer(200, { status: 'ready' }) : problemAnswer('GW_ADMIN_NOT_READY', reason)
+}
+
+async function getMetrics({ backend }: AdminCall): Promise<AdminAnswer> {
+  const text = await backend.metrics()
+  if (text === null) {
+    return problemAnswer('GW_ADMIN_NOT_FOUND', 'metrics are off; set metrics.enabled: true in the document')
+  }
+  return { status: 200, headers: { 'content-type': TEXT_FORMAT_TYPE }, body: text }
+}
+
+function getRoutes(call: AdminCall): AdminAnswer {
+  return fromPlan(call, (plan, digest) => ({ digest, routes: plan.routes }))
+}
+
+async function getUpstreams(call: AdminCall): Promise<AdminAnswer> {
+  const samples = await call.backend.samples()
+  return fromPlan(call, (plan, digest) => ({ digest, upstreams: upstreamViews(plan, samples) }))
+}
+
+function getLog({ backend }: AdminCall): AdminAnswer {
+  const workers = backend.status().workers.map(({ id, pid, log }) => ({ id, pid, ...log }))
+  return jsonAnswer(200, { ...backend.logIdentity(), workers })
+}
+
+function getDeploys({ backend }: AdminCall): AdminAnswer {
+  return jsonAnswer(200, { digest: backend.status().digest, deploys: backend.deploys() })
+}
+
+function fromPlan(call: AdminCall, view: (plan: Plan, digest: string) => unknown): AdminAnswer {
+  const serving = call.backend.plan()
+  if (serving === null) return problemAnswer('GW_ADMIN_NOT_READY', 'no configuration is active yet')
+  return jsonAnswer(200, view(serving.plan, serving.digest), { etag: `"${serving.digest}"` })
+}

@@ -1,0 +1,102 @@
+import type { ApplyResult } from '../supervisor/apply-result.js'
+import type { WriteRequest } from './backend.js'
+import type { AdminCall, Endpoint } from './endpoint.js'
+import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+
+/** The media types of a document. */
+const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
+const MAX_NOTE_CHARS = 500
+
+/** What changes the gateway. */
+export const WRITE_ENDPOINTS: readonly Endpoint[] = [
+  { method: 'PUT', path: '/v1/config', access: 'admin', answer: putConfig },
+  { method: 'POST', path: '/v1/rollback', access: 'admin', answer: postRollback },
+  { method: 'POST', path: '/v1/drain', access: 'operator', answer: postDrain },
+]
+
+async function putConfig(call: AdminCall): Promise<AdminAnswer> {
+  const body = await call.body(DOCUMENT_TYPES)
+  if (!body.ok) return body.answer
+  const request = writeRequest(call, call.query.get('note') ?? '')
+  return request === null ? badPrecondition() : applyAnswer(await call.backend.apply(body.text, request))
+}
+
+async function postRollback(call: AdminCall): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const wish = rollbackWish(body.text)
+  if (wish === null) {
+    return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {} or {"to":"DEPLOY ID","note":"TEXT"}')
+  }
+  const request = writeRequest(call, wish.note)
+  if (request === null) return badPrecondition()
+  const result = await call.backend.rollback(wish.to, request)
+  if (result !== null) return applyAnswer(result)
+  const detail =
+    wish.to === null ? 'there is no earlier deploy' : `there is no deploy '${wish.to}'; see GET /v1/deploys`
+  return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
+}
+
+function postDrain(call: AdminCall): AdminAnswer {
+  call.backend.drain(call.actor)
+  return jsonAnswer(202, { draining: true })
+}
+
+/** Null for an If-Match that is neither `*` nor one entity tag. */
+function writeRequest(call: AdminCall, note: string): WriteRequest | null {
+  const field = call.header('if-match')
+  const tag = /^"([0-9a-f]{1,128})"$/.exec(field)?.[1] ?? null
+  if (field !== '' && field !== '*' && tag === null) return null
+  const dryRun = ['1', 'true'].includes(call.query.get('dryRun') ?? '')
+  return { dryRun, ifMatch: tag, note: note.slice(0, MAX_NOTE_CHARS), actor: call.actor }
+}
+
+function badPrecondition(): AdminAnswer {
+  return problemAnswer(
+    'GW_ADMIN_BAD_REQUEST',
+    'If-Match must be * or the ETag of GET /v1/plan, in double quotes',
+  )
+}
+
+function applyAnswer(result: ApplyResult): AdminAnswer {
+  switch (result.result) {
+    case 'applied':
+    case 'unchanged':
+    case 'valid':
+      return jsonAnswer(200, result)
+    case 'invalid': {
+      const { diagnostics } = result
+      const detail = `${diagnostics.length} mistakes; nothing was changed`
+      return problemAnswer('GW_ADMIN_DOCUMENT_INVALID', detail, {
+        members: { result: 'invalid', diagnostics },
+      })
+    }
+    case 'rolled-back': {
+      const detail = 'not every worker could prepare the plan; the one before goes on serving everywhere'
+      return problemAnswer('GW_ADMIN_ROLLED_BACK', detail, { members: { ...result } })
+    }
+    case 'stale': {
+      const detail = 'another plan serves than the one If-Match names; read GET /v1/plan and decide again'
+      return problemAnswer('GW_ADMIN_STALE', detail, { members: { digest: result.digest } })
+    }
+    case 'busy':
+      return problemAnswer('GW_ADMIN_BUSY', 'too many deploys are waiting; try again', {
+        headers: { 'retry-after': '1' },
+      })
+    case 'draining':
+      return problemAnswer('GW_ADMIN_NOT_READY', 'the gateway is draining and takes no more documents')
+  }
+}
+
+function rollbackWish(text: string): { readonly to: string | null; readonly note: string } | null {
+  let wish: unknown
+  try {
+    wish = JSON.parse(text === '' ? '{}' : text)
+  } catch {
+    return null
+  }
+  if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) return null
+  const { to = null, note = '', ...rest }: { to?: unknown; note?: unknown } = wish
+  const isKnown = Object.keys(rest).length === 0 && typeof note === 'string'
+  return isKnown && (to === null || typeof to === 'string') ? { to, note } : null
+}

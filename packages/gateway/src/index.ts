@@ -1,0 +1,5 @@
+export { type Explanation, type ExplainedRequest, explainRequest } from './explain.js'
+export { StartError } from './supervisor/start-error.js'
+export { startSupervisor, type SupervisorOptions } from './supervisor/start-supervisor.js'
+export type { Tier } from './supervisor/sizing.js'
+export { workerEntry } from './worker/entry.js'

@@ -1,0 +1,82 @@
+import type { Load, Plan } from '@sluice/config'
+import type { AdminEndpoint, PreparedAdmin } from '../admin/admin-endpoint.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { ListenerPorts, Ports } from './listener-ports.js'
+import { type Assignment, type Objection, rollOut } from './rollout.js'
+import type { WorkerPool } from './worker-pool.js'
+
+/** What a load is brought to. */
+export interface FleetOptions {
+  readonly pool: WorkerPool
+  readonly ports: ListenerPorts
+  readonly admin: AdminEndpoint
+  /** The number of workers that a plan makes. */
+  readonly size: (plan: Plan) => number
+  /** The plan with the values of its references. */
+  readonly resolve: (load: Load) => Plan
+  /** Why a worker cannot start; null while none is given up. */
+  readonly failure: () => string | null
+  readonly log: OperationLog
+}
+
+/** Everything that a plan touches outside this process's memory: addresses, the admin API and the workers. */
+export class Fleet {
+  readonly #options: FleetOptions
+  #epoch = 0
+
+  constructor(options: FleetOptions) {
+    this.#options = options
+  }
+
+  /** Brings a load into service everywhere. An empty list: it serves; else who objected, and nothing has changed. */
+  async bring(load: Load): Promise<readonly Objection[]> {
+    const { ports, admin } = this.#options
+    const plan = this.#options.resolve(load)
+    const claim = await ports.claim(plan.listeners)
+    if (!claim.ok) return claim.reasons.map(ownObjection)
+    const preparation = await admin.prepare(plan.admin)
+    if (!preparation.ok) return [ownObjection(preparation.reason)]
+
+    const objections = await this.#vote(load, claim.ports)
+    if (objections.length > 0) await preparation.prepared.discard()
+    else await this.#settle(plan, claim.ports, preparation.prepared)
+    return objections
+  }
+
+  /** Has the workers serve the load, all or none. */
+  async #vote(load: Load, ports: Ports): Promise<readonly Objection[]> {
+    const { pool } = this.#options
+    const isUp =
+      pool.slots.length > 0 || (await pool.start(this.#options.size(load.plan), headBytesOf(load.plan)))
+    if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
+    const assignment: Assignment = { epoch: ++this.#epoch, load, ports }
+    const result = await rollOut(assignment, await pool.participants())
+    if (result.kind === 'rolled-back') return result.objections
+    await pool.commit(assignment)
+    return []
+  }
+
+  async #settle(plan: Plan, ports: Ports, admin: PreparedAdmin): Promise<void> {
+    this.#options.ports.commit(ports)
+    await admin.activate()
+    const { pool, log, size } = this.#options
+    const workers = size(plan)
+    if (workers !== pool.slots.length) {
+      log.info('workers.resized', { from: pool.slots.length, to: workers })
+      pool.resize(workers, plan.drain.timeoutMs)
+    }
+    const headBytes = headBytesOf(plan)
+    if (headBytes <= pool.headBytes) return
+    // The native parser takes its limit from the environment, once: only a new process can have a larger one.
+    log.info('workers.replaced', { headBytes, because: 'limits.headerBytes was raised' })
+    await pool.replaceAll(headBytes, plan.drain.timeoutMs)
+  }
+}
+
+function headBytesOf(plan: Plan): number {
+  return Math.max(0, ...plan.listeners.map((listener) => listener.limits.headerBytes))
+}
+
+function ownObjection(reason: string): Objection {
+  return { worker: 0, reason }
+}

@@ -1,0 +1,26 @@
+import cluster from 'node:cluster'
+import { fileURLToPath } from 'node:url'
+import { WORKER_NUMBER_ENV, WORKER_VERSION_ENV } from '../worker/messages.js'
+import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
+import type { Fork } from './worker-pool.js'
+
+/** The largest head that uWebSockets accepts, in bytes; read by the native code while it loads, so never later. */
+const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
+
+/**
+ * Starts workers as cluster processes. `node:cluster` is a process manager with a channel here, nothing more: the
+ * workers listen themselves with SO_REUSEPORT, and where the `node` engine listens through the cluster module, the
+ * workers share the socket (SCHED_NONE), so that no connection passes through the supervisor.
+ */
+export function workerFork(entry: URL, version: string, deadlines: WorkerDeadlines = WORKER_DEADLINES): Fork {
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  return (worker, headBytes) => {
+    cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv: [], serialization: 'advanced' })
+    const process = cluster.fork({
+      [HEAD_BYTES_ENV]: String(headBytes),
+      [WORKER_NUMBER_ENV]: String(worker),
+      [WORKER_VERSION_ENV]: version,
+    })
+    return new WorkerHandle(worker, process, deadlines)
+  }
+}

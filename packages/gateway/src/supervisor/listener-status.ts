@@ -1,0 +1,12 @@
+import type { ListenerPlan } from '@sluice/config'
+import { addressText, type Ports } from './listener-ports.js'
+import type { ListenerStatus } from './status.js'
+
+/** The listeners of a plan with their real ports. */
+export function listenerStatuses(listeners: readonly ListenerPlan[], ports: Ports): ListenerStatus[] {
+  return listeners.map(({ address, host, engine, tls, port: wished }) => {
+    const port = ports[address] ?? wished
+    const url = `${tls === null ? 'http' : 'https'}://${addressText(host, port)}`
+    return { address, host, port, engine, tls: tls !== null, url }
+  })
+}

@@ -1,0 +1,44 @@
+import type { DocumentSource } from '@sluice/config'
+import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import { SourceWatch } from './source-watch.js'
+import type { Supervisor } from './supervisor.js'
+
+/** Applies the document again when its content changes or somebody asks. */
+export class Reloading {
+  readonly #supervisor: Supervisor
+  readonly #log: OperationLog
+  #watch: SourceWatch | null = null
+
+  constructor(supervisor: Supervisor, log: OperationLog) {
+    this.#supervisor = supervisor
+    this.#log = log
+  }
+
+  /** Watches the document from here on; `source` is what has been applied already. */
+  watch(path: string, source: DocumentSource): void {
+    this.#watch = new SourceWatch({ path, onChange: (changed) => void this.#apply(changed) })
+    this.#watch.acknowledge(source.text)
+  }
+
+  /** Reads and applies the document now, also when its text is the same: its references may not be. */
+  async reload(actor: string): Promise<void> {
+    try {
+      const { source } = await this.#supervisor.reload(actor)
+      this.#watch?.acknowledge(source.text)
+    } catch (error) {
+      this.#log.error('reload.failed', { actor, ...errorFields(error) })
+    }
+  }
+
+  close(): void {
+    this.#watch?.close()
+  }
+
+  async #apply(source: DocumentSource): Promise<void> {
+    try {
+      await this.#supervisor.apply(source, { origin: 'file', actor: 'watch' })
+    } catch (error) {
+      this.#log.error('reload.failed', { actor: 'watch', ...errorFields(error) })
+    }
+  }
+}

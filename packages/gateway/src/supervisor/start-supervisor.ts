@@ -1,0 +1,92 @@
+import { dirname, join } from 'node:path'
+import {
+  type DocumentSource,
+  diffPlans,
+  displayPlan,
+  formatDiagnostic,
+  loadDocument,
+  type Overrides,
+  type Plan,
+  readDocumentFile,
+  resolvePlan,
+} from '@sluice/config'
+import type { Catalog } from '@sluice/core'
+import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
+import type { Documents } from './documents.js'
+import { workerFork } from './fork.js'
+import { Reloading } from './reloading.js'
+import { hearSignals } from './signals.js'
+import { type Tier, thisMachine, workerCount } from './sizing.js'
+import { Supervisor } from './supervisor.js'
+import { packageVersion } from './version.js'
+
+/** How a gateway is started. */
+export interface SupervisorOptions {
+  /** The document; read at start, when its content changes and on SIGHUP. */
+  readonly configFile?: string
+  /** Reads the document in place of `configFile`; then only SIGHUP reads it again. One of the two is needed. */
+  readonly source?: () => Promise<DocumentSource>
+  readonly catalog: Catalog
+  /** What the command line says in place of the document. */
+  readonly overrides?: Overrides
+  readonly workers?: number
+  readonly tier?: Tier
+  /** For the last good document and the history of deploys; default `./data`. */
+  readonly dataDir?: string
+  /** The module that a worker process runs. */
+  readonly workerEntry: URL
+  /** For `${env:NAME}`; default: this process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly log?: OperationLog
+}
+
+/**
+ * Starts a gateway in this process and hears its signals. Resolves when every worker serves.
+ * @throws StartError when it cannot serve; nothing runs any more then.
+ */
+export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { configFile, log = createOperationLog() } = options
+  const readSource = options.source ?? fileReader(configFile)
+  const version = packageVersion()
+  const supervisor = new Supervisor({
+    documents: documentsOf(options),
+    readSource,
+    documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
+    fork: workerFork(options.workerEntry, version),
+    size: sizeOf(options),
+    dataDir: options.dataDir ?? './data',
+    version,
+    log,
+  })
+  const reloading = new Reloading(supervisor, log)
+  const stopHearing = hearSignals(supervisor, () => void reloading.reload('SIGHUP'), log)
+  void supervisor.finished.then(() => {
+    stopHearing()
+    reloading.close()
+  })
+  const source = await supervisor.start()
+  if (options.source === undefined && configFile !== undefined) reloading.watch(configFile, source)
+  return supervisor
+}
+
+function fileReader(configFile: string | undefined): () => DocumentSource {
+  if (configFile === undefined) throw new TypeError('startSupervisor needs configFile or source')
+  return () => readDocumentFile(configFile)
+}
+
+/** The configuration language, with what this start was given. */
+function documentsOf({ catalog, overrides, env = process.env }: SupervisorOptions): Documents {
+  const settings = { catalog, env, ...(overrides === undefined ? {} : { overrides }) }
+  return {
+    load: (source) => loadDocument(source, settings),
+    resolve: resolvePlan,
+    display: (plan) => displayPlan(plan, catalog),
+    changes: (before, after) => diffPlans(before, after, catalog),
+    describe: formatDiagnostic,
+  }
+}
+
+function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {
+  return (plan) =>
+    workerCount({ workers: workers ?? null, tier: tier ?? null, planned: plan.workers }, thisMachine())
+}

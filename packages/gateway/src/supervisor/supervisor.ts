@@ -1,0 +1,304 @@
+import type { DocumentSource, Plan } from '@sluice/config'
+import type { LogIdentity } from '@sluice/core'
+import { AdminEndpoint } from '../admin/admin-endpoint.js'
+import type { AdminBackend, WriteRequest } from '../admin/backend.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
+import type { Sample } from '../telemetry/sample.js'
+import { renderSamples } from '../telemetry/text-format.js'
+import type { ApplyRequest, ApplyResult } from './apply-result.js'
+import { Changes } from './changes.js'
+import { type Deploy, DeployHistory } from './deploy-history.js'
+import { Deployment } from './deployment.js'
+import type { Documents } from './documents.js'
+import { Fleet } from './fleet.js'
+import { LastGoodFile } from './last-good.js'
+import { ListenerPorts } from './listener-ports.js'
+import { listenerStatuses } from './listener-status.js'
+import { StartError } from './start-error.js'
+import type { ListenerStatus, SupervisorStatus } from './status.js'
+import { SUPERVISOR_HELP, supervisorSamples } from './supervisor-samples.js'
+import { type Fork, WorkerPool } from './worker-pool.js'
+import { workerStatuses } from './worker-status.js'
+
+/** What a supervisor is made of; `startSupervisor` fills it in. */
+export interface SupervisorSeams {
+  readonly documents: Documents
+  /** @throws Error when the document cannot be read. */
+  readonly readSource: () => DocumentSource | Promise<DocumentSource>
+  /** What a document that comes over the API is called; relative files are looked up beside it. */
+  readonly documentName: string
+  readonly fork: Fork
+  /** The number of workers that a plan makes. */
+  readonly size: (plan: Plan) => number
+  readonly dataDir: string
+  readonly version: string
+  readonly log: OperationLog
+}
+
+/** How a document is applied; by default for real, over the API, by nobody in particular. */
+export type ApplyOptions = Partial<ApplyRequest>
+
+/** Where the gateway can be reached. */
+export interface Addresses {
+  /** Base address of the admin API. */
+  readonly admin: string | null
+  readonly listeners: readonly ListenerStatus[]
+}
+
+/** Longest wait for all workers after the first rollout. */
+const START_MS = 60_000
+
+/** The process that keeps a gateway running: it owns the workers and is never in the path of a request. */
+export class Supervisor implements AdminBackend {
+  /** Resolves with the exit code when the gateway has ended: 0 after a drain, 1 when it had to stop. */
+  readonly finished: Promise<number>
+  readonly #seams: SupervisorSeams
+  readonly #admin: AdminEndpoint
+  readonly #ports = new ListenerPorts()
+  readonly #history: DeployHistory
+  readonly #lastGood: LastGoodFile
+  readonly #pool: WorkerPool
+  readonly #deployment: Deployment
+  readonly #changes = new Changes()
+  readonly #startedAt = new Date()
+  readonly #startedMono = performance.now()
+  #finish: (code: number) => void = () => {}
+  #failure: string | null = null
+  #isStarted = false
+  #draining: Promise<number> | null = null
+  #ending: Promise<void> | null = null
+
+  constructor(seams: SupervisorSeams) {
+    this.#seams = seams
+    const { log, documents } = seams
+    this.finished = new Promise((resolve) => {
+      this.#finish = resolve
+    })
+    this.#history = new DeployHistory(seams.dataDir)
+    this.#lastGood = new LastGoodFile(seams.dataDir)
+    this.#admin = new AdminEndpoint(this, log)
+    this.#pool = new WorkerPool({ fork: seams.fork, log, onGaveUp: (reason) => this.#giveUp(reason) })
+    const fleet = new Fleet({
+      pool: this.#pool,
+      ports: this.#ports,
+      admin: this.#admin,
+      size: seams.size,
+      resolve: documents.resolve,
+      failure: () => this.#failure,
+      log,
+    })
+    const rollOut = fleet.bring.bind(fleet)
+    this.#deployment = new Deployment({
+      documents,
+      rollOut,
+      lastGood: this.#lastGood,
+      history: this.#history,
+      log,
+    })
+  }
+
+  get addresses(): Addresses {
+    return { admin: this.#admin.url, listeners: this.#listeners() }
+  }
+
+  /**
+   * Brings the document into service, or the last good one when the document is broken.
+   * @throws StartError when neither can serve; nothing runs any more then.
+   */
+  async start(): Promise<DocumentSource> {
+    try {
+      const source = await this.#seams.readSource()
+      const result = await this.apply(source, { origin: 'file', actor: 'start' })
+      if (result.result !== 'applied') await this.#startWithLastGood(result)
+      if (!(await this.#pool.allReady(START_MS)))
+        throw new StartError(this.#failure ?? 'the workers do not get ready')
+      this.#isStarted = true
+      return source
+    } catch (error) {
+      await this.#end(1)
+      throw error
+    }
+  }
+
+  /** Applies a document on all workers or on none. Never rejects for what is wrong with the document. */
+  apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
+    const source =
+      typeof document === 'string' ? { name: this.#seams.documentName, text: document } : document
+    const request = {
+      dryRun: false,
+      ifMatch: null,
+      note: '',
+      origin: 'api',
+      actor: 'local',
+      ...options,
+    } as const
+    return this.#deployment.apply(source, request)
+  }
+
+  /** Reads the document again and applies it; references are resolved anew. @throws Error when it cannot be read. */
+  async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
+    const source = await this.#seams.readSource()
+    return { source, result: await this.apply(source, { origin: 'file', actor }) }
+  }
+
+  async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
+    const deploy = this.#history.find({
+      id: to,
+      servingDigest: this.#deployment.current?.load.digest ?? null,
+    })
+    if (deploy === null) return null
+    const note = request.note === '' ? `rollback to ${deploy.id}` : request.note
+    return this.apply({ name: deploy.name, text: deploy.text }, { ...request, note })
+  }
+
+  status(): SupervisorStatus {
+    const current = this.#deployment.current
+    const reason = this.#unreadiness()
+    const { admin } = current?.load.plan ?? {}
+    const url = this.#admin.url
+    return {
+      version: this.#seams.version,
+      pid: process.pid,
+      startedAt: this.#startedAt.toISOString(),
+      uptimeMs: Math.round(performance.now() - this.#startedMono),
+      digest: current?.load.digest ?? null,
+      origin: current?.origin ?? null,
+      ready: reason === null,
+      reason,
+      draining: this.#draining !== null,
+      workers: workerStatuses(this.#pool),
+      listeners: this.#listeners(),
+      admin: admin === undefined || url === null ? null : { address: admin.address, url },
+      lastRollout: this.#deployment.lastRollout,
+      warnings: this.#warnings(),
+    }
+  }
+
+  plan(): { readonly digest: string; readonly plan: Plan } | null {
+    const load = this.#deployment.current?.load
+    return load === undefined ? null : { digest: load.digest, plan: this.#seams.documents.display(load.plan) }
+  }
+
+  deploys(): readonly Deploy[] {
+    return this.#history.list()
+  }
+
+  logIdentity(): LogIdentity {
+    return this.#pool.logIdentity()
+  }
+
+  async samples(): Promise<readonly Sample[]> {
+    const merged = await this.#pool.samples()
+    const { counts: rollouts, queueLength } = this.#deployment
+    return [...supervisorSamples({ status: this.status(), rollouts, queueLength }), ...merged]
+  }
+
+  async metrics(): Promise<string | null> {
+    if (this.#deployment.current?.load.plan.metrics.enabled === false) return null
+    return renderSamples(await this.samples(), SUPERVISOR_HELP)
+  }
+
+  /**
+   * Ends the gateway gently: readiness turns to 503, load balancers get `delayMs` (default: the plan's) to notice,
+   * requests in flight get the plan's time to finish. Resolves with the exit code.
+   */
+  drain(reason: string, options: { readonly delayMs?: number } = {}): Promise<number> {
+    this.#draining ??= this.#drain(reason, options.delayMs)
+    return this.#draining
+  }
+
+  /** Ends everything at once; requests in flight are cut. Resolves when every process is gone. */
+  close(exitCode = 0): Promise<void> {
+    return this.#end(exitCode)
+  }
+
+  async #drain(reason: string, wishedDelayMs: number | undefined): Promise<number> {
+    const plan = this.#deployment.current?.load.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
+    const { timeoutMs } = plan
+    const delayMs = wishedDelayMs ?? plan.delayMs
+    this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
+    this.#deployment.close()
+    this.#pool.closeGates()
+    await this.#changes.until(() => this.#ending !== null, delayMs)
+    const cut = await this.#pool.drain(timeoutMs)
+    this.#seams.log.info('drain.ended', { cutRequests: cut })
+    await this.#end(0)
+    return this.finished
+  }
+
+  #end(code: number): Promise<void> {
+    this.#ending ??= this.#close(code)
+    return this.#ending
+  }
+
+  async #close(code: number): Promise<void> {
+    this.#deployment.close()
+    // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
+    queueMicrotask(() => this.#changes.notify())
+    await Promise.all([this.#pool.close(), this.#admin.close()])
+    this.#finish(code)
+  }
+
+  /** A document that is broken, or that the workers refuse, is no reason to serve nothing. */
+  async #startWithLastGood(first: ApplyResult): Promise<void> {
+    const error = startError(first, this.#seams.documents)
+    const isDocumentAtFault = first.result === 'invalid' || isRefusedByWorker(first)
+    const last = isDocumentAtFault && this.#failure === null ? this.#lastGood.read() : null
+    if (last === null) throw error
+    const { name, text, digest } = last
+    this.#seams.log.error('start.last-good', {
+      digest,
+      because: error.message,
+      remedy: 'correct the document',
+    })
+    const second = await this.apply({ name, text }, { origin: 'last-good', actor: 'start' })
+    if (second.result !== 'applied') throw error
+  }
+
+  /** A slot that cannot be filled while the gateway starts ends the start; later it ends the gateway. */
+  #giveUp(reason: string): void {
+    this.#failure ??= reason
+    if (!this.#isStarted) return
+    this.#seams.log.error('gateway.stopped', { reason })
+    void this.#end(1)
+  }
+
+  #unreadiness(): string | null {
+    if (this.#draining !== null || this.#ending !== null) return 'the gateway is draining'
+    if (this.#deployment.current === null) return 'no configuration is active yet'
+    return this.#pool.readyCount === 0 ? 'no worker is ready' : null
+  }
+
+  #listeners(): ListenerStatus[] {
+    const plan = this.#deployment.current?.load.plan
+    return plan === undefined ? [] : listenerStatuses(plan.listeners, this.#ports.serving)
+  }
+
+  #warnings(): string[] {
+    const current = this.#deployment.current
+    if (current === null) return []
+    const warnings = current.warnings.map((warning) => this.#seams.documents.describe(warning))
+    if (current.origin === 'last-good') {
+      warnings.unshift(
+        'the document could not be loaded at start; the last good one serves, correct the document',
+      )
+    }
+    return warnings
+  }
+}
+
+function isRefusedByWorker(result: ApplyResult): boolean {
+  return result.result === 'rolled-back' && result.reasons.some(({ worker }) => worker !== 0)
+}
+
+function startError(result: ApplyResult, documents: Documents): StartError {
+  if (result.result === 'invalid') {
+    const lines = result.diagnostics.map((diagnostic) => documents.describe(diagnostic))
+    return new StartError(lines.join('\n'), result.diagnostics)
+  }
+  if (result.result !== 'rolled-back') return new StartError(`the start ended ${result.result}`)
+  const reasons = result.reasons.map(({ worker, reason }) =>
+    worker === 0 ? reason : `worker ${worker}: ${reason}`,
+  )
+  return new StartError(reasons.join('\n'))
+}
