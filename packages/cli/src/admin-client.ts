@@ -37,7 +37,8 @@ export class AdminClient {
   /** @throws Failure when the address or the token file makes no sense. */
   constructor(options: ServerOptions) {
     this.#base = serverUrl(options.server ?? process.env['GW_SERVER'] ?? DEFAULT_SERVER)
-    this.#token = options.tokenFile === undefined ? (process.env['GW_TOKEN'] ?? null) : tokenOf(options.tokenFile)
+    this.#token =
+      options.tokenFile === undefined ? (process.env['GW_TOKEN'] ?? null) : tokenOf(options.tokenFile)
   }
 
   /** A JSON document. @throws Failure for every answer that is not 200. */
@@ -64,7 +65,10 @@ export class AdminClient {
     return new Promise((resolve, reject) => {
       const url = new URL(request.path, this.#base)
       const call = open(url, { method: request.method, headers, timeout: TIMEOUT_MS }, (res) => {
-        collect(res).then((text) => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }), reject)
+        collect(res).then(
+          (text) => resolve({ status: res.statusCode ?? 0, headers: res.headers, text }),
+          reject,
+        )
       })
       call.on('timeout', () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)))
       call.on('error', reject)

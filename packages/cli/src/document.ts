@@ -1,4 +1,11 @@
-import { formatDiagnostic, type Load, loadDocument, type LoadResult, type Overrides, readDocumentFile } from '@sluice/config'
+import {
+  formatDiagnostic,
+  type Load,
+  type LoadResult,
+  loadDocument,
+  type Overrides,
+  readDocumentFile,
+} from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { EXIT, Failure } from './failure.js'
 import { say } from './output/output.js'

@@ -47,11 +47,17 @@ function addDocumentCommands(program: Command): void {
     .description('check a document: every mistake with line, column and remedy')
     .addOption(outputOption())
     .addHelpText('after', '\nExample:\n  gw validate -c gateway.yaml')
-    .action(run(async (o: DocumentOptions) => (await import('./commands/validate.js')).validate(o.config, o.output)))
+    .action(
+      run(async (o: DocumentOptions) =>
+        (await import('./commands/validate.js')).validate(o.config, o.output),
+      ),
+    )
   withConfig(program.command('render'))
     .description('print the plan that a document makes; secrets stay hidden')
     .addOption(outputOption())
-    .action(run(async (o: DocumentOptions) => (await import('./commands/render.js')).render(o.config, o.output)))
+    .action(
+      run(async (o: DocumentOptions) => (await import('./commands/render.js')).render(o.config, o.output)),
+    )
   withConfig(program.command('explain <method> <url>'))
     .description('which route takes a request and why, its policies, upstream, timeouts and limits')
     .option('-H, --header <line>', "a request header, 'name: value'; may be repeated", collect, [])

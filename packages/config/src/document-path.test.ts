@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatPath, isWithin, pathOfPointer, valueAt } from './document-path.js'
+import { formatPath, pathOfPointer, valueAt } from './document-path.js'
 
 test('a path is written as people read it', () => {
   assert.equal(formatPath(['routes', 0, 'match', 'path']), 'routes[0].match.path')
@@ -18,10 +18,4 @@ test('a value that is not there is undefined, also when objects inherit its name
   assert.equal(valueAt({ a: [{ b: 1 }] }, ['a', 0, 'b']), 1)
   assert.equal(valueAt({}, ['constructor', 'name']), undefined)
   assert.equal(valueAt([1], ['length']), undefined)
-})
-
-test('a path is within its own prefixes only', () => {
-  assert.ok(isWithin(['a', 0, 'b'], ['a', 0]))
-  assert.ok(!isWithin(['a', 0], ['a', 0, 'b']))
-  assert.ok(!isWithin(['a', 1], ['a', 0]))
 })

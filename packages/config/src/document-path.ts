@@ -32,7 +32,6 @@ export function valueAt(root: unknown, path: DocumentPath): unknown {
   return value
 }
 
-
 /** Whether a value is a mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

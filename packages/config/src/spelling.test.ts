@@ -5,7 +5,8 @@ import { closestWord, suggestion } from './spelling.js'
 const KEYS = ['listeners', 'upstreams', 'routes', 'log', 'health', 'headers']
 
 test('a word with one wrong, missing, doubled or swapped letter is recognised', () => {
-  for (const word of ['rputes', 'rotes', 'rroutes', 'ruotes', 'Routes']) assert.equal(closestWord(word, KEYS), 'routes')
+  for (const word of ['rputes', 'rotes', 'rroutes', 'ruotes', 'Routes'])
+    assert.equal(closestWord(word, KEYS), 'routes')
 })
 
 test('a long word may be two edits away, a short one only one', () => {

@@ -20,7 +20,9 @@ test('a document file gives its text and its name', (t) => {
 
 test('a document file that cannot be read is named with the reason', (t) => {
   const path = join(folder(t), 'absent.yaml')
-  assert.throws(() => readDocumentFile(path), { message: `cannot read the document '${path}': there is no such file` })
+  assert.throws(() => readDocumentFile(path), {
+    message: `cannot read the document '${path}': there is no such file`,
+  })
   assert.throws(() => readDocumentFile(tmpdir()), /it is not a regular file/)
 })
 

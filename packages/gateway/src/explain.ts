@@ -1,4 +1,3 @@
-import { canonicalPath, type Catalog, Exchange } from '@sluice/core'
 import {
   type Condition,
   compileCondition,
@@ -11,6 +10,7 @@ import {
   resolvePlan,
   type TimeoutsPlan,
 } from '@sluice/config'
+import { type Catalog, canonicalPath, Exchange } from '@sluice/core'
 import type { Candidate } from './router/candidate.js'
 import { compileHeader, compileQuery, fieldValue } from './router/field-predicate.js'
 import { hostMatches } from './router/host-table.js'
@@ -69,8 +69,11 @@ export function explainRequest(load: Load, catalog: Catalog, request: ExplainedR
   const candidates = plan.routes.map(candidateOf)
   const match = compileRouter(candidates).match(x)
   const winner = match.value
-  const losers = candidates.filter(({ value }) => value !== winner).map((candidate) => loserOf(candidate, x, winner))
-  const shown = winner === null ? null : displayPlan(load.plan, catalog).routes.find(({ id }) => id === winner.id)
+  const losers = candidates
+    .filter(({ value }) => value !== winner)
+    .map((candidate) => loserOf(candidate, x, winner))
+  const shown =
+    winner === null ? null : displayPlan(load.plan, catalog).routes.find(({ id }) => id === winner.id)
   const route = winner === null ? null : routeOf(shown ?? winner, x, plan)
   return { request: { ...facts, path }, outcome: outcomeOf(winner, match.allowed), route, losers }
 }
@@ -78,7 +81,12 @@ export function explainRequest(load: Load, catalog: Catalog, request: ExplainedR
 function exchangeOf(request: ExplainedRequest, plan: Plan): Exchange {
   const base = `http://${plan.routes.find((route) => route.match.hosts[0] !== undefined)?.match.hosts[0]?.replace('*.', 'www.') ?? 'localhost'}`
   const url = request.url.startsWith('/') ? `${base}${request.url}` : request.url
-  const [, scheme, authority, target] = /^(https?):\/\/([^/?]+)(.*)$/.exec(url) ?? ['', 'http', 'localhost', '/']
+  const [, scheme, authority, target] = /^(https?):\/\/([^/?]+)(.*)$/.exec(url) ?? [
+    '',
+    'http',
+    'localhost',
+    '/',
+  ]
   const x = new Exchange()
   x.method = request.method
   x.scheme = scheme === 'https' ? 'https' : 'http'
@@ -95,7 +103,11 @@ function exchangeOf(request: ExplainedRequest, plan: Plan): Exchange {
 }
 
 function candidateOf(plan: RoutePlan): Candidate<RoutePlan> {
-  return { plan, value: plan, when: plan.match.when === null ? null : tolerant(compileCondition(plan.match.when, 'route')) }
+  return {
+    plan,
+    value: plan,
+    when: plan.match.when === null ? null : tolerant(compileCondition(plan.match.when, 'route')),
+  }
 }
 
 function tolerant(condition: Condition): { test(x: Exchange): boolean } {
@@ -115,7 +127,11 @@ function outcomeOf(winner: RoutePlan | null, allowed: readonly string[] | null):
   return allowed === null ? '404 no route' : `405 the path accepts ${allowed.join(', ')}`
 }
 
-function loserOf(candidate: Candidate<RoutePlan>, x: Exchange, winner: RoutePlan | null): { id: string; reason: string } {
+function loserOf(
+  candidate: Candidate<RoutePlan>,
+  x: Exchange,
+  winner: RoutePlan | null,
+): { id: string; reason: string } {
   const reason = firstFailure(candidate, x) ?? `matches too, but ${winner?.id ?? 'another route'} comes first`
   return { id: candidate.plan.id, reason }
 }
@@ -127,11 +143,16 @@ function firstFailure({ plan, when }: Candidate<RoutePlan>, x: Exchange): string
     return `host ${x.host} is not ${hosts.join(' or ')}`
   }
   if (!pathMatches(path, x.path)) return `path ${x.path} does not match ${path.text}`
-  if (methods.length > 0 && !methods.includes(x.method) && !(x.method === 'HEAD' && methods.includes('GET'))) {
+  if (
+    methods.length > 0 &&
+    !methods.includes(x.method) &&
+    !(x.method === 'HEAD' && methods.includes('GET'))
+  ) {
     return `method ${x.method} is not ${methods.join(' or ')}`
   }
   for (const predicate of headers) {
-    if (!compileHeader(predicate).test(x)) return `header ${fieldFailure(predicate, fieldValue(x, predicate.name))}`
+    if (!compileHeader(predicate).test(x))
+      return `header ${fieldFailure(predicate, fieldValue(x, predicate.name))}`
   }
   for (const predicate of query) {
     if (!compileQuery(predicate).test(x)) return `query ${fieldFailure(predicate, null)}`
@@ -153,8 +174,11 @@ function pathMatches(path: PathPlan, actual: string): boolean {
   const parts = actual.slice(1).split('/')
   const { segments, kind } = path
   const isBare = segments.length === 0 || (parts.length === segments.length && kind === 'prefix')
-  if (kind === 'prefix' ? parts.length < segments.length && !isBare : parts.length !== segments.length) return false
-  return segments.every((segment, i) => (segment.kind === 'param' ? (parts[i] ?? '') !== '' : parts[i] === segment.text))
+  if (kind === 'prefix' ? parts.length < segments.length && !isBare : parts.length !== segments.length)
+    return false
+  return segments.every((segment, i) =>
+    segment.kind === 'param' ? (parts[i] ?? '') !== '' : parts[i] === segment.text,
+  )
 }
 
 function routeOf(route: RoutePlan, x: Exchange, plan: Plan): ExplainedRoute {
@@ -163,7 +187,12 @@ function routeOf(route: RoutePlan, x: Exchange, plan: Plan): ExplainedRoute {
     path: route.match.path.text || '*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
     target: targetOf(route, plan),
-    policies: route.policies.map((use) => ({ id: use.id, use: use.use, when: use.when, verdict: verdict(use.when, x) })),
+    policies: route.policies.map((use) => ({
+      id: use.id,
+      use: use.use,
+      when: use.when,
+      verdict: verdict(use.when, x),
+    })),
     timeouts: route.timeouts,
     bodyBytes: Math.max(...plan.listeners.map((listener) => listener.limits.bodyBytes)),
   }

@@ -1,5 +1,5 @@
-export { type Explanation, type ExplainedRequest, explainRequest } from './explain.js'
-export { StartError } from './supervisor/start-error.js'
-export { startSupervisor, type SupervisorOptions } from './supervisor/start-supervisor.js'
+export { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
 export type { Tier } from './supervisor/sizing.js'
+export { StartError } from './supervisor/start-error.js'
+export { type SupervisorOptions, startSupervisor } from './supervisor/start-supervisor.js'
 export { workerEntry } from './worker/entry.js'

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { type Diagnostic, diffPlans, formatDiagnostic, formatDiff, displayPlan, type Plan, type PlanChange } from '@sluice/config'
+import {
+  type Diagnostic,
+  diffPlans,
+  displayPlan,
+  formatDiagnostic,
+  formatDiff,
+  type Plan,
+  type PlanChange,
+} from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { AdminClient, refusal, type ServerOptions } from '../admin-client.js'
 import { loadFile } from '../document.js'
@@ -35,7 +43,9 @@ export async function deploy(options: DeployOptions): Promise<number> {
     headers: { 'content-type': contentType(options.config), ...(etag === null ? {} : { 'if-match': etag }) },
     body: readFileSync(options.config, 'utf8'),
   })
-  return report(answer.status, JSON.parse(answer.text || '{}') as DeployAnswer, options, () => refusal(answer))
+  return report(answer.status, JSON.parse(answer.text || '{}') as DeployAnswer, options, () =>
+    refusal(answer),
+  )
 }
 
 /** Prints what differs between a document and the running gateway. */
@@ -49,7 +59,9 @@ export async function diff(options: DeployOptions & { readonly exitCode?: boolea
 }
 
 /** The plan that serves, as far as it is shown, and its ETag; null before the first. */
-async function livePlan(client: AdminClient): Promise<{ readonly plan: Plan | null; readonly etag: string | null }> {
+async function livePlan(
+  client: AdminClient,
+): Promise<{ readonly plan: Plan | null; readonly etag: string | null }> {
   const answer = await client.send({ method: 'GET', path: '/v1/plan' })
   if (answer.status === 404) return { plan: null, etag: null }
   if (answer.status !== 200) throw refusal(answer)
@@ -78,7 +90,8 @@ function report(status: number, answer: DeployAnswer, options: DeployOptions, ot
     else print(`${answer.result} ${answer.digest?.slice(0, 12) ?? ''}`)
     return EXIT.ok
   }
-  if (status === 422) throw new Failure(EXIT.invalid, (answer.diagnostics ?? []).map(formatDiagnostic).join('\n'))
+  if (status === 422)
+    throw new Failure(EXIT.invalid, (answer.diagnostics ?? []).map(formatDiagnostic).join('\n'))
   if (status === 409 && answer.result === 'rolled-back') {
     for (const { worker, reason } of answer.reasons ?? []) say(`worker ${worker}: ${reason}`)
     throw new Failure(EXIT.rolledBack, 'rolled back: what served before goes on serving')

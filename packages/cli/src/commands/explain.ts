@@ -51,7 +51,9 @@ function routeLines(route: NonNullable<Explanation['route']>): string[] {
   }
   if (route.timeouts !== null) {
     const { connectMs, headersMs, idleMs, totalMs } = route.timeouts
-    lines.push(`  timeouts connect ${connectMs} ms, headers ${headersMs} ms, idle ${idleMs} ms, total ${totalMs} ms`)
+    lines.push(
+      `  timeouts connect ${connectMs} ms, headers ${headersMs} ms, idle ${idleMs} ms, total ${totalMs} ms`,
+    )
   }
   lines.push(`  request body up to ${route.bodyBytes} bytes, streamed`)
   return lines

@@ -44,7 +44,18 @@ export async function status(options: InspectOptions): Promise<number> {
   for (const { url, engine } of found.listeners) print(`listener ${url} (${engine})`)
   for (const warning of found.warnings) print(`warning: ${warning}`)
   print('')
-  const headings = ['WORKER', 'PID', 'STATE', 'CONFIG', 'IN FLIGHT', 'CONNECTIONS', 'RESTARTS', 'RSS', 'LAG', 'UP']
+  const headings = [
+    'WORKER',
+    'PID',
+    'STATE',
+    'CONFIG',
+    'IN FLIGHT',
+    'CONNECTIONS',
+    'RESTARTS',
+    'RSS',
+    'LAG',
+    'UP',
+  ]
   for (const line of tableLines(headings, found.workers.map(workerRow))) print(line)
   return 0
 }
@@ -66,7 +77,11 @@ function workerRow(worker: WorkerRow): (string | number)[] {
 
 interface RouteRow {
   readonly id: string
-  readonly match: { readonly hosts: readonly string[]; readonly methods: readonly string[]; readonly path: { readonly text: string } }
+  readonly match: {
+    readonly hosts: readonly string[]
+    readonly methods: readonly string[]
+    readonly path: { readonly text: string }
+  }
   readonly action: { readonly kind: string; readonly upstream?: string; readonly status?: number }
   readonly policies: readonly { readonly id: string }[]
 }
@@ -84,22 +99,40 @@ export async function routes(options: InspectOptions): Promise<number> {
 }
 
 function routeRow({ id, match, action, policies }: RouteRow): string[] {
-  const target = action.kind === 'proxy' ? (action.upstream ?? '-') : `${action.kind} ${action.status ?? ''}`.trim()
+  const target =
+    action.kind === 'proxy' ? (action.upstream ?? '-') : `${action.kind} ${action.status ?? ''}`.trim()
   const names = policies.map((policy) => policy.id).join(' ')
-  return [id, match.hosts.join(' ') || '*', match.methods.join(' ') || '*', match.path.text || '*', target, names || '-']
+  return [
+    id,
+    match.hosts.join(' ') || '*',
+    match.methods.join(' ') || '*',
+    match.path.text || '*',
+    target,
+    names || '-',
+  ]
 }
 
 /** `gw upstream list` */
 export async function upstreams(options: InspectOptions): Promise<number> {
-  const found = await new AdminClient(options).json<{ readonly upstreams: readonly UpstreamRow[] }>('/v1/upstreams')
+  const found = await new AdminClient(options).json<{ readonly upstreams: readonly UpstreamRow[] }>(
+    '/v1/upstreams',
+  )
   if (options.output !== 'table') {
     printValue(found, options.output)
     return 0
   }
   const rows = found.upstreams.flatMap(({ name, targets }) =>
-    targets.map((target) => [name, target.url, target.role, target.weight, target.attempts ?? 0, target.failures ?? 0]),
+    targets.map((target) => [
+      name,
+      target.url,
+      target.role,
+      target.weight,
+      target.attempts ?? 0,
+      target.failures ?? 0,
+    ]),
   )
-  for (const line of tableLines(['UPSTREAM', 'TARGET', 'ROLE', 'WEIGHT', 'ATTEMPTS', 'FAILURES'], rows)) print(line)
+  for (const line of tableLines(['UPSTREAM', 'TARGET', 'ROLE', 'WEIGHT', 'ATTEMPTS', 'FAILURES'], rows))
+    print(line)
   return 0
 }
 

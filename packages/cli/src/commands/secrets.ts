@@ -34,5 +34,8 @@ async function secretFromStdin(what: string): Promise<string> {
     if (line !== '') return line
     break
   }
-  throw new Failure(EXIT.usage, `no ${what} on stdin; write for example: printf '%s' "$SECRET" | gw hash-${what}`)
+  throw new Failure(
+    EXIT.usage,
+    `no ${what} on stdin; write for example: printf '%s' "$SECRET" | gw hash-${what}`,
+  )
 }

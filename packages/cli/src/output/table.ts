@@ -1,7 +1,12 @@
 /** Lays rows out in columns under their headings; numbers of a column stand to the right. */
-export function tableLines(headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
+export function tableLines(
+  headings: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string[] {
   const texts = rows.map((row) => row.map(String))
-  const widths = headings.map((heading, i) => Math.max(heading.length, ...texts.map((row) => row[i]?.length ?? 0)))
+  const widths = headings.map((heading, i) =>
+    Math.max(heading.length, ...texts.map((row) => row[i]?.length ?? 0)),
+  )
   const isNumeric = headings.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'))
   const line = (cells: readonly string[]): string =>
     cells

@@ -4,7 +4,11 @@ import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from './address.js'
 
 test('an address is a host and a port', () => {
-  assert.deepEqual(parseAddress('127.0.0.1:8080'), { address: '127.0.0.1:8080', host: '127.0.0.1', port: 8080 })
+  assert.deepEqual(parseAddress('127.0.0.1:8080'), {
+    address: '127.0.0.1:8080',
+    host: '127.0.0.1',
+    port: 8080,
+  })
   assert.deepEqual(parseAddress('[::1]:0'), { address: '[::1]:0', host: '::1', port: 0 })
   assert.deepEqual(parseAddress('LocalHost:1'), { address: 'localhost:1', host: 'localhost', port: 1 })
 })
@@ -16,13 +20,34 @@ test('no host and a star mean every IPv4 address', () => {
 })
 
 test('everything else is refused with a remedy', () => {
-  const texts = ['', '8080', 'host', 'host:', 'host:x', 'host:65536', '::1:80', '[::1]', '[::1%lo]:80', 'a b:80', 'http://a:80']
-  for (const text of [...texts, '256.0.0.1:80', '127.1:80', 'a..b:80', '-a:80', '[127.0.0.1]:80', '${env:HOST}:80']) {
+  const texts = [
+    '',
+    '8080',
+    'host',
+    'host:',
+    'host:x',
+    'host:65536',
+    '::1:80',
+    '[::1]',
+    '[::1%lo]:80',
+    'a b:80',
+    'http://a:80',
+  ]
+  for (const text of [
+    ...texts,
+    '256.0.0.1:80',
+    '127.1:80',
+    'a..b:80',
+    '-a:80',
+    '[127.0.0.1]:80',
+    '${env:HOST}:80',
+  ]) {
     assert.ok(isFlaw(parseAddress(text)), text)
   }
 })
 
 test('only addresses of this machine are loopback', () => {
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assert.ok(isLoopback(host), host)
-  for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'localhost.example.org']) assert.ok(!isLoopback(host), host)
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'localhost.example.org'])
+    assert.ok(!isLoopback(host), host)
 })

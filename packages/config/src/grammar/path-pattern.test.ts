@@ -8,7 +8,10 @@ import { parseLiteralPath, parsePathPattern, parsePathTemplate, placesOf } from 
 function kindAndSegments(text: string) {
   const path = parsePathPattern(text)
   if (isFlaw(path)) return path.message
-  return [path.kind, ...path.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`))]
+  return [
+    path.kind,
+    ...path.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)),
+  ]
 }
 
 test('the kinds of paths are told by their text', () => {
@@ -31,7 +34,24 @@ test('a path with more than 64 segments is refused', () => {
 })
 
 test('every literal path that is accepted is its own canonical form', () => {
-  const piece = fc.constantFrom('/', 'a', '.', '..', '%2F', '%2f', '%41', '%zz', '*', '{x}', '?', 'é', ' ', '~', '\u0000', '\ud800')
+  const piece = fc.constantFrom(
+    '/',
+    'a',
+    '.',
+    '..',
+    '%2F',
+    '%2f',
+    '%41',
+    '%zz',
+    '*',
+    '{x}',
+    '?',
+    'é',
+    ' ',
+    '~',
+    '\u0000',
+    '\ud800',
+  )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.join('')

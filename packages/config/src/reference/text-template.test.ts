@@ -9,7 +9,10 @@ import { escapeText, parseTemplate, referencesOf } from './text-template.js'
 test('references may stand in the middle of text', () => {
   const template = parseTemplate('http://${env:HOST}:${env:PORT}/')
   assert.ok(!isFlaw(template))
-  assert.deepEqual(referencesOf(template).map(({ name }) => name), ['HOST', 'PORT'])
+  assert.deepEqual(
+    referencesOf(template).map(({ name }) => name),
+    ['HOST', 'PORT'],
+  )
 })
 
 test('a doubled dollar stands for itself', () => {
@@ -18,13 +21,26 @@ test('a doubled dollar stands for itself', () => {
 })
 
 test('what looks like a reference and is none is refused', () => {
-  for (const text of ['${', '${}', '${x}', '${env:}', '${env:a-b}', '${env:1}', '${file:}', '${file:a|b}', '${ENV:A}', '${env:A']) {
+  for (const text of [
+    '${',
+    '${}',
+    '${x}',
+    '${env:}',
+    '${env:a-b}',
+    '${env:1}',
+    '${file:}',
+    '${file:a|b}',
+    '${ENV:A}',
+    '${env:A',
+  ]) {
     assert.ok(isFlaw(parseTemplate(text)), text)
   }
 })
 
 test('escaped text parses and fills to itself', () => {
-  const text = fc.array(fc.constantFrom('$', '{', '}', 'env:A', 'a', '${', '$${'), { maxLength: 12 }).map((parts) => parts.join(''))
+  const text = fc
+    .array(fc.constantFrom('$', '{', '}', 'env:A', 'a', '${', '$${'), { maxLength: 12 })
+    .map((parts) => parts.join(''))
   fc.assert(
     fc.property(text, (plain) => {
       assert.deepEqual(parseTemplate(escapeText(plain)), [plain])
@@ -40,7 +56,7 @@ test('a value is put in as it is, also when it looks like a reference or a repla
 })
 
 test('a reference within a JSON body becomes a part of a JSON string', () => {
-  const value = { by: 'on ${env:A} "here"', cost: '$${1}', list: [null, 1, true, '${env:A}'], '$': 'x' }
+  const value = { by: 'on ${env:A} "here"', cost: '$${1}', list: [null, 1, true, '${env:A}'], $: 'x' }
   const text = jsonTemplate(value)
   const quoted = 'a"b\\c\n'
   const values = Object.fromEntries(referencesIn(text).map((reference) => [reference, asJsonText(quoted)]))

@@ -1,5 +1,5 @@
-import { answer, type Exchange, type Reply } from '@sluice/core'
 import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/config'
+import { answer, type Exchange, type Reply } from '@sluice/core'
 import type { ProxyAction, RouteAction } from '../pipeline/route.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { compilePrefix, compileRegex, compileTemplate } from './path-template.js'

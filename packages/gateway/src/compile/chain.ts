@@ -1,5 +1,5 @@
-import type { Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
 import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
+import type { Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
 import type { Hook } from '../pipeline/hook.js'
 

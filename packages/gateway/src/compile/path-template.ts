@@ -1,5 +1,5 @@
-import { canonicalPath, type Exchange } from '@sluice/core'
 import type { RoutePlan } from '@sluice/config'
+import { canonicalPath, type Exchange } from '@sluice/core'
 
 /** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in. */
 export function compileTemplate(text: string): (x: Exchange) => string {

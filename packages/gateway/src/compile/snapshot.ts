@@ -1,5 +1,5 @@
-import type { Catalog } from '@sluice/core'
 import { compileCondition, type Plan, type RoutePlan } from '@sluice/config'
+import type { Catalog } from '@sluice/core'
 import type { Lease, PipelineContext } from '../pipeline/context.js'
 import type { Route } from '../pipeline/route.js'
 import type { Candidate, Predicate } from '../router/candidate.js'
@@ -59,7 +59,11 @@ export class Snapshot implements Lease {
  * Compiles a plan whose references are resolved.
  * @throws Error naming what does not compile; whatever had been opened is closed again.
  */
-export async function compileSnapshot(plan: Plan, digest: string, options: SnapshotOptions): Promise<Snapshot> {
+export async function compileSnapshot(
+  plan: Plan,
+  digest: string,
+  options: SnapshotOptions,
+): Promise<Snapshot> {
   const closers: Closer[] = []
   try {
     const upstreams = compileUpstreams(plan, options.shared, closers)

@@ -13,7 +13,11 @@ const MAX_CONNECTION_AGE_MS = 60_000
  * The upstreams of a plan by name. One whose description has not changed is the one that already serves, with its
  * connections and counters.
  */
-export function compileUpstreams(plan: Plan, shared: SharedTable, closers: Closer[]): ReadonlyMap<string, Upstream> {
+export function compileUpstreams(
+  plan: Plan,
+  shared: SharedTable,
+  closers: Closer[],
+): ReadonlyMap<string, Upstream> {
   const upstreams = new Map<string, Upstream>()
   for (const upstream of plan.upstreams) {
     const tls = readTls(upstream)

@@ -12,12 +12,18 @@ import type { ListenerSettings } from './listener.js'
 const REPLIES = {
   method: refusal('GW_BAD_REQUEST', 'the request method is not a token'),
   unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not served'),
-  fields: refusal('GW_BAD_REQUEST', 'a header field has a name or value outside the ASCII grammar of RFC 9110'),
+  fields: refusal(
+    'GW_BAD_REQUEST',
+    'a header field has a name or value outside the ASCII grammar of RFC 9110',
+  ),
   length: refusal('GW_BAD_REQUEST', 'Content-Length is not valid or differs between its lines'),
   framing: refusal('GW_BAD_REQUEST', 'Content-Length and Transfer-Encoding stand side by side'),
   coding: refusal('GW_CODING_NOT_SUPPORTED', 'the only transfer coding accepted is a single "chunked"'),
   host: refusal('GW_BAD_REQUEST', 'exactly one valid Host field is needed'),
-  tooMany: refusal('GW_HEADERS_TOO_LARGE', 'there are more or longer header fields than this listener accepts'),
+  tooMany: refusal(
+    'GW_HEADERS_TOO_LARGE',
+    'there are more or longer header fields than this listener accepts',
+  ),
 } as const
 
 /**
@@ -159,7 +165,14 @@ function isChunked(coding: string): boolean {
 }
 
 /** Fields that a Connection option must never remove, because removing them changes what the request means. */
-const KEPT = new Set(['authorization', 'cookie', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded'])
+const KEPT = new Set([
+  'authorization',
+  'cookie',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'forwarded',
+])
 
 /** Removes the fields that the client nominated as hop-by-hop (RFC 9110 section 7.6.1). */
 function removeNominated(x: Exchange, connection: string): void {
@@ -218,7 +231,9 @@ function isNameChar(code: number): boolean {
 }
 
 function isIpv6Char(code: number): boolean {
-  return (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
+  return (
+    (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
+  )
 }
 
 function lowerCase(text: string): string {

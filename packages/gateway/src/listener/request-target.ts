@@ -3,11 +3,19 @@ import type { ListenerSettings } from './listener.js'
 
 const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts')
 const MALFORMED = refusal('GW_BAD_REQUEST', 'the path is malformed: escape what is not allowed in it as %XX')
-const NOT_CANONICAL = refusal('GW_BAD_REQUEST', 'the path is not in canonical form, which this listener demands')
+const NOT_CANONICAL = refusal(
+  'GW_BAD_REQUEST',
+  'the path is not in canonical form, which this listener demands',
+)
 const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query holds bytes that must be escaped as %XX')
 
 /** Judges path and query of a request (RFC 9112 section 3.2.1) and fills the exchange. */
-export function applyTarget(x: Exchange, path: string, query: string, settings: ListenerSettings): Reply | null {
+export function applyTarget(
+  x: Exchange,
+  path: string,
+  query: string,
+  settings: ListenerSettings,
+): Reply | null {
   x.rawPath = path
   x.query = query
   if (path.length + query.length > settings.urlBytes) return TOO_LONG

@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http'
 
 /** "200 OK" for every status from 100 to 599; a status without a name gets its class's. */
 export const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, status) => {
-  const generic = ['', 'Informational', 'Success', 'Redirect', 'Client Error', 'Server Error'][Math.floor(status / 100)]
+  const generic = ['', 'Informational', 'Success', 'Redirect', 'Client Error', 'Server Error'][
+    Math.floor(status / 100)
+  ]
   return `${status} ${STATUS_CODES[status] ?? generic ?? ''}`
 })
 

@@ -16,4 +16,10 @@ export interface FinishHook {
   run(x: Exchange): void
 }
 
-export const EMPTY_CHAIN: Chain = { request: null, requestBody: null, attempt: null, response: null, finish: null }
+export const EMPTY_CHAIN: Chain = {
+  request: null,
+  requestBody: null,
+  attempt: null,
+  response: null,
+  finish: null,
+}

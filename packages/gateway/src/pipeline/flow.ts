@@ -1,5 +1,5 @@
-import type { Exchange, Reply } from '@sluice/core'
 import { ConditionError } from '@sluice/config'
+import type { Exchange, Reply } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector } from './body-collector.js'
@@ -14,7 +14,14 @@ import type { Route } from './route.js'
 export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'reply'
 
 /** Whom a flow waits for, which decides what a missed deadline means. */
-export type Waiting = 'nobody' | 'policy' | 'request-body' | 'connection' | 'response' | 'response-body' | 'client'
+export type Waiting =
+  | 'nobody'
+  | 'policy'
+  | 'request-body'
+  | 'connection'
+  | 'response'
+  | 'response-body'
+  | 'client'
 
 /** Longest wait for a policy, and for a request body that a policy needs. */
 const POLICY_WAIT_MS = 30_000
@@ -45,7 +52,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
 
-  constructor(route: Route, x: Exchange, client: ClientStream, shared: { context: PipelineContext; lease: Lease }) {
+  constructor(
+    route: Route,
+    x: Exchange,
+    client: ClientStream,
+    shared: { context: PipelineContext; lease: Lease },
+  ) {
     this.route = route
     this.x = x
     this.client = client
@@ -123,7 +135,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #act(): void {
     const action = this.route.action
     if (action.kind === 'proxy') {
-      this.#totalDueAt = action.timeouts.totalMs === 0 ? this.#totalDueAt : this.x.startedMono + action.timeouts.totalMs
+      this.#totalDueAt =
+        action.timeouts.totalMs === 0 ? this.#totalDueAt : this.x.startedMono + action.timeouts.totalMs
       this.#proxy = new ProxyPass(this, action)
       this.#proxy.start()
     } else {
@@ -161,7 +174,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   fault(error: unknown): void {
     if (this.isOver) return
     const policy = this.hook?.name ?? ''
-    this.context.report('policy_failed', { policy, route: this.route.id, id: this.x.id, error: String(error) })
+    this.context.report('policy_failed', {
+      policy,
+      route: this.route.id,
+      id: this.x.id,
+      error: String(error),
+    })
     this.x.errorPolicy = policy
     this.x.result = 'error'
     const reply = error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed
@@ -254,7 +272,11 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       try {
         hook.run(this.x)
       } catch (error) {
-        this.context.report('policy_failed', { policy: hook.name, route: this.route.id, error: String(error) })
+        this.context.report('policy_failed', {
+          policy: hook.name,
+          route: this.route.id,
+          error: String(error),
+        })
       }
     }
   }

@@ -10,7 +10,8 @@ export interface ProblemText {
 export function renderProblem(x: Exchange, status: number, problem: Problem): ProblemText {
   const soap = soapVersion(x)
   if (soap === '1.1') return { contentType: 'text/xml; charset=utf-8', text: soap11Fault(x, status, problem) }
-  if (soap === '1.2') return { contentType: 'application/soap+xml; charset=utf-8', text: soap12Fault(x, status, problem) }
+  if (soap === '1.2')
+    return { contentType: 'application/soap+xml; charset=utf-8', text: soap12Fault(x, status, problem) }
   return { contentType: 'application/problem+json', text: json(x, status, problem) }
 }
 
@@ -66,5 +67,9 @@ function detailElements(x: Exchange, problem: Problem): string {
 }
 
 function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
 }

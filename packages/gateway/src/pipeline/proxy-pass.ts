@@ -116,10 +116,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const { upstream } = this.#action
     upstream.shed++
     this.#flow.refuse(
-      refusal('GW_OVERLOADED', `all connections to upstream '${upstream.name}' are busy and its queue is full`, [
-        'retry-after',
-        '1',
-      ]),
+      refusal(
+        'GW_OVERLOADED',
+        `all connections to upstream '${upstream.name}' are busy and its queue is full`,
+        ['retry-after', '1'],
+      ),
     )
   }
 

@@ -1,6 +1,5 @@
 import { isContentLength, listHasToken } from '@sluice/core'
 
-
 /**
  * Takes connection fields, framing, Date and X-Request-Id out of an upstream's response fields, in place, and answers
  * with the announced length: -1 when there is none. The listener frames the response anew and adds its own Date.
@@ -35,7 +34,8 @@ export function takeFraming(headers: string[]): number {
     kept += 2
   }
   headers.length = kept
-  if (connection !== '' && connection !== 'keep-alive' && connection !== 'close') removeNominated(headers, connection)
+  if (connection !== '' && connection !== 'keep-alive' && connection !== 'close')
+    removeNominated(headers, connection)
   return length
 }
 

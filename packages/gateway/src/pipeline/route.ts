@@ -1,5 +1,5 @@
-import type { Exchange, Reply } from '@sluice/core'
 import type { TimeoutsPlan } from '@sluice/config'
+import type { Exchange, Reply } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'

@@ -1,7 +1,7 @@
 import type { Exchange } from '@sluice/core'
+import type { Candidate, Predicate } from './candidate.js'
 import { compileFieldPredicates } from './field-predicate.js'
 import { paramNames, paramPlaces } from './path-params.js'
-import type { Candidate, Predicate } from './candidate.js'
 
 /** What is left to ask of a route once its host and path match; one per route and host pattern. */
 export class Contender<T> {
@@ -22,10 +22,7 @@ export class Contender<T> {
     this.paramNames = paramNames(match.path)
     this.paramPlaces = paramPlaces(match.path)
     this.value = candidate.value
-    this.predicates = [
-      ...compileFieldPredicates(match),
-      ...(candidate.when === null ? [] : [candidate.when]),
-    ]
+    this.predicates = [...compileFieldPredicates(match), ...(candidate.when === null ? [] : [candidate.when])]
   }
 
   serves(method: string): boolean {

@@ -1,7 +1,7 @@
 import type { FieldPredicate, MatchPlan } from '@sluice/config'
 import { type Exchange, headerValue } from '@sluice/core'
-import { QueryCursor } from './query-parameter.js'
 import type { Predicate } from './candidate.js'
+import { QueryCursor } from './query-parameter.js'
 
 /** The predicates of a route on headers and query parameters, in the order of the plan. */
 export function compileFieldPredicates(match: MatchPlan): Predicate[] {

@@ -56,11 +56,16 @@ export class PathNode<T> {
   /** @throws RangeError when the path has too many segments. */
   add(contender: Contender<T>, path: PathPlan): void {
     if (path.segments.length > MAX_SEGMENTS) {
-      throw new RangeError(`path '${path.text}' has more than ${MAX_SEGMENTS} segments; use a shorter template or prefix`)
+      throw new RangeError(
+        `path '${path.text}' has more than ${MAX_SEGMENTS} segments; use a shorter template or prefix`,
+      )
     }
     let node: PathNode<T> = this
     for (const segment of path.segments) {
-      node = segment.kind === 'literal' ? node.literal(segment.text, contender.rank) : node.parameter(contender.rank)
+      node =
+        segment.kind === 'literal'
+          ? node.literal(segment.text, contender.rank)
+          : node.parameter(contender.rank)
     }
     node.end(contender, path.kind === 'prefix')
   }

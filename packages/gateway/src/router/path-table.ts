@@ -32,7 +32,8 @@ export class PathTable<T> {
     const exact = this.exact.get(x.path)
     if (exact !== undefined) search.offer(exact, x)
     const tree = this.tree
-    if (tree !== null && tree.bestRank < search.rank && x.path.charCodeAt(0) === SLASH) tree.walk(search, x, 1)
+    if (tree !== null && tree.bestRank < search.rank && x.path.charCodeAt(0) === SLASH)
+      tree.walk(search, x, 1)
     if (this.regexes.length > 0) this.findRegex(search, x)
     if (this.anyPath.length > 0) search.offer(this.anyPath, x)
   }
@@ -70,7 +71,8 @@ export class PathTable<T> {
 
   private addRegex(contender: Contender<T>, source: string): void {
     const place = this.regexes.find((other) => other.source === source)
-    if (place === undefined) this.regexes.push({ source, pattern: new RegExp(source), contenders: [contender] })
+    if (place === undefined)
+      this.regexes.push({ source, pattern: new RegExp(source), contenders: [contender] })
     else place.contenders.push(contender)
   }
 }

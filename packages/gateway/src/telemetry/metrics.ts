@@ -103,7 +103,8 @@ export class Metrics {
   samples(): Sample[] {
     const samples: Sample[] = []
     for (const [id, metrics] of this.#routes) samples.push(...metrics.samples(id))
-    for (const [code, value] of this.#errors) samples.push({ name: 'gw_errors_total', labels: `code="${code}"`, value })
+    for (const [code, value] of this.#errors)
+      samples.push({ name: 'gw_errors_total', labels: `code="${code}"`, value })
     return samples
   }
 }

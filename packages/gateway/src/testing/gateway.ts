@@ -1,13 +1,15 @@
 import type { TestContext } from 'node:test'
-import type { Catalog } from '@sluice/core'
 import type { ListenerPlan, Load, LogPlan, Plan, RoutePlan, TimeoutsPlan, UpstreamPlan } from '@sluice/config'
+import type { Catalog } from '@sluice/core'
 import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'
 
 /** What of a plan a test wants different from the defaults. */
 export interface PlanWish {
-  readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & { readonly limits?: Partial<ListenerPlan['limits']> }
+  readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & {
+    readonly limits?: Partial<ListenerPlan['limits']>
+  }
   readonly upstreams?: readonly (Partial<UpstreamPlan> & { readonly urls: readonly string[] })[]
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
@@ -69,7 +71,10 @@ function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly st
   }
 }
 
-function routePlan(wish: Partial<RoutePlan> & Pick<RoutePlan, 'id' | 'order'>, upstreams: readonly UpstreamPlan[]): RoutePlan {
+function routePlan(
+  wish: Partial<RoutePlan> & Pick<RoutePlan, 'id' | 'order'>,
+  upstreams: readonly UpstreamPlan[],
+): RoutePlan {
   const timeouts = upstreams[0]?.timeouts ?? null
   return {
     match: {

@@ -30,7 +30,10 @@ export async function httpOrigin(t: TestContext, handler: http.RequestListener):
 }
 
 /** An origin that gets the connection itself and may lie in every way it likes; ends with the test. */
-export async function rawOrigin(t: TestContext, onSocket: (socket: net.Socket, nth: number) => void): Promise<Origin> {
+export async function rawOrigin(
+  t: TestContext,
+  onSocket: (socket: net.Socket, nth: number) => void,
+): Promise<Origin> {
   const sockets = new Set<net.Socket>()
   let count = 0
   const server = net.createServer((socket) => {
@@ -48,7 +51,10 @@ export async function rawOrigin(t: TestContext, onSocket: (socket: net.Socket, n
 }
 
 /** Answers every request head on a raw connection with the same bytes. */
-export function answering(bytes: string | Buffer, then?: (socket: net.Socket) => void): (socket: net.Socket) => void {
+export function answering(
+  bytes: string | Buffer,
+  then?: (socket: net.Socket) => void,
+): (socket: net.Socket) => void {
   return (socket) => {
     let text = ''
     socket.on('data', (chunk) => {
@@ -69,7 +75,13 @@ export function echoOrigin(t: TestContext): Promise<Origin> {
       bytes += chunk.length
     })
     req.on('end', () => {
-      const seen = { method: req.method, url: req.url, headers: req.headers, rawHeaders: req.rawHeaders, bytes }
+      const seen = {
+        method: req.method,
+        url: req.url,
+        headers: req.headers,
+        rawHeaders: req.rawHeaders,
+        bytes,
+      }
       res.setHeader('content-type', 'application/json')
       res.end(JSON.stringify(seen))
     })

@@ -20,7 +20,11 @@ export interface RawOptions {
 }
 
 /** Sends bytes as they are, piece by piece, and collects the answer until the other side closes. */
-export function sendRaw(port: number, pieces: readonly (string | Buffer)[], options: RawOptions = {}): Promise<RawAnswer> {
+export function sendRaw(
+  port: number,
+  pieces: readonly (string | Buffer)[],
+  options: RawOptions = {},
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = net.connect(port, options.host ?? '127.0.0.1')
     const startedMono = performance.now()
@@ -42,7 +46,11 @@ export function sendRaw(port: number, pieces: readonly (string | Buffer)[], opti
   })
 }
 
-async function writePieces(socket: net.Socket, pieces: readonly (string | Buffer)[], gapMs: number): Promise<void> {
+async function writePieces(
+  socket: net.Socket,
+  pieces: readonly (string | Buffer)[],
+  gapMs: number,
+): Promise<void> {
   for (const [i, piece] of pieces.entries()) {
     if (i > 0 && gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs))
     if (socket.destroyed) return

@@ -63,7 +63,8 @@ export class HashRing implements Balancer {
   constructor(targets: readonly Target[]) {
     const points: Point[] = []
     for (const target of targets) {
-      for (let i = 0; i < target.weight * POINTS_PER_WEIGHT; i++) points.push({ at: hash(`${target.origin}#${i}`), target })
+      for (let i = 0; i < target.weight * POINTS_PER_WEIGHT; i++)
+        points.push({ at: hash(`${target.origin}#${i}`), target })
     }
     this.#points = points.sort((a, b) => a.at - b.at)
   }

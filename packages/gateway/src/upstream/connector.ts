@@ -20,7 +20,6 @@ export interface ConnectorOptions {
   readonly timeoutMs: number
 }
 
-
 /**
  * Opens connections to one target. undici's own connector would do, but its time-outs below two seconds are up to a
  * second late (docs/limits.md), and a connect time-out is what decides how fast a request moves to the next target.

@@ -7,17 +7,57 @@ interface Row {
   readonly phase: Failure['phase']
 }
 
-const CONNECT_TIMEOUT: Row = { code: 'GW_UPSTREAM_TIMEOUT', detail: 'no connection in time (connect)', phase: 'connect' }
-const NOT_RESOLVED: Row = { code: 'GW_UPSTREAM_DNS', detail: 'the name of the target does not resolve', phase: 'connect' }
-const REFUSED: Row = { code: 'GW_UPSTREAM_REFUSED', detail: 'the target refused the connection', phase: 'connect' }
-const UNREACHABLE: Row = { code: 'GW_UPSTREAM_REFUSED', detail: 'the target cannot be reached', phase: 'connect' }
-const RESET: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the target closed the connection before answering', phase: 'exchange' }
-const OVERFLOW: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response head is larger than accepted', phase: 'exchange' }
-const INVALID: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response is not valid HTTP/1.1', phase: 'exchange' }
-const TRUNCATED: Row = { code: 'GW_UPSTREAM_INVALID', detail: 'the response is not as long as it announced', phase: 'exchange' }
-const TLS: Row = { code: 'GW_UPSTREAM_TLS', detail: 'the TLS handshake with the target failed', phase: 'connect' }
+const CONNECT_TIMEOUT: Row = {
+  code: 'GW_UPSTREAM_TIMEOUT',
+  detail: 'no connection in time (connect)',
+  phase: 'connect',
+}
+const NOT_RESOLVED: Row = {
+  code: 'GW_UPSTREAM_DNS',
+  detail: 'the name of the target does not resolve',
+  phase: 'connect',
+}
+const REFUSED: Row = {
+  code: 'GW_UPSTREAM_REFUSED',
+  detail: 'the target refused the connection',
+  phase: 'connect',
+}
+const UNREACHABLE: Row = {
+  code: 'GW_UPSTREAM_REFUSED',
+  detail: 'the target cannot be reached',
+  phase: 'connect',
+}
+const RESET: Row = {
+  code: 'GW_UPSTREAM_RESET',
+  detail: 'the target closed the connection before answering',
+  phase: 'exchange',
+}
+const OVERFLOW: Row = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the response head is larger than accepted',
+  phase: 'exchange',
+}
+const INVALID: Row = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the response is not valid HTTP/1.1',
+  phase: 'exchange',
+}
+const TRUNCATED: Row = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the response is not as long as it announced',
+  phase: 'exchange',
+}
+const TLS: Row = {
+  code: 'GW_UPSTREAM_TLS',
+  detail: 'the TLS handshake with the target failed',
+  phase: 'connect',
+}
 const REQUEST: Row = { code: 'GW_BAD_REQUEST', detail: 'the request cannot be forwarded', phase: 'connect' }
-const UNKNOWN: Row = { code: 'GW_UPSTREAM_RESET', detail: 'the connection to the target failed', phase: 'exchange' }
+const UNKNOWN: Row = {
+  code: 'GW_UPSTREAM_RESET',
+  detail: 'the connection to the target failed',
+  phase: 'exchange',
+}
 
 /** By the code of the error that Node.js or undici raises. */
 const TABLE: Readonly<Record<string, Row>> = {
@@ -68,7 +108,8 @@ function isBadResponse(error: unknown): boolean {
 /** The code of an error; of several errors (happy eyeballs) that of the last. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors.at(-1))
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') return error.code
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
+    return error.code
   return ''
 }
 

@@ -30,17 +30,42 @@ const LIES: readonly Lie[] = [
     status: 502,
     code: 'GW_UPSTREAM_INVALID',
   },
-  { name: 'a folded field', bytes: 'HTTP/1.1 200 OK\r\nX-A: 1\r\n b\r\nContent-Length: 0\r\n\r\n', status: 502, code: 'GW_UPSTREAM_INVALID' },
-  { name: 'status 999', bytes: 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n', status: 502, code: 'GW_UPSTREAM_INVALID' },
-  { name: 'status 099', bytes: 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n', status: 502, code: 'GW_UPSTREAM' },
+  {
+    name: 'a folded field',
+    bytes: 'HTTP/1.1 200 OK\r\nX-A: 1\r\n b\r\nContent-Length: 0\r\n\r\n',
+    status: 502,
+    code: 'GW_UPSTREAM_INVALID',
+  },
+  {
+    name: 'status 999',
+    bytes: 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n',
+    status: 502,
+    code: 'GW_UPSTREAM_INVALID',
+  },
+  {
+    name: 'status 099',
+    bytes: 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n',
+    status: 502,
+    code: 'GW_UPSTREAM',
+  },
   {
     name: 'a head over the limit',
     bytes: `HTTP/1.1 200 OK\r\nX-Big: ${'x'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`,
     status: 502,
     code: 'GW_UPSTREAM_INVALID',
   },
-  { name: 'an unasked 100 Continue', bytes: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', status: 502, code: 'GW_UPSTREAM' },
-  { name: 'a flood of 1xx', bytes: 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(200), status: 502, code: 'GW_UPSTREAM_INVALID' },
+  {
+    name: 'an unasked 100 Continue',
+    bytes: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+    status: 502,
+    code: 'GW_UPSTREAM',
+  },
+  {
+    name: 'a flood of 1xx',
+    bytes: 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(200),
+    status: 502,
+    code: 'GW_UPSTREAM_INVALID',
+  },
 ]
 
 for (const { name, bytes, status, code } of LIES) {
@@ -68,7 +93,10 @@ test('one early hint in front of the response does no harm', async (t) => {
 
 test('a 304 that announces the length of the body it does not have is passed on', async (t) => {
   const bytes = 'HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\nETag: "a"\r\nConnection: close\r\n\r\n'
-  const origin = await rawOrigin(t, answering(bytes, (socket) => socket.end()))
+  const origin = await rawOrigin(
+    t,
+    answering(bytes, (socket) => socket.end()),
+  )
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [GET])
   assert.deepEqual(statusesOf(answer.text), [304])
@@ -76,15 +104,21 @@ test('a 304 that announces the length of the body it does not have is passed on'
 })
 
 test('bytes behind a response never become the answer to the next request', async (t) => {
-  const poisoned = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'
-  const origin = await rawOrigin(t, (socket, nth) => answering(nth === 0 ? poisoned : 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')(socket))
+  const poisoned =
+    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'
+  const origin = await rawOrigin(t, (socket, nth) =>
+    answering(nth === 0 ? poisoned : 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')(socket),
+  )
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   assert.match((await sendRaw(gateway.port, [GET])).text, /ok$/)
   for (let i = 0; i < 3; i++) assert.match((await sendRaw(gateway.port, [GET])).text, /good$/)
 })
 
 test('bytes from 0x80 on in response fields arrive unchanged', async (t) => {
-  const origin = await rawOrigin(t, answering(Buffer.from('HTTP/1.1 200 OK\r\nX-Name: Jos\xe9\r\nContent-Length: 0\r\n\r\n', 'latin1')))
+  const origin = await rawOrigin(
+    t,
+    answering(Buffer.from('HTTP/1.1 200 OK\r\nX-Name: Jos\xe9\r\nContent-Length: 0\r\n\r\n', 'latin1')),
+  )
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   assert.ok((await sendRaw(gateway.port, [GET])).text.includes('Jos\xe9\r\n'))
 })
@@ -95,7 +129,10 @@ const PARTIAL_HEADS = {
 }
 for (const [kind, bytes] of Object.entries(PARTIAL_HEADS)) {
   test(`a response ${kind} that is cut half-way reaches the client as cut, not as complete`, async (t) => {
-    const origin = await rawOrigin(t, answering(bytes, (socket) => setTimeout(() => socket.resetAndDestroy(), 50)))
+    const origin = await rawOrigin(
+      t,
+      answering(bytes, (socket) => setTimeout(() => socket.resetAndDestroy(), 50)),
+    )
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
     const answer = await sendRaw(gateway.port, ['GET /a HTTP/1.1\r\nHost: a\r\n\r\n'])
     assert.deepEqual(statusesOf(answer.text), [200])
@@ -152,9 +189,13 @@ test('a body that stops coming is cut after the idle time', async (t) => {
 
 test('a target that closes kept connections costs no failed GET', async (t) => {
   const origin = await rawOrigin(t, (socket) => {
-    answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => setTimeout(() => socket.destroy(), 3))(socket)
+    answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => setTimeout(() => socket.destroy(), 3))(
+      socket,
+    )
   })
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], retry: { attempts: 1, budget: 1 } }] })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url], retry: { attempts: 1, budget: 1 } }],
+  })
   for (let i = 0; i < 200; i++) {
     const response = await fetch(`${gateway.url}/a`)
     assert.equal(response.status, 200)
@@ -216,7 +257,9 @@ test('requests beyond connections and queue are shed with 503 and Retry-After', 
   const origin = await rawOrigin(t, (socket) => {
     held.push(socket)
   })
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], connections: 1, maxPending: 1 }] })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url], connections: 1, maxPending: 1 }],
+  })
   const first = fetch(gateway.url).catch(() => null)
   const second = fetch(gateway.url).catch(() => null)
   await until(() => gateway.plane.inFlight === 2)
@@ -229,7 +272,12 @@ test('requests beyond connections and queue are shed with 503 and Retry-After', 
 })
 
 test('an early answer reaches the client although the body is not finished', async (t) => {
-  const origin = await rawOrigin(t, answering('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig', (socket) => socket.end()))
+  const origin = await rawOrigin(
+    t,
+    answering('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig', (socket) =>
+      socket.end(),
+    ),
+  )
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n'
   const answer = await sendRaw(gateway.port, [head, Buffer.alloc(100_000)], { waitMs: 3000 })
@@ -277,5 +325,8 @@ test('a slow reader of the response holds the upstream back instead of filling m
     last = sent
     await new Promise((resolve) => setTimeout(resolve, 300))
   }
-  assert.ok(sent < 64 * 1024 * 1024, `${sent} bytes were taken from the upstream for a client that reads nothing`)
+  assert.ok(
+    sent < 64 * 1024 * 1024,
+    `${sent} bytes were taken from the upstream for a client that reads nothing`,
+  )
 })

@@ -1,5 +1,5 @@
-import { type Exchange, headerValue } from '@sluice/core'
 import type { HashKey, UpstreamPlan } from '@sluice/config'
+import { type Exchange, headerValue } from '@sluice/core'
 import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
 import { RetryBudget } from './retry-budget.js'
 import type { Target } from './target.js'
@@ -34,7 +34,9 @@ export class Upstream {
   choose(x: Exchange, tried: readonly Target[]): Target | null {
     if (this.targets.length === 1) return tried.length === 0 ? this.targets[0]! : null
     const key = this.#hashOn === null ? null : hashKey(x, this.#hashOn)
-    return this.#balancer.pick(this.#primaries, tried, key) ?? this.#balancer.pick(this.#failovers, tried, null)
+    return (
+      this.#balancer.pick(this.#primaries, tried, key) ?? this.#balancer.pick(this.#failovers, tried, null)
+    )
   }
 
   async close(): Promise<void> {

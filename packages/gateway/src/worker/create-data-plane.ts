@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
 import { type ListenerPlan, type Load, type LogPlan, type Plan, resolvePlan } from '@sluice/config'
+import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
 import { noneSink, openFileSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
@@ -85,7 +85,11 @@ class WorkerDataPlane implements DataPlane {
   async prepare(load: Load): Promise<Prepared> {
     const plan = resolvePlan(load)
     const { catalog } = this.#options
-    const snapshot = await compileSnapshot(plan, load.digest, { catalog, shared: this.#shared, context: this.#context })
+    const snapshot = await compileSnapshot(plan, load.digest, {
+      catalog,
+      shared: this.#shared,
+      context: this.#context,
+    })
     const opened: OpenListener[] = []
     try {
       const sink = this.#openSink(plan)

@@ -4,6 +4,7 @@ import { noneSink } from '@sluice/logger'
 /** The worker's log sink, which a reload can exchange; counts of sinks that were closed are kept. */
 export class SwitchedSink implements LogSink {
   #current: LogSink = noneSink
+  readonly #closing = new Set<LogSink>()
   #closed: LogIdentity[] = []
 
   record(x: Exchange): void {
@@ -14,12 +15,15 @@ export class SwitchedSink implements LogSink {
   async switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink
+    this.#closing.add(before)
     await before.close(deadlineMs)
+    this.#closing.delete(before)
     this.#closed = [addIdentities([...this.#closed, before.identity()])]
   }
 
   identity(): LogIdentity {
-    return addIdentities([...this.#closed, this.#current.identity()])
+    const open = [...this.#closing, this.#current].map((sink) => sink.identity())
+    return addIdentities([...this.#closed, ...open])
   }
 
   close(deadlineMs: number): Promise<void> {

@@ -138,7 +138,13 @@ export class UwsClientStream implements ClientStream {
     this.#res.close()
   }
 
-  #answer(how: Answer, status: number, headers: readonly string[], body: Uint8Array | string, length: number): void {
+  #answer(
+    how: Answer,
+    status: number,
+    headers: readonly string[],
+    body: Uint8Array | string,
+    length: number,
+  ): void {
     if (this.isGone || this.#isDone) return
     if (!this.#isBodyDone) this.closeAfter = true
     if (callbackDepth > 0 && this.closeAfter) {
@@ -163,7 +169,9 @@ export class UwsClientStream implements ClientStream {
    */
   answerNow(): void {
     const res = this.#res
-    const isForced = this.closeAfter && (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#hasBody))
+    const isForced =
+      this.closeAfter &&
+      (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#hasBody))
     if (answerStatus !== 200) res.writeStatus(STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!)
     this.#writeHeaders(answerHeaders)
     if (this.closeAfter && (!isForced || this.#uwsCloses)) res.writeHeader('Connection', 'close')

@@ -17,11 +17,27 @@ const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
 const REFUSALS: readonly Refusal[] = [
-  { name: 'two different Content-Lengths', bytes: `${POST}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`, status: 400 },
+  {
+    name: 'two different Content-Lengths',
+    bytes: `${POST}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`,
+    status: 400,
+  },
   { name: 'an empty Content-Length', bytes: `${POST}Content-Length: \r\n\r\nabc`, status: 400 },
-  { name: 'Transfer-Encoding gzip, chunked', bytes: `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, status: 501 },
-  { name: 'Transfer-Encoding identity', bytes: `${POST}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n`, status: 501 },
-  { name: 'Transfer-Encoding xchunked', bytes: `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, status: 501 },
+  {
+    name: 'Transfer-Encoding gzip, chunked',
+    bytes: `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+    status: 501,
+  },
+  {
+    name: 'Transfer-Encoding identity',
+    bytes: `${POST}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n`,
+    status: 501,
+  },
+  {
+    name: 'Transfer-Encoding xchunked',
+    bytes: `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
+    status: 501,
+  },
   {
     name: 'two Transfer-Encoding lines',
     bytes: `${POST}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -45,7 +61,11 @@ const REFUSALS: readonly Refusal[] = [
   { name: 'a bad escape', bytes: 'GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
   { name: 'a backslash', bytes: 'GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
   { name: 'a quote in the path', bytes: 'GET /"a" HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
-  { name: 'a byte from 0x80 on in the path', bytes: 'GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
+  {
+    name: 'a byte from 0x80 on in the path',
+    bytes: 'GET /\xc3\xa9 HTTP/1.1\r\nHost: a\r\n\r\n',
+    status: 400,
+  },
 ]
 
 for (const { name, bytes, status } of REFUSALS) {
@@ -84,8 +104,13 @@ for (const value of BAD_LENGTHS) {
 test('Content-Length 0 beside one that hides a request lets neither through', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const answer = await sendRaw(gateway.port, [`${POST}Content-Length: 0\r\nContent-Length: 35\r\n\r\n${SMUGGLED}`])
-  assert.ok(statusesOf(answer.text).every((status) => status === 400), answer.text)
+  const answer = await sendRaw(gateway.port, [
+    `${POST}Content-Length: 0\r\nContent-Length: 35\r\n\r\n${SMUGGLED}`,
+  ])
+  assert.ok(
+    statusesOf(answer.text).every((status) => status === 400),
+    answer.text,
+  )
   assert.equal(answer.isClosed, true)
   assert.equal(origin.connections(), 0)
 })
@@ -112,7 +137,9 @@ test('Content-Length beside Transfer-Encoding is refused', async (t) => {
 test('a chunked request closes its connection, so that nothing behind it is parsed', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const answer = await sendRaw(gateway.port, [`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`])
+  const answer = await sendRaw(gateway.port, [
+    `${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+  ])
   assert.deepEqual(statusesOf(answer.text), [200])
   assert.match(answer.text, /connection: close/i)
   assert.match(answer.text, /"bytes":3/)
@@ -123,7 +150,10 @@ test('a second request behind a refused one in the same segment is not answered'
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n${SMUGGLED}`])
-  assert.ok(statusesOf(answer.text).every((status) => status === 400), answer.text)
+  assert.ok(
+    statusesOf(answer.text).every((status) => status === 400),
+    answer.text,
+  )
   assert.doesNotMatch(answer.text, /smuggled/)
   assert.equal(answer.isClosed, true)
   assert.equal(origin.connections(), 0)
@@ -169,7 +199,10 @@ test('hop-by-hop fields and those that Connection names do not travel', async (t
 
 test('too many header lines are answered 431', async (t) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { headers: 5 } } })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { headers: 5 } },
+  })
   const answer = await sendRaw(gateway.port, [`${GET}A: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\nE: 1\r\n\r\n`])
   assert.deepEqual(statusesOf(answer.text), [431])
   assert.match(answer.text, /GW_HEADERS_TOO_LARGE/)
@@ -177,14 +210,20 @@ test('too many header lines are answered 431', async (t) => {
 
 test('header bytes beyond the limit are answered 431', async (t) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { headerBytes: 300 } } })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { headerBytes: 300 } },
+  })
   const answer = await sendRaw(gateway.port, [`${GET}A: ${'x'.repeat(400)}\r\n\r\n`])
   assert.deepEqual(statusesOf(answer.text), [431])
 })
 
 test('a URL beyond the limit is answered 414', async (t) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { urlBytes: 100 } } })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { urlBytes: 100 } },
+  })
   const answer = await sendRaw(gateway.port, [`GET /${'a'.repeat(200)} HTTP/1.1\r\nHost: a\r\n\r\n`])
   assert.deepEqual(statusesOf(answer.text), [414])
   assert.match(answer.text, /GW_URL_TOO_LONG/)
@@ -192,8 +231,14 @@ test('a URL beyond the limit is answered 414', async (t) => {
 
 test('a body over the limit is answered 413, announced or not, and the answer arrives', async (t) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { bodyBytes: 1000 } } })
-  const announced = await sendRaw(gateway.port, [`${POST}Content-Length: 2000000\r\n\r\n`, Buffer.alloc(2_000_000, 97)])
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyBytes: 1000 } },
+  })
+  const announced = await sendRaw(gateway.port, [
+    `${POST}Content-Length: 2000000\r\n\r\n`,
+    Buffer.alloc(2_000_000, 97),
+  ])
   assert.deepEqual(statusesOf(announced.text), [413])
   const chunks = '200\r\n' + 'a'.repeat(512) + '\r\n'
   const pieces = [`${POST}Transfer-Encoding: chunked\r\n\r\n`, chunks, chunks, chunks, chunks]
@@ -223,7 +268,9 @@ for (const status of [204, 304]) {
       res.end()
     })
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const answer = await sendRaw(gateway.port, [`${GET}\r\n`, `${GET}Connection: close\r\n\r\n`], { gapMs: 200 })
+    const answer = await sendRaw(gateway.port, [`${GET}\r\n`, `${GET}Connection: close\r\n\r\n`], {
+      gapMs: 200,
+    })
     assert.deepEqual(statusesOf(answer.text), [status, status])
     assert.doesNotMatch(answer.text, /content-length/i)
     assert.match(answer.text, /etag: "x"/i)
@@ -241,13 +288,18 @@ test('the listener names neither itself nor two dates', async (t) => {
 test('a policy-less request keeps the bytes of its path and query', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const answer = await sendRaw(gateway.port, ['GET /a/%7Eb//c/../d?x=%2f&y=+ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'])
+  const answer = await sendRaw(gateway.port, [
+    'GET /a/%7Eb//c/../d?x=%2f&y=+ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  ])
   assert.ok(answer.text.includes('"url":"/a/%7Eb//c/../d?x=%2f&y=+"'), answer.text)
 })
 
 test('a strict listener refuses every path that is not canonical', async (t) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { paths: 'strict' } })
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { paths: 'strict' },
+  })
   for (const path of ['/a//b', '/a/../b', '/%7Eb', '/a%2fb']) {
     const answer = await sendRaw(gateway.port, [`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`])
     assert.deepEqual(statusesOf(answer.text), [400], path)
@@ -256,11 +308,23 @@ test('a strict listener refuses every path that is not canonical', async (t) => 
 
 // What JavaScript cannot see or change: listed in docs/limits.md, pinned here.
 
-const LIMITS: readonly { readonly name: string; readonly pieces: readonly string[]; readonly expected: RegExp }[] = [
+const LIMITS: readonly {
+  readonly name: string
+  readonly pieces: readonly string[]
+  readonly expected: RegExp
+}[] = [
   { name: 'HTTP/1.0', pieces: ['GET /a HTTP/1.0\r\nHost: a\r\n\r\n'], expected: /^HTTP\/1\.1 505 / },
-  { name: 'the absolute form', pieces: ['GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n'], expected: /^HTTP\/1\.1 505 / },
+  {
+    name: 'the absolute form',
+    pieces: ['GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n'],
+    expected: /^HTTP\/1\.1 505 /,
+  },
   { name: 'OPTIONS *', pieces: ['OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'], expected: /^HTTP\/1\.1 505 / },
-  { name: 'a request line split behind the method', pieces: ['GET ', '/a HTTP/1.1\r\nHost: a\r\n\r\n'], expected: /^HTTP\/1\.1 505 / },
+  {
+    name: 'a request line split behind the method',
+    pieces: ['GET ', '/a HTTP/1.1\r\nHost: a\r\n\r\n'],
+    expected: /^HTTP\/1\.1 505 /,
+  },
   {
     name: 'trailers behind a chunked body',
     pieces: [`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-T: 1\r\n\r\n`],

@@ -1,4 +1,3 @@
-import { Exchange, type Reply } from '@sluice/core'
 /// <reference path="./uws.d.ts" />
 import {
   _cfg,
@@ -10,6 +9,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js'
+import { Exchange, type Reply } from '@sluice/core'
 import type { RequestIds } from '../../telemetry/request-id.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'

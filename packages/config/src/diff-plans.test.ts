@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { diffPlans, formatDiff } from './diff-plans.js'
+import { digestOf } from './digest.js'
+import { SAMPLE_CATALOG } from './sample-catalog.js'
+import { loadOrThrow } from './testing.js'
+
+const BEFORE = `
+version: 1
+upstreams:
+  a: { targets: [http://a:1, { url: http://b:1, weight: 2 }] }
+  gone: { targets: [http://g:1] }
+routes:
+  - id: r
+    match: { path: /r, methods: [GET, POST], hosts: [a.org, b.org], headers: { x: '1' } }
+    upstream: a
+    policies: [{ id: one, use: marker, with: { text: a } }, { id: two, use: marker }, { id: three, use: marker }]
+  - { id: s, match: { path: /s }, respond: { body: hello } }
+`
+
+function lines(before: string | null, after: string, catalog = SAMPLE_CATALOG): string[] {
+  const old = before === null ? null : loadOrThrow(before, SAMPLE_CATALOG).plan
+  return formatDiff(diffPlans(old, loadOrThrow(after, SAMPLE_CATALOG).plan, catalog))
+}
+
+test('equal plans have no difference', () => {
+  assert.deepEqual(lines(BEFORE, BEFORE), [])
+})
+
+test('without a plan before, everything is new', () => {
+  assert.deepEqual(lines(null, BEFORE), [
+    '+ listener 127.0.0.1:8080',
+    '+ upstream a',
+    '+ upstream gone',
+    '+ route r',
+    '    GET, POST on a.org, b.org, /r -> a',
+    '+ route s',
+    '    every method, /s -> respond',
+    '+ admin',
+    '+ workers',
+    '+ log',
+    '+ metrics',
+    '+ drain',
+  ])
+})
+
+test('the order of hosts, methods, targets, routes and keys means nothing', () => {
+  const after = `
+routes:
+  - { id: s, match: { path: /s }, respond: { body: hello } }
+  - id: r
+    upstream: a
+    match: { hosts: [b.org, a.org], headers: { X: '1' }, methods: [POST, GET], path: /r }
+    policies: [{ id: one, use: marker, with: { text: a } }, { id: two, use: marker }, { id: three, use: marker }]
+upstreams:
+  gone: { targets: [http://g:1] }
+  a: { targets: [{ weight: 2, url: http://b:1 }, http://a:1] }
+version: 1
+`
+  assert.deepEqual(lines(BEFORE, after), [])
+})
+
+test('each setting that differs is named with both values', () => {
+  const after = BEFORE.replace('weight: 2', 'weight: 3')
+    .replace('http://a:1,', 'http://c:1,')
+    .replace('[GET, POST]', '[GET, PUT]')
+    .replace('text: a', 'text: b')
+    .replace(/ {2}gone.*\n/, '')
+    .replace('body: hello', 'body: bye')
+  assert.deepEqual(lines(BEFORE, `${after}workers: 3\n`), [
+    '~ upstream a',
+    '    targets: + http://c:1',
+    '    targets: - http://a:1',
+    '    targets[http://b:1].weight: 2 -> 3',
+    '~ route r',
+    '    match.methods: + PUT',
+    '    match.methods: - POST',
+    '    policies[one].with.text: a -> b',
+    '~ route s',
+    '    action.body: hello -> bye',
+    '~ workers',
+    '    count: none -> 3',
+    '- upstream gone',
+  ])
+})
+
+test('without the catalog, settings of policies are named and not shown', () => {
+  assert.deepEqual(lines(BEFORE, BEFORE.replace('text: a', 'text: b'), new Map()), [
+    '~ route r',
+    '    policies[one].with.text: changed',
+  ])
+})
+
+test('the order of a chain is a difference', () => {
+  const swapped = BEFORE.replace('id: two', 'id: x')
+    .replace('id: three', 'id: two')
+    .replace('id: x', 'id: three')
+  assert.deepEqual(lines(BEFORE, swapped), ['~ route r', '    policies: one, two, three -> one, three, two'])
+})
+
+test('the order of routes is a difference where nothing else tells them apart', () => {
+  const regexes = [
+    '- { id: a, match: { path: ~/a }, respond: {} }',
+    '- { id: b, match: { path: ~/b }, respond: {} }',
+  ]
+  const [one, other] = [regexes, [...regexes].reverse()].map(
+    (list) => `version: 1\nroutes:\n${list.join('\n')}\n`,
+  )
+  assert.deepEqual(lines(one!, other!), ['~ route b', '    order: 1 -> 0', '~ route a', '    order: 0 -> 1'])
+})
+
+test('the digest depends on the content and not on the order of keys', () => {
+  const plan = loadOrThrow(BEFORE, SAMPLE_CATALOG).plan
+  const reordered = Object.fromEntries(Object.entries(plan).reverse()) as unknown as typeof plan
+  assert.match(digestOf(plan), /^[0-9a-f]{64}$/)
+  assert.equal(digestOf(reordered), digestOf(plan))
+  assert.notEqual(digestOf({ ...plan, workers: 7 }), digestOf(plan))
+})

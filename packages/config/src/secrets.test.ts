@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { diffPlans, formatDiff } from './diff-plans.js'
+import { displayPlan } from './display-plan.js'
+import { type LoadResult, loadDocument } from './load-document.js'
+import { resolvePlan } from './resolve-plan.js'
+import { readSampleFile, SAMPLE_CATALOG } from './sample-catalog.js'
+import { loadOrThrow } from './testing.js'
+
+const SECRET = 'Zq7-unlikely.word'
+
+function load(text: string, env: Record<string, string> = { S: SECRET }): LoadResult {
+  return loadDocument({ text, name: 'g.yaml' }, { catalog: SAMPLE_CATALOG, env, readFile: readSampleFile })
+}
+
+const FREE_TEXT = `
+version: 1
+admin: { address: 127.0.0.1:1, tokens: [{ id: a, sha256: '\${env:HASH}' }] }
+upstreams: { a: { targets: ['\${env:URL}'] } }
+routes:
+  - id: r
+    match: { path: /*, headers: { x-key: 'Key \${env:S}' }, when: 'req.header["k"] == "\${env:S}"' }
+    upstream: a
+    policies: [{ use: secret-box, with: { users: [{ name: '\${file:secret.txt}', password: '\${env:S}' }] } }]
+  - { id: t, match: { path: /t }, respond: { headers: { x-s: '\${env:S}' }, body: { s: '\${env:S}' } } }
+`
+const FREE_TEXT_ENV = { S: SECRET, HASH: 'ab'.repeat(32), URL: 'http://secret-host:81/' }
+
+test('the plan keeps the references of free text and secrets, and their values travel beside it', () => {
+  const result = load(FREE_TEXT, FREE_TEXT_ENV)
+  assert.ok(result.ok)
+  const printed = JSON.stringify([result.load.plan, result.load.digest])
+  for (const value of [SECRET, FREE_TEXT_ENV.HASH, 'secret-host', 'hidden-in-a-file'])
+    assert.ok(!printed.includes(value), value)
+  assert.deepEqual(Object.keys(result.load.values).sort(), [
+    '${env:HASH}',
+    '${env:S|json}',
+    '${env:S}',
+    '${env:URL}',
+    '${file:secret.txt}',
+  ])
+})
+
+test('resolving puts the values in, and makes an origin of a target', () => {
+  const result = load(FREE_TEXT, FREE_TEXT_ENV)
+  assert.ok(result.ok)
+  const plan = resolvePlan(result.load)
+  assert.equal(plan.upstreams[0]?.targets[0]?.url, 'http://secret-host:81')
+  assert.equal(plan.admin.tokens[0]?.sha256, FREE_TEXT_ENV.HASH)
+  const route = plan.routes.find(({ id }) => id === 'r')
+  assert.equal(route?.match.headers[0]?.value, `Key ${SECRET}`)
+  assert.equal(route?.match.when, `req.header["k"] == "${SECRET}"`)
+  assert.deepEqual(route?.policies[0]?.with, { users: [{ name: 'hidden-in-a-file', password: SECRET }] })
+  assert.ok(!JSON.stringify(plan).includes('${'))
+})
+
+test('the digest does not depend on the values of references', () => {
+  const [one, other] = [load(FREE_TEXT, FREE_TEXT_ENV), load(FREE_TEXT, { ...FREE_TEXT_ENV, S: 'another' })]
+  assert.ok(one.ok && other.ok)
+  assert.equal(one.load.digest, other.load.digest)
+  assert.notDeepEqual(one.load.values, other.load.values)
+})
+
+test('a value where the plan needs one takes the place of the reference', () => {
+  const plan = loadOrThrow('{ version: 1, workers: "${env:N}", drain: { delay: "${env:D}" } }', new Map(), {
+    N: '2',
+    D: '1s',
+  }).plan
+  assert.equal(plan.workers, 2)
+  assert.equal(plan.drain.delayMs, 1000)
+})
+
+test('a value that holds what looks like a reference is not resolved again', () => {
+  const tricky = 'http://a/${env:S}'
+  const result = load('{ version: 1, routes: [{ id: a, respond: { body: "${env:T}" } }] }', { T: tricky })
+  assert.ok(result.ok)
+  const [route] = resolvePlan(result.load).routes
+  assert.ok(route?.action.kind === 'respond')
+  assert.equal(route.action.body, tricky)
+})
+
+test('secrets that are written out are masked in the plan that is shown', () => {
+  const text = FREE_TEXT.replaceAll('${env:S}', SECRET).replace('${env:HASH}', FREE_TEXT_ENV.HASH)
+  const result = load(text, FREE_TEXT_ENV)
+  assert.ok(result.ok)
+  const shown = displayPlan(result.load.plan, SAMPLE_CATALOG)
+  const [policy] = shown.routes.find(({ id }) => id === 'r')?.policies ?? []
+  assert.deepEqual(policy?.with, { users: [{ name: '${file:secret.txt}', password: '***' }] })
+  assert.equal(shown.admin.tokens[0]?.sha256, '***')
+  assert.equal(
+    displayPlan(result.load.plan, new Map()).routes.find(({ id }) => id === 'r')?.policies[0]?.with,
+    '***',
+  )
+})
+
+test('a secret of references and other text is masked as a whole', () => {
+  const plan = loadOrThrow(
+    '{ version: 1, routes: [{ id: a, respond: {}, policies: [{ use: secret-box, with: { users: [{ name: n, password: "pre${env:S}" }] } }] }] }',
+    SAMPLE_CATALOG,
+    { S: SECRET },
+  ).plan
+  assert.ok(!JSON.stringify(displayPlan(plan, SAMPLE_CATALOG)).includes('pre'))
+})
+
+test('a difference tells that a secret changed and not what it is', () => {
+  const other = FREE_TEXT.replace("password: '${env:S}'", 'password: literal-one')
+  const another = FREE_TEXT.replace("password: '${env:S}'", 'password: literal-two')
+  const [before, after] = [load(other, FREE_TEXT_ENV), load(another, FREE_TEXT_ENV)]
+  assert.ok(before.ok && after.ok)
+  for (const catalog of [SAMPLE_CATALOG, new Map()]) {
+    const lines = formatDiff(diffPlans(before.load.plan, after.load.plan, catalog)).join('\n')
+    assert.match(lines, /route r/)
+    assert.match(lines, /changed/)
+    assert.ok(!lines.includes('literal'), lines)
+    const added = JSON.stringify(diffPlans(null, after.load.plan, catalog))
+    assert.ok(!added.includes('literal') && !added.includes(SECRET))
+  }
+})
+
+/** Every value in it can be replaced by a reference. */
+const EVERYTHING = {
+  version: 1,
+  listeners: [
+    {
+      address: '127.0.0.1:80',
+      engine: 'uws',
+      trustedProxies: ['10.0.0.0/8'],
+      limits: { bodyBytes: '1mb', headers: 5 },
+    },
+    { address: '127.0.0.1:81', tls: { certFile: 'cert.pem', keyFile: 'key.pem' } },
+  ],
+  admin: { address: '127.0.0.1:99', tokens: [{ id: 'a', sha256: 'ab'.repeat(32), role: 'admin' }] },
+  workers: 2,
+  upstreams: {
+    a: {
+      targets: ['http://a:1', { url: 'http://b:1', weight: 1, role: 'primary' }],
+      balance: 'hash',
+      hashOn: 'ip',
+    },
+  },
+  policies: [{ id: 'p', use: 'marker', with: { text: 'x', level: 2 } }],
+  routes: [
+    {
+      id: 'r',
+      match: {
+        path: '/a/{id}',
+        hosts: ['a.org'],
+        methods: ['GET'],
+        headers: { x: 'y' },
+        when: 'req.method == "GET"',
+      },
+      rewrite: { path: '/b/{id}', host: 'keep' },
+      upstream: 'a',
+      timeouts: { total: '5s' },
+      policies: [
+        'p',
+        { use: 'secret-box', with: { users: [{ name: 'n', password: 'w' }] }, onError: 'fail' },
+      ],
+    },
+    { id: 's', match: { path: '/s' }, respond: { status: 204, headers: { 'x-a': 'b' } } },
+    { id: 't', match: { path: '/t/*' }, redirect: { status: 302, prefix: '/u', host: 'b.org' } },
+  ],
+  log: { sink: 'file', file: { dir: 'd', maxBytes: '10mb', segmentBytes: '1mb' } },
+}
+
+type Leaf = { holder: Record<string, unknown>; key: string }
+
+function leavesOf(value: unknown): Leaf[] {
+  if (typeof value !== 'object' || value === null) return []
+  const holder = value as Record<string, unknown>
+  return Object.keys(holder).flatMap((key) =>
+    typeof holder[key] === 'object' ? leavesOf(holder[key]) : [{ holder, key }],
+  )
+}
+
+test('no diagnostic ever tells the value of a reference, wherever it stands', () => {
+  const count = leavesOf(EVERYTHING).length
+  const value = fc.constantFrom(
+    SECRET,
+    `/${SECRET}`,
+    `~${SECRET}(`,
+    `http://${SECRET}`,
+    `127.0.0.1:80${SECRET}`,
+    `${SECRET}:80`,
+  )
+  const places = fc.uniqueArray(fc.nat(count - 1), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(places, value, (positions, secret) => {
+      const document = structuredClone(EVERYTHING)
+      for (const [i, { holder, key }] of leavesOf(document).entries())
+        if (positions.includes(i)) holder[key] = '${env:S}'
+      const result = load(JSON.stringify(document), { S: secret })
+      const shown = JSON.stringify(result.ok ? [result.warnings] : result.diagnostics).toLowerCase()
+      assert.ok(!shown.includes(SECRET.toLowerCase()), shown)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Load } from '@sluice/config'
+import { resolvePlan } from '@sluice/config'
+import type { LogIdentity } from '@sluice/core'
+import type { Sample } from '../../telemetry/sample.js'
+import type { DataPlane, Prepared } from '../../worker/data-plane.js'
+import type { WorkerSeat } from '../../worker/worker-process.js'
+
+/** What the echo answers about the worker that took the request. */
+export interface Echo {
+  readonly worker: number
+  readonly pid: number
+  readonly digest: string | null
+  readonly ready: boolean
+  readonly routes: readonly string[]
+  /** What the native parser would have been told. */
+  readonly headBytes: string
+}
+
+/**
+ * A data plane on node:http that misbehaves on request, for tests of the processes around it. Route ids of the plan
+ * choose what `prepare` does (`refused-by-2`, `crash-by-2`), paths what a request does (`/hang`, `/block`, `/throw`).
+ */
+export class EchoPlane implements DataPlane {
+  readonly connections = 0
+  readonly #seat: WorkerSeat
+  readonly #servers = new Map<string, Server>()
+  #load: Load | null = null
+  #inFlight = 0
+  #answered = 0
+  #isReady = false
+
+  constructor(seat: WorkerSeat) {
+    this.#seat = seat
+  }
+
+  get digest(): string | null {
+    return this.#load?.digest ?? null
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  async prepare(load: Load): Promise<Prepared> {
+    const { worker } = this.#seat
+    const plan = resolvePlan(load)
+    const ids = plan.routes.map((route) => route.id)
+    if (ids.includes(`refused-by-${worker}`)) throw new Error(`worker ${worker} was told to refuse`)
+    if (ids.includes(`crash-by-${worker}`)) process.abort()
+    if (ids.includes(`crash-later-by-${worker}`)) setTimeout(() => process.abort(), 50)
+    const added: string[] = []
+    for (const { address, host, port } of plan.listeners) {
+      if (this.#servers.has(address)) continue
+      added.push(address)
+      await this.#listen(address, host, this.#seat.ports[address] ?? port)
+    }
+    return {
+      activate: () => {
+        this.#load = load
+        this.#close(
+          [...this.#servers.keys()].filter((key) => !plan.listeners.some(({ address }) => address === key)),
+        )
+      },
+      discard: () => this.#close(added),
+    }
+  }
+
+  setReady(isReady: boolean): void {
+    this.#isReady = isReady
+  }
+
+  samples(): Sample[] {
+    return [
+      { name: 'gw_requests_total', labels: 'upstream="echo"', value: this.#answered },
+      { name: 'gw_in_flight', labels: '', value: this.#inFlight },
+    ]
+  }
+
+  logIdentity(): LogIdentity {
+    const received = this.#answered
+    return { received, indexed: received, dead: 0, dropped: 0, droppedBy: {}, onDisk: 0, inMemory: 0 }
+  }
+
+  async drain(deadlineMs: number): Promise<number> {
+    const servers = [...this.#servers.values()]
+    this.#servers.clear()
+    let cut = 0
+    const timer = setTimeout(() => {
+      cut = this.#inFlight
+      for (const server of servers) server.closeAllConnections()
+    }, deadlineMs)
+    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    for (const server of servers) server.closeIdleConnections()
+    await Promise.all(closed)
+    clearTimeout(timer)
+    return cut
+  }
+
+  async #listen(address: string, host: string, port: number): Promise<void> {
+    const server = createServer((request, response) => this.#answer(request, response))
+    this.#servers.set(address, server)
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ host, port }, resolve)
+    })
+  }
+
+  #close(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      this.#servers.get(address)?.close()
+      this.#servers.delete(address)
+    }
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    this.#inFlight++
+    response.once('close', () => {
+      this.#inFlight--
+    })
+    if (request.url === '/hang') return
+    if (request.url === '/block') for (;;);
+    if (request.url === '/throw') setImmediate(throwUncaught)
+    else if (request.url?.startsWith('/slow') === true) setTimeout(() => this.#echo(response), 1000)
+    else this.#echo(response)
+  }
+
+  #echo(response: ServerResponse): void {
+    this.#answered++
+    const echo: Echo = {
+      worker: this.#seat.worker,
+      pid: process.pid,
+      digest: this.digest,
+      ready: this.#isReady,
+      routes: this.#load?.plan.routes.map((route) => route.id) ?? [],
+      headBytes: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '',
+    }
+    response.setHeader('connection', 'close').end(JSON.stringify(echo))
+  }
+}
+
+function throwUncaught(): never {
+  throw new Error('a worker met an error that nobody caught')
+}

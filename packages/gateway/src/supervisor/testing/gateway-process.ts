@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { SupervisorStatus } from '../status.js'
+import type { Addresses } from '../supervisor.js'
+import type { Echo } from './echo-plane.js'
+import { until } from './until.js'
+
+/** How a gateway is started in a test. */
+export interface GatewayOptions {
+  readonly document?: string
+  /** A directory that outlives one gateway; by default a fresh one. */
+  readonly dir?: string
+  readonly workers?: number | null
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** One entry of the operation log. */
+export type LogEntry = Readonly<Record<string, unknown>>
+
+/** A document with one listener and one route, by whose id a test recognises it. */
+export function toyDocument(routeId: string, more = ''): string {
+  return [
+    'version: 1',
+    'listeners: [{ address: 127.0.0.1:0 }]',
+    'admin: { address: 127.0.0.1:0 }',
+    'log: { sink: none }',
+    `routes: [{ id: ${routeId}, match: { path: /${routeId} }, respond: { status: 200, body: ok } }]`,
+    more,
+    '',
+  ].join('\n')
+}
+
+/** A fresh directory that is removed after the test. */
+export function testDirectory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gateway-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** A gateway in a process of its own, with echoing workers; everything it started is ended after the test. */
+export class GatewayProcess {
+  readonly dir: string
+  readonly configFile: string
+  readonly exited: Promise<ProcessEnd>
+  readonly #child: ChildProcess
+  #stdout = ''
+  #stderr = ''
+  /** Of every worker that was ever ready. */
+  readonly #workerPids = new Set<number>()
+
+  constructor(t: TestContext, options: GatewayOptions = {}) {
+    this.dir = options.dir ?? testDirectory(t)
+    this.configFile = join(this.dir, 'gateway.yaml')
+    if (options.document !== undefined) this.write(options.document)
+    const script = fileURLToPath(new URL('./run-supervisor.js', import.meta.url))
+    const workers = options.workers === null ? '' : String(options.workers ?? 2)
+    const child = spawn(process.execPath, [script, this.configFile, join(this.dir, 'data'), workers], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...options.env },
+    })
+    this.#child = child
+    child.stdout.on('data', (chunk: Buffer) => {
+      this.#stdout += chunk.toString()
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr += chunk.toString()
+    })
+    this.exited = new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal }))
+    })
+    t.after(() => this.#endAll())
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Rewrites the document. */
+  write(text: string): void {
+    writeFileSync(this.configFile, text)
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Waits until it serves. @throws Error with what it said when it ends instead. */
+  async started(): Promise<this> {
+    await until(() => this.#stdout.includes('\n') || this.#child.exitCode !== null)
+    if (this.startError() !== null) throw new Error(`not started: ${this.#stdout}\n${this.#stderr}`)
+    return this
+  }
+
+  /** Why it did not start; null when it did. */
+  startError(): string | null {
+    const { error } = JSON.parse(this.#stdout === '' ? '{"error":"no output"}' : this.#stdout) as {
+      error?: string
+    }
+    return error ?? null
+  }
+
+  get addresses(): Addresses {
+    return JSON.parse(this.#stdout) as Addresses
+  }
+
+  get url(): string {
+    return this.addresses.listeners[0]!.url
+  }
+
+  /** The entries of the operation log with this event, of all processes. */
+  log(event: string): LogEntry[] {
+    const lines = this.#stderr.split('\n').filter((line) => line.startsWith('{'))
+    return lines.map((line) => JSON.parse(line) as LogEntry).filter((entry) => entry['event'] === event)
+  }
+
+  async status(): Promise<SupervisorStatus> {
+    const status = (await (await this.api('/v1/status')).json()) as SupervisorStatus
+    for (const { pid } of status.workers) if (pid !== null) this.#workerPids.add(pid)
+    return status
+  }
+
+  api(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.addresses.admin}${path}`, init)
+  }
+
+  put(document: string, query = '', headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const type = { 'content-type': 'application/yaml' }
+    return this.api(`/v1/config${query}`, { method: 'PUT', body: document, headers: { ...type, ...headers } })
+  }
+
+  async echo(path = '/'): Promise<Echo> {
+    return (await (await fetch(`${this.url}${path}`)).json()) as Echo
+  }
+
+  /** The route ids that the workers serve, each worker asked through the status. */
+  async servedDigests(): Promise<readonly (string | null)[]> {
+    return (await this.status()).workers.map((worker) => worker.digest)
+  }
+
+  async #endAll(): Promise<void> {
+    for (const entry of this.log('worker.ready')) this.#workerPids.add(Number(entry['pid']))
+    for (const pid of [this.pid, ...this.#workerPids]) killQuietly(pid)
+    await this.exited
+  }
+}
+
+/** Whether a process exists (a zombie counts as gone only once it is reaped). */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    if (pid > 0) process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+// Some releases declare a Node.js they do not load on, others load on one they do not declare: only importing tells.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const manifests = ['bench', ...readdirSync(join(root, 'packages')).map((name) => join('packages', name))]
+
+for (const folder of manifests) {
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    test(`${folder} can import ${name} on Node.js ${process.versions.node}`, async () => {
+      const resolved = await resolveFrom(folder, name)
+      assert.ok(Object.keys(await import(resolved)).length > 0)
+    })
+  }
+}
+
+/** As the package itself would find it; packages without a CommonJS entry are found by name from here. */
+async function resolveFrom(folder, name) {
+  try {
+    return pathToFileURL(createRequire(join(root, folder, 'package.json')).resolve(name)).href
+  } catch {
+    return name
+  }
+}
