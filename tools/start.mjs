@@ -96,7 +96,7 @@ function stopSignal() {
 async function untilReady() {
   const deadline = Date.now() + READY_WITHIN_MS
   let isStopped = false
-  stopping.then(() => {
+  void stopping.then(() => {
     isStopped = true
   })
   while (!(await isReady())) {

@@ -31,7 +31,7 @@ function compileRewrite(route: RoutePlan, rewrite: RewritePlan): ((x: Exchange) 
 }
 
 function compileRespond(plan: RespondPlan): RouteAction {
-  const headers = plan.headers.flatMap(([name, value]) => [name, value])
+  const headers = plan.headers.flat()
   const reply = answer(plan.status, headers, Buffer.from(plan.body))
   return { kind: 'answer', reply: () => reply }
 }

@@ -46,7 +46,7 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
-  readonly #log = new SwitchedSink()
+  readonly #log = new SwitchedSink(noneSink)
   readonly #context
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()

@@ -1,11 +1,14 @@
 import type { Exchange, LogIdentity, LogSink } from '@sluice/core'
-import { noneSink } from '@sluice/logger'
 
 /** The worker's log sink, which a reload can exchange; counts of sinks that were closed are kept. */
 export class SwitchedSink implements LogSink {
-  #current: LogSink = noneSink
+  #current: LogSink
   readonly #closing = new Set<LogSink>()
   #closed: LogIdentity[] = []
+
+  constructor(first: LogSink) {
+    this.#current = first
+  }
 
   record(x: Exchange): void {
     this.#current.record(x)

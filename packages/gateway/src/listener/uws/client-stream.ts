@@ -96,16 +96,16 @@ export class UwsClientStream implements ClientStream {
   // The response.
 
   send(status: number, headers: readonly string[], body: Uint8Array | string | null): void {
-    this.#answer(ENDED_WITH_BODY, status, headers, body ?? '', -1)
+    this.#answer(ENDED_WITH_BODY, status, headers, body ?? '')
   }
 
   sendHead(status: number, headers: readonly string[], length: number): void {
-    this.#answer(ENDED_WITHOUT_BODY, status, headers, '', length)
+    this.#answer(ENDED_WITHOUT_BODY, status, headers, length)
   }
 
   start(status: number, headers: readonly string[], length: number): void {
     this.#length = length
-    this.#answer(STARTED, status, headers, '', length)
+    this.#answer(STARTED, status, headers, length)
   }
 
   write(chunk: Uint8Array): boolean {
@@ -138,17 +138,17 @@ export class UwsClientStream implements ClientStream {
     this.#res.close()
   }
 
+  /** @param payload the body, or the length to announce. */
   #answer(
     how: Answer,
     status: number,
     headers: readonly string[],
-    body: Uint8Array | string,
-    length: number,
+    payload: Uint8Array | string | number,
   ): void {
     if (this.isGone || this.#isDone) return
     if (!this.#isBodyDone) this.closeAfter = true
     if (callbackDepth > 0 && this.closeAfter) {
-      setImmediate(() => this.#answer(how, status, headers, body, length))
+      setImmediate(() => this.#answer(how, status, headers, payload))
       return
     }
     if (how !== STARTED) this.#done()
@@ -156,8 +156,8 @@ export class UwsClientStream implements ClientStream {
     answerHow = how
     answerStatus = status
     answerHeaders = headers
-    answerBody = body
-    answerLength = length
+    if (typeof payload === 'number') answerLength = payload
+    else answerBody = payload
     this.#res.cork(answerCorked)
     answerHeaders = NO_HEADERS
     answerBody = ''

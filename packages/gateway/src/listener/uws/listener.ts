@@ -65,6 +65,9 @@ class UwsListener implements Listener {
   readonly #stalled = new StalledStreams()
   readonly #scheme: 'http' | 'https'
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
+  readonly #countConnection = (_: HttpResponse, change: number): void => {
+    this.#connections += change
+  }
   #socket: ListenSocket | null = null
   #connections = 0
 
@@ -76,9 +79,7 @@ class UwsListener implements Listener {
     this.#ids = options.ids
     this.#scheme = options.tls === null ? 'http' : 'https'
     this.#app = createApp(options.tls)
-    this.#app.filter((_, change) => {
-      this.#connections += change
-    })
+    this.#app.filter(this.#countConnection)
     this.#app.any('/*', (res, req) => this.#onRequest(res, req))
   }
 
