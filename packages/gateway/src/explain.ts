@@ -1,214 +1,181 @@
 import {
-  type Condition,
+  checkCondition,
   compileCondition,
   displayPlan,
-  type FieldPredicate,
+  type ListenerLimits,
   type Load,
-  type PathPlan,
   type Plan,
+  type PolicyUse,
   type RoutePlan,
   resolvePlan,
+  type TargetPlan,
   type TimeoutsPlan,
 } from '@sluice/config'
-import { type Catalog, canonicalPath, Exchange } from '@sluice/core'
+import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
+import { compileAction } from './compile/action.js'
+import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
+import { type Contestant, type Loser, loserOf, verdictOf } from './explain/loser.js'
+import { REFUSALS } from './pipeline/refusals.js'
 import type { Candidate } from './router/candidate.js'
-import { compileHeader, compileQuery, fieldValue } from './router/field-predicate.js'
-import { hostMatches } from './router/host-table.js'
-import { exactPath, regexSource } from './router/path-table.js'
 import { compileRouter } from './router/router.js'
 
-/** A request to be explained, which is not sent. */
-export interface ExplainedRequest {
-  readonly method: string
-  /** A path, or an absolute URL. */
-  readonly url: string
-  /** Lower-case names. */
-  readonly headers: readonly (readonly [string, string])[]
-  readonly bodyBytes: number
-  readonly clientIp: string
-}
+export type { ExplainedRequest } from './explain/arrival.js'
+export type { Loser } from './explain/loser.js'
 
-/** Which route a request takes, why the others lose, and what happens to it there. */
+/** Which route a request takes, why the others do not get it, and what happens to it there. */
 export interface Explanation {
-  readonly request: { readonly method: string; readonly host: string; readonly path: string }
-  /** `matched`, `404 no route`, `405 …` or `400 …`. */
-  readonly outcome: string
+  readonly request: {
+    readonly method: string
+    readonly scheme: 'http' | 'https'
+    readonly host: string
+    /** Canonical; as received when it is refused. */
+    readonly path: string
+    readonly query: string
+    /** After trusted proxies. */
+    readonly clientIp: string
+  }
+  /** `health`: the listener answers by itself. */
+  readonly outcome: 'routed' | 'refused' | 'health'
+  readonly refusal: { readonly status: number; readonly code: string; readonly detail: string } | null
   readonly route: ExplainedRoute | null
-  readonly losers: readonly { readonly id: string; readonly reason: string }[]
+  readonly losers: readonly Loser[]
 }
 
+/** The route that wins, as the request meets it. References stand as written, secrets are masked. */
 export interface ExplainedRoute {
   readonly id: string
   /** The path pattern as written. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
-  /** Where the request goes, in words. */
-  readonly target: string
   readonly policies: readonly ExplainedPolicy[]
+  readonly action: ExplainedAction
+  /** Null for routes without an upstream. */
   readonly timeouts: TimeoutsPlan | null
-  /** Largest request body that the listener accepts. */
-  readonly bodyBytes: number
+  /** Those of the listener; a policy of the chain may change the one of the body. */
+  readonly limits: ListenerLimits
 }
 
-export interface ExplainedPolicy {
-  readonly id: string
-  readonly use: string
-  readonly when: string | null
-  /** What the condition says of this request; `unknown` when it depends on what happens on the way. */
-  readonly verdict: 'always' | 'true' | 'false' | 'unknown'
+/** A policy of the chain. */
+export interface ExplainedPolicy extends PolicyUse {
+  /** What the condition says of the request as it arrives; `unknown` when it asks for what is only known later. */
+  readonly verdict: 'always' | 'true' | 'false' | 'fails' | 'unknown'
 }
 
-/** Explains a request against a load, with the router that workers use. */
+/** What a route does with the request. `path` and `location` are null when they depend on a reference. */
+export type ExplainedAction =
+  | { readonly kind: 'respond'; readonly status: number }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string | null }
+  | {
+      readonly kind: 'proxy'
+      readonly upstream: string
+      readonly balance: string
+      readonly targets: readonly TargetPlan[]
+      /** What the target gets, with the query. */
+      readonly path: string | null
+      /** The Host field; null: that of the target. */
+      readonly host: string | null
+    }
+
+/**
+ * Explains a request with the code that serves requests: the checks of the listener, the router, the conditions.
+ * @throws RangeError when `url` is neither a path nor an absolute URL.
+ */
 export function explainRequest(load: Load, catalog: Catalog, request: ExplainedRequest): Explanation {
   const plan = resolvePlan(load)
-  const x = exchangeOf(request, plan)
-  const facts = { method: x.method, host: x.host, path: x.rawPath }
-  const path = canonicalPath(x.rawPath)
-  if (path === null) return { request: facts, outcome: '400 the path is malformed', route: null, losers: [] }
-  x.path = path
-  const candidates = plan.routes.map(candidateOf)
-  const match = compileRouter(candidates).match(x)
-  const winner = match.value
-  const losers = candidates
-    .filter(({ value }) => value !== winner)
-    .map((candidate) => loserOf(candidate, x, winner))
-  const shown =
-    winner === null ? null : displayPlan(load.plan, catalog).routes.find(({ id }) => id === winner.id)
-  const route = winner === null ? null : routeOf(shown ?? winner, x, plan)
-  return { request: { ...facts, path }, outcome: outcomeOf(winner, match.allowed), route, losers }
-}
-
-function exchangeOf(request: ExplainedRequest, plan: Plan): Exchange {
-  const base = `http://${plan.routes.find((route) => route.match.hosts[0] !== undefined)?.match.hosts[0]?.replace('*.', 'www.') ?? 'localhost'}`
-  const url = request.url.startsWith('/') ? `${base}${request.url}` : request.url
-  const [, scheme, authority, target] = /^(https?):\/\/([^/?]+)(.*)$/.exec(url) ?? [
-    '',
-    'http',
-    'localhost',
-    '/',
-  ]
+  const shown = displayPlan(load.plan, catalog)
+  const target = targetOf(request.url)
+  const listener = listenerFor(plan, target)
   const x = new Exchange()
-  x.method = request.method
-  x.scheme = scheme === 'https' ? 'https' : 'http'
-  x.authority = request.headers.find(([name]) => name === 'host')?.[1] ?? authority!
-  x.host = x.authority.replace(/:\d+$/, '').toLowerCase()
-  const [path, ...query] = (target === '' || target!.startsWith('?') ? `/${target}` : target!).split('?')
-  x.rawPath = path!
-  x.query = query.join('?')
-  x.headers = request.headers.filter(([name]) => name !== 'host').flat()
-  x.contentLength = request.bodyBytes
-  x.clientIp = request.clientIp
-  x.peer = request.clientIp
-  return x
+  const refused = takeIn(x, request, { target, listener })
+  const nothing = { request: factsOf(x), refusal: null, route: null, losers: [] }
+  if (refused !== null) return { ...nothing, outcome: 'refused', refusal: refusalOf(refused) }
+  if (listener.health && x.path.startsWith('/-/')) return { ...nothing, outcome: 'health' }
+
+  const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!))
+  const { value: winner, allowed } = compileRouter(candidates).match(x)
+  const route = winner === null ? null : routeOf(winner, x, { shown, limits: listener.limits })
+  const others = candidates.filter(({ value }) => value !== winner)
+  const losers = others.map(({ value }) => loserOf(value, x, winner))
+  if (route !== null) return { ...nothing, outcome: 'routed', route, losers }
+  return { ...nothing, outcome: 'refused', refusal: refusalOf(missReply(allowed)), losers }
 }
 
-function candidateOf(plan: RoutePlan): Candidate<RoutePlan> {
-  return {
-    plan,
-    value: plan,
-    when: plan.match.when === null ? null : tolerant(compileCondition(plan.match.when, 'route')),
-  }
+function factsOf(x: Exchange): Explanation['request'] {
+  const { method, scheme, host, query, clientIp } = x
+  return { method, scheme, host, path: x.path || x.rawPath, query, clientIp }
 }
 
-function tolerant(condition: Condition): { test(x: Exchange): boolean } {
-  return { test: (x) => verdictOf(condition, x) === 'true' }
+function refusalOf({ status, problem }: Reply): Explanation['refusal'] {
+  return { status, code: problem?.code ?? '', detail: problem?.detail ?? '' }
 }
 
-function verdictOf(condition: Condition, x: Exchange): 'true' | 'false' | 'unknown' {
-  try {
-    return condition.test(x) ? 'true' : 'false'
-  } catch {
-    return 'unknown'
-  }
+function missReply(allowed: readonly string[] | null): Reply {
+  if (allowed === null) return REFUSALS.notFound
+  return refusal('GW_METHOD_NOT_ALLOWED', `this path accepts ${allowed.join(', ')}`)
 }
 
-function outcomeOf(winner: RoutePlan | null, allowed: readonly string[] | null): string {
-  if (winner !== null) return 'matched'
-  return allowed === null ? '404 no route' : `405 the path accepts ${allowed.join(', ')}`
+function candidateOf(plan: RoutePlan, shown: RoutePlan): Candidate<Contestant> {
+  const { when } = plan.match
+  const predicate = when === null ? null : { test: (x: Exchange) => verdictOf(when, 'route', x) === 'true' }
+  return { plan, value: { plan, shown }, when: predicate }
 }
 
-function loserOf(
-  candidate: Candidate<RoutePlan>,
+function routeOf(
+  { plan, shown }: Contestant,
   x: Exchange,
-  winner: RoutePlan | null,
-): { id: string; reason: string } {
-  const reason = firstFailure(candidate, x) ?? `matches too, but ${winner?.id ?? 'another route'} comes first`
-  return { id: candidate.plan.id, reason }
-}
-
-/** The first predicate of a route that does not hold, in words; null when all do. */
-function firstFailure({ plan, when }: Candidate<RoutePlan>, x: Exchange): string | null {
-  const { hosts, path, methods, headers, query } = plan.match
-  if (hosts.length > 0 && !hosts.some((host) => hostMatches(host, x.host))) {
-    return `host ${x.host} is not ${hosts.join(' or ')}`
-  }
-  if (!pathMatches(path, x.path)) return `path ${x.path} does not match ${path.text}`
-  if (
-    methods.length > 0 &&
-    !methods.includes(x.method) &&
-    !(x.method === 'HEAD' && methods.includes('GET'))
-  ) {
-    return `method ${x.method} is not ${methods.join(' or ')}`
-  }
-  for (const predicate of headers) {
-    if (!compileHeader(predicate).test(x))
-      return `header ${fieldFailure(predicate, fieldValue(x, predicate.name))}`
-  }
-  for (const predicate of query) {
-    if (!compileQuery(predicate).test(x)) return `query ${fieldFailure(predicate, null)}`
-  }
-  return when === null || when.test(x) ? null : `condition ${plan.match.when} is false`
-}
-
-function fieldFailure({ name, test, value }: FieldPredicate, actual: string | null): string {
-  if (test === 'present') return `${name} is absent`
-  if (test === 'absent') return `${name} is present`
-  const wanted = test === 'exact' ? `'${value}'` : `${test} '${value}'`
-  return actual === null ? `${name} is not ${wanted}` : `${name} is '${actual}', not ${wanted}`
-}
-
-function pathMatches(path: PathPlan, actual: string): boolean {
-  if (path.kind === 'any') return true
-  if (path.kind === 'regex') return new RegExp(regexSource(path)).test(actual)
-  if (path.kind === 'exact') return exactPath(path) === actual
-  const parts = actual.slice(1).split('/')
-  const { segments, kind } = path
-  const isBare = segments.length === 0 || (parts.length === segments.length && kind === 'prefix')
-  if (kind === 'prefix' ? parts.length < segments.length && !isBare : parts.length !== segments.length)
-    return false
-  return segments.every((segment, i) =>
-    segment.kind === 'param' ? (parts[i] ?? '') !== '' : parts[i] === segment.text,
-  )
-}
-
-function routeOf(route: RoutePlan, x: Exchange, plan: Plan): ExplainedRoute {
+  context: { readonly shown: Plan; readonly limits: ListenerLimits },
+): ExplainedRoute {
+  const verdicts = plan.policies.map(({ when }) => policyVerdict(when, x))
   return {
-    id: route.id,
-    path: route.match.path.text || '*',
+    id: shown.id,
+    path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
-    target: targetOf(route, plan),
-    policies: route.policies.map((use) => ({
-      id: use.id,
-      use: use.use,
-      when: use.when,
-      verdict: verdict(use.when, x),
-    })),
-    timeouts: route.timeouts,
-    bodyBytes: Math.max(...plan.listeners.map((listener) => listener.limits.bodyBytes)),
+    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]! })),
+    action: actionOf(shown, x, context.shown),
+    timeouts: shown.timeouts,
+    limits: context.limits,
   }
 }
 
-function targetOf({ action }: RoutePlan, plan: Plan): string {
-  if (action.kind === 'respond') return `a fixed response, status ${action.status}`
-  if (action.kind === 'redirect') return `a redirect, status ${action.status}`
-  const upstream = plan.upstreams.find(({ name }) => name === action.upstream)
-  return `upstream ${action.upstream} (${upstream?.targets.map(({ url }) => new URL(url).origin).join(', ') ?? ''})`
+/** A condition that a route could have asks for nothing but the request, so it can be answered now. */
+function policyVerdict(when: string | null, x: Exchange): ExplainedPolicy['verdict'] {
+  if (when === null) return 'always'
+  const { constant } = compileCondition(when, 'policy')
+  if (constant !== null) return constant ? 'true' : 'false'
+  return checkCondition(when, 'route').ok ? verdictOf(when, 'policy', x) : 'unknown'
 }
 
-/** Conditions on what policies set, or on the response, are not known before the request is really made. */
-function verdict(when: string | null, x: Exchange): ExplainedPolicy['verdict'] {
-  if (when === null) return 'always'
-  const condition = compileCondition(when, 'policy')
-  if (condition.needs.response || /\b(consumer|vars|upstream)\b/.test(when)) return 'unknown'
-  return verdictOf(condition, x)
+function actionOf(route: RoutePlan, x: Exchange, shown: Plan): ExplainedAction {
+  const { action } = route
+  if (action.kind === 'respond') return { kind: 'respond', status: action.status }
+  // Only what becomes of the request is asked for, and no upstream is needed to tell that.
+  const compiled = compileAction(route, new Map())
+  const isOpen = hasReference(action) || hasReference(route.rewrite)
+  if (action.kind === 'redirect') {
+    const location = compiled.kind === 'answer' ? compiled.reply(x).headers[1] : null
+    return { kind: 'redirect', status: action.status, location: isOpen ? null : (location ?? null) }
+  }
+  const upstream = shown.upstreams.find(({ name }) => name === action.upstream)
+  const path = compiled.kind === 'proxy' ? compiled.target?.(x) : null
+  return {
+    kind: 'proxy',
+    upstream: action.upstream,
+    balance: upstream?.balance ?? '',
+    targets: upstream?.targets ?? [],
+    path: isOpen ? null : (path ?? asReceived(x)),
+    host: hostFor(route.rewrite?.host ?? 'keep', x),
+  }
+}
+
+function asReceived(x: Exchange): string {
+  return x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
+}
+
+function hostFor(wish: string, x: Exchange): string | null {
+  if (wish === 'upstream') return null
+  return wish === 'keep' ? x.authority : wish
+}
+
+function hasReference(part: object | null): boolean {
+  return JSON.stringify(part).includes('${')
 }

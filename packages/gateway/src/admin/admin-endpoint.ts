@@ -77,7 +77,9 @@ export class AdminEndpoint {
         activate: async () => {
           this.#authenticator.use(plan.tokens)
           this.#serving = next
-          if (last !== null) this.#leave(last)
+          if (last === null) return
+          this.#log.info('admin.moved', { url: this.url })
+          this.#leave(last)
         },
         discard: async () => {
           if (this.#serving === next) this.#serving = null

@@ -24,6 +24,12 @@ export interface ProcessEnd {
   readonly signal: string | null
 }
 
+/** What the process tells about its start. */
+interface StartReport {
+  readonly addresses?: Addresses
+  readonly error?: string
+}
+
 /** One entry of the operation log. */
 export type LogEntry = Readonly<Record<string, unknown>>
 
@@ -53,7 +59,7 @@ export class GatewayProcess {
   readonly configFile: string
   readonly exited: Promise<ProcessEnd>
   readonly #child: ChildProcess
-  #stdout = ''
+  #report: StartReport | null = null
   #stderr = ''
   /** Of every worker that was ever ready. */
   readonly #workerPids = new Set<number>()
@@ -65,14 +71,14 @@ export class GatewayProcess {
     const script = fileURLToPath(new URL('./run-supervisor.js', import.meta.url))
     const workers = options.workers === null ? '' : String(options.workers ?? 2)
     const child = spawn(process.execPath, [script, this.configFile, join(this.dir, 'data'), workers], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...options.env },
     })
     this.#child = child
-    child.stdout.on('data', (chunk: Buffer) => {
-      this.#stdout += chunk.toString()
+    child.on('message', (report: StartReport) => {
+      this.#report = report
     })
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString()
     })
     this.exited = new Promise((resolve) => {
@@ -96,21 +102,19 @@ export class GatewayProcess {
 
   /** Waits until it serves. @throws Error with what it said when it ends instead. */
   async started(): Promise<this> {
-    await until(() => this.#stdout.includes('\n') || this.#child.exitCode !== null)
-    if (this.startError() !== null) throw new Error(`not started: ${this.#stdout}\n${this.#stderr}`)
+    const error = await this.startError()
+    if (error !== null) throw new Error(`not started: ${error}\n${this.#stderr}`)
     return this
   }
 
-  /** Why it did not start; null when it did. */
-  startError(): string | null {
-    const { error } = JSON.parse(this.#stdout === '' ? '{"error":"no output"}' : this.#stdout) as {
-      error?: string
-    }
-    return error ?? null
+  /** Waits for the end of the start: why it failed, null when it did not. */
+  async startError(): Promise<string | null> {
+    const report = () => this.#report ?? (this.#child.exitCode === null ? null : { error: 'it ended' })
+    return (await until(report)).error ?? null
   }
 
   get addresses(): Addresses {
-    return JSON.parse(this.#stdout) as Addresses
+    return this.#report!.addresses!
   }
 
   get url(): string {

@@ -11,11 +11,8 @@ try {
     catalog: new Map(),
     workerEntry: new URL('./echo-worker.js', import.meta.url),
   })
-  process.stdout.write(`${JSON.stringify(supervisor.addresses)}\n`)
+  process.send?.({ addresses: supervisor.addresses })
   process.exit(await supervisor.finished)
 } catch (error) {
-  process.stdout.write(
-    `${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`,
-  )
-  process.exit(1)
+  process.send?.({ error: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
 }

@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const GW = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
+
+/** What a `gw` command left behind. */
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the real `gw` and waits for its end, at most 30 s. */
+export function gw(
+  args: readonly string[],
+  options: { env?: Record<string, string>; stdin?: string } = {},
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const env = { ...process.env, NO_COLOR: '1', ...options.env }
+    const child = spawn(process.execPath, [GW, ...args], { env, timeout: 30_000 })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString()
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString()
+    })
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+    child.stdin.end(options.stdin ?? '')
+  })
+}
+
+/** A directory that goes with the test. */
+export function scratch(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-cli-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+  return dir
+}
+
+/** A file with this text in a fresh directory. */
+export function fileWith(t: TestContext, text: string, name = 'gateway.yaml'): string {
+  const file = join(scratch(t), name)
+  writeFileSync(file, text)
+  return file
+}
+
+/** A gateway process under test. */
+export interface RunningGateway {
+  readonly url: string
+  readonly admin: string
+  readonly process: ChildProcess
+  readonly config: string
+  readonly exited: Promise<number | null>
+  logText(): string
+}
+
+/** Starts the real gateway with a document whose ports are 0, and ends it with the test. */
+export async function startGateway(
+  t: TestContext,
+  document: string,
+  args: readonly string[] = [],
+): Promise<RunningGateway> {
+  const config = fileWith(t, document)
+  const dataDir = scratch(t)
+  const child = spawn(process.execPath, [GW, 'start', '-c', config, '--data-dir', dataDir, ...args], {
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  t.after(async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await exited
+  })
+  await until(
+    () => /admin API on/.test(stdout) || child.exitCode !== null,
+    () => stderr,
+  )
+  const url = /listening on (\S+)/.exec(stdout)?.[1] ?? ''
+  const admin = /admin API on (\S+)/.exec(stdout)?.[1] ?? ''
+  return { url, admin, process: child, config, exited, logText: () => stderr }
+}
+
+/** An HTTP origin that ends with the test. */
+export async function origin(t: TestContext, handler: http.RequestListener): Promise<string> {
+  const server = http.createServer(handler)
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A document that sends everything to one target. */
+export function documentFor(target: string, more = ''): string {
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0", health: true, limits: { bodyBytes: 4gb } }]
+admin: { address: "127.0.0.1:0" }
+workers: 2
+upstreams:
+  up: { targets: ["${target}"], timeouts: { total: 10m } }
+routes:
+  - id: all
+    match: { path: /* }
+    upstream: up
+log: { sink: none }
+${more}`
+}
+
+/** Resident memory of a process in bytes. */
+export function rssOf(pid: number): number {
+  const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]
+  return Number(pages) * 4096
+}
+
+/** Waits until the condition holds, at most 20 s. @throws Error with the context when it does not. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  context: () => string = () => '',
+): Promise<void> {
+  const giveUpMono = performance.now() + 20_000
+  while (!(await condition())) {
+    if (performance.now() > giveUpMono)
+      throw new Error(`the condition did not come true within 20 s ${context()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Calls made in a loop, on kept connections and on new ones, until stopped. */
+export interface Load {
+  readonly sent: () => number
+  readonly failures: () => readonly string[]
+  stop(): Promise<void>
+}
+
+/** Keeps calling a URL from `clients` loops; every second one opens a connection for each call. */
+export function startLoad(url: string, clients: number): Load {
+  const agent = new http.Agent({ keepAlive: true })
+  const failures: string[] = []
+  let sent = 0
+  let isOver = false
+  const loop = async (isFresh: boolean): Promise<void> => {
+    while (!isOver) {
+      sent++
+      const result = await call(url, isFresh ? false : agent)
+      if (result !== '200') failures.push(result)
+    }
+  }
+  const loops = Array.from({ length: clients }, (_, i) => loop(i % 2 === 1))
+  const stop = async (): Promise<void> => {
+    isOver = true
+    await Promise.all(loops)
+    agent.destroy()
+  }
+  return { sent: () => sent, failures: () => failures, stop }
+}
+
+function call(url: string, agent: http.Agent | false): Promise<string> {
+  return new Promise((resolve) => {
+    const request = http.get(url, { agent }, (res) => {
+      res.resume()
+      res.on('end', () => resolve(String(res.statusCode)))
+      res.on('error', (error) => resolve(error.message))
+    })
+    request.on('error', (error) => resolve(error.message))
+  })
+}
+
+/** A port on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,89 @@
+import type { ListenerPlan, Plan } from '@sluice/config'
+import { compileCidrs, type Exchange, type Reply } from '@sluice/core'
+import { applyClientAddress } from '../listener/client-address.js'
+import type { ListenerSettings } from '../listener/listener.js'
+import { RequestHead } from '../listener/request-head.js'
+import { applyTarget } from '../listener/request-target.js'
+
+/** A request to be explained; nothing is sent. */
+export interface ExplainedRequest {
+  readonly method: string
+  /** A path with its query, or an absolute URL. */
+  readonly url: string
+  /** Names in lower case. A `host` among them wins over that of the URL. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Uint8Array | null
+  /** Address of the connection's other end. */
+  readonly clientIp: string
+}
+
+/** Where a request goes, before anybody has judged it. */
+export interface Target {
+  readonly authority: string | null
+  readonly path: string
+  readonly query: string
+}
+
+/**
+ * Takes a path or a URL apart; not with the URL class, which would tidy up the path that the gateway is to judge.
+ * @throws RangeError when it is neither.
+ */
+export function targetOf(url: string): Target {
+  const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?(?:#.*)?$/i.exec(url)
+  const [, authority = null, path, query = ''] = match ?? []
+  if (match === null || (authority === null && path === undefined)) {
+    throw new RangeError(
+      `'${url}' is neither a path nor a URL; write /orders/7 or http://api.example.com/orders/7`,
+    )
+  }
+  return { authority, path: path ?? '/', query }
+}
+
+/** The listener with the port of the target, else the first. */
+export function listenerFor(plan: Plan, { authority }: Target): ListenerPlan {
+  const port = Number(/:(\d+)$/.exec(authority ?? '')?.[1])
+  return plan.listeners.find((listener) => listener.port === port) ?? plan.listeners[0]!
+}
+
+/** Judges a request and fills the exchange as a listener does; a reply means that the listener refuses it. */
+export function takeIn(
+  x: Exchange,
+  request: ExplainedRequest,
+  at: { readonly target: Target; readonly listener: ListenerPlan },
+): Reply | null {
+  const { target, listener } = at
+  const settings = settingsOf(listener)
+  x.method = request.method
+  x.scheme = listener.tls === null ? 'http' : 'https'
+  x.peer = request.clientIp
+  x.bodyLimit = settings.bodyBytes
+  const head = headOf(request, target.authority ?? authorityOf(listener))
+  const refused = head.apply(x, settings) ?? applyTarget(x, target.path, target.query, settings)
+  applyClientAddress(x, settings.trusted)
+  return refused
+}
+
+/** The lines that a client sends: those it was given, and what it adds itself. */
+function headOf(request: ExplainedRequest, authority: string): RequestHead {
+  const head = new RequestHead()
+  head.begin()
+  const has = (name: string): boolean => request.headers.some(([other]) => other === name)
+  if (!has('host')) head.add('host', authority)
+  for (const [name, value] of request.headers) head.add(name, value)
+  const isFramed = has('content-length') || has('transfer-encoding')
+  if (request.body !== null && !isFramed) head.add('content-length', String(request.body.length))
+  return head
+}
+
+function settingsOf(listener: ListenerPlan): ListenerSettings {
+  const { limits, health, paths, trustedProxies } = listener
+  return { ...limits, health, strictPaths: paths === 'strict', trusted: compileCidrs(trustedProxies) }
+}
+
+/** What a client on this machine would send as Host. */
+function authorityOf({ host, port }: ListenerPlan): string {
+  const isEveryAddress = host === '0.0.0.0' || host === '::' || host === '[::]'
+  const name = isEveryAddress ? 'localhost' : host
+  const authority = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name
+  return port === 0 ? authority : `${authority}:${port}`
+}

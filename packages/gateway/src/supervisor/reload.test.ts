@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+
+const serves = (gateway: GatewayProcess, routeId: string): Promise<true> =>
+  until(async () => (await gateway.echo()).routes.join() === routeId)
+
+test('a document that is written anew is applied without being asked', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  gateway.write(toyDocument('second'))
+  await serves(gateway, 'second')
+  assert.equal((await gateway.status()).origin, 'file')
+})
+
+test('a document mounted as Kubernetes does it is applied when the ..data link is swapped', async (t) => {
+  const dir = testDirectory(t)
+  for (const routeId of ['first', 'second']) {
+    mkdirSync(join(dir, `..${routeId}`))
+    writeFileSync(join(dir, `..${routeId}`, 'gateway.yaml'), toyDocument(routeId))
+  }
+  symlinkSync('..first', join(dir, '..data'))
+  symlinkSync('..data/gateway.yaml', join(dir, 'gateway.yaml'))
+  const gateway = await new GatewayProcess(t, { dir }).started()
+  symlinkSync('..second', join(dir, '..data_tmp'))
+  renameSync(join(dir, '..data_tmp'), join(dir, '..data'))
+  await serves(gateway, 'second')
+})
+
+test('a document that becomes broken is told with its mistakes and the old plan goes on serving', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  gateway.write('version: 1\nroutes: 5\n')
+  const [entry] = await until(() =>
+    gateway.log('config.invalid').length > 0 ? gateway.log('config.invalid') : null,
+  )
+  assert.match(String(entry?.['diagnostics']), /gateway\.yaml:2:\d+: /)
+  assert.deepEqual((await gateway.echo()).routes, ['first'])
+  assert.equal((await gateway.api('/readyz')).status, 200)
+  gateway.write(toyDocument('second'))
+  await serves(gateway, 'second')
+})
+
+test('SIGHUP reads the document again, and references get their new values', async (t) => {
+  const dir = testDirectory(t)
+  const secret = join(dir, 'secret')
+  mkdirSync(join(dir, 'elsewhere'))
+  const elsewhere = join(dir, 'elsewhere', 'secret')
+  writeFileSync(elsewhere, 'one')
+  symlinkSync(elsewhere, secret)
+  const document = toyDocument('first').replace('body: ok', `body: "\${file:${secret}}"`)
+  const gateway = await new GatewayProcess(t, { dir, document }).started()
+  const before = await gateway.status()
+  const applied = () => gateway.log('config.applied').length
+  assert.equal(applied(), 1)
+  writeFileSync(elsewhere, 'two')
+  gateway.signal('SIGHUP')
+  await until(() => applied() === 2)
+  assert.equal((await gateway.status()).digest, before.digest)
+  gateway.signal('SIGHUP')
+  await until(() => gateway.log('config.unchanged').length === 1)
+  const plan = await (await gateway.api('/v1/plan')).text()
+  assert.doesNotMatch(plan, /"two"/)
+})
+
+test('a document deployed over the API serves until the file is read again', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  await gateway.put(toyDocument('second'))
+  await serves(gateway, 'second')
+  gateway.signal('SIGHUP')
+  await serves(gateway, 'first')
+  assert.deepEqual(
+    gateway.log('config.applied').map((entry) => entry['actor']),
+    ['start', 'local@127.0.0.1', 'SIGHUP'],
+  )
+})
+
+test('the admin API moves to another address and the old one closes', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const old = gateway.addresses.admin
+  await gateway.put(
+    toyDocument('first').replace('admin: { address: 127.0.0.1:0 }', 'admin: { address: "[::1]:0" }'),
+  )
+  await until(() =>
+    fetch(`${old}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  const line = gateway.log('admin.moved')[0]
+  assert.match(String(line?.['url']), /^http:\/\/\[::1\]:\d+$/)
+  assert.equal((await fetch(`${line?.['url']}/healthz`)).status, 200)
+})

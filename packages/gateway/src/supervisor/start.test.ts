@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+
+test('the last good document serves when the one on disk is broken, and says so loudly', async (t) => {
+  const dir = testDirectory(t)
+  const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
+  const { digest } = await first.status()
+  const file = join(dir, 'data', 'last-good.json')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  first.signal('SIGTERM')
+  await first.exited
+
+  const second = await new GatewayProcess(t, { dir, document: 'version: 1\nroutes: 5\n' }).started()
+  const status = await second.status()
+  assert.deepEqual([status.digest, status.origin, status.ready], [digest, 'last-good', true])
+  assert.match(status.warnings[0] ?? '', /last good/)
+  assert.equal(second.log('config.invalid').length, 1)
+  assert.equal(second.log('start.last-good').length, 1)
+  second.write(toyDocument('mended'))
+  second.signal('SIGHUP')
+  await until(async () => (await second.echo()).routes.join() === 'mended')
+  assert.deepEqual((await second.status()).warnings, [])
+})
+
+test('a document that the workers refuse at start gives way to the last good one', async (t) => {
+  const dir = testDirectory(t)
+  const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
+  first.signal('SIGTERM')
+  await first.exited
+  const second = await new GatewayProcess(t, { dir, document: toyDocument('refused-by-1') }).started()
+  assert.deepEqual((await second.echo()).routes, ['good'])
+})
+
+test('without a last good document a broken one ends the start with every mistake', async (t) => {
+  const gateway = new GatewayProcess(t, { document: 'version: 1\nlistners: []\nroutes: 5\n' })
+  const error = (await gateway.startError()) ?? ''
+  assert.ok(error.split('\n').length >= 2, error)
+  assert.match(error, /gateway\.yaml:\d+:\d+: /)
+  assert.deepEqual(await gateway.exited, { code: 1, signal: null })
+})
+
+test('what is stored holds references, not their values', async (t) => {
+  const dir = testDirectory(t)
+  const secret = 'a value that must not be stored'
+  const document = toyDocument('first').replace('body: ok', 'body: "${env:GW_TEST_SECRET}"')
+  const gateway = await new GatewayProcess(t, { dir, document, env: { GW_TEST_SECRET: secret } }).started()
+  for (const file of ['last-good.json', 'deploys/00000001.json']) {
+    const text = readFileSync(join(dir, 'data', file), 'utf8')
+    assert.match(text, /\$\{env:GW_TEST_SECRET\}/)
+    assert.doesNotMatch(text, new RegExp(secret))
+  }
+  for (const path of ['/v1/plan', '/v1/routes', '/v1/status', '/metrics']) {
+    assert.doesNotMatch(await (await gateway.api(path)).text(), new RegExp(secret))
+  }
+})
+
+test('an address that another process holds is refused at start and on a deploy, instead of being shared', async (t) => {
+  const foreign = createServer()
+  foreign.listen(0, '127.0.0.1')
+  await once(foreign, 'listening')
+  t.after(() => foreign.close())
+  const address = `127.0.0.1:${(foreign.address() as AddressInfo).port}`
+  const taken = toyDocument('first').replace('address: 127.0.0.1:0', `address: ${address}`)
+  const refused = new GatewayProcess(t, { document: taken })
+  const reason = `address ${address} is in use; stop the other process or change listeners[0].address`
+  assert.equal(await refused.startError(), reason)
+
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const response = await gateway.put(taken)
+  assert.equal(response.status, 409)
+  const { reasons } = (await response.json()) as { reasons: unknown }
+  assert.deepEqual(reasons, [{ worker: 0, reason }])
+  assert.deepEqual((await gateway.echo()).routes, ['first'])
+})
+
+test('an admin address that another process holds ends the start', async (t) => {
+  const foreign = createServer()
+  foreign.listen(0, '127.0.0.1')
+  await once(foreign, 'listening')
+  t.after(() => foreign.close())
+  const address = `127.0.0.1:${(foreign.address() as AddressInfo).port}`
+  const document = toyDocument('first').replace(
+    'admin: { address: 127.0.0.1:0 }',
+    `admin: { address: "${address}" }`,
+  )
+  const gateway = new GatewayProcess(t, { document })
+  assert.equal(
+    await gateway.startError(),
+    `address ${address} is in use; stop the other process or change admin.address`,
+  )
+})
+
+test('a data directory that cannot be written costs the memory, not the service', async (t) => {
+  const dir = testDirectory(t)
+  writeFileSync(join(dir, 'data'), 'a file where the directory should be')
+  const gateway = await new GatewayProcess(t, { dir, document: toyDocument('first') }).started()
+  assert.equal(gateway.log('config.not-kept').length, 1)
+  assert.equal((await gateway.echo()).ready, true)
+})
