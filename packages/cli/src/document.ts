@@ -1,28 +1,38 @@
 import {
+  type DocumentSource,
   formatDiagnostic,
   type Load,
   type LoadResult,
   loadDocument,
-  type Overrides,
   readDocumentFile,
 } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { EXIT, Failure } from './failure.js'
+import { EXIT, Failure, messageOf } from './failure.js'
 import { say } from './output/output.js'
 
-/** Checks the document in a file. @throws Failure when the file cannot be read. */
-export function checkFile(file: string, overrides: Overrides = {}): LoadResult {
+/** Reads the text of a document. @throws Failure when the file cannot be read. */
+export function readDocument(file: string): DocumentSource {
   try {
-    return loadDocument(readDocumentFile(file), { catalog, env: process.env, overrides })
+    return readDocumentFile(file)
   } catch (error) {
-    throw new Failure(EXIT.invalid, (error as Error).message)
+    throw new Failure(EXIT.invalid, messageOf(error))
   }
 }
 
-/** Loads the document in a file; warnings go to stderr. @throws Failure with every mistake. */
-export function loadFile(file: string, overrides: Overrides = {}): Load {
-  const result = checkFile(file, overrides)
+/** Checks a document with the compiler that the gateway has. */
+export function checkDocument(source: DocumentSource): LoadResult {
+  return loadDocument(source, { catalog, env: process.env })
+}
+
+/** Loads a document; its warnings go to stderr. @throws Failure with every mistake. */
+export function loadSource(source: DocumentSource): Load {
+  const result = checkDocument(source)
   if (!result.ok) throw new Failure(EXIT.invalid, result.diagnostics.map(formatDiagnostic).join('\n'))
   for (const warning of result.warnings) say(formatDiagnostic(warning))
   return result.load
+}
+
+/** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */
+export function loadFile(file: string): Load {
+  return loadSource(readDocument(file))
 }

@@ -7,10 +7,10 @@ export const EXIT = {
   unauthorised: 4,
   unreachable: 5,
   rolledBack: 6,
-  assertion: 7,
   usage: 64,
 } as const
 
+/** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Ends a command with a message on stderr and an exit code. */
@@ -19,6 +19,12 @@ export class Failure extends Error {
 
   constructor(exit: ExitCode, message: string) {
     super(message)
+    this.name = 'Failure'
     this.exit = exit
   }
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander'
-import { EXIT, Failure } from './failure.js'
+import { EXIT, type ExitCode, Failure } from './failure.js'
 import { complain } from './output/output.js'
 import { createProgram } from './program.js'
 
-/** Runs `gw` with the arguments of a process and sets its exit code. */
+/** Runs `gw` with the arguments of a process, the first two left out of account, and sets its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync([...argv])
@@ -12,8 +12,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-function exitOf(error: unknown): number {
+function exitOf(error: unknown): ExitCode {
+  // Commander has said what is wrong already; help and version end in an error with the code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  complain(error instanceof Error ? error.message : String(error))
-  return error instanceof Failure ? error.exit : EXIT.failed
+  if (error instanceof Failure) {
+    complain(error.message)
+    return error.exit
+  }
+  complain(`gw met an error that it does not know: ${error instanceof Error ? error.stack : String(error)}`)
+  return EXIT.failed
 }

@@ -34,11 +34,11 @@ test('a diagnostic knows its path, and where in a condition the mistake is', () 
   assert.ok(diagnostic.column > 13)
 })
 
-test('a thousand mistakes are told, the rest is counted', () => {
+test('a thousand mistakes are told, and that there are more', () => {
   const keys = Array.from({ length: 1500 }, (_, i) => `unknown${i}: 1`).join('\n')
   const diagnostics = diagnosticsOf(`version: 1\n${keys}\n`)
   assert.equal(diagnostics.length, 1001)
-  assert.match(diagnostics.at(-1)?.message ?? '', /500 more mistakes/)
+  assert.match(diagnostics.at(-1)?.message ?? '', /there are more mistakes/)
 })
 
 test('a document that is too large, or nested too deeply, is refused and not read', () => {

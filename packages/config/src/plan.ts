@@ -103,7 +103,7 @@ export type HashKey =
   | { readonly kind: 'ip' }
 
 export interface TargetPlan {
-  /** `http://host:port` or `https://host:port`, without a path. */
+  /** The origin, `http://host:port` or `https://host`; with a reference in it, the URL as written until it is resolved. */
   readonly url: string
   readonly weight: number
   readonly role: 'primary' | 'failover'
@@ -189,6 +189,7 @@ export interface RespondPlan {
   readonly kind: 'respond'
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
+  /** In JSON, a reference is written `${env:NAME|json}`: its value is escaped as a part of a JSON string. */
   readonly body: string
 }
 

@@ -1,7 +1,7 @@
 import { type DocumentPath, isMapping, valueAt } from './document-path.js'
 
 /** A policy as it is written out in a document that may hold mistakes. */
-export interface WrittenPolicy {
+interface WrittenPolicy {
   readonly path: DocumentPath
   readonly use: string
   readonly with: unknown

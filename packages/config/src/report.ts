@@ -5,7 +5,7 @@ import type { ReferencedLeaves } from './reference/referenced-leaf.js'
 import type { YamlSource } from './source/yaml-source.js'
 
 /** A mistake or a warning at a place of the document. */
-export interface Finding extends Flaw {
+interface Finding extends Flaw {
   readonly path: DocumentPath
   /** Whether it is about the key or the value; the value when absent. */
   readonly at?: 'key' | 'value'
@@ -14,7 +14,7 @@ export interface Finding extends Flaw {
   readonly presumesAll?: true
 }
 
-/** Most diagnostics of one document; the rest is counted. */
+/** Most diagnostics of one document. */
 const MAX_DIAGNOSTICS = 1000
 
 /** Collects what is wrong with a document and tells it in the order of the text. */
@@ -67,18 +67,17 @@ export class Report {
     const distinct = all.filter(
       (diagnostic, i) => i === 0 || compareDiagnostics(all[i - 1]!, diagnostic) !== 0,
     )
-    const surplus = distinct.length - MAX_DIAGNOSTICS
-    if (surplus <= 0) return distinct
-    const shown = distinct.slice(0, MAX_DIAGNOSTICS)
-    const last = shown.at(-1)!
-    return [
-      ...shown,
-      { ...last, message: `${surplus} more mistakes are not shown`, remedy: 'correct those above first' },
-    ]
+    if (distinct.length <= MAX_DIAGNOSTICS) return distinct
+    const last = distinct[MAX_DIAGNOSTICS - 1]!
+    const end = {
+      message: 'there are more mistakes, which are not shown',
+      remedy: 'correct those above first',
+    }
+    return [...distinct.slice(0, MAX_DIAGNOSTICS), { ...last, ...end }]
   }
 
   #ofText(): Diagnostic[] {
-    return this.#source.flaws.map(({ offset, message, remedy }) => {
+    return this.#source.flaws.slice(0, MAX_DIAGNOSTICS + 1).map(({ offset, message, remedy }) => {
       const { line, column } = this.#source.placeOfOffset(offset)
       return { severity: 'error', file: this.#file, line, column, path: '', message, remedy }
     })

@@ -1,103 +1,129 @@
-import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import {
-  type Diagnostic,
-  diffPlans,
-  displayPlan,
-  formatDiagnostic,
-  formatDiff,
-  type Plan,
-  type PlanChange,
-} from '@sluice/config'
-import { catalog } from '@sluice/policies'
-import { AdminClient, refusal, type ServerOptions } from '../admin-client.js'
-import { loadFile } from '../document.js'
-import { EXIT, Failure } from '../failure.js'
-import { type Format, print, printValue, say } from '../output/output.js'
+import { type DocumentSource, formatDiff, type PlanChange } from '@sluice/config'
+import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { loadSource, readDocument } from '../document.js'
+import { EXIT, type ExitCode, Failure } from '../failure.js'
+import { complain, type Format, print, printValue, say } from '../output/output.js'
+import { countText, shortDigest } from '../output/text.js'
+import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
+import { servingPlan } from './serving-plan.js'
 
-export interface DeployOptions extends ServerOptions {
-  readonly config: string
+interface DeployOptions extends DocumentOptions, OutputOptions, ServerOptions {
   readonly dryRun?: boolean
   readonly note?: string
-  readonly output: Format
+}
+
+/** Longer than a rollout may take on the slowest worker. */
+const TIMEOUT_MS = 120_000
+
+/**
+ * Brings a document to a running gateway: checked here, then there; what would change is printed before it happens,
+ * and it happens only if what serves is still the same then.
+ */
+export async function deploy(options: DeployOptions): Promise<number> {
+  const source = readDocument(options.config)
+  loadSource(source)
+  const client = new AdminClient(options)
+  const { tag } = await servingPlan(client)
+  const attempt = new Deploy(client, source, { tag, note: options.note ?? '' })
+  const trial = await attempt.send(true)
+  const isAccepted = trial.part.textOrNull('result') === 'valid'
+  if (isAccepted && options.output === 'table') print(...planned(trial.part))
+  if (!isAccepted || options.dryRun === true) return report(trial, options.output, client)
+  return report(await attempt.send(false), options.output, client)
 }
 
 interface DeployAnswer {
-  readonly result?: string
-  readonly digest?: string | null
-  readonly changes?: readonly PlanChange[]
-  readonly diagnostics?: readonly Diagnostic[]
-  readonly reasons?: readonly { readonly worker: number; readonly reason: string }[]
+  readonly answer: AdminAnswer
+  readonly part: AnswerPart
 }
 
-/** Brings a document to a running gateway: the differences first, then all workers or none. */
-export async function deploy(options: DeployOptions): Promise<number> {
-  loadFile(options.config)
-  const client = new AdminClient(options)
-  const { plan, etag } = await livePlan(client)
-  const changes = changesTo(options.config, plan)
-  if (options.output === 'table') for (const line of formatDiff(changes)) print(line)
-  const answer = await client.send({
-    method: 'PUT',
-    path: `/v1/config?${query(options)}`,
-    headers: { 'content-type': contentType(options.config), ...(etag === null ? {} : { 'if-match': etag }) },
-    body: readFileSync(options.config, 'utf8'),
-  })
-  return report(answer.status, JSON.parse(answer.text || '{}') as DeployAnswer, options, () =>
-    refusal(answer),
-  )
+/** One document on its way to one gateway. */
+class Deploy {
+  readonly #client: AdminClient
+  readonly #source: DocumentSource
+  readonly #precondition: Readonly<Record<string, string>>
+  readonly #note: string
+
+  constructor(
+    client: AdminClient,
+    source: DocumentSource,
+    how: { readonly tag: string | null; readonly note: string },
+  ) {
+    this.#client = client
+    this.#source = source
+    this.#note = how.note
+    this.#precondition = how.tag === null ? {} : { 'if-match': how.tag }
+  }
+
+  async send(isTrial: boolean): Promise<DeployAnswer> {
+    const query = new URLSearchParams()
+    if (isTrial) query.set('dryRun', '1')
+    if (this.#note !== '') query.set('note', this.#note)
+    const type = extname(this.#source.name) === '.json' ? 'application/json' : 'application/yaml'
+    const answer = await this.#client.send({
+      method: 'PUT',
+      path: `/v1/config?${query}`,
+      headers: { 'content-type': type, ...this.#precondition },
+      body: this.#source.text,
+      timeoutMs: TIMEOUT_MS,
+    })
+    return { answer, part: this.#client.parsed(answer) }
+  }
 }
 
-/** Prints what differs between a document and the running gateway. */
-export async function diff(options: DeployOptions & { readonly exitCode?: boolean }): Promise<number> {
-  const { plan } = await livePlan(new AdminClient(options))
-  const changes = changesTo(options.config, plan)
-  if (options.output !== 'table') printValue({ changes }, options.output)
-  else if (changes.length === 0) print('no differences')
-  else for (const line of formatDiff(changes)) print(line)
-  return changes.length > 0 && options.exitCode === true ? EXIT.differences : EXIT.ok
+function planned(part: AnswerPart): string[] {
+  const changes = part.parts('changes').map(({ value }) => value as unknown as PlanChange)
+  return changes.length === 0 ? ['~ values behind references'] : formatDiff(changes)
 }
 
-/** The plan that serves, as far as it is shown, and its ETag; null before the first. */
-async function livePlan(
+async function report(
+  { answer, part }: DeployAnswer,
+  format: Format,
   client: AdminClient,
-): Promise<{ readonly plan: Plan | null; readonly etag: string | null }> {
-  const answer = await client.send({ method: 'GET', path: '/v1/plan' })
-  if (answer.status === 404) return { plan: null, etag: null }
-  if (answer.status !== 200) throw refusal(answer)
-  return { plan: JSON.parse(answer.text) as Plan, etag: answer.headers.etag ?? null }
+): Promise<ExitCode> {
+  const exit = exitOf(answer, part)
+  if (exit === EXIT.failed) throw new Failure(exit, failureText(answer, client))
+  if (format !== 'table') await printValue(part.value, format)
+  else if (exit === EXIT.ok) print(doneText(part))
+  else explainRefusal(exit, part)
+  return exit
 }
 
-/** Secrets are masked on both sides, so a changed secret is not seen here; the gateway sees it. */
-function changesTo(file: string, live: Plan | null): readonly PlanChange[] {
-  return diffPlans(live, displayPlan(loadFile(file).plan, catalog), catalog)
+function exitOf({ status }: AdminAnswer, part: AnswerPart): ExitCode {
+  if (status === 200) return EXIT.ok
+  if (status === 422) return EXIT.invalid
+  return status === 409 && part.textOrNull('result') === 'rolled-back' ? EXIT.rolledBack : EXIT.failed
 }
 
-function query(options: DeployOptions): string {
-  const search = new URLSearchParams()
-  if (options.dryRun === true) search.set('dryRun', '1')
-  if (options.note !== undefined) search.set('note', options.note)
-  return search.toString()
+function failureText(answer: AdminAnswer, client: AdminClient): string {
+  if (answer.status !== 412) return client.refused(answer).message
+  return 'something else was deployed meanwhile; look at gw diff and deploy again'
 }
 
-function contentType(file: string): string {
-  return extname(file) === '.json' ? 'application/json' : 'application/yaml'
+function doneText(part: AnswerPart): string {
+  const result = part.text('result')
+  const digest = shortDigest(part.textOrNull('digest'))
+  if (result === 'unchanged') return `unchanged: ${digest} serves already`
+  if (result === 'applied') return `applied: ${digest} serves on all workers`
+  return `valid: ${countText(part.parts('changes').length, 'change')}, nothing was applied`
 }
 
-function report(status: number, answer: DeployAnswer, options: DeployOptions, other: () => Failure): number {
-  if (status === 200) {
-    if (options.output !== 'table') printValue(answer, options.output)
-    else print(`${answer.result} ${answer.digest?.slice(0, 12) ?? ''}`)
-    return EXIT.ok
+function explainRefusal(exit: ExitCode, part: AnswerPart): void {
+  if (exit === EXIT.invalid) {
+    complain(part.parts('diagnostics').map(diagnosticText).join('\n'))
+    return
   }
-  if (status === 422)
-    throw new Failure(EXIT.invalid, (answer.diagnostics ?? []).map(formatDiagnostic).join('\n'))
-  if (status === 409 && answer.result === 'rolled-back') {
-    for (const { worker, reason } of answer.reasons ?? []) say(`worker ${worker}: ${reason}`)
-    throw new Failure(EXIT.rolledBack, 'rolled back: what served before goes on serving')
+  for (const reason of part.parts('reasons')) {
+    const worker = reason.number('worker')
+    complain(`${worker === 0 ? 'supervisor' : `worker ${worker}`}: ${reason.text('reason')}`)
   }
-  if (status === 412) {
-    throw new Failure(EXIT.failed, 'the gateway was changed meanwhile; look at gw diff and deploy again')
-  }
-  throw other()
+  say('rolled back: what served before goes on serving')
+}
+
+/** What the gateway finds and this machine does not: files, variables and addresses there. */
+function diagnosticText(part: AnswerPart): string {
+  const place = `${part.text('file')}:${part.number('line')}:${part.number('column')}`
+  return `${place}: ${part.text('message')} (${part.text('remedy')})`
 }

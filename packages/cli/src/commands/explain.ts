@@ -1,60 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { type Explanation, explainRequest } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
-import { EXIT, Failure } from '../failure.js'
-import { type Format, print, printValue } from '../output/output.js'
+import { EXIT, Failure, messageOf } from '../failure.js'
+import { print, printValue } from '../output/output.js'
+import type { DocumentOptions, OutputOptions } from '../program/building.js'
+import { explanationLines } from './explanation-lines.js'
 
-export interface ExplainOptions {
-  readonly config: string
-  readonly header: readonly string[]
+interface ExplainOptions extends DocumentOptions, OutputOptions {
+  readonly header?: readonly string[]
   readonly data?: string
-  readonly clientIp?: string
-  readonly output: Format
+  readonly clientIp: string
+  readonly all?: boolean
 }
 
-/** `gw explain METHOD URL`: which route a request takes, why the others lose, and what happens to it there. */
-export function explain(method: string, url: string, options: ExplainOptions): number {
-  const load = loadFile(options.config)
-  const explanation = explainRequest(load, catalog, {
-    method: method.toUpperCase(),
-    url,
-    headers: options.header.map(headerOf),
-    bodyBytes: Buffer.byteLength(options.data ?? ''),
-    clientIp: options.clientIp ?? '127.0.0.1',
-  })
-  if (options.output === 'table') for (const line of explanationLines(explanation)) print(line)
-  else printValue(explanation, options.output)
+/** Prints which route a request takes, why the others do not get it, and what happens to it there. */
+export async function explain(options: ExplainOptions, method: string, url: string): Promise<number> {
+  const explanation = explanationOf(options, method, url)
+  if (options.output === 'table') print(...explanationLines(explanation, options.all === true))
+  else await printValue(explanation, options.output)
   return EXIT.ok
 }
 
-function headerOf(text: string): readonly [string, string] {
+function explanationOf(options: ExplainOptions, method: string, url: string): Explanation {
+  const headers = (options.header ?? []).map(fieldOf)
+  if (isIP(options.clientIp) === 0) {
+    throw new Failure(
+      EXIT.usage,
+      `'${options.clientIp}' is not an address; write for example --client-ip 10.0.0.1`,
+    )
+  }
+  const body = options.data === undefined ? null : bodyOf(options.data)
+  const load = loadFile(options.config)
+  try {
+    return explainRequest(load, catalog, { method, url, headers, body, clientIp: options.clientIp })
+  } catch (error) {
+    throw error instanceof RangeError ? new Failure(EXIT.usage, error.message) : error
+  }
+}
+
+function fieldOf(text: string): readonly [string, string] {
   const colon = text.indexOf(':')
-  if (colon < 1) throw new Failure(EXIT.usage, `'${text}' is not a header; write -H 'name: value'`)
+  if (colon < 1) throw new Failure(EXIT.usage, `'${text}' is not a header field; write -H 'name: value'`)
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()]
 }
 
-function explanationLines(explanation: Explanation): string[] {
-  const { request, outcome, route } = explanation
-  const lines = [`${request.method} ${request.host}${request.path}`, `outcome: ${outcome}`]
-  if (route !== null) lines.push('', `route ${route.id} (${route.path})`, ...routeLines(route))
-  if (explanation.losers.length > 0) lines.push('', 'other routes:')
-  for (const loser of explanation.losers) lines.push(`  ${loser.id}: ${loser.reason}`)
-  return lines
-}
-
-function routeLines(route: NonNullable<Explanation['route']>): string[] {
-  const lines = [`  goes to ${route.target}`]
-  for (const [name, value] of Object.entries(route.params)) lines.push(`  ${name} = ${value}`)
-  for (const policy of route.policies) {
-    const when = policy.when === null ? '' : ` when ${policy.when} (${policy.verdict})`
-    lines.push(`  policy ${policy.id}: ${policy.use}${when}`)
+function bodyOf(text: string): Buffer {
+  if (!text.startsWith('@')) return Buffer.from(text)
+  try {
+    return readFileSync(text.slice(1))
+  } catch (error) {
+    throw new Failure(EXIT.failed, `cannot read the body: ${messageOf(error)}`)
   }
-  if (route.timeouts !== null) {
-    const { connectMs, headersMs, idleMs, totalMs } = route.timeouts
-    lines.push(
-      `  timeouts connect ${connectMs} ms, headers ${headersMs} ms, idle ${idleMs} ms, total ${totalMs} ms`,
-    )
-  }
-  lines.push(`  request body up to ${route.bodyBytes} bytes, streamed`)
-  return lines
 }

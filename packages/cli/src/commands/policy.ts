@@ -1,21 +1,31 @@
 import { catalog, referenceOf } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
-import { print } from '../output/output.js'
-import { tableLines } from '../output/table.js'
+import { printTable, printText, printValue } from '../output/output.js'
+import type { OutputOptions } from '../program/building.js'
 
-/** `gw policy list` */
-export function listPolicies(): number {
-  const rows = [...catalog.values()].map((policy) => [policy.name, policy.summary])
-  for (const line of tableLines(['POLICY', 'WHAT IT DOES'], rows)) print(line)
+/** Prints the policies of this version. */
+export async function listPolicies({ output }: OutputOptions): Promise<number> {
+  const policies = [...catalog.values()].map(({ name, summary }) => ({ name, summary }))
+  if (output !== 'table') await printValue({ policies }, output)
+  else
+    printTable(
+      ['POLICY', 'WHAT IT DOES'],
+      policies.map(({ name, summary }) => [name, summary]),
+    )
   return EXIT.ok
 }
 
-/** `gw policy doc NAME` */
-export function documentPolicy(name: string): number {
+/** Prints the reference of one policy. */
+export async function documentPolicy({ output }: OutputOptions, name: string): Promise<number> {
   const policy = catalog.get(name)
   if (policy === undefined) {
-    throw new Failure(EXIT.usage, `there is no policy '${name}'; known are ${[...catalog.keys()].join(', ')}`)
+    throw new Failure(
+      EXIT.failed,
+      `there is no policy '${name}'; there are ${[...catalog.keys()].join(', ')}`,
+    )
   }
-  print(referenceOf(policy))
+  const { summary, schema } = policy
+  if (output === 'table') printText(referenceOf(policy))
+  else await printValue({ name, summary, schema }, output)
   return EXIT.ok
 }

@@ -1,12 +1,14 @@
 import { displayPlan } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
-import { type Format, print, printValue } from '../output/output.js'
+import { EXIT } from '../failure.js'
+import { print, printText } from '../output/output.js'
+import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
-/** Prints the plan of a document; secrets stay references or are masked. */
-export function render(file: string, format: Format): number {
-  const plan = displayPlan(loadFile(file).plan, catalog)
-  if (format === 'yaml') printValue(plan, 'yaml')
+/** Prints the plan of a document as the gateway would show it; a plan has a version of its own. */
+export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
+  const plan = displayPlan(loadFile(config).plan, catalog)
+  if (output === 'yaml') printText((await import('yaml')).stringify(plan))
   else print(JSON.stringify(plan, null, 2))
-  return 0
+  return EXIT.ok
 }

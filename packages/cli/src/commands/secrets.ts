@@ -1,41 +1,44 @@
-import { createInterface } from 'node:readline'
 import { hashKey, hashPassword, newKey } from '@sluice/policies'
-import { EXIT, Failure } from '../failure.js'
-import { print, say } from '../output/output.js'
+import { EXIT, Failure, messageOf } from '../failure.js'
+import { readSecret } from '../input/secret.js'
+import { print, printValue, say } from '../output/output.js'
+import type { OutputOptions } from '../program/building.js'
 
-/** `gw hash-password`: the hash for basic-auth, from a password on stdin. */
-export async function hashPasswordCommand(): Promise<number> {
-  print(await hashPassword(await secretFromStdin('password')))
-  return EXIT.ok
-}
-
-/** `gw hash-key`: the digest for api-key, from a key on stdin. */
-export async function hashKeyCommand(): Promise<number> {
-  print(hashKey(await secretFromStdin('key')))
-  return EXIT.ok
-}
-
-/** `gw new-key`: a fresh key, shown this once, and its digest for the document. */
-export function newKeyCommand(): number {
-  const { key, sha256 } = newKey()
-  print(`key    ${key}`)
-  print(`sha256 ${sha256}`)
-  say('give the key to its owner and put the sha256 into the document; the key is not kept anywhere')
-  return EXIT.ok
-}
-
-/** The first line of stdin, without echo on a terminal: secrets on a command line end up in the shell's history. */
-async function secretFromStdin(what: string): Promise<string> {
-  const isTerminal = process.stdin.isTTY === true
-  if (isTerminal) say(`${what} (not shown): `)
-  const lines = createInterface({ input: process.stdin, terminal: isTerminal, historySize: 0 })
-  for await (const line of lines) {
-    lines.close()
-    if (line !== '') return line
-    break
+/** Prints the hash of a password, for basic-auth. */
+export async function printPasswordHash(): Promise<number> {
+  const password = await secret('password')
+  if (process.stdin.isTTY && (await secret('password again')) !== password) {
+    throw new Failure(EXIT.failed, 'the passwords differ; try again')
   }
-  throw new Failure(
-    EXIT.usage,
-    `no ${what} on stdin; write for example: printf '%s' "$SECRET" | gw hash-${what}`,
-  )
+  try {
+    print(await hashPassword(password))
+  } catch (error) {
+    throw error instanceof RangeError ? new Failure(EXIT.failed, error.message) : error
+  }
+  return EXIT.ok
+}
+
+/** Prints the digest of a key, for api-key and for tokens of the admin API. */
+export async function printKeyHash(): Promise<number> {
+  print(hashKey(await secret('key')))
+  return EXIT.ok
+}
+
+/** Prints a fresh key, which is shown this once, and its digest. */
+export async function printNewKey({ output }: OutputOptions): Promise<number> {
+  const { key, sha256 } = newKey()
+  if (output !== 'table') await printValue({ key, sha256 }, output)
+  else print(`key    ${key}`, `sha256 ${sha256}`)
+  say('give the key to its owner and write the sha256 into the document; the key is not kept anywhere')
+  return EXIT.ok
+}
+
+async function secret(what: string): Promise<string> {
+  const text = await readSecret(what).catch((error: unknown) => {
+    throw new Failure(EXIT.failed, messageOf(error))
+  })
+  if (text === null) throw new Failure(EXIT.failed, 'interrupted')
+  if (text === '')
+    throw new Failure(EXIT.usage, `there is no ${what} on stdin; type it, or redirect a file with it`)
+  return text
 }

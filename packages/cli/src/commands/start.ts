@@ -1,11 +1,13 @@
-import { type Overrides, readDocumentFile } from '@sluice/config'
+import type { Overrides } from '@sluice/config'
 import { StartError, startSupervisor, type Tier, workerEntry } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
+import { readDocument } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
-import { print } from '../output/output.js'
+import { outliveReader, print } from '../output/output.js'
+import { countText } from '../output/text.js'
+import type { DocumentOptions } from '../program/building.js'
 
-export interface StartOptions {
-  readonly config: string
+interface StartOptions extends DocumentOptions {
   readonly tier?: Tier
   readonly workers?: number
   readonly listen?: string
@@ -15,7 +17,8 @@ export interface StartOptions {
 
 /** Runs the gateway until it is told to stop; resolves with the exit code. */
 export async function start(options: StartOptions): Promise<number> {
-  readable(options.config)
+  readDocument(options.config)
+  outliveReader()
   const supervisor = await startSupervisor({
     configFile: options.config,
     catalog,
@@ -25,26 +28,23 @@ export async function start(options: StartOptions): Promise<number> {
     ...(options.workers === undefined ? {} : { workers: options.workers }),
     ...(options.tier === undefined ? {} : { tier: options.tier }),
   }).catch((error: unknown) => {
-    throw error instanceof StartError ? new Failure(EXIT.failed, error.message) : error
+    throw error instanceof StartError ? startFailure(error) : error
   })
-  const status = supervisor.status()
-  const workers = `${status.workers.length} worker${status.workers.length === 1 ? '' : 's'}`
-  for (const listener of status.listeners) print(`listening on ${listener.url} (${workers})`)
-  if (status.admin !== null) print(`admin API on ${status.admin.url}`)
+  const { workers, listeners, admin } = supervisor.status()
+  print(
+    ...listeners.map(({ url }) => `listening on ${url} (${countText(workers.length, 'worker')})`),
+    ...(admin === null ? [] : [`admin API on ${admin.url}`]),
+  )
   return supervisor.finished
 }
 
-function readable(file: string): void {
-  try {
-    readDocumentFile(file)
-  } catch (error) {
-    throw new Failure(EXIT.invalid, (error as Error).message)
+function overridesOf({ listen, logSink }: StartOptions): Overrides {
+  return {
+    ...(listen === undefined ? {} : { listen }),
+    ...(logSink === undefined ? {} : { logSink }),
   }
 }
 
-function overridesOf(options: StartOptions): Overrides {
-  return {
-    ...(options.listen === undefined ? {} : { listen: options.listen }),
-    ...(options.logSink === undefined ? {} : { logSink: options.logSink }),
-  }
+function startFailure({ diagnostics, message }: StartError): Failure {
+  return new Failure(diagnostics.length > 0 ? EXIT.invalid : EXIT.failed, message)
 }

@@ -1,23 +1,27 @@
 import { formatDiagnostic } from '@sluice/config'
-import { checkFile } from '../document.js'
+import { checkDocument, readDocument } from '../document.js'
 import { EXIT } from '../failure.js'
-import { complain, type Format, print, printValue, say } from '../output/output.js'
+import { complain, print, printValue, say } from '../output/output.js'
+import { countText } from '../output/text.js'
+import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
-export function validate(file: string, format: Format): number {
-  const result = checkFile(file)
+export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
+  const result = checkDocument(readDocument(config))
   const diagnostics = result.ok ? result.warnings : result.diagnostics
-  if (format !== 'table') printValue({ valid: result.ok, diagnostics }, format)
-  else if (result.ok) {
-    for (const warning of diagnostics) say(formatDiagnostic(warning))
-    const { routes, upstreams } = result.load.plan
-    print(`${file}: ok (${count(routes.length, 'route')}, ${count(upstreams.length, 'upstream')})`)
-  } else {
-    for (const diagnostic of diagnostics) complain(formatDiagnostic(diagnostic))
+  const exit = result.ok ? EXIT.ok : EXIT.invalid
+  if (output !== 'table') {
+    await printValue({ valid: result.ok, diagnostics }, output)
+    return exit
   }
-  return result.ok ? EXIT.ok : EXIT.invalid
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  for (const diagnostic of diagnostics) {
+    const line = formatDiagnostic(diagnostic)
+    if (diagnostic.severity === 'warning') say(line)
+    else complain(line)
+  }
+  if (result.ok) {
+    const { routes, upstreams } = result.load.plan
+    print(`${config}: ok (${countText(routes.length, 'route')}, ${countText(upstreams.length, 'upstream')})`)
+  }
+  return exit
 }

@@ -1,49 +1,97 @@
 import pc from 'picocolors'
-import { stringify } from 'yaml'
+import { type Cell, tableLines } from './table.js'
 
-/** How results are printed. */
+/** How a result is printed. */
 export type Format = 'table' | 'json' | 'yaml' | 'jsonl'
 
-/** The version of the JSON that commands print; it changes when a field changes its meaning or goes away. */
+/** The version of the objects that commands print; it changes when a field changes its meaning or goes away. */
 const SCHEMA_VERSION = 1
-
-// A reader that has seen enough, such as `head`, is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
-})
+const CLEAR_SCREEN = '\u001b[2J\u001b[H'
 
 let isQuiet = false
+let needsReader = true
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  // A reader that has seen enough, such as `head`, is no error, and there is nobody left to work for.
+  if (needsReader) process.exit()
+})
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
+/** From now on the process has more to do than to print: it outlives whoever reads its output. */
+export function outliveReader(): void {
+  needsReader = false
+}
 
 /** Leaves out messages; results and errors stay. */
 export function beQuiet(): void {
   isQuiet = true
 }
 
-/** Prints a line of the result on stdout. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`)
+/** Prints lines of the result on stdout. */
+export function print(...lines: readonly string[]): void {
+  if (lines.length > 0) printText(`${lines.join('\n')}\n`)
+}
+
+/** Prints a piece of the result on stdout, as it is. */
+export function printText(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Prints a result as a table, no wider than the terminal. */
+export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  const [head = '', ...lines] = tableLines(headings, rows, terminalWidth())
+  print(colors(process.stdout).bold(head), ...lines)
+}
+
+/** Prints a result for programs; an object begins with its `schemaVersion`. */
+export async function printValue(value: object, format: Format): Promise<void> {
+  const versioned = { schemaVersion: SCHEMA_VERSION, ...value }
+  if (format === 'yaml') {
+    const { stringify } = await import('yaml')
+    printText(stringify(versioned))
+  } else print(JSON.stringify(versioned, null, format === 'jsonl' ? 0 : 2))
 }
 
 /** Prints a message for people on stderr. */
 export function say(line: string): void {
-  if (!isQuiet) process.stderr.write(`${line}\n`)
+  if (!isQuiet) complainText(`${line}\n`)
 }
 
 /** Prints an error on stderr. */
-export function complain(line: string): void {
-  process.stderr.write(`${pc.isColorSupported ? pc.red(line) : line}\n`)
+export function complain(message: string): void {
+  complainText(`${colors(process.stderr).red(message)}\n`)
 }
 
-/** Prints a value in a machine's format; an object gets its `schemaVersion`. */
-export function printValue(value: object, format: Format): void {
-  const versioned = Array.isArray(value) ? value : { schemaVersion: SCHEMA_VERSION, ...value }
-  if (format === 'yaml') process.stdout.write(stringify(versioned))
-  else if (format === 'jsonl') print(JSON.stringify(versioned))
-  else print(JSON.stringify(versioned, null, 2))
+/** Prints a piece of a message on stderr, as it is: a prompt, the help after a mistake. */
+export function complainText(text: string): void {
+  process.stderr.write(text)
 }
 
-/** Whether stdout is a terminal that shows colours. */
-export function hasColor(): boolean {
-  return pc.isColorSupported && process.stdout.isTTY === true
+/** Empties the terminal before the next state of something that is watched; elsewhere an empty line parts the two. */
+export function turnPage(): void {
+  printText(process.stdout.isTTY ? CLEAR_SCREEN : '\n')
+}
+
+/** Whether results may have colours. */
+export function hasColors(): boolean {
+  return isColored(process.stdout)
+}
+
+function colors(stream: NodeJS.WriteStream): ReturnType<typeof pc.createColors> {
+  return pc.createColors(isColored(stream))
+}
+
+/** NO_COLOR and FORCE_COLOR have the last word, else a terminal has colours and everything else has none. */
+function isColored(stream: NodeJS.WriteStream): boolean {
+  const { NO_COLOR = '', FORCE_COLOR = '', TERM = '' } = process.env
+  if (NO_COLOR !== '') return false
+  if (FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
+  return stream.isTTY && TERM !== 'dumb'
+}
+
+function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
 }

@@ -1,40 +1,58 @@
-/** Lays rows out in columns under their headings; numbers of a column stand to the right. */
+import { visibleText } from './text.js'
+
+/** A cell; numbers stand to the right. */
+export type Cell = string | number
+
+const GAP = 2
+/** No column is cut below this width, in characters. */
+const MIN_WIDTH = 8
+
+/**
+ * Lays rows out in columns under their headings. What does not fit into `maxWidth` is cut in the widest columns and
+ * ends in "…"; Infinity cuts nothing.
+ */
 export function tableLines(
   headings: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
+  rows: readonly (readonly Cell[])[],
+  maxWidth = Number.POSITIVE_INFINITY,
 ): string[] {
-  const texts = rows.map((row) => row.map(String))
-  const widths = headings.map((heading, i) =>
-    Math.max(heading.length, ...texts.map((row) => row[i]?.length ?? 0)),
-  )
+  const texts = rows.map((row) => row.map((cell) => visibleText(String(cell))))
+  const widths = fitted(naturalWidths(headings, texts), maxWidth)
   const isNumeric = headings.map((_, i) => rows.length > 0 && rows.every((row) => typeof row[i] === 'number'))
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, i) => (isNumeric[i] === true ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
-      .join('  ')
+      .map((cell, i) => padded(cell, widths[i]!, isNumeric[i] === true))
+      .join(' '.repeat(GAP))
       .trimEnd()
   return [line(headings), ...texts.map(line)]
 }
 
-/** `3.2 MB` of a number of bytes. */
-export function bytesText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  const units = ['KB', 'MB', 'GB', 'TB']
-  let value = bytes / 1024
-  let unit = 0
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit++
-  }
-  return `${value.toFixed(1)} ${units[unit]}`
+function naturalWidths(headings: readonly string[], texts: readonly (readonly string[])[]): number[] {
+  return headings.map((heading, i) =>
+    texts.reduce((widest, row) => Math.max(widest, lengthOf(row[i] ?? '')), lengthOf(heading)),
+  )
 }
 
-/** `2h 13m` of a duration in milliseconds. */
-export function durationText(ms: number): string {
-  const seconds = Math.floor(ms / 1000)
-  if (seconds < 60) return `${seconds}s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes}m ${seconds % 60}s`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
+function fitted(widths: readonly number[], maxWidth: number): number[] {
+  const fit = [...widths]
+  const gaps = GAP * (fit.length - 1)
+  let surplus = fit.reduce((sum, width) => sum + width, gaps) - maxWidth
+  while (surplus > 0) {
+    const widest = fit.indexOf(Math.max(...fit))
+    if (fit[widest]! <= MIN_WIDTH) return fit
+    fit[widest]!--
+    surplus--
+  }
+  return fit
+}
+
+function padded(text: string, width: number, isNumeric: boolean): string {
+  const space = width - lengthOf(text)
+  if (space < 0) return `${[...text].slice(0, width - 1).join('')}…`
+  return isNumeric ? ' '.repeat(space) + text : text + ' '.repeat(space)
+}
+
+/** Characters, not UTF-16 units. */
+function lengthOf(text: string): number {
+  return [...text].length
 }

@@ -16,11 +16,14 @@ function withoutEchoes(violations: readonly Violation[]): readonly Violation[] {
   for (const { path, key, keyword } of violations) {
     if (keyword !== 'additionalProperties' || key === null) continue
     const place = formatPath(path)
-    unknown.set(place, [...(unknown.get(place) ?? []), key])
+    const keys = unknown.get(place)
+    if (keys === undefined) unknown.set(place, [key])
+    else keys.push(key)
   }
   return violations.filter((violation) => {
-    const misspelt = unknown.get(formatPath(violation.path)) ?? []
-    return !misspelt.some((key) => closestWord(key, missingKeys(violation)) !== null)
+    const missing = missingKeys(violation)
+    const misspelt = missing.length === 0 ? [] : (unknown.get(formatPath(violation.path)) ?? [])
+    return !misspelt.some((key) => closestWord(key, missing) !== null)
   })
 }
 

@@ -1,5 +1,5 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import type { Ajv, AnySchemaObject, ErrorObject } from 'ajv'
+import { _, type Ajv } from 'ajv'
 import type { Flaw } from '../flaw.js'
 import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
 import type { Bounds, Choice } from '../schema/build.js'
@@ -47,7 +47,10 @@ function choiceCheck({ keys, min, max }: Choice): Examine<Record<string, unknown
   }
 }
 
-/** A keyword whose error carries what its check found, and the schema it stands in. */
+/**
+ * A keyword whose error has as its parameters what the check found. It is written as generated code, because Ajv
+ * copies all earlier errors for each error of a plain function: measured 8 s for 20,000 mistakes.
+ */
 function addKeyword<K, T>(
   ajv: Ajv,
   keyword: string,
@@ -57,16 +60,12 @@ function addKeyword<K, T>(
   ajv.addKeyword({
     keyword,
     type,
-    errors: true,
-    compile: (value: K, parentSchema: AnySchemaObject) => {
-      const examine = check(value)
-      const validate: { (data: T): boolean; errors?: Partial<ErrorObject>[] } = (data) => {
-        const params = examine(data)
-        if (params === null) return true
-        validate.errors = [{ keyword, params, parentSchema, message: '' }]
-        return false
-      }
-      return validate
+    error: { message: '', params: ({ params }) => _`${params['found']}` },
+    code: (context) => {
+      const examine = context.gen.scopeValue('func', { ref: check(context.schema) })
+      const found = context.gen.const('found', _`${examine}(${context.data})`)
+      context.setParams({ found })
+      context.fail(_`${found} !== null`)
     },
   })
 }

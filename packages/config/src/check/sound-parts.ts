@@ -5,7 +5,7 @@ import { Origins } from './origins.js'
 import { type Violation, violationsOf } from './violation.js'
 
 /** What of a document satisfies the schema, with defaults filled. */
-export interface SoundParts {
+interface SoundParts {
   readonly document: Document
   readonly origins: Origins
 }

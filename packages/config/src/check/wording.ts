@@ -7,7 +7,7 @@ import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
 /** What must not, or cannot, be said as the document writes it. */
-export interface Circumstances {
+interface Circumstances {
   /** The references in the text, as written; null when there are none. Their values are never shown. */
   readonly references: string | null
   /** The flag of the command line that gave the value, or null. */

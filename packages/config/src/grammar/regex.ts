@@ -2,7 +2,7 @@ import type { Flaw } from '../flaw.js'
 import { findRiskyLoop } from './regex-loops.js'
 
 /** Longest regular expression. */
-export const MAX_REGEX_LENGTH = 1000
+const MAX_REGEX_LENGTH = 1000
 
 /**
  * What is wrong with a regular expression (JavaScript syntax, no flags), or null. An expression with a loop inside a

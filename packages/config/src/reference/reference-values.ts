@@ -7,7 +7,7 @@ import type { Reference } from './text-template.js'
 const MAX_FILE_BYTES = 64 * 1024
 
 /** Where references take their values from. */
-export interface ReferenceOrigins {
+interface ReferenceOrigins {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly readFile: ReadFile
   /** Name of the document; relative files are looked up beside it. */

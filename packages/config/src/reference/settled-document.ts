@@ -8,7 +8,7 @@ import type { ReferencedLeaf, ReferencedLeaves } from './referenced-leaf.js'
 import { escapeText } from './text-template.js'
 
 /** A document in the two forms that its references ask for. */
-export interface SettledDocument {
+interface SettledDocument {
   /** For the plan: references stand as written, except where the plan needs what they stand for. */
   readonly kept: unknown
   /** For checks: every reference is replaced by its value. */

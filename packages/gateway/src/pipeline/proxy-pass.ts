@@ -169,6 +169,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const { upstream } = this.#action
     if (failure.code === 'GW_BAD_REQUEST' || this.#hasHead) return false
     if (!this.#hasStarted && failure.phase === 'connect') {
+      if (this.#body !== null && !this.#body.canRestart) return false
       const tried = [...this.#tried, target]
       if (tried.length > upstream.maxRetries || upstream.choose(this.#x, tried) === null) return false
       this.#tried = tried

@@ -9,6 +9,9 @@ export interface RequestBodyObserver {
   onBodyEnd(): void
 }
 
+/** The beginning of a streamed body that is kept for another attempt, in bytes. */
+const MAX_KEPT_BYTES = 1024 * 1024
+
 /**
  * The request body on its way to a target. A body that arrives in one piece is sent as one buffer and can be sent again;
  * a longer one is streamed: its beginning is kept until an attempt has a connection, so that an attempt that found
@@ -21,8 +24,11 @@ export class RequestBody implements BodyReceiver {
   readonly #onDrain = (): void => this.#client.resumeBody()
   /** Chunks of a streamed body that no connection has taken yet. */
   #kept: Buffer[] = []
+  #keptBytes = 0
   #upload: Upload | null = null
   #hasBegun = false
+  /** Part of the body is gone: no other attempt can be made. */
+  #isSpent = false
   /** All of the body is here. */
   isComplete = false
   /** The body, when it came in one piece. */
@@ -38,9 +44,14 @@ export class RequestBody implements BodyReceiver {
     this.#client.readBody(this)
   }
 
-  /** Whether the same body can be sent once more. */
+  /** Whether the same body can be sent once more, to a target that may have seen it. */
   get isReplayable(): boolean {
     return this.#upload === null
+  }
+
+  /** Whether another attempt can be made where none has had a connection. */
+  get canRestart(): boolean {
+    return !this.#isSpent
   }
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
@@ -54,7 +65,7 @@ export class RequestBody implements BodyReceiver {
     this.#hasBegun = true
     if (isLast) this.whole = Buffer.from(chunk)
     else {
-      this.#kept.push(Buffer.from(chunk))
+      this.#keep(chunk)
       this.#client.pauseBody()
     }
     this.#observer.onBodyReady()
@@ -62,19 +73,29 @@ export class RequestBody implements BodyReceiver {
 
   #continue(chunk: Uint8Array, isLast: boolean): void {
     const upload = this.#upload
-    if (this.#kept.length > 0) this.#kept.push(Buffer.from(chunk))
+    if (this.#kept.length > 0) this.#keep(chunk)
     if (upload === null) return
-    if (!upload.push(chunk)) this.#client.pauseBody()
+    if (!upload.add(chunk)) this.#client.pauseBody()
     if (!isLast) return
     upload.end()
     this.#observer.onBodyEnd()
+  }
+
+  /** Chunks may come in spite of the pause; too many of them, and the body can be sent only once. */
+  #keep(chunk: Uint8Array): void {
+    this.#keptBytes += chunk.length
+    if (this.#keptBytes <= MAX_KEPT_BYTES || this.#upload === null) this.#kept.push(Buffer.from(chunk))
+    else {
+      this.#kept = []
+      this.#isSpent = true
+    }
   }
 
   /** The upload for an attempt; null when the body is whole. */
   openUpload(transport: Transport): Upload | null {
     if (this.whole !== null) return null
     const upload = transport.createUpload(this.#length, this.#onDrain)
-    for (const chunk of this.#kept) upload.push(chunk)
+    for (const chunk of this.#kept) upload.add(chunk)
     if (this.isComplete) upload.end()
     this.#upload = upload
     return upload
@@ -83,6 +104,7 @@ export class RequestBody implements BodyReceiver {
   /** A connection has taken the body's beginning: it is not kept any longer, and the client is read again. */
   release(): void {
     this.#kept = []
+    this.#isSpent = true
     if (!this.isComplete) this.#client.resumeBody()
   }
 

@@ -76,7 +76,11 @@ export class Deployment {
     const { load, warnings } = outcome
     const changes = this.#seams.documents.changes(serving?.plan ?? null, load.plan)
     const accepted = { digest: load.digest, changes, warnings }
-    if (serving !== null && isSameLoad(serving, load)) return { result: 'unchanged', ...accepted }
+    if (this.#current !== null && isSameLoad(this.#current.load, load)) {
+      // The document on disk says again what serves: a last good document, or one from the API, is none any more.
+      if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
+      return { result: 'unchanged', ...accepted }
+    }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
     const startedMono = performance.now()

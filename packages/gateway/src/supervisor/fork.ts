@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
-import { WORKER_NUMBER_ENV, WORKER_VERSION_ENV } from '../worker/messages.js'
+import { WORKER_VERSION_ENV } from '../worker/messages.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 import type { Fork } from './worker-pool.js'
 
@@ -14,13 +14,12 @@ const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
  */
 export function workerFork(entry: URL, version: string, deadlines: WorkerDeadlines = WORKER_DEADLINES): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  return (worker, headBytes) => {
+  return (headBytes) => {
     cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv: [], serialization: 'advanced' })
     const process = cluster.fork({
       [HEAD_BYTES_ENV]: String(headBytes),
-      [WORKER_NUMBER_ENV]: String(worker),
       [WORKER_VERSION_ENV]: version,
     })
-    return new WorkerHandle(worker, process, deadlines)
+    return new WorkerHandle(process, deadlines)
   }
 }

@@ -59,7 +59,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 }
 
 /** Binds an address for a moment. Resolves with its port, or with a complaint. */
-export function freePort(host: string, port: number): Promise<number | Complaint> {
+function freePort(host: string, port: number): Promise<number | Complaint> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => {

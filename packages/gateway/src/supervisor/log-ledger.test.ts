@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
-import { EMPTY_LOG, LogLedger } from './log-ledger.js'
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { LogLedger } from './log-ledger.js'
 
 function isWhole(log: LogIdentity): boolean {
   return log.received === log.indexed + log.dead + log.dropped + log.onDisk + log.inMemory

@@ -1,15 +1,5 @@
 import type { LogIdentity } from '@sluice/core'
-
-/** No records at all. */
-export const EMPTY_LOG: LogIdentity = {
-  received: 0,
-  indexed: 0,
-  dead: 0,
-  dropped: 0,
-  droppedBy: {},
-  onDisk: 0,
-  inMemory: 0,
-}
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
 
 /** The log identity of the whole gateway: that of the living workers and of all that have ended. */
 export class LogLedger {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '@sluice/config'
+import type { ApplyResult } from './apply-result.js'
 
 /** Why a gateway cannot start. */
 export class StartError extends Error {
@@ -10,4 +11,22 @@ export class StartError extends Error {
     this.name = 'StartError'
     this.diagnostics = diagnostics
   }
+}
+
+/** Whether another document could start where this one did not; an address in use would not change. */
+export function isDocumentAtFault(result: ApplyResult): boolean {
+  if (result.result === 'invalid') return true
+  return result.result === 'rolled-back' && result.reasons.some(({ worker }) => worker !== 0)
+}
+
+/** The first rollout's result as the reason for not starting: one line a mistake, or one a worker. */
+export function startError(result: ApplyResult, describe: (diagnostic: Diagnostic) => string): StartError {
+  if (result.result === 'invalid') {
+    return new StartError(result.diagnostics.map(describe).join('\n'), result.diagnostics)
+  }
+  if (result.result !== 'rolled-back') return new StartError(`the start ended ${result.result}`)
+  const reasons = result.reasons.map(({ worker, reason }) =>
+    worker === 0 ? reason : `worker ${worker}: ${reason}`,
+  )
+  return new StartError(reasons.join('\n'))
 }

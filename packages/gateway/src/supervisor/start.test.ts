@@ -8,7 +8,7 @@ import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-pr
 import { until } from './testing/until.js'
 
 test('the last good document serves when the one on disk is broken, and says so loudly', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
   const { digest } = await first.status()
   const file = join(dir, 'data', 'last-good.json')
@@ -29,7 +29,7 @@ test('the last good document serves when the one on disk is broken, and says so 
 })
 
 test('a document that the workers refuse at start gives way to the last good one', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
   first.signal('SIGTERM')
   await first.exited
@@ -46,7 +46,7 @@ test('without a last good document a broken one ends the start with every mistak
 })
 
 test('what is stored holds references, not their values', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   const secret = 'a value that must not be stored'
   const document = toyDocument('first').replace('body: ok', 'body: "${env:GW_TEST_SECRET}"')
   const gateway = await new GatewayProcess(t, { dir, document, env: { GW_TEST_SECRET: secret } }).started()
@@ -97,7 +97,7 @@ test('an admin address that another process holds ends the start', async (t) => 
 })
 
 test('a data directory that cannot be written costs the memory, not the service', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   writeFileSync(join(dir, 'data'), 'a file where the directory should be')
   const gateway = await new GatewayProcess(t, { dir, document: toyDocument('first') }).started()
   assert.equal(gateway.log('config.not-kept').length, 1)

@@ -14,7 +14,7 @@ import { Fleet } from './fleet.js'
 import { LastGoodFile } from './last-good.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
-import { StartError } from './start-error.js'
+import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { SUPERVISOR_HELP, supervisorSamples } from './supervisor-samples.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
@@ -241,9 +241,9 @@ export class Supervisor implements AdminBackend {
 
   /** A document that is broken, or that the workers refuse, is no reason to serve nothing. */
   async #startWithLastGood(first: ApplyResult): Promise<void> {
-    const error = startError(first, this.#seams.documents)
-    const isDocumentAtFault = first.result === 'invalid' || isRefusedByWorker(first)
-    const last = isDocumentAtFault && this.#failure === null ? this.#lastGood.read() : null
+    const error = startError(first, this.#seams.documents.describe)
+    const mayHelp = isDocumentAtFault(first) && this.#failure === null
+    const last = mayHelp ? this.#lastGood.read() : null
     if (last === null) throw error
     const { name, text, digest } = last
     this.#seams.log.error('start.last-good', {
@@ -285,20 +285,4 @@ export class Supervisor implements AdminBackend {
     }
     return warnings
   }
-}
-
-function isRefusedByWorker(result: ApplyResult): boolean {
-  return result.result === 'rolled-back' && result.reasons.some(({ worker }) => worker !== 0)
-}
-
-function startError(result: ApplyResult, documents: Documents): StartError {
-  if (result.result === 'invalid') {
-    const lines = result.diagnostics.map((diagnostic) => documents.describe(diagnostic))
-    return new StartError(lines.join('\n'), result.diagnostics)
-  }
-  if (result.result !== 'rolled-back') return new StartError(`the start ended ${result.result}`)
-  const reasons = result.reasons.map(({ worker, reason }) =>
-    worker === 0 ? reason : `worker ${worker}: ${reason}`,
-  )
-  return new StartError(reasons.join('\n'))
 }

@@ -65,7 +65,7 @@ test('an error that nobody caught ends one worker, is logged once with its stack
 })
 
 test('workers that die before they are ready are given up and the start fails with the reason', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   const flag = join(dir, 'crash')
   writeFileSync(flag, '')
   const gateway = new GatewayProcess(t, {
@@ -79,7 +79,7 @@ test('workers that die before they are ready are given up and the start fails wi
 })
 
 test('a slot that cannot be filled any more leaves the others serving, and is filled when it can be', async (t) => {
-  const dir = testDirectory(t)
+  const dir = testDirectory()
   const flag = join(dir, 'crash')
   const options = { dir, document: toyDocument('first'), env: { GW_TEST_CRASH_FLAG: flag } }
   const gateway = await new GatewayProcess(t, options).started()

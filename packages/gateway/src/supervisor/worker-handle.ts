@@ -1,4 +1,3 @@
-import type { Worker } from 'node:cluster'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import type { Answer, FromWorker, HeartbeatMessage, ToWorker } from '../worker/messages.js'
@@ -28,6 +27,17 @@ export const WORKER_DEADLINES: WorkerDeadlines = {
   silenceMs: 4000,
 }
 
+/** What the handle needs of a cluster worker. */
+export interface WorkerProcess {
+  readonly process: { readonly pid?: number | undefined; kill(signal: NodeJS.Signals): boolean }
+  isConnected(): boolean
+  send(message: ToWorker, sent: () => void): boolean
+  on(event: 'message', listener: (message: FromWorker) => void): unknown
+  on(event: 'error', listener: () => void): unknown
+  once(event: 'exit', listener: (code: number | null, signal: string | null) => void): unknown
+  once(event: 'disconnect', listener: () => void): unknown
+}
+
 /** How a worker process ended. */
 export interface Exit {
   readonly code: number | null
@@ -40,15 +50,16 @@ type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
 type Question = Unnumbered<ToWorker>
 type Numbered<T> = T & { readonly id: number }
 
-/** What a drain may take beyond the worker's own deadline: flushing the log and the way back. */
-const DRAIN_GRACE_MS = 3000
+/** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
+const DRAIN_GRACE_MS = 8000
 
 /** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
 const LAST_WORDS_MS = 500
 
 /** The supervisor's end of one worker process. Everything asked is answered, at the latest by its deadline. */
 export class WorkerHandle implements Participant {
-  readonly worker: number
+  /** 1 to N; 0 for a spare. */
+  worker = 0
   readonly pid: number
   readonly exited: Promise<Exit>
   /** The load that serves, by its epoch; 0 before the first. */
@@ -62,7 +73,7 @@ export class WorkerHandle implements Participant {
   /** Why the supervisor ended it; null while it lives or when it ended by itself. */
   killReason: string | null = null
 
-  readonly #process: Worker
+  readonly #process: WorkerProcess
   readonly #deadlines: WorkerDeadlines
   readonly #startedMono = performance.now()
   /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
@@ -77,8 +88,7 @@ export class WorkerHandle implements Participant {
     this.#greet = resolve
   })
 
-  constructor(worker: number, process: Worker, deadlines: WorkerDeadlines) {
-    this.worker = worker
+  constructor(process: WorkerProcess, deadlines: WorkerDeadlines) {
     this.pid = process.process.pid ?? 0
     this.#process = process
     this.#deadlines = deadlines
@@ -94,6 +104,12 @@ export class WorkerHandle implements Participant {
 
   get ageMs(): number {
     return performance.now() - this.#startedMono
+  }
+
+  /** Tells the process which worker it is; once, before anything else is asked of it. */
+  seat(worker: number): void {
+    this.worker = worker
+    if (this.#isUp) this.#send({ kind: 'seat', worker })
   }
 
   /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */
@@ -148,6 +164,7 @@ export class WorkerHandle implements Participant {
 
   /** Ends the process at once. SIGKILL, because it also ends a process that is stopped or whose event loop hangs. */
   kill(reason: string): void {
+    if (this.#endReason !== null) return
     this.killReason ??= reason
     this.isReady = false
     this.#process.process.kill('SIGKILL')
@@ -188,6 +205,8 @@ export class WorkerHandle implements Participant {
     this.#lastSeenMono = performance.now()
     if (message.kind === 'hello') {
       this.#isUp = true
+      // What is sent before the first word is lost: the process does not listen yet.
+      if (this.worker !== 0) this.seat(this.worker)
       this.#greet(true)
       return
     }

@@ -1,16 +1,18 @@
 import type { LogIdentity } from '@sluice/core'
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import { Changes } from './changes.js'
-import { EMPTY_LOG, LogLedger } from './log-ledger.js'
+import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant } from './rollout.js'
+import { SpareWorker } from './spare-worker.js'
 import { watchSilence } from './watchdog.js'
 import type { WorkerHandle } from './worker-handle.js'
 import { WorkerSlot } from './worker-slot.js'
 
 /** Makes a worker process; `headBytes` is the largest request head its native parser has to take. */
-export type Fork = (worker: number, headBytes: number) => WorkerHandle
+export type Fork = (headBytes: number) => WorkerHandle
 
 /** What a pool needs. */
 export interface PoolOptions {
@@ -28,11 +30,13 @@ export class WorkerPool {
   readonly #logs = new LogLedger()
   /** Every process that has not ended, the draining ones too. */
   readonly #live = new Set<WorkerHandle>()
+  readonly #spare = new SpareWorker((headBytes) => this.#fork(headBytes))
   readonly #stopWatch: () => void
   #slots: WorkerSlot[] = []
   #current: Assignment | null = null
   #headBytes = 0
   #isOpen = true
+  #isEnding = false
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -45,6 +49,11 @@ export class WorkerPool {
 
   get live(): ReadonlySet<WorkerHandle> {
     return this.#live
+  }
+
+  /** The process that waits to fill a slot; null while there is none. */
+  get spare(): WorkerHandle | null {
+    return this.#spare.handle
   }
 
   get headBytes(): number {
@@ -96,6 +105,7 @@ export class WorkerPool {
   async replaceAll(headBytes: number, drainMs: number): Promise<void> {
     this.#headBytes = headBytes
     for (const slot of [...this.#slots]) {
+      if (this.#isEnding) return
       const last = await slot.replace()
       void last?.drain(drainMs)
     }
@@ -109,7 +119,7 @@ export class WorkerPool {
 
   /** Ends all workers, after their requests in flight or at the deadline. Resolves with the number of requests cut. */
   async drain(deadlineMs: number): Promise<number> {
-    for (const slot of this.#slots) slot.stop()
+    this.#endSlots()
     const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs)))
     return cuts.reduce<number>((total, cut) => total + (cut ?? 0), 0)
   }
@@ -117,7 +127,7 @@ export class WorkerPool {
   /** Ends all workers at once and waits until they are gone. */
   async close(): Promise<void> {
     this.#stopWatch()
-    for (const slot of this.#slots) slot.stop()
+    this.#endSlots()
     const gone = [...this.#live].map((handle) => handle.exited)
     for (const handle of this.#live) handle.kill('the gateway ends')
     await Promise.all(gone)
@@ -133,13 +143,19 @@ export class WorkerPool {
     return this.#logs.total([...this.#live].map((handle) => handle.lastLog ?? EMPTY_LOG))
   }
 
+  #endSlots(): void {
+    this.#isEnding = true
+    this.#spare.close()
+    for (const slot of this.#slots) slot.stop()
+  }
+
   #grow(count: number): void {
-    while (this.#slots.length < count) {
+    while (this.#slots.length < count && !this.#isEnding) {
       const slot = new WorkerSlot(this.#slots.length + 1, {
-        fork: (worker) => this.#fork(worker),
+        seat: (worker) => this.#seat(worker),
         current: () => this.#current,
         isOpen: () => this.#isOpen,
-        changed: () => this.#changes.notify(),
+        changed: () => this.#changed(),
         gaveUp: this.#options.onGaveUp,
         log: this.#options.log,
       })
@@ -148,8 +164,20 @@ export class WorkerPool {
     }
   }
 
-  #fork(worker: number): WorkerHandle {
-    const handle = this.#options.fork(worker, this.#headBytes)
+  #seat(worker: number): WorkerHandle {
+    const handle = this.#spare.take(this.#headBytes) ?? this.#fork(this.#headBytes)
+    handle.seat(worker)
+    return handle
+  }
+
+  /** The spare is started when all slots are served, so that it never slows them down. */
+  #changed(): void {
+    this.#changes.notify()
+    if (this.#slots.every((slot) => slot.state === 'ready')) this.#spare.keep(this.#headBytes)
+  }
+
+  #fork(headBytes: number): WorkerHandle {
+    const handle = this.#options.fork(headBytes)
     this.#live.add(handle)
     void handle.exited.then(() => {
       this.#live.delete(handle)

@@ -5,7 +5,8 @@ import { exitText, type WorkerHandle } from './worker-handle.js'
 
 /** What a slot needs of the pool it stands in. */
 export interface SlotSeams {
-  fork(worker: number): WorkerHandle
+  /** A process that knows it is this worker: a new one, or the spare. */
+  seat(worker: number): WorkerHandle
   /** What a worker has to serve; null before the first rollout. */
   current(): Assignment | null
   /** Whether workers may say that they are ready. */
@@ -50,7 +51,7 @@ export class WorkerSlot {
 
   start(): void {
     this.#timer = null
-    const handle = this.#seams.fork(this.worker)
+    const handle = this.#seams.seat(this.worker)
     this.#handle = handle
     this.#become('starting')
     void handle.exited.then(() => this.#onExit(handle))
@@ -72,7 +73,7 @@ export class WorkerSlot {
    * one of the two. Null when the new one did not come up, and then nothing has changed.
    */
   async replace(): Promise<WorkerHandle | null> {
-    const next = this.#seams.fork(this.worker)
+    const next = this.#seams.seat(this.worker)
     const isUp = (await next.started()) && (await this.#catchUp(next))
     if (!isUp || this.state === 'stopped') {
       next.kill('the replacement did not come up')

@@ -1,11 +1,11 @@
-import { EMPTY_LOG } from './log-ledger.js'
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
 import type { WorkerStatus } from './status.js'
 import type { WorkerHandle } from './worker-handle.js'
 import type { WorkerPool } from './worker-pool.js'
 
-/** Every worker of the pool: one entry a slot, then those that are draining. */
+/** Every worker of the pool: one entry a slot, then those that are draining. The spare is none yet. */
 export function workerStatuses(pool: WorkerPool): WorkerStatus[] {
-  const seated = new Set(pool.slots.map((slot) => slot.handle))
+  const seated = new Set([pool.spare, ...pool.slots.map((slot) => slot.handle)])
   const leaving = [...pool.live].filter((handle) => !seated.has(handle))
   const restartsOf = new Map(pool.slots.map((slot) => [slot.worker, slot.restarts]))
   return [

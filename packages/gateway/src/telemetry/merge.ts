@@ -11,7 +11,8 @@ export class SampleLedger {
   /** Keeps what a worker had counted when it was last heard. */
   depart(samples: readonly Sample[]): void {
     for (const sample of samples) {
-      if (kindOf(sample.name) !== 'gauge') add(this.#departed, sample)
+      if (kindOf(sample.name) === 'gauge') continue
+      if (this.#departed.size < MAX_DEPARTED) add(this.#departed, sample)
     }
   }
 
@@ -42,12 +43,11 @@ export function familyOf(name: string): string {
   return name
 }
 
-/** Series kept at most; routes that come and go with reloads must not grow the table for ever. */
-const MAX_SERIES = 200_000
+/** Series of ended workers kept at most; routes that come and go with reloads must not grow the table for ever. */
+const MAX_DEPARTED = 500_000
 
 function add(sums: Map<string, Sample>, sample: Sample): void {
   const key = `${sample.name}{${sample.labels}}`
   const known = sums.get(key)
-  if (known !== undefined) sums.set(key, { ...known, value: known.value + sample.value })
-  else if (sums.size < MAX_SERIES) sums.set(key, sample)
+  sums.set(key, known === undefined ? sample : { ...known, value: known.value + sample.value })
 }

@@ -17,6 +17,8 @@ export interface RawOptions {
   /** Ends as soon as the text received satisfies it. */
   readonly until?: (text: string) => boolean
   readonly host?: string
+  /** Asked after every read: what to send next, once. */
+  readonly reply?: (text: string) => string | null
 }
 
 /** Sends bytes as they are, piece by piece, and collects the answer until the other side closes. */
@@ -29,6 +31,7 @@ export function sendRaw(
     const socket = net.connect(port, options.host ?? '127.0.0.1')
     const startedMono = performance.now()
     let text = ''
+    let hasReplied = false
     const finish = (isClosed: boolean): void => {
       clearTimeout(timer)
       socket.destroy()
@@ -38,6 +41,11 @@ export function sendRaw(
     socket.setNoDelay(true)
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1')
+      const reply = hasReplied ? null : (options.reply?.(text) ?? null)
+      if (reply !== null) {
+        hasReplied = true
+        socket.write(reply)
+      }
       if (options.until?.(text) === true) finish(false)
     })
     socket.on('error', () => {})

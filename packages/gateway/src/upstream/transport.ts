@@ -20,9 +20,9 @@ export interface Upload {
   /** Its announced length, -1 when unknown. */
   readonly length: number
   /** Takes a copy of the chunk. False: stop reading from the client until `onUploadDrain`. */
-  push(chunk: Uint8Array): boolean
+  add(chunk: Uint8Array): boolean
   end(): void
-  destroy(): void
+  destroy(): unknown
 }
 
 /** Why an attempt failed. */

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
 import { type ConnectorOptions, createConnector } from './connector.js'
 import { failureOf } from './failure.js'
+import { SpillFile } from './spill-file.js'
 import type { Attempt, AttemptObserver, Failure, Transport, Upload, UpstreamRequest } from './transport.js'
 
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -18,6 +19,8 @@ export interface UndiciTransportOptions extends ConnectorOptions {
 const MAX_INFORMATIONAL = 16
 /** Upload bytes held while the target does not read. */
 const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
+/** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
+const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
 
 const TOO_MANY_INFORMATIONAL: Failure = {
   code: 'GW_UPSTREAM_INVALID',
@@ -201,11 +204,13 @@ function toHeaderList(raw: readonly Buffer[]): string[] {
   return list
 }
 
-/** The request body as the Readable that undici wants. */
+/** The request body as the Readable that undici wants. What comes in spite of a pause waits in a file. */
 class UndiciUpload extends Readable implements Upload {
   readonly length: number
   readonly #onDrain: () => void
+  readonly #spill = new SpillFile()
   #isFull = false
+  #hasEnded = false
 
   constructor(length: number, onDrain: () => void) {
     super({ highWaterMark: UPLOAD_HIGH_WATER_BYTES })
@@ -216,23 +221,43 @@ class UndiciUpload extends Readable implements Upload {
   }
 
   override _read(): void {
-    if (!this.#isFull) return
-    this.#isFull = false
-    this.#onDrain()
+    if (!this.#spill.isEmpty) this.#pushSpilled()
+    else if (this.#isFull) {
+      this.#isFull = false
+      this.#onDrain()
+    }
   }
 
-  override push(chunk: Uint8Array | null): boolean {
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#spill.close()
+    done(error)
+  }
+
+  add(chunk: Uint8Array): boolean {
     if (this.destroyed) return true
-    const hasRoom = super.push(chunk === null ? null : Buffer.from(chunk))
-    if (!hasRoom && chunk !== null) this.#isFull = true
+    if (this.#isFull && this.readableLength > UPLOAD_MAX_BYTES) return this.#spillChunk(chunk)
+    if (!this.#spill.isEmpty) return this.#spillChunk(chunk)
+    const hasRoom = this.push(Buffer.from(chunk))
+    if (!hasRoom) this.#isFull = true
     return hasRoom
   }
 
   end(): void {
-    if (!this.destroyed) super.push(null)
+    this.#hasEnded = true
+    if (!this.destroyed && this.#spill.isEmpty) this.push(null)
   }
 
-  override destroy(error?: Error): this {
-    return super.destroy(error)
+  #spillChunk(chunk: Uint8Array): boolean {
+    try {
+      this.#spill.append(chunk)
+    } catch (error) {
+      this.destroy(error as Error)
+    }
+    return false
+  }
+
+  #pushSpilled(): void {
+    this.push(this.#spill.take(UPLOAD_HIGH_WATER_BYTES))
+    if (this.#spill.isEmpty && this.#hasEnded) this.push(null)
   }
 }

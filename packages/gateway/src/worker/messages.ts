@@ -8,6 +8,7 @@ import type { Sample } from '../telemetry/sample.js'
  *
  *     supervisor                          worker
  *                                     ◄── hello
+ *     seat(worker)                    ──►
  *     prepare(epoch, load)            ──► prepared | failed
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
@@ -16,6 +17,8 @@ import type { Sample } from '../telemetry/sample.js'
  *     drain(deadlineMs)               ──► drained, then the process ends
  */
 export type ToWorker =
+  /** First of all, once: which worker it is from now on. A spare waits for it with its modules loaded. */
+  | { readonly kind: 'seat'; readonly worker: number }
   | PrepareMessage
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }
@@ -69,7 +72,5 @@ export interface HeartbeatMessage {
 /** How often a worker shows that its event loop turns; an eighth of what the watchdog allows. */
 export const HEARTBEAT_MS = 500
 
-/** Environment of a worker: its number, 1 to N. */
-export const WORKER_NUMBER_ENV = 'GW_WORKER'
 /** Environment of a worker: the version it reports. */
 export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'

@@ -68,7 +68,7 @@ export class UwsClientStream implements ClientStream {
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
     callbackDepth++
-    if (isLast) this.#isBodyDone = true
+    if (isLast) this.#completeBody()
     if (this.#receiver !== null) {
       this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
       if (!isLast) this.#rearm()
@@ -76,6 +76,12 @@ export class UwsClientStream implements ClientStream {
       this.#keepEarly(chunk)
     }
     callbackDepth--
+  }
+
+  /** Reading goes on even if someone is still behind with this body: what follows is the connection's next request. */
+  #completeBody(): void {
+    this.#isBodyDone = true
+    this.resumeBody()
   }
 
   /** The body came before anyone wanted it: keep this one read, at most 512 KB, and stop reading. */

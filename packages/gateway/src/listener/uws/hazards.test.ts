@@ -306,6 +306,24 @@ test('a strict listener refuses every path that is not canonical', async (t) => 
   }
 })
 
+test('a connection goes on with the next request after a large upload', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyBytes: 2e8 } },
+  })
+  const size = 50_000_000
+  const pieces = [`${POST}Content-Length: ${size}\r\n\r\n`, Buffer.alloc(size, 97)]
+  const isDone = (text: string): boolean => statusesOf(text).length === 2 && text.includes('"url":"/next"')
+  const next = 'GET /next HTTP/1.1\r\nHost: a\r\n\r\n'
+  const answer = await sendRaw(gateway.port, pieces, {
+    waitMs: 9000,
+    until: isDone,
+    reply: (text) => (statusesOf(text).length === 1 && text.includes(`"bytes":${size}`) ? next : null),
+  })
+  assert.deepEqual(statusesOf(answer.text), [200, 200])
+})
+
 // What JavaScript cannot see or change: listed in docs/limits.md, pinned here.
 
 const LIMITS: readonly {

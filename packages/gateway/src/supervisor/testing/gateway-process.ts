@@ -46,11 +46,9 @@ export function toyDocument(routeId: string, more = ''): string {
   ].join('\n')
 }
 
-/** A fresh directory that is removed after the test. */
-export function testDirectory(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'gateway-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
+/** A fresh directory for a gateway, which removes it at its end. */
+export function testDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'gateway-'))
 }
 
 /** A gateway in a process of its own, with echoing workers; everything it started is ended after the test. */
@@ -65,7 +63,7 @@ export class GatewayProcess {
   readonly #workerPids = new Set<number>()
 
   constructor(t: TestContext, options: GatewayOptions = {}) {
-    this.dir = options.dir ?? testDirectory(t)
+    this.dir = options.dir ?? testDirectory()
     this.configFile = join(this.dir, 'gateway.yaml')
     if (options.document !== undefined) this.write(options.document)
     const script = fileURLToPath(new URL('./run-supervisor.js', import.meta.url))
@@ -155,6 +153,7 @@ export class GatewayProcess {
     for (const entry of this.log('worker.ready')) this.#workerPids.add(Number(entry['pid']))
     for (const pid of [this.pid, ...this.#workerPids]) killQuietly(pid)
     await this.exited
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 

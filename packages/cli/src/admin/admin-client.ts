@@ -1,0 +1,142 @@
+import http from 'node:http'
+import https from 'node:https'
+import { EXIT, Failure } from '../failure.js'
+import { say } from '../output/output.js'
+import type { ServerOptions } from '../program/building.js'
+import { AnswerPart } from './answer-part.js'
+import { connectionReason } from './connection-reason.js'
+import { tokenOf } from './token.js'
+
+/** A request to the admin API. */
+export interface AdminRequest {
+  readonly method: 'GET' | 'PUT' | 'POST'
+  /** With its query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** The answer must be complete by then. */
+  readonly timeoutMs?: number
+}
+
+/** An answer of the admin API. */
+export interface AdminAnswer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+}
+
+const DEFAULT_SERVER = 'http://127.0.0.1:9901'
+const TIMEOUT_MS = 5000
+/** A plan of 10,000 routes takes about 10 MB. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Talks to the admin API of one gateway. */
+export class AdminClient {
+  readonly #base: URL
+  readonly #token: string | null
+
+  /** @throws Failure when the address or the token makes no sense. */
+  constructor(options: ServerOptions) {
+    this.#base = serverUrl(options.server ?? (process.env['GW_SERVER'] || DEFAULT_SERVER))
+    this.#token = tokenOf(options.tokenFile)
+    const isOpen = this.#base.protocol === 'http:' && !LOOPBACK.test(this.#base.hostname)
+    if (isOpen && this.#token !== null) say(`the token travels to ${this.origin} unencrypted; use https`)
+  }
+
+  /** What the gateway is called in messages. */
+  get origin(): string {
+    return this.#base.origin
+  }
+
+  /** Gets a JSON object. @throws Failure for every other answer. */
+  async get(
+    path: string,
+  ): Promise<{ readonly part: AnswerPart; readonly headers: http.IncomingHttpHeaders }> {
+    const answer = await this.send({ method: 'GET', path })
+    if (answer.status !== 200) throw this.refused(answer)
+    return { part: this.parsed(answer), headers: answer.headers }
+  }
+
+  /** Sends a request. @throws Failure when nobody answers, or the caller may not do this. */
+  async send(request: AdminRequest): Promise<AdminAnswer> {
+    const answer = await this.#exchange(request).catch((error: unknown) => {
+      const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
+      const text = `cannot reach the gateway at ${this.origin} (${reason}); is it running? set --server or GW_SERVER`
+      throw new Failure(EXIT.unreachable, text)
+    })
+    if (isUnauthorised(answer)) throw this.refused(answer)
+    return answer
+  }
+
+  /** The JSON object of an answer. @throws Failure when it is none. */
+  parsed(answer: AdminAnswer): AnswerPart {
+    try {
+      return new AnswerPart(JSON.parse(answer.text), 'the answer')
+    } catch {
+      throw new Failure(
+        EXIT.failed,
+        `${this.origin} answered something that is no JSON object; is it a gateway?`,
+      )
+    }
+  }
+
+  /** An answer that is no success, as a failure with the exit code that belongs to it. */
+  refused(answer: AdminAnswer): Failure {
+    const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
+    const detail = detailOf(answer)
+    const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
+    return new Failure(exit, text)
+  }
+
+  #exchange(request: AdminRequest): Promise<AdminAnswer> {
+    const { method, path, body, timeoutMs = TIMEOUT_MS } = request
+    const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
+    if (this.#token !== null) headers['authorization'] = `Bearer ${this.#token}`
+    if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
+    const { request: open } = this.#base.protocol === 'https:' ? https : http
+    const signal = AbortSignal.timeout(timeoutMs)
+    return new Promise((resolve, reject) => {
+      const call = open(new URL(path, this.#base), { method, headers, signal, agent: false }, (res) => {
+        const { statusCode: status = 0, headers: fields } = res
+        collect(res).then((text) => resolve({ status, headers: fields, text }), reject)
+      })
+      call.on('error', reject)
+      call.end(body)
+    })
+  }
+}
+
+async function collect(res: http.IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of res as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function serverUrl(text: string): URL {
+  if (URL.canParse(text)) {
+    const url = new URL(text)
+    if (/^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
+  }
+  throw new Failure(EXIT.usage, `'${text}' is not the URL of a gateway; write for example ${DEFAULT_SERVER}`)
+}
+
+/** 429: too many wrong tokens came from here. */
+function isUnauthorised({ status }: AdminAnswer): boolean {
+  return status === 401 || status === 403 || status === 429
+}
+
+/** What a problem (RFC 9457) says; empty for anything else. */
+function detailOf({ text }: AdminAnswer): string {
+  try {
+    const { detail, title } = JSON.parse(text) as { readonly detail?: unknown; readonly title?: unknown }
+    return [detail, title].find((one) => typeof one === 'string') ?? ''
+  } catch {
+    return ''
+  }
+}

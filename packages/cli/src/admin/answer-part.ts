@@ -1,0 +1,69 @@
+import { EXIT, Failure } from '../failure.js'
+
+/**
+ * An object within an answer, read member by member. Whoever answers may be another version or no gateway at all, so
+ * every member is checked when it is read.
+ */
+export class AnswerPart {
+  /** The object as it came. */
+  readonly value: Readonly<Record<string, unknown>>
+  readonly #where: string
+
+  /** @throws Failure when the value is no object. */
+  constructor(value: unknown, where: string) {
+    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is no object; is this another version?`)
+    this.value = value
+    this.#where = where
+  }
+
+  text(name: string): string {
+    return this.#member(name, (value) => typeof value === 'string') as string
+  }
+
+  /** A text; null when the member is null or absent. */
+  textOrNull(name: string): string | null {
+    return this.#isAbsent(name) ? null : this.text(name)
+  }
+
+  number(name: string): number {
+    return this.#member(name, (value) => typeof value === 'number') as number
+  }
+
+  /** A number; null when the member is null or absent. */
+  numberOrNull(name: string): number | null {
+    return this.#isAbsent(name) ? null : this.number(name)
+  }
+
+  flag(name: string): boolean {
+    return this.#member(name, (value) => typeof value === 'boolean') as boolean
+  }
+
+  texts(name: string): readonly string[] {
+    const areTexts = (value: unknown): boolean =>
+      Array.isArray(value) && value.every((item) => typeof item === 'string')
+    return this.#member(name, areTexts) as readonly string[]
+  }
+
+  part(name: string): AnswerPart {
+    return new AnswerPart(this.#member(name, isObject), `${name} of ${this.#where}`)
+  }
+
+  parts(name: string): readonly AnswerPart[] {
+    const items = this.#member(name, Array.isArray) as readonly unknown[]
+    return items.map((item, i) => new AnswerPart(item, `${name}[${i}] of ${this.#where}`))
+  }
+
+  #isAbsent(name: string): boolean {
+    return this.value[name] === undefined || this.value[name] === null
+  }
+
+  #member(name: string, isExpected: (value: unknown) => boolean): unknown {
+    const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined
+    if (isExpected(value)) return value
+    throw new Failure(EXIT.failed, `${this.#where} has no usable '${name}'; is this another version?`)
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

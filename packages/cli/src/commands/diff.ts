@@ -1,0 +1,26 @@
+import { diffPlans, displayPlan, formatDiff } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+import { AdminClient } from '../admin/admin-client.js'
+import { loadFile } from '../document.js'
+import { EXIT } from '../failure.js'
+import { print, printValue } from '../output/output.js'
+import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
+import { servingPlan } from './serving-plan.js'
+
+interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
+  readonly exitCode?: boolean
+}
+
+/** Prints what differs between a document and what serves. */
+export async function diff(options: DiffOptions): Promise<number> {
+  const load = loadFile(options.config)
+  const { plan, tag } = await servingPlan(new AdminClient(options))
+  // A gateway masks the secrets of its plan, so ours are masked too; the digest still tells whether they differ.
+  const changes = diffPlans(plan, displayPlan(load.plan, catalog), catalog)
+  const isSame = tag === `"${load.digest}"`
+  const hidden = !isSame && changes.length === 0
+  if (options.output !== 'table') await printValue({ different: !isSame, hidden, changes }, options.output)
+  else if (isSame) print('no differences')
+  else print(...(hidden ? ['~ secrets that stand in the document'] : formatDiff(changes)))
+  return !isSame && options.exitCode === true ? EXIT.differences : EXIT.ok
+}

@@ -1,0 +1,115 @@
+import type { Explanation } from '@sluice/gateway'
+import { tableLines } from '../output/table.js'
+import { bytesText, countText, durationText, visibleText } from '../output/text.js'
+
+type Route = NonNullable<Explanation['route']>
+type Action = Route['action']
+type Policy = Route['policies'][number]
+type Loser = Explanation['losers'][number]
+
+/** Losers that have another host or path; more are only counted. */
+const MAX_FAR = 10
+
+/** An explanation for people. */
+export function explanationLines(explanation: Explanation, isComplete: boolean): string[] {
+  const { request, route, losers } = explanation
+  const query = request.query === '' ? '' : `?${request.query}`
+  const head = `${request.method} ${request.scheme}://${request.host}${request.path}${query}, from ${request.clientIp}`
+  return [
+    visibleText(head),
+    ...verdictLines(explanation),
+    ...(route === null ? [] : routeLines(route)),
+    ...loserLines(losers, isComplete),
+  ]
+}
+
+function verdictLines({ outcome, refusal, route }: Explanation): string[] {
+  if (outcome === 'health') return ['answered by the listener itself, as its health check']
+  if (route !== null) return [`route ${route.id} takes it, with ${route.path}`]
+  return [`refused with ${refusal?.status} ${refusal?.code}: ${refusal?.detail}`]
+}
+
+function routeLines(route: Route): string[] {
+  const params = Object.entries(route.params).map(([name, value]) => `${name}=${visibleText(value)}`)
+  const facts: [string, string][] = [
+    ...(params.length > 0 ? [['parameters', params.join('  ')] as [string, string]] : []),
+    ...actionFacts(route.action),
+    ...(route.timeouts === null ? [] : [['timeouts', timeoutsText(route.timeouts)] as [string, string]]),
+    ['limits', limitsText(route.limits)],
+    ['policies', route.policies.length === 0 ? 'none' : 'in this order'],
+  ]
+  return ['', ...facts.map(([name, text]) => `  ${name.padEnd(12)}${text}`), ...policyLines(route.policies)]
+}
+
+function actionFacts(action: Action): [string, string][] {
+  if (action.kind === 'respond') return [['answers', `${action.status}, by itself`]]
+  if (action.kind === 'redirect') {
+    return [['redirects', `${action.status} to ${action.location ?? 'a place that depends on a reference'}`]]
+  }
+  const targets = action.targets.map(({ url, weight, role }) => {
+    const notes = [...(weight === 1 ? [] : [`weight ${weight}`]), ...(role === 'primary' ? [] : [role])]
+    return notes.length === 0 ? url : `${url} (${notes.join(', ')})`
+  })
+  return [
+    ['upstream', `${action.upstream}, ${action.balance}: ${targets.join(', ')}`],
+    [
+      'gets',
+      `${action.path ?? 'a path that depends on a reference'}, Host ${action.host ?? 'of the target'}`,
+    ],
+  ]
+}
+
+function timeoutsText({ connectMs, headersMs, idleMs, totalMs }: NonNullable<Route['timeouts']>): string {
+  const times = { connect: connectMs, headers: headersMs, idle: idleMs, total: totalMs }
+  return Object.entries(times)
+    .map(([name, ms]) => `${name} ${durationText(ms)}`)
+    .join(', ')
+}
+
+function limitsText({ bodyBytes, urlBytes, headerBytes, headers, bodyIdleMs }: Route['limits']): string {
+  return [
+    `body ${bytesText(bodyBytes)}`,
+    `silence within it ${durationText(bodyIdleMs)}`,
+    `URL ${bytesText(urlBytes)}`,
+    `headers ${bytesText(headerBytes)} in ${countText(headers, 'field')}`,
+  ].join(', ')
+}
+
+function policyLines(policies: readonly Policy[]): string[] {
+  return policies.flatMap(({ id, use, when, verdict, onError, with: settings }, i) => {
+    const name = id === use ? use : `${use} (${id})`
+    const failure = onError === 'continue' ? ', goes on when it fails' : ''
+    return [
+      `    ${i + 1}. ${name}${verdictText(verdict)}${failure}`,
+      ...(when === null ? [] : [`       when ${when}`]),
+      `       with ${JSON.stringify(settings)}`,
+    ]
+  })
+}
+
+function verdictText(verdict: Policy['verdict']): string {
+  if (verdict === 'always') return ''
+  if (verdict === 'unknown') return ', if its condition holds then'
+  if (verdict === 'fails') return ', and its condition cannot be evaluated'
+  return verdict === 'true' ? ', its condition holds' : ', left out: its condition does not hold'
+}
+
+/** Near misses first; of those that are for another host or path only the first few. */
+function loserLines(losers: readonly Loser[], isComplete: boolean): string[] {
+  if (losers.length === 0) return []
+  const isFar = ({ failed }: Loser): boolean => failed === 'host' || failed === 'path'
+  const far = losers.filter(isFar)
+  const shown = [
+    ...losers.filter((loser) => !isFar(loser)),
+    ...far.slice(0, isComplete ? undefined : MAX_FAR),
+  ]
+  const rows = shown.map(({ id, path, reason }) => [id, path, reason])
+  const rest = losers.length - shown.length
+  return [
+    '',
+    ...tableLines(['OTHER ROUTE', 'PATH', 'WHY NOT'], rows),
+    ...(rest === 0
+      ? []
+      : [`and ${countText(rest, 'more route')} for other hosts or paths; --all lists them`]),
+  ]
+}

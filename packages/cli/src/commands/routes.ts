@@ -1,0 +1,57 @@
+import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { EXIT, Failure } from '../failure.js'
+import { printTable, printValue } from '../output/output.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+
+type RoutesOptions = OutputOptions & ServerOptions
+
+const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES']
+
+/** Prints the routes that serve, the one that wins first. */
+export async function listRoutes(options: RoutesOptions): Promise<number> {
+  const { part } = await new AdminClient(options).get('/v1/routes')
+  if (options.output !== 'table') await printValue(part.value, options.output)
+  else printTable(HEADINGS, part.parts('routes').map(routeRow))
+  return EXIT.ok
+}
+
+/** Prints everything about one route. */
+export async function showRoute(options: RoutesOptions, id: string): Promise<number> {
+  const { part } = await new AdminClient(options).get('/v1/routes')
+  const routes = part.parts('routes')
+  const route = routes.find((one) => one.text('id') === id)
+  if (route === undefined) throw new Failure(EXIT.failed, unknownRoute(id, routes))
+  await printValue(route.value, options.output)
+  return EXIT.ok
+}
+
+function unknownRoute(id: string, routes: readonly AnswerPart[]): string {
+  const near = routes.map((one) => one.text('id')).filter((one) => one.includes(id) || id.includes(one))
+  const hint = near.length === 0 ? 'gw routes lists them' : `did you mean ${near.slice(0, 5).join(', ')}`
+  return `there is no route '${id}'; ${hint}`
+}
+
+function routeRow(route: AnswerPart): string[] {
+  const match = route.part('match')
+  return [
+    route.text('id'),
+    match.texts('hosts').join(' ') || '*',
+    match.texts('methods').join(' ') || '*',
+    match.part('path').text('text') || '/*',
+    destination(route.part('action')),
+    policyNames(route) || '-',
+  ]
+}
+
+function destination(action: AnswerPart): string {
+  const kind = action.text('kind')
+  return kind === 'proxy' ? action.text('upstream') : `${kind} ${action.number('status')}`
+}
+
+function policyNames(route: AnswerPart): string {
+  return route
+    .parts('policies')
+    .map((policy) => policy.text('use'))
+    .join(' ')
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { EXIT, Failure } from '../failure.js'
+import { type Format, print, printTable, printValue, say, turnPage } from '../output/output.js'
+import { ageText, bytesText, shortDigest, visibleText } from '../output/text.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+import { untilSignal } from './until-signal.js'
+
+interface StatusOptions extends OutputOptions, ServerOptions {
+  readonly watch?: boolean
+}
+
+const WATCH_EVERY_MS = 2000
+const HEADINGS = [
+  'WORKER',
+  'PID',
+  'STATE',
+  'CONFIG',
+  'IN FLIGHT',
+  'CONNECTIONS',
+  'RESTARTS',
+  'MEMORY',
+  'LAG',
+  'UP',
+]
+
+/** Prints the state of the gateway, with `--watch` again and again until a signal. */
+export async function status(options: StatusOptions): Promise<number> {
+  const client = new AdminClient(options)
+  await printStatus(client, options.output)
+  if (options.watch !== true) return EXIT.ok
+  const { signal } = untilSignal()
+  while (await pause(signal)) {
+    if (options.output === 'table') turnPage()
+    await printStatus(client, options.output).catch(tellUnreachable)
+  }
+  return EXIT.ok
+}
+
+/** False when the signal came. */
+function pause(signal: AbortSignal): Promise<boolean> {
+  return sleep(WATCH_EVERY_MS, true, { signal }).catch(() => false)
+}
+
+/** Who watches a gateway wants to see it come back. */
+function tellUnreachable(error: unknown): void {
+  if (!(error instanceof Failure) || error.exit !== EXIT.unreachable) throw error
+  say(error.message)
+}
+
+async function printStatus(client: AdminClient, format: Format): Promise<void> {
+  const { part } = await client.get('/v1/status')
+  if (format !== 'table') return printValue(part.value, format)
+  print(...summary(part), '')
+  printTable(HEADINGS, part.parts('workers').map(workerRow))
+}
+
+function summary(part: AnswerPart): string[] {
+  const reason = part.textOrNull('reason')
+  const state = part.flag('ready') ? 'ready' : `not ready: ${reason ?? 'for an unknown reason'}`
+  const digest = shortDigest(part.textOrNull('digest'))
+  return [
+    `Sluice ${part.text('version')}, up ${ageText(part.number('uptimeMs'))}, ${state}`,
+    `configuration ${digest}, from ${part.textOrNull('origin') ?? '-'}`,
+    ...part
+      .parts('listeners')
+      .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
+    ...part.texts('warnings').map((warning) => `warning: ${warning}`),
+  ].map(visibleText)
+}
+
+function workerRow(worker: AnswerPart): (string | number)[] {
+  return [
+    worker.number('id'),
+    worker.numberOrNull('pid') ?? '-',
+    worker.text('state'),
+    shortDigest(worker.textOrNull('digest')),
+    worker.number('inFlight'),
+    worker.number('connections'),
+    worker.number('restarts'),
+    bytesText(worker.number('rssBytes')),
+    `${worker.number('loopLagMs').toFixed(0)} ms`,
+    ageText(worker.number('uptimeMs')),
+  ]
+}

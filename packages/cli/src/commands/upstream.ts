@@ -1,0 +1,32 @@
+import { AdminClient } from '../admin/admin-client.js'
+import type { AnswerPart } from '../admin/answer-part.js'
+import { EXIT } from '../failure.js'
+import { printTable, printValue } from '../output/output.js'
+import type { Cell } from '../output/table.js'
+import type { OutputOptions, ServerOptions } from '../program/building.js'
+
+const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', 'ATTEMPTS', 'FAILURES']
+
+/** Prints the targets of every upstream, with what all workers counted since they started. */
+export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<number> {
+  const { part } = await new AdminClient(options).get('/v1/upstreams')
+  if (options.output !== 'table') await printValue(part.value, options.output)
+  else printTable(HEADINGS, part.parts('upstreams').flatMap(targetRows))
+  return EXIT.ok
+}
+
+function targetRows(upstream: AnswerPart): Cell[][] {
+  return upstream.parts('targets').map((target) => {
+    const numbers = target.part('numbers')
+    return [
+      upstream.text('name'),
+      upstream.text('balance'),
+      target.text('url'),
+      target.text('role'),
+      target.number('weight'),
+      numbers.numberOrNull('gw_upstream_active') ?? 0,
+      numbers.numberOrNull('gw_upstream_attempts_total') ?? 0,
+      numbers.numberOrNull('gw_upstream_failures_total') ?? 0,
+    ]
+  })
+}

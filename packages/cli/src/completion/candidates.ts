@@ -1,0 +1,77 @@
+import type { Command, Option } from 'commander'
+import { EXIT } from '../failure.js'
+import { print } from '../output/output.js'
+
+/** Something that may stand where the cursor is. */
+export interface Candidate {
+  readonly text: string
+  readonly description: string
+}
+
+/** Prints the candidates for the last of the words behind `gw`, one a line, with a tab before the description. */
+export function printCandidates(program: Command, words: readonly string[]): number {
+  print(...candidates(program, words).map(({ text, description }) => `${text}\t${description}`))
+  return EXIT.ok
+}
+
+/** What may stand in place of the last of the words behind `gw`; empty: anything, such as a file. */
+export function candidates(program: Command, words: readonly string[]): Candidate[] {
+  const last = words.at(-1) ?? ''
+  const { command, operands, open } = position(program, words.slice(0, -1))
+  return possible(command, { last, operands, open }).filter(({ text }) => text.startsWith(last))
+}
+
+interface Position {
+  readonly command: Command
+  /** Arguments of the command so far. */
+  readonly operands: number
+  /** The option that waits for its value; null: none. */
+  readonly open: Option | null
+}
+
+function position(program: Command, words: readonly string[]): Position {
+  let command = program
+  let operands = 0
+  let open: Option | null = null
+  for (const word of words) {
+    if (open !== null) open = null
+    else if (word.startsWith('-')) open = openedBy(word, command)
+    else {
+      const child = command.commands.find((one) => one.name() === word || one.aliases().includes(word))
+      if (child === undefined) operands++
+      else command = child
+    }
+  }
+  return { command, operands, open }
+}
+
+function possible(
+  command: Command,
+  { last, operands, open }: Omit<Position, 'command'> & { readonly last: string },
+): Candidate[] {
+  if (open !== null) return choices(open.argChoices)
+  if (last.startsWith('-')) return optionsOf(command).map(optionCandidate)
+  const visible = command.createHelp().visibleCommands(command)
+  const children = visible.map((one) => ({ text: one.name(), description: one.description() }))
+  return children.length > 0 ? children : choices(command.registeredArguments[operands]?.argChoices)
+}
+
+function openedBy(word: string, command: Command): Option | null {
+  const option = optionsOf(command).find((one) => one.short === word || one.long === word)
+  return option !== undefined && (option.required || option.optional) ? option : null
+}
+
+/** Its own and those of the program. */
+function optionsOf(command: Command): readonly Option[] {
+  const help = command.createHelp()
+  const all = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
+  return command.parent === null ? help.visibleOptions(command) : all
+}
+
+function optionCandidate(option: Option): Candidate {
+  return { text: option.long ?? option.short ?? '', description: option.description }
+}
+
+function choices(values: readonly string[] | undefined): Candidate[] {
+  return (values ?? []).map((text) => ({ text, description: '' }))
+}

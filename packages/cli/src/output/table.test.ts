@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { tableLines } from './table.js'
+
+test('columns are as wide as their widest cell, numbers stand to the right, ends are not padded', () => {
+  assert.deepEqual(
+    tableLines(
+      ['NAME', 'COUNT', 'STATE'],
+      [
+        ['a', 7, 'ok'],
+        ['longer', 1200, ''],
+      ],
+    ),
+    ['NAME    COUNT  STATE', 'a           7  ok', 'longer   1200'],
+  )
+})
+
+test('a table without rows is its headings', () => {
+  assert.deepEqual(tableLines(['A', 'B'], []), ['A  B'])
+})
+
+test('what does not fit is cut in the widest column, and a column keeps some width', () => {
+  const rows = [['short', 'a text that is much too long for the terminal']]
+  assert.deepEqual(tableLines(['ID', 'TEXT'], rows, 24), ['ID     TEXT', 'short  a text that is m…'])
+  assert.deepEqual(tableLines(['ID', 'TEXT'], rows, 3), ['ID     TEXT', 'short  a text …'])
+})
+
+test('what came from elsewhere cannot steer the terminal or break the table', () => {
+  const [, line] = tableLines(['TEXT'], [['a\u001b[2J\nb\u202e']])
+  assert.equal(line, 'a\\u{1b}[2J\\u{a}b\\u{202e}')
+})
+
+test('no line is wider than asked when the columns allow it', () => {
+  const cell = fc.oneof(fc.string({ maxLength: 40 }), fc.integer())
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(cell, cell, cell), { maxLength: 6 }),
+      fc.integer({ min: 28, max: 120 }),
+      (rows, width) => {
+        for (const line of tableLines(['A', 'B', 'C'], rows, width)) {
+          assert.ok([...line].length <= width, line)
+        }
+      },
+    ),
+  )
+})

@@ -1,0 +1,46 @@
+/** `3.2 MB` of a number of bytes; units are powers of 1024. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
+}
+
+/** `2h 13m` of a time in milliseconds that has passed: whole seconds, the two largest units. */
+export function ageText(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  if (seconds < 60) return `${seconds}s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}m ${seconds % 60}s`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`
+}
+
+/** `1.5s` of a setting in milliseconds, as a document would say it; `none` for 0. */
+export function durationText(ms: number): string {
+  if (ms === 0) return 'none'
+  if (ms % 60_000 === 0) return `${ms / 60_000}m`
+  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`
+}
+
+/** `1 route`, `2 routes`. */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The beginning of a digest: enough to tell two plans apart by eye. */
+export function shortDigest(digest: string | null): string {
+  return digest === null ? '-' : digest.slice(0, 12)
+}
+
+/** Characters that change what a terminal does or shows, and line ends, which would break a table. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** Text from elsewhere, made safe for a terminal: it is shown, never obeyed. */
+export function visibleText(text: string): string {
+  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { createProgram } from './program.js'
+import { gw, scratch } from './testing.js'
+
+const BINARY = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
+
+function leaves(command: Command, path: string): [string, Command][] {
+  const children = command.commands.filter((child) => !child.name().startsWith('__'))
+  if (children.length === 0) return [[path, command]]
+  return children.flatMap((child) => leaves(child, `${path} ${child.name()}`))
+}
+
+test('every command has a help with an example of itself', () => {
+  for (const [path, command] of leaves(createProgram(), 'gw')) {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => (help += text) })
+    command.outputHelp()
+    assert.match(help, new RegExp(`\\nExamples?:\\n  ${path.replace(' list', '( list)?')}`), path)
+  }
+})
+
+const MISTAKES: readonly (readonly [string, RegExp])[] = [
+  ['stauts', /^unknown command 'stauts' \(did you mean status\?\); see gw --help\n$/],
+  ['status --wach', /^unknown option '--wach' \(did you mean --watch\?\); see gw status --help\n$/],
+  ['logs tial', /^unknown command 'tial' \(did you mean tail\?\); see gw logs --help\n$/],
+  ['validate', /^required option '-c, --config <file>' not specified; see gw validate --help\n$/],
+  ['validate -c a b', /^too many arguments for 'validate'; expected 0 arguments but got 1; /],
+  ['validate -c', /^option '-c, --config <file>' argument missing; /],
+  ['validate -c a -o xml', /allowed choices are table, json, yaml; see gw validate --help\n$/],
+  ['start -c a --workers 0', /write a whole number from 1 to 64; see gw start --help\n$/],
+  ['start -c a --workers 1.5', /write a whole number from 1 to 64/],
+  ['start -c a --tier W3', /allowed choices are W1, W2, W4, W8/],
+  ['explain GET -c a', /^missing required argument 'url'; see gw explain --help\n$/],
+  ['', /^Usage: gw /],
+  ['logs', /^Usage: gw logs /],
+  ['status --server nonsense', /^'nonsense' is not the URL of a gateway; write for example http:/],
+  ['status --server ftp://a', /is not the URL of a gateway/],
+  ['status --server http://user:secret@a', /is not the URL of a gateway/],
+  ['logs tail --status 9x', /^'9x' is not a status; write for example 404, 5xx or 400-499\n$/],
+]
+
+for (const [line, message] of MISTAKES) {
+  test(`wrong usage is told and exits with 64: gw ${line}`, async () => {
+    const { code, stdout, stderr } = await gw(line.split(' ').filter(Boolean))
+    assert.match(stderr, message)
+    assert.deepEqual([code, stdout], [64, ''])
+  })
+}
+
+test('help and version are results', async () => {
+  const version = `${JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version}`
+  const [help, command, flag, json] = await Promise.all([
+    gw(['--help']),
+    gw(['help', 'deploy']),
+    gw(['--version']),
+    gw(['version', '-o', 'json']),
+  ])
+  assert.match(help.stdout, /With a running gateway:\n {2}deploy .*\n[\s\S]*Exit codes:/)
+  assert.match(command.stdout, /^Usage: gw deploy /)
+  assert.equal(flag.stdout, `${version}\n`)
+  assert.deepEqual(JSON.parse(json.stdout), { schemaVersion: 1, gw: version, node: process.versions.node })
+  for (const { code, stderr } of [help, command, flag, json]) assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('help loads no more than the command tree', async (t) => {
+  const coverage = scratch(t)
+  await gw(['--help'], { env: { NODE_V8_COVERAGE: coverage } })
+  const files = readdirSync(coverage).flatMap((name) => loadedFiles(join(coverage, name)))
+  const own = files.filter((file) => file.includes('/packages/'))
+  const foreign = files.filter((file) => file.includes('/node_modules/'))
+  const isOfTree = (file: string): boolean =>
+    /\/cli\/(bin\/gw\.mjs|dist\/(main|program|failure|version|program\/[a-z-]+|output\/[a-z-]+)\.js)$/.test(
+      file,
+    )
+  assert.ok(own.length > 5)
+  assert.deepEqual(
+    own.filter((file) => !isOfTree(file)),
+    [],
+  )
+  assert.deepEqual(
+    foreign.filter((file) => !/\/node_modules\/(commander|picocolors)\//.test(file)),
+    [],
+  )
+})
+
+function loadedFiles(report: string): string[] {
+  const { result } = JSON.parse(readFileSync(report, 'utf8')) as {
+    readonly result: readonly { readonly url: string }[]
+  }
+  return result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
+}
+
+test('colours are for terminals, and NO_COLOR and FORCE_COLOR have the last word', async () => {
+  const args = ['policy', 'list']
+  const [plain, none, forced] = await Promise.all([
+    gw(args, { env: { NO_COLOR: '', CI: 'true' } }),
+    gw(args, { env: { NO_COLOR: '1' } }),
+    gw(args, { env: { NO_COLOR: '', FORCE_COLOR: '1' } }),
+  ])
+  assert.ok(!plain.stdout.includes('\u001b'))
+  assert.equal(none.stdout, plain.stdout)
+  assert.ok(forced.stdout.startsWith('\u001b[1m'))
+})
+
+test('a reader that goes away ends a command without a word', async () => {
+  const child = spawn(process.execPath, [BINARY, 'policy', 'doc', 'api-key', '-o', 'json'])
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  child.stdout.destroy()
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('--quiet leaves out messages, not results', async () => {
+  const [quiet, usual] = await Promise.all([gw(['new-key', '--quiet']), gw(['--quiet', 'new-key'])])
+  for (const { code, stdout, stderr } of [quiet, usual]) {
+    assert.match(stdout, /^key {4}gw_\S+\nsha256 [0-9a-f]{64}\n$/)
+    assert.deepEqual([code, stderr], [0, ''])
+  }
+})

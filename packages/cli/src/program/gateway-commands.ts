@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import { runs, withDocument, withExample, withOutput } from './building.js'
+
+/** Adds the commands that talk to a running gateway through its admin API. */
+export function addGatewayCommands(program: Command): void {
+  program.commandsGroup('With a running gateway:')
+  addDeploy(program)
+  addDiff(program)
+  addStatus(program)
+  addRoutes(program)
+  addUpstream(program)
+  addDrain(program)
+}
+
+function addDeploy(program: Command): void {
+  const deploy = program.command('deploy').description('bring a document to all workers, or to none')
+  withDocument(deploy)
+    .option('--dry-run', 'only say what would change')
+    .option('--note <text>', 'why, for the history of deploys')
+  withOutput(deploy, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/deploy.js')).deploy),
+  )
+  withExample(deploy, 'gw deploy -c gateway.yaml --note "raise the limits"')
+}
+
+function addDiff(program: Command): void {
+  const diff = program.command('diff').description('what differs between a document and what serves')
+  withDocument(diff).option('--exit-code', 'exit with 2 when there are differences')
+  withOutput(diff, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/diff.js')).diff),
+  )
+  withExample(diff, 'gw diff -c gateway.yaml --exit-code')
+}
+
+function addStatus(program: Command): void {
+  const status = program
+    .command('status')
+    .description('workers, listeners, and the configuration that serves')
+    .option('-w, --watch', 'again every 2 s')
+  withOutput(status, 'table', 'json', 'yaml', 'jsonl').action(
+    runs(async () => (await import('../commands/status.js')).status),
+  )
+  withExample(status, 'gw status --watch')
+}
+
+function addRoutes(program: Command): void {
+  const routes = program.command('routes').alias('route').description('the routes that serve')
+  const list = routes.command('list', { isDefault: true }).description('all, the one that wins first')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/routes.js')).listRoutes),
+  )
+  withExample(list, 'gw routes')
+  const show = routes.command('show').description('everything about one').argument('<id>', 'the route')
+  withOutput(show, 'yaml', 'json').action(runs(async () => (await import('../commands/routes.js')).showRoute))
+  withExample(show, 'gw routes show orders')
+}
+
+function addUpstream(program: Command): void {
+  const upstream = program.command('upstream').alias('upstreams').description('the upstreams that serve')
+  const list = upstream
+    .command('list', { isDefault: true })
+    .description('their targets, with what the workers counted')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/upstream.js')).listUpstreams),
+  )
+  withExample(list, 'gw upstream list')
+}
+
+function addDrain(program: Command): void {
+  const drain = program
+    .command('drain')
+    .description('end the gateway gently: not ready, finish what is in flight, exit')
+    .option('--yes', 'do not ask on a terminal')
+    .action(runs(async () => (await import('../commands/drain.js')).drain))
+  withExample(drain, 'gw drain --yes')
+}

@@ -1,0 +1,72 @@
+import { Argument, type Command } from 'commander'
+import { runs, withExample, withOutput } from './building.js'
+
+/** Adds the commands that need neither a document nor a gateway. */
+export function addToolCommands(program: Command): void {
+  program.commandsGroup('Tools:')
+  addSecrets(program)
+  addPolicy(program)
+  const version = program.command('version').description('the versions of gw and of Node.js')
+  withOutput(version, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/version.js')).showVersion),
+  )
+  withExample(version, 'gw version -o json')
+  addCompletion(program)
+  program.commandsGroup('')
+}
+
+function addSecrets(program: Command): void {
+  const password = program
+    .command('hash-password')
+    .description('hash a password from stdin, for basic-auth')
+    .action(runs(async () => (await import('../commands/secrets.js')).printPasswordHash))
+  withExample(password, 'gw hash-password', 'gw hash-password < password.txt')
+  const newKey = program
+    .command('new-key')
+    .description('make a key, for api-key and for tokens of the admin API')
+  withOutput(newKey, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/secrets.js')).printNewKey),
+  )
+  withExample(newKey, 'gw new-key')
+  const key = program
+    .command('hash-key')
+    .description('digest of a key from stdin, for api-key and for tokens of the admin API')
+    .action(runs(async () => (await import('../commands/secrets.js')).printKeyHash))
+  withExample(key, 'gw hash-key < key.txt')
+}
+
+function addPolicy(program: Command): void {
+  const policy = program.command('policy').description('the policies of this version')
+  const list = policy.command('list').description('all, with what they do')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/policy.js')).listPolicies),
+  )
+  withExample(list, 'gw policy list')
+  const doc = policy
+    .command('doc')
+    .description('parameters and behaviour of one; as JSON, its schema')
+    .argument('<name>', 'the policy')
+  withOutput(doc, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/policy.js')).documentPolicy),
+  )
+  withExample(doc, 'gw policy doc api-key')
+}
+
+function addCompletion(program: Command): void {
+  const completion = program
+    .command('completion')
+    .description('print the script that completes gw in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .action(runs(async () => (await import('../completion/scripts.js')).printScript))
+  withExample(completion, 'gw completion bash > /etc/bash_completion.d/gw')
+  program
+    .command('__complete', { hidden: true })
+    .description('print what may stand at the last of these words; for the scripts of gw completion')
+    .argument('[words...]')
+    .action(
+      runs(async () => {
+        const { printCandidates } = await import('../completion/candidates.js')
+        return (_options: object, ...words: string[]) => printCandidates(program, words)
+      }),
+    )
+}

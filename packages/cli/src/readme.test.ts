@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { Command } from 'commander'
+import { createProgram } from './program.js'
+
+const README = new URL('../README.md', import.meta.url)
+const BEGIN = '<!-- commands: written by readme.test.js with UPDATE_GOLDEN=1 -->\n'
+const END = '<!-- end of commands -->'
+
+function rows(command: Command, path: string): string[] {
+  const children = command.commands.filter((child) => !child.name().startsWith('__'))
+  if (children.length > 0) return children.flatMap((child) => rows(child, `${path} ${child.name()}`))
+  const operands = command.registeredArguments.map((argument) => ` ${argument.name().toUpperCase()}`)
+  const options = command.options.filter((option) => !option.negate).map((option) => `\`${option.flags}\``)
+  return [`| \`${path}${operands.join('')}\` | ${command.description()} | ${options.join(' ')} |`]
+}
+
+function table(): string {
+  const lines = [
+    '| command | what it does | options |',
+    '| --- | --- | --- |',
+    ...rows(createProgram(), 'gw'),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+test('the README lists the commands as they are', () => {
+  const readme = readFileSync(README, 'utf8')
+  const begin = readme.indexOf(BEGIN) + BEGIN.length
+  const end = readme.indexOf(END)
+  assert.ok(begin >= BEGIN.length && end >= begin, 'the README has no place for the commands')
+  if (process.env['UPDATE_GOLDEN'] === '1') {
+    writeFileSync(README, readme.slice(0, begin) + table() + readme.slice(end))
+  } else assert.equal(readme.slice(begin, end), table())
+})

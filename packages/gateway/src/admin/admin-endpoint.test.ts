@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect } from 'node:tls'
+import type { AdminPlan } from '@sluice/config'
+import { TOY_ADMIN } from '../supervisor/testing/toy-plan.js'
+import { until } from '../supervisor/testing/until.js'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import { AdminEndpoint } from './admin-endpoint.js'
+import { ToyBackend } from './testing/toy-backend.js'
+import { TOY_CERTIFICATES } from './testing/toy-certificate.js'
+
+const TOKEN = {
+  id: 'ops',
+  sha256: createHash('sha256').update('secret').digest('hex'),
+  role: 'admin',
+} as const
+const ELSEWHERE: AdminPlan = { ...TOY_ADMIN, address: '[::1]:0', host: '::1' }
+
+function endpoint(t: TestContext) {
+  const admin = new AdminEndpoint(new ToyBackend(), createOperationLog({ write: () => {} }))
+  t.after(() => admin.close())
+  const change = async (plan: AdminPlan) => {
+    const preparation = await admin.prepare(plan)
+    assert.ok(preparation.ok)
+    return preparation.prepared
+  }
+  return { admin, change }
+}
+
+function certificateFiles(t: TestContext) {
+  const dir = mkdtempSync(join(tmpdir(), 'admin-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
+  const put = (name: keyof typeof TOY_CERTIFICATES) => {
+    writeFileSync(files.certFile, TOY_CERTIFICATES[name].cert)
+    writeFileSync(files.keyFile, TOY_CERTIFICATES[name].key)
+  }
+  put('localhost')
+  return { files, put }
+}
+
+const statusOf = (url: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${url}/v1/status`, { headers }).then(
+    (response) => response.status,
+    () => 'refused',
+  )
+
+/** The common name of the certificate behind an address. */
+function commonName(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), rejectUnauthorized: false })
+    socket.once('error', reject)
+    socket.once('secureConnect', () => {
+      const { CN } = socket.getPeerCertificate().subject
+      socket.destroy()
+      resolve(String(CN))
+    })
+  })
+}
+
+test('the first address answers as soon as it is prepared, a discarded one no more', async (t) => {
+  const { admin, change } = endpoint(t)
+  assert.equal(admin.url, null)
+  const prepared = await change(TOY_ADMIN)
+  const url = admin.url ?? ''
+  assert.equal(await statusOf(url), 200)
+  await prepared.discard()
+  assert.equal(admin.url, null)
+  assert.equal(await statusOf(url), 'refused')
+})
+
+test('a move answers on both addresses until it is activated', async (t) => {
+  const { admin, change } = endpoint(t)
+  await (await change(TOY_ADMIN)).activate()
+  const old = admin.url ?? ''
+  const prepared = await change(ELSEWHERE)
+  assert.equal(admin.url, old)
+  await prepared.activate()
+  assert.notEqual(admin.url, old)
+  assert.equal(await statusOf(admin.url ?? ''), 200)
+  await until(async () => (await statusOf(old)) === 'refused')
+})
+
+test('a discarded move leaves the old address and its tokens', async (t) => {
+  const { admin, change } = endpoint(t)
+  await (await change(TOY_ADMIN)).activate()
+  const old = admin.url ?? ''
+  await (await change({ ...ELSEWHERE, tokens: [TOKEN] })).discard()
+  assert.equal(admin.url, old)
+  assert.equal(await statusOf(old), 200)
+})
+
+test('new tokens count from activation on, on the same address', async (t) => {
+  const { admin, change } = endpoint(t)
+  await (await change(TOY_ADMIN)).activate()
+  const url = admin.url ?? ''
+  const prepared = await change({ ...TOY_ADMIN, tokens: [TOKEN] })
+  assert.equal(await statusOf(url), 200)
+  await prepared.activate()
+  assert.equal(admin.url, url)
+  assert.equal(await statusOf(url), 401)
+  assert.equal(await statusOf(url, { authorization: 'Bearer secret' }), 200)
+})
+
+test('TLS is served, renewed with the files and taken back', async (t) => {
+  const { admin, change } = endpoint(t)
+  const { files, put } = certificateFiles(t)
+  const secure: AdminPlan = { ...TOY_ADMIN, tls: files }
+  await (await change(secure)).activate()
+  const url = admin.url ?? ''
+  assert.match(url, /^https:/)
+  assert.equal(await commonName(url), 'localhost')
+  put('renewed')
+  await (await change(secure)).activate()
+  assert.equal(admin.url, url)
+  assert.equal(await commonName(url), 'renewed')
+  await (await change(TOY_ADMIN)).activate()
+  assert.match(admin.url ?? '', /^http:/)
+  assert.equal(await statusOf(admin.url ?? ''), 200)
+})
+
+test('an address in use and a certificate that cannot be read are told with the remedy', async (t) => {
+  const { admin, change } = endpoint(t)
+  await (await change(TOY_ADMIN)).activate()
+  const port = Number(new URL(admin.url ?? '').port)
+  const taken = await endpoint(t).admin.prepare({ ...TOY_ADMIN, address: `127.0.0.1:${port}`, port })
+  assert.deepEqual(taken, {
+    ok: false,
+    reason: `address 127.0.0.1:${port} is in use; stop the other process or change admin.address`,
+  })
+  const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
+  const unreadable = await admin.prepare({ ...TOY_ADMIN, tls })
+  assert.ok(!unreadable.ok)
+  assert.match(unreadable.reason, /check certFile and keyFile/)
+  assert.equal(await statusOf(admin.url ?? ''), 200)
+})

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { AdminRole } from '@sluice/config'
+import { TOY_ADMIN } from '../supervisor/testing/toy-plan.js'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import { AdminServer } from './admin-server.js'
+import { Authenticator } from './authenticator.js'
+import { ENDPOINTS } from './endpoints.js'
+import { TOY_DIGEST, ToyBackend, toyStatus } from './testing/toy-backend.js'
+
+interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+interface Ask {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+const YAML = { 'content-type': 'application/yaml' }
+const ROLES: readonly AdminRole[] = ['viewer', 'operator', 'admin']
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+async function served(t: TestContext, hasTokens = false) {
+  const backend = new ToyBackend()
+  const logged: string[] = []
+  const log = createOperationLog({ write: (line) => logged.push(line) })
+  const tokens = hasTokens ? ROLES.map((role) => ({ id: role, sha256: sha256(`${role}-token`), role })) : []
+  const authenticator = new Authenticator()
+  authenticator.use(tokens)
+  const server = new AdminServer({ plan: { ...TOY_ADMIN, tokens }, tls: null, backend, authenticator, log })
+  await server.listen()
+  t.after(() => server.close())
+  const ask = (path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port: server.port, path, method, headers, agent: false as const }
+      const request = httpRequest(options, (response) => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString()
+        })
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+        )
+      })
+      request.on('error', reject)
+      request.end(body)
+    })
+  return { backend, server, ask, logged }
+}
+
+function assertProblem(reply: Reply, status: number, code: string): void {
+  assert.equal(reply.status, status, reply.text)
+  assert.equal(reply.headers['content-type'], 'application/problem+json')
+  assert.equal(reply.headers['x-gw-error'], code)
+  const problem = JSON.parse(reply.text) as Readonly<Record<string, unknown>>
+  assert.deepEqual([problem['code'], problem['status']], [code, status])
+  assert.ok(String(problem['detail']).length > 10)
+}
+
+test('every GET answers, is not cached, and HEAD answers the same head', async (t) => {
+  const { ask } = await served(t)
+  for (const { method, path } of ENDPOINTS.filter((endpoint) => endpoint.method === 'GET')) {
+    const reply = await ask(path, { method })
+    assert.equal(reply.status, 200, path)
+    assert.equal(reply.headers['cache-control'], 'no-store')
+    const head = await ask(path, { method: 'HEAD' })
+    assert.deepEqual([head.status, head.text], [200, ''], path)
+    assert.equal(head.headers['content-length'], reply.headers['content-length'], path)
+  }
+})
+
+test('an unknown path is 404 and a wrong method 405 with Allow', async (t) => {
+  const { ask } = await served(t)
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/config/',
+    '//v1/status',
+    '/V1/status',
+    '/v1/%73tatus',
+    '/constructor',
+  ]) {
+    assertProblem(await ask(path), 404, 'GW_ADMIN_NOT_FOUND')
+  }
+  const reply = await ask('/v1/status', { method: 'DELETE' })
+  assertProblem(reply, 405, 'GW_ADMIN_METHOD_NOT_ALLOWED')
+  assert.equal(reply.headers['allow'], 'GET, HEAD')
+  assert.equal((await ask('/v1/config')).headers['allow'], 'PUT')
+})
+
+test('readiness tells why not', async (t) => {
+  const { ask, backend } = await served(t)
+  assert.equal((await ask('/readyz')).status, 200)
+  backend.currentStatus = toyStatus({ ready: false, reason: 'no worker is ready' })
+  const reply = await ask('/readyz')
+  assertProblem(reply, 503, 'GW_ADMIN_NOT_READY')
+  assert.match(reply.text, /no worker is ready/)
+  assert.equal((await ask('/healthz')).status, 200)
+})
+
+test('before the first plan what is read from it answers 503', async (t) => {
+  const { ask, backend } = await served(t)
+  backend.hasPlan = false
+  for (const path of ['/v1/plan', '/v1/routes', '/v1/upstreams']) {
+    assertProblem(await ask(path), 503, 'GW_ADMIN_NOT_READY')
+  }
+  assertProblem(await ask('/metrics'), 404, 'GW_ADMIN_NOT_FOUND')
+})
+
+test('a document is applied with its note, its condition and who sent it', async (t) => {
+  const { ask, backend } = await served(t)
+  const headers = { ...YAML, 'if-match': `"${TOY_DIGEST}"` }
+  const path = '/v1/config?dryRun=1&note=a%20note'
+  const reply = await ask(path, { method: 'PUT', headers, body: 'version: 1' })
+  assert.equal(reply.status, 200)
+  assert.equal((JSON.parse(reply.text) as { result: string }).result, 'applied')
+  const request = { dryRun: true, ifMatch: TOY_DIGEST, note: 'a note', actor: 'local@127.0.0.1' }
+  assert.deepEqual(backend.journal, [{ text: 'version: 1', request }])
+})
+
+test('each end of a deploy has its status', async (t) => {
+  const { ask, backend } = await served(t)
+  const put = () => ask('/v1/config', { method: 'PUT', headers: YAML, body: 'version: 1' })
+  backend.result = { result: 'invalid', diagnostics: [] }
+  assertProblem(await put(), 422, 'GW_ADMIN_DOCUMENT_INVALID')
+  backend.result = { result: 'rolled-back', digest: null, reasons: [{ worker: 1, reason: 'no' }] }
+  const refused = await put()
+  assertProblem(refused, 409, 'GW_ADMIN_ROLLED_BACK')
+  assert.match(refused.text, /"result":"rolled-back".*"reason":"no"/)
+  backend.result = { result: 'stale', digest: TOY_DIGEST }
+  assertProblem(await put(), 412, 'GW_ADMIN_STALE')
+  backend.result = { result: 'busy' }
+  const busy = await put()
+  assertProblem(busy, 503, 'GW_ADMIN_BUSY')
+  assert.equal(busy.headers['retry-after'], '1')
+  backend.result = { result: 'draining' }
+  assertProblem(await put(), 503, 'GW_ADMIN_NOT_READY')
+})
+
+test('a body that is too large, of another type or not UTF-8 is refused and never applied', async (t) => {
+  const { ask, backend } = await served(t)
+  const put = (body: string | Buffer, headers: Readonly<Record<string, string>> = YAML) =>
+    ask('/v1/config', { method: 'PUT', headers, body })
+  assertProblem(await put(Buffer.alloc(4 * 1024 * 1024 + 1, 32)), 413, 'GW_ADMIN_BODY_TOO_LARGE')
+  assertProblem(await put('a', { 'content-type': 'text/plain' }), 415, 'GW_ADMIN_TYPE_NOT_SUPPORTED')
+  assertProblem(await put('a', {}), 415, 'GW_ADMIN_TYPE_NOT_SUPPORTED')
+  assertProblem(await put(Buffer.from([0xff, 0xfe])), 400, 'GW_ADMIN_BAD_REQUEST')
+  assertProblem(await put('a', { ...YAML, 'if-match': 'abc' }), 400, 'GW_ADMIN_BAD_REQUEST')
+  assertProblem(await put('a', { ...YAML, 'if-match': 'W/"abc"' }), 400, 'GW_ADMIN_BAD_REQUEST')
+  assert.deepEqual(backend.journal, [])
+  assert.equal((await put(Buffer.alloc(4 * 1024 * 1024, 32))).status, 200)
+  const types = ['application/json', 'text/yaml', 'Application/YAML; charset=utf-8']
+  for (const type of types) assert.equal((await put('{}', { 'content-type': type })).status, 200, type)
+})
+
+test('a rollback names a deploy or the one before, and nothing else', async (t) => {
+  const { ask, backend } = await served(t)
+  const headers = { 'content-type': 'application/json' }
+  const post = (body: string) => ask('/v1/rollback', { method: 'POST', headers, body })
+  assert.equal((await post('{"to":"7","note":"back"}')).status, 200)
+  assert.equal((await post('{}')).status, 200)
+  assert.deepEqual(
+    backend.journal.map(({ text, request }) => [text, request.note]),
+    [
+      ['rollback 7', 'back'],
+      ['rollback null', ''],
+    ],
+  )
+  assertProblem(await post('{"to":"none"}'), 404, 'GW_ADMIN_NOT_FOUND')
+  for (const body of ['[]', '7', '{"to":7}', '{"unknown":1}', '{', 'null', '{"note":1}']) {
+    assertProblem(await post(body), 400, 'GW_ADMIN_BAD_REQUEST')
+  }
+})
+
+test('with tokens each role may do what it is for, and no more', async (t) => {
+  const { ask, backend } = await served(t, true)
+  const rank = (access: string): number => ['open', ...ROLES].indexOf(access)
+  for (const role of ROLES) {
+    for (const { method, path, access } of ENDPOINTS) {
+      const type = path === '/v1/rollback' ? { 'content-type': 'application/json' } : YAML
+      const body = method === 'GET' ? {} : { body: '{}' }
+      const reply = await ask(path, { method, headers: { ...bearer(`${role}-token`), ...type }, ...body })
+      const label = `${role} ${method} ${path}`
+      if (rank(role) >= rank(access)) assert.ok(reply.status < 300, label)
+      else assertProblem(reply, 403, 'GW_ADMIN_ROLE_MISSING')
+    }
+  }
+  assert.equal(backend.drainedBy, 'admin@127.0.0.1')
+  assert.equal(backend.journal[0]?.request.actor, 'admin@127.0.0.1')
+})
+
+test('without a token only health and readiness answer', async (t) => {
+  const { ask, backend } = await served(t, true)
+  for (const { method, path, access } of ENDPOINTS) {
+    const reply = await ask(path, { method, headers: YAML, ...(method === 'GET' ? {} : { body: '{}' }) })
+    if (access === 'open') assert.equal(reply.status, 200, path)
+    else {
+      assertProblem(reply, 401, 'GW_ADMIN_AUTH_MISSING')
+      assert.match(String(reply.headers['www-authenticate']), /^Bearer /)
+    }
+  }
+  assert.deepEqual([backend.journal, backend.drainedBy], [[], null])
+})
+
+test('credentials that are not a known bearer token are refused', async (t) => {
+  const { ask } = await served(t, true)
+  const codeFor = async (authorization: string) =>
+    (await ask('/v1/status', { headers: { authorization } })).headers
+  for (const value of ['', 'Basic YTpi', 'Bearer', 'Bearer ', 'admin-token', 'Bearer a b']) {
+    assert.equal((await codeFor(value))['x-gw-error'], 'GW_ADMIN_AUTH_MISSING', value)
+  }
+  assert.equal((await codeFor(`Bearer ${sha256('admin-token')}`))['x-gw-error'], 'GW_ADMIN_AUTH_INVALID')
+  assert.equal((await codeFor('bearer admin-token'))['x-gw-error'], undefined)
+})
+
+test('wrong tokens lock the address out, health stays open', async (t) => {
+  const { ask } = await served(t, true)
+  for (let i = 0; i < 11; i++) {
+    assertProblem(await ask('/v1/status', { headers: bearer('wrong') }), 401, 'GW_ADMIN_AUTH_INVALID')
+  }
+  const reply = await ask('/v1/status', { headers: bearer('admin-token') })
+  assertProblem(reply, 429, 'GW_ADMIN_LOCKED_OUT')
+  assert.ok(Number(reply.headers['retry-after']) >= 1)
+  assert.equal((await ask('/healthz')).status, 200)
+})
+
+test('a browser is refused by its Origin and by a Host that is a foreign name, before anything else', async (t) => {
+  const { ask, backend } = await served(t)
+  const put = (headers: Readonly<Record<string, string>>) =>
+    ask('/v1/config', { method: 'PUT', headers: { ...YAML, ...headers }, body: 'version: 1' })
+  assertProblem(await put({ origin: 'http://evil.example' }), 403, 'GW_ADMIN_ORIGIN_REFUSED')
+  assertProblem(await put({ host: 'evil.example' }), 403, 'GW_ADMIN_HOST_REFUSED')
+  assertProblem(await ask('/healthz', { headers: { host: 'evil.example' } }), 403, 'GW_ADMIN_HOST_REFUSED')
+  assert.deepEqual(backend.journal, [])
+})
+
+test('no answer allows another origin', async (t) => {
+  const { ask } = await served(t)
+  const headers = { origin: 'null', 'access-control-request-method': 'PUT' }
+  for (const reply of [await ask('/v1/status'), await ask('/v1/config', { method: 'OPTIONS', headers })]) {
+    const names = Object.keys(reply.headers)
+    assert.deepEqual(
+      names.filter((name) => name.startsWith('access-control')),
+      [],
+    )
+  }
+})
+
+test('a bug of the backend is answered 500 without its text, and logged', async (t) => {
+  const { ask, logged } = await served(t)
+  const reply = await ask('/v1/config', { method: 'PUT', headers: YAML, body: 'throw' })
+  assertProblem(reply, 500, 'GW_ADMIN_INTERNAL')
+  assert.doesNotMatch(reply.text, /a bug of the backend/)
+  assert.match(logged.join(''), /a bug of the backend/)
+})
+
+test('a refused body is never read as the next request', async (t) => {
+  const { server, backend } = await served(t, true)
+  const socket = connect(server.port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  const inner = 'POST /v1/drain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer admin-token\r\n\r\n'
+  const head = `PUT /v1/config HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${inner.length}\r\n\r\n`
+  socket.write(head + inner)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
+  assert.match(text, /^HTTP\/1\.1 401 /)
+  assert.equal(backend.drainedBy, null)
+})

@@ -1,0 +1,76 @@
+import type { ApplyResult } from '../../supervisor/apply-result.js'
+import type { SupervisorStatus } from '../../supervisor/status.js'
+import { toyLoad } from '../../supervisor/testing/toy-plan.js'
+import { EMPTY_LOG } from '../../telemetry/empty-log.js'
+import type { AdminBackend, WriteRequest } from '../backend.js'
+
+/** The digest that the toy backend serves. */
+export const TOY_DIGEST = 'ab'.repeat(32)
+
+/** A status of a gateway in which all is well. */
+export function toyStatus(changes: Partial<SupervisorStatus> = {}): SupervisorStatus {
+  return {
+    version: '0.0.0',
+    pid: 1,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    uptimeMs: 1,
+    digest: TOY_DIGEST,
+    origin: 'file',
+    ready: true,
+    reason: null,
+    draining: false,
+    workers: [],
+    listeners: [],
+    admin: null,
+    lastRollout: null,
+    warnings: [],
+    ...changes,
+  }
+}
+
+/** A gateway that only writes down what it is asked; `result` is what every deploy comes to. */
+export class ToyBackend implements AdminBackend {
+  readonly journal: { readonly text: string; readonly request: WriteRequest }[] = []
+  result: ApplyResult = { result: 'applied', digest: TOY_DIGEST, changes: [], warnings: [] }
+  currentStatus = toyStatus()
+  hasPlan = true
+  drainedBy: string | null = null
+
+  status(): SupervisorStatus {
+    return this.currentStatus
+  }
+
+  plan() {
+    return this.hasPlan ? { digest: TOY_DIGEST, plan: toyLoad().plan } : null
+  }
+
+  async samples() {
+    return [{ name: 'gw_requests_total', labels: '', value: 1 }]
+  }
+
+  async metrics() {
+    return this.hasPlan ? 'gw_requests_total 1\n' : null
+  }
+
+  logIdentity() {
+    return EMPTY_LOG
+  }
+
+  deploys() {
+    return []
+  }
+
+  async apply(text: string, request: WriteRequest): Promise<ApplyResult> {
+    this.journal.push({ text, request })
+    if (text === 'throw') throw new Error('a bug of the backend')
+    return this.result
+  }
+
+  async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
+    return to === 'none' ? null : this.apply(`rollback ${to}`, request)
+  }
+
+  drain(actor: string): void {
+    this.drainedBy = actor
+  }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UpstreamPlan } from '@sluice/config'
+import { toyPlan } from '../supervisor/testing/toy-plan.js'
+import { upstreamViews } from './upstream-view.js'
+
+function upstream(name: string, urls: readonly string[]): UpstreamPlan {
+  return {
+    name,
+    targets: urls.map((url) => ({ url, weight: 1, role: 'primary' })),
+    balance: 'round-robin',
+    hashOn: null,
+    connections: 1,
+    maxPending: 1,
+    keepAliveMs: 1,
+    timeouts: { connectMs: 1, headersMs: 1, idleMs: 1, totalMs: 1 },
+    retry: { attempts: 0, budget: 0 },
+    tls: null,
+    transport: 'auto',
+    maxHeaderBytes: 1,
+  }
+}
+
+test('an upstream gets the numbers whose labels name it, a target those that name it too', () => {
+  const plan = toyPlan({ upstreams: [upstream('orders', ['http://a:1', 'http://a:12'])] })
+  const samples = [
+    { name: 'gw_upstream_requests_total', labels: 'upstream="orders",target="http://a:1"', value: 3 },
+    { name: 'gw_upstream_requests_total', labels: 'upstream="orders",target="http://a:12"', value: 4 },
+    { name: 'gw_upstream_requests_total', labels: 'upstream="orders2",target="http://a:1"', value: 100 },
+    { name: 'gw_upstream_seconds_bucket', labels: 'upstream="orders",le="1"', value: 100 },
+    { name: 'gw_upstream_pending', labels: 'upstream="orders"', value: 2 },
+  ]
+  const [view] = upstreamViews(plan, samples)
+  assert.deepEqual(view?.numbers, { gw_upstream_requests_total: 7, gw_upstream_pending: 2 })
+  assert.deepEqual(
+    view?.targets.map((target) => target.numbers['gw_upstream_requests_total']),
+    [3, 4],
+  )
+})

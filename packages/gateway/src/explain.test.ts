@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadOrThrow } from '@sluice/config/testing'
+import type { Catalog, Policy } from '@sluice/core'
+import fc from 'fast-check'
+import { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
+
+const SCHEMA = {
+  type: 'object',
+  properties: { text: { type: 'string' }, key: { type: 'string', secret: true } },
+}
+const mark: Policy = {
+  name: 'mark',
+  summary: 'Does nothing.',
+  schema: SCHEMA as unknown as Policy['schema'],
+  compile: () => null,
+}
+const catalog: Catalog = new Map([[mark.name, mark]])
+
+const HEAD = `version: 1
+listeners: [{ address: "127.0.0.1:8080", health: true, trustedProxies: [10.0.0.0/8], limits: { urlBytes: 256b } }]
+upstreams: { up: { targets: ["http://10.0.0.1:9000", { url: "http://10.0.0.2:9000", weight: 2 }] } }
+`
+
+function explain(routes: string, url: string, request: Partial<ExplainedRequest> = {}): Explanation {
+  const whole = { method: 'GET', url, headers: [], body: null, clientIp: '192.0.2.1', ...request }
+  const load = loadOrThrow(`${HEAD}routes:\n${routes}`, catalog, { HIDDEN: 'hidden-value' })
+  return explainRequest(load, catalog, whole)
+}
+
+function reasonOf(explanation: Explanation, id: string): string | undefined {
+  return explanation.losers.find((loser) => loser.id === id)?.reason
+}
+
+test('the route that wins is told with its parameters, target, timeouts and limits', () => {
+  const { outcome, route, losers } = explain(
+    `  - { id: item, match: { path: "/a/{id}" }, rewrite: { path: "/v2/{id}" }, upstream: up, timeouts: { total: 5s } }`,
+    '/a/7?x=1',
+  )
+  assert.equal(outcome, 'routed')
+  assert.deepEqual(losers, [])
+  assert.equal(route?.id, 'item')
+  assert.deepEqual(route?.params, { id: '7' })
+  assert.equal(route?.timeouts?.totalMs, 5000)
+  assert.equal(route?.limits.urlBytes, 256)
+  assert.ok(route?.action.kind === 'proxy')
+  assert.equal(route.action.path, '/v2/7?x=1')
+  assert.equal(route.action.host, '127.0.0.1:8080')
+  assert.deepEqual(
+    route.action.targets.map(({ url, weight }) => [url, weight]),
+    [
+      ['http://10.0.0.1:9000', 1],
+      ['http://10.0.0.2:9000', 2],
+    ],
+  )
+})
+
+test('each loser names the first predicate that fails', () => {
+  const routes = `
+  - { id: host, match: { hosts: [api.example.com, "*.example.org"], path: /a }, upstream: up }
+  - { id: path, match: { path: /b }, upstream: up }
+  - { id: method, match: { path: /a, methods: [POST, PUT] }, upstream: up }
+  - { id: header, match: { path: /a, headers: { x-tenant: acme } }, upstream: up }
+  - { id: absent, match: { path: /a, headers: { x-tenant: { present: false } } }, upstream: up }
+  - { id: query, match: { path: /a, query: { v: "2" } }, upstream: up }
+  - { id: when, match: { path: /a, when: 'client.ip == "10.0.0.1"' }, upstream: up }
+  - { id: less, match: { path: /* }, upstream: up }
+  - { id: won, match: { path: /a }, upstream: up }`
+  const explanation = explain(routes, '/a', { headers: [['x-tenant', 'other']] })
+  assert.equal(explanation.route?.id, 'won')
+  assert.deepEqual(
+    Object.fromEntries(explanation.losers.map(({ id, failed, reason }) => [id, `${failed}: ${reason}`])),
+    {
+      host: 'host: host 127.0.0.1 is not *.example.org or api.example.com',
+      path: 'path: path /a does not match /b',
+      method: 'method: method GET is not POST or PUT',
+      header: "header: header x-tenant is 'other', not 'acme'",
+      absent: 'header: header x-tenant is present',
+      query: "query: query parameter v is not '2'",
+      when: 'when: condition client.ip == "10.0.0.1" is false',
+      less: 'order: matches too, but won names the path more precisely',
+    },
+  )
+})
+
+test('a route that matches as well is told what the winner has over it', () => {
+  const over = (winner: string, loser: string): string | undefined =>
+    reasonOf(
+      explain(
+        `  - { id: l, ${loser}, upstream: up }\n  - { id: w, ${winner}, upstream: up }`,
+        'http://a.example.org/p/q',
+      ),
+      'l',
+    )
+  const [path, host] = ['match: { path: /p/q }', 'match: { hosts: [a.example.org] }']
+  assert.equal(over('match: { path: /* }, priority: 1', path), 'matches too, but w has a higher priority')
+  assert.equal(over(host, path), 'matches too, but w names the host more precisely')
+  assert.equal(
+    over(host, 'match: { hosts: ["*.example.org"], path: /p/q }'),
+    'matches too, but w names the host more precisely',
+  )
+  assert.equal(
+    over('match: { path: /p/* }', 'match: { path: /* }'),
+    'matches too, but w names the path more precisely',
+  )
+  assert.equal(over('match: { path: /p/q, methods: [GET] }', path), 'matches too, but w has more predicates')
+  assert.equal(
+    reasonOf(
+      explain(
+        '  - { id: w, match: { path: ~^/p }, upstream: up }\n  - { id: l, match: { path: ~q$ }, upstream: up }',
+        '/p/q',
+      ),
+      'l',
+    ),
+    'matches too, but w stands further up in the document',
+  )
+})
+
+test('a request that no route takes is refused like in a worker', () => {
+  const routes = '  - { id: a, match: { path: /a, methods: [GET, POST] }, upstream: up }'
+  assert.deepEqual(explain(routes, '/b').refusal?.status, 404)
+  const wrong = explain(routes, '/a', { method: 'DELETE' })
+  assert.deepEqual(wrong.refusal, {
+    status: 405,
+    code: 'GW_METHOD_NOT_ALLOWED',
+    detail: 'this path accepts GET, HEAD, POST',
+  })
+  assert.equal(wrong.route, null)
+})
+
+test('a request that the listener refuses never meets a route', () => {
+  const routes = '  - { id: all, match: { path: /* }, upstream: up }'
+  const cases: readonly (readonly [string, Partial<ExplainedRequest>, number])[] = [
+    ['/a%zz', {}, 400],
+    ['/a b', {}, 400],
+    [`/${'a'.repeat(300)}`, {}, 414],
+    ['/', { method: 'TRACE' }, 501],
+    ['/', { method: 'G T' }, 400],
+    ['/', { headers: [['x-name', 'J\u00fcrgen']] }, 400],
+    ['/', { headers: [['host', 'a b']] }, 400],
+    ['/', { headers: [['content-length', 'x']] }, 400],
+  ]
+  for (const [url, request, status] of cases) {
+    const { outcome, refusal, losers } = explain(routes, url, request)
+    assert.deepEqual(
+      [outcome, refusal?.status, losers.length],
+      ['refused', status, 0],
+      `${url} ${JSON.stringify(request)}`,
+    )
+  }
+})
+
+test('the listener answers its health checks itself', () => {
+  assert.equal(explain('  - { id: all, match: { path: /* }, upstream: up }', '/-/readyz').outcome, 'health')
+})
+
+test('a path is judged in its canonical form and forwarded as received', () => {
+  const { request, route } = explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/b/../a/%61')
+  assert.equal(request.path, '/a/a')
+  assert.ok(route?.action.kind === 'proxy')
+  assert.equal(route.action.path, '/b/../a/%61')
+})
+
+test('host and client come from the URL, the header fields and trusted proxies', () => {
+  const routes = '  - { id: a, match: { path: /* }, upstream: up }'
+  assert.equal(explain(routes, 'https://API.example.com:8443').request.host, 'api.example.com')
+  const headers = [
+    ['host', 'other.example.com'],
+    ['x-forwarded-for', '198.51.100.7'],
+  ] as const
+  assert.equal(explain(routes, 'http://api.example.com/', { headers }).request.host, 'other.example.com')
+  assert.equal(explain(routes, '/', { headers }).request.clientIp, '192.0.2.1')
+  assert.equal(explain(routes, '/', { headers, clientIp: '10.1.1.1' }).request.clientIp, '198.51.100.7')
+})
+
+test('conditions of policies are answered where the request decides them', () => {
+  const policies = [
+    '"req.method == \\"GET\\""',
+    '"req.header[\\"x\\"] == \\"1\\""',
+    '"consumer.id == \\"c\\""',
+    '"1 == 2"',
+  ]
+    .map((when) => `{ use: mark, with: { text: t }, when: ${when} }`)
+    .join(', ')
+  const { route } = explain(
+    `  - { id: a, match: { path: /* }, upstream: up, policies: [{ use: mark, with: { text: t } }, ${policies},
+        { use: mark, with: { text: t }, when: 'int(req.path) == 1' }] }`,
+    '/',
+  )
+  assert.deepEqual(
+    route?.policies.map(({ verdict }) => verdict),
+    ['always', 'true', 'false', 'unknown', 'false', 'fails'],
+  )
+})
+
+test('neither secrets nor the values of references are told', () => {
+  const routes = `
+  - { id: token, match: { path: /a, headers: { x-token: "\${env:HIDDEN}" } }, upstream: up }
+  - id: won
+    match: { path: /a }
+    upstream: up
+    policies: [{ use: mark, with: { text: "\${env:HIDDEN}", key: plain-secret } }]`
+  const explanation = explain(routes, '/a', { headers: [['x-token', 'mine']] })
+  assert.equal(reasonOf(explanation, 'token'), "header x-token is 'mine', not '${env:HIDDEN}'")
+  assert.equal(explain(routes, '/a', { headers: [['x-token', 'hidden-value']] }).route?.id, 'token')
+  assert.doesNotMatch(JSON.stringify(explanation), /hidden-value|plain-secret/)
+  assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
+})
+
+test('redirects and fixed answers are told with what they give', () => {
+  const routes = `
+  - { id: old, match: { path: /old/* }, redirect: { status: 308, prefix: /new } }
+  - { id: fixed, match: { path: /fixed }, respond: { status: 204 } }`
+  assert.deepEqual(explain(routes, '/old/x?y=1').route?.action, {
+    kind: 'redirect',
+    status: 308,
+    location: '/new/x?y=1',
+  })
+  assert.deepEqual(explain(routes, '/fixed').route?.action, { kind: 'respond', status: 204 })
+})
+
+test('what is neither a path nor a URL is refused with what to write', () => {
+  for (const url of ['orders', '', 'ftp://a/b', '?x=1']) {
+    assert.throws(() => explain('  - { id: a, match: { path: /* }, upstream: up }', url), {
+      name: 'RangeError',
+      message: /is neither a path nor a URL; write/,
+    })
+  }
+})
+
+test('exactly the routes that match alone are told to match, whatever the routes and the request', () => {
+  const segment = fc.constantFrom('a', 'b', '{x}')
+  const path = fc
+    .tuple(fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '/*'))
+    .map(([parts, end]) =>
+      `/${parts.map((part, i) => part.replace('x', `p${i}`)).join('/')}${end}`.replace('//', '/'),
+    )
+  const match = fc.record({
+    hosts: fc.constantFrom('', 'hosts: [x.y], ', 'hosts: ["*.y"], '),
+    path,
+    methods: fc.constantFrom('', ', methods: [GET]', ', methods: [POST]'),
+  })
+  const url = fc.tuple(
+    fc.constantFrom('', 'http://x.y', 'http://z.y'),
+    fc.array(fc.constantFrom('a', 'b', ''), { minLength: 1, maxLength: 4 }),
+  )
+  fc.assert(
+    fc.property(fc.array(match, { minLength: 1, maxLength: 4 }), url, (matches, [host, parts]) => {
+      const routes = matches.map(
+        ({ hosts, path, methods }, i) =>
+          `  - { id: r${i}, priority: ${i}, match: { ${hosts}path: "${path}"${methods} }, upstream: up }`,
+      )
+      const target = `${host}/${parts.join('/')}`
+      const { route, losers } = explain(routes.join('\n'), target)
+      for (const [i, text] of routes.entries()) {
+        const isMatch = explain(text, target).route !== null
+        const failed = losers.find(({ id }) => id === `r${i}`)?.failed
+        assert.equal(
+          isMatch,
+          route?.id === `r${i}` || failed === 'order',
+          `r${i} of ${routes.join(' ')} for ${target}`,
+        )
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { SpareWorker } from './spare-worker.js'
+import { ToyProcess } from './testing/toy-process.js'
+import { until } from './testing/until.js'
+import { WORKER_DEADLINES, WorkerHandle } from './worker-handle.js'
+
+function spare(t: TestContext) {
+  const processes: ToyProcess[] = []
+  const worker = new SpareWorker(() => {
+    const process = new ToyProcess()
+    processes.push(process)
+    return new WorkerHandle(process, WORKER_DEADLINES)
+  })
+  t.after(() => {
+    worker.close()
+    for (const process of processes) process.end(0, null)
+  })
+  return { worker, processes }
+}
+
+test('there is one spare at most, and the next only after it was taken', (t) => {
+  const { worker, processes } = spare(t)
+  assert.equal(worker.take(16_384), null)
+  worker.keep(16_384)
+  worker.keep(16_384)
+  assert.equal(processes.length, 1)
+  assert.notEqual(worker.take(16_384), null)
+  assert.equal(worker.take(16_384), null)
+  worker.keep(16_384)
+  assert.equal(processes.length, 2)
+})
+
+test('the process learns which worker it is once it listens, and only once', (t) => {
+  const { worker, processes } = spare(t)
+  worker.keep(16_384)
+  worker.take(16_384)?.seat(2)
+  assert.deepEqual(processes[0]?.heard, [])
+  processes[0]?.say({ kind: 'hello' })
+  assert.deepEqual(processes[0]?.heard, [{ kind: 'seat', worker: 2 }])
+})
+
+test('a spare for smaller heads is ended instead of taken', (t) => {
+  const { worker, processes } = spare(t)
+  worker.keep(16_384)
+  assert.equal(worker.take(32_768), null)
+  assert.deepEqual(processes[0]?.signals, ['SIGKILL'])
+})
+
+test('a spare that dies is started again, after a close it is not', async (t) => {
+  const { worker, processes } = spare(t)
+  worker.keep(16_384)
+  processes[0]?.end(9, null)
+  await until(() => processes.length === 2)
+  worker.close()
+  assert.deepEqual(processes[1]?.signals, ['SIGKILL'])
+  worker.keep(16_384)
+  assert.equal(processes.length, 2)
+})

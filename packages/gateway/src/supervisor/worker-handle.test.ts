@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { createOperationLog } from '../telemetry/operation-log.js'
+import type { FromWorker } from '../worker/messages.js'
+import { toyLoad } from './testing/toy-plan.js'
+import { ToyProcess } from './testing/toy-process.js'
+import { until } from './testing/until.js'
+import { watchSilence } from './watchdog.js'
+import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
+
+const SHORT: WorkerDeadlines = {
+  startMs: 30,
+  prepareMs: 30,
+  activateMs: 30,
+  discardMs: 30,
+  samplesMs: 30,
+  silenceMs: 30,
+}
+const ASSIGNMENT = { epoch: 3, load: toyLoad(), ports: {} }
+const BEAT: FromWorker = {
+  kind: 'heartbeat',
+  digest: null,
+  inFlight: 0,
+  connections: 0,
+  log: EMPTY_LOG,
+  rssBytes: 0,
+  loopLagMs: 0,
+}
+
+function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
+  const process = new ToyProcess()
+  return { process, worker: new WorkerHandle(process, deadlines) }
+}
+
+test('an answer belongs to the question with its number', async () => {
+  const { process, worker } = handle()
+  const prepared = worker.prepare(ASSIGNMENT)
+  const activated = worker.activate(3)
+  process.say({ kind: 'activated', id: 2, digest: 'abc' })
+  process.say({ kind: 'failed', id: 1, reason: 'no certificate' })
+  process.say({ kind: 'prepared', id: 99 })
+  assert.deepEqual([await prepared, await activated], ['no certificate', null])
+  assert.deepEqual([worker.epoch, worker.digest], [3, 'abc'])
+})
+
+test('a worker that does not answer is a refusal at the deadline, and its late answer is ignored', async () => {
+  const { process, worker } = handle(SHORT)
+  assert.equal(await worker.prepare(ASSIGNMENT), 'no answer to prepare within 30 ms')
+  assert.equal(await worker.activate(3), 'no answer to activate within 30 ms')
+  process.say({ kind: 'activated', id: 2, digest: 'late' })
+  assert.equal(worker.epoch, 0)
+})
+
+test('the end of the process answers every open question and all later ones', async () => {
+  const { process, worker } = handle()
+  const prepared = worker.prepare(ASSIGNMENT)
+  process.end(null, 'SIGSEGV')
+  assert.equal(await prepared, 'ended by SIGSEGV')
+  assert.equal(await worker.discard(3), 'ended by SIGSEGV')
+  assert.equal((await worker.exited).signal, 'SIGSEGV')
+})
+
+test('last words that arrive after the exit still count', async () => {
+  const { process, worker } = handle()
+  process.say({ kind: 'hello' })
+  const drained = worker.drain(1000)
+  process.emit('exit', 0, null)
+  const samples = [{ name: 'gw_requests_total', labels: '', value: 7 }]
+  process.say({ kind: 'drained', id: 1, cut: 2, samples, log: { ...EMPTY_LOG, received: 7, indexed: 7 } })
+  process.emit('disconnect')
+  assert.equal(await drained, 2)
+  assert.deepEqual([worker.lastSamples, worker.lastLog?.received], [samples, 7])
+})
+
+test('a worker that does not start in time is killed', async () => {
+  const { process, worker } = handle(SHORT)
+  assert.equal(await worker.started(), false)
+  assert.deepEqual(process.signals, ['SIGKILL'])
+})
+
+test('a worker that has not started is not drained but killed', async () => {
+  const { process, worker } = handle()
+  assert.equal(await worker.drain(1000), null)
+  assert.deepEqual(process.signals, ['SIGKILL'])
+})
+
+test('the watchdog kills a worker that falls silent and leaves the others alone', async (t) => {
+  const silent = handle({ ...WORKER_DEADLINES, silenceMs: 200 })
+  const lively = handle()
+  for (const { process } of [silent, lively]) {
+    process.say({ kind: 'hello' })
+    process.say(BEAT)
+  }
+  const log = createOperationLog({ write: () => {} })
+  t.after(watchSilence(() => [silent.worker, lively.worker], log))
+  await until(() => silent.process.signals.length > 0)
+  assert.deepEqual([silent.process.signals, lively.process.signals], [['SIGKILL'], []])
+  assert.match(silent.worker.killReason ?? '', /no heartbeat/)
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Load } from '@sluice/config'
+import { toyLoad } from '../supervisor/testing/toy-plan.js'
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import type { DataPlane } from './data-plane.js'
+import { Preparation } from './preparation.js'
+
+/** A data plane that writes down what it is asked; `gate` holds back every prepare. */
+function toyPlane(journal: string[], gate: Promise<void> = Promise.resolve()): DataPlane {
+  return {
+    digest: 'abc',
+    inFlight: 0,
+    connections: 0,
+    async prepare(load: Load) {
+      await gate
+      if (load.plan.routes.length === 0) throw new Error('no routes')
+      journal.push('prepare')
+      return { activate: () => journal.push('activate'), discard: () => journal.push('discard') }
+    },
+    setReady: () => {},
+    samples: () => [],
+    logIdentity: () => EMPTY_LOG,
+    drain: async () => 0,
+  }
+}
+
+test('a load is prepared, then activated once', async () => {
+  const journal: string[] = []
+  const preparation = new Preparation(toyPlane(journal))
+  assert.deepEqual(await preparation.prepare(1, 7, toyLoad()), { kind: 'prepared', id: 1 })
+  assert.deepEqual(await preparation.activate(2, 7), { kind: 'activated', id: 2, digest: 'abc' })
+  const again = await preparation.activate(3, 7)
+  assert.deepEqual(again, { kind: 'failed', id: 3, reason: 'epoch 7 is not prepared' })
+  assert.deepEqual(journal, ['prepare', 'activate'])
+})
+
+test('a failed prepare tells its reason and can be discarded all the same', async () => {
+  const journal: string[] = []
+  const preparation = new Preparation(toyPlane(journal))
+  const failed = await preparation.prepare(1, 7, toyLoad({ routes: [] }))
+  assert.deepEqual(failed, { kind: 'failed', id: 1, reason: 'no routes' })
+  assert.deepEqual(await preparation.discard(2, 7), { kind: 'discarded', id: 2 })
+  assert.deepEqual(journal, [])
+})
+
+test('a discard that overtakes a slow prepare discards what it prepared', async () => {
+  const journal: string[] = []
+  let open: () => void = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const preparation = new Preparation(toyPlane(journal, gate))
+  const prepared = preparation.prepare(1, 7, toyLoad())
+  const discarded = preparation.discard(2, 7)
+  open()
+  await Promise.all([prepared, discarded])
+  assert.deepEqual(journal, ['prepare', 'discard'])
+})
+
+test('a new prepare lets go of one that was left behind', async () => {
+  const journal: string[] = []
+  const preparation = new Preparation(toyPlane(journal))
+  await preparation.prepare(1, 7, toyLoad())
+  await preparation.prepare(2, 8, toyLoad())
+  assert.equal((await preparation.activate(3, 7)).kind, 'failed')
+  assert.equal((await preparation.activate(4, 8)).kind, 'activated')
+  assert.deepEqual(journal, ['prepare', 'discard', 'prepare', 'activate'])
+})

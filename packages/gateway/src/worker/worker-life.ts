@@ -1,0 +1,119 @@
+import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import type { DataPlane } from './data-plane.js'
+import { LoopLag } from './loop-lag.js'
+import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.js'
+import { Preparation } from './preparation.js'
+
+/** Makes the data plane once the worker knows which one it is; `ports` grows before a load that needs more. */
+export type PlaneMaker = (worker: number, ports: Readonly<Record<string, number>>) => DataPlane
+
+/** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
+const DRAIN_GRACE_MS = 6000
+
+/** The worker's side of the conversation in `messages.ts`, from the first word to the end of the process. */
+export class WorkerLife {
+  readonly #make: PlaneMaker
+  readonly #ports: Record<string, number> = {}
+  readonly #lag = new LoopLag()
+  #plane: DataPlane | null = null
+  #preparation: Preparation | null = null
+  #isBeatUnderway = false
+  #isEnding = false
+  #isDraining = false
+
+  constructor(make: PlaneMaker) {
+    this.#make = make
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  begin(): void {
+    setInterval(() => this.#beat(), HEARTBEAT_MS)
+    say({ kind: 'hello' })
+  }
+
+  hear(message: ToWorker): void {
+    if (message.kind === 'seat') this.#sit(message.worker)
+    else if (this.#plane !== null && this.#preparation !== null) {
+      this.#obey(message, this.#plane, this.#preparation)
+    }
+  }
+
+  /**
+   * Ends the process after at most `drainMs`; a second call ends it at once. A drain that the supervisor asked for
+   * goes on; its own end of the process comes before the deadline or not at all.
+   */
+  async end(drainMs: number, code: number): Promise<void> {
+    if (this.#isEnding || this.#plane === null) process.exit(code)
+    this.#isEnding = true
+    setTimeout(() => process.exit(code), drainMs + DRAIN_GRACE_MS)
+    if (this.#isDraining) return
+    this.#plane.setReady(false)
+    await this.#plane.drain(drainMs).catch(() => 0)
+    process.exit(code)
+  }
+
+  #sit(worker: number): void {
+    this.#plane = this.#make(worker, this.#ports)
+    this.#preparation = new Preparation(this.#plane)
+  }
+
+  #obey(message: Exclude<ToWorker, { kind: 'seat' }>, plane: DataPlane, preparation: Preparation): void {
+    switch (message.kind) {
+      case 'prepare':
+        Object.assign(this.#ports, message.ports)
+        void preparation.prepare(message.id, message.epoch, message.load).then(say)
+        break
+      case 'activate':
+        void preparation.activate(message.id, message.epoch).then(say)
+        break
+      case 'discard':
+        void preparation.discard(message.id, message.epoch).then(say)
+        break
+      case 'ready':
+        plane.setReady(message.isReady && !this.#isEnding)
+        break
+      case 'samples':
+        say({ kind: 'samples', id: message.id, samples: plane.samples() })
+        break
+      case 'drain':
+        void this.#drain(plane, message.id, message.deadlineMs)
+    }
+  }
+
+  async #drain(plane: DataPlane, id: number, deadlineMs: number): Promise<void> {
+    if (this.#isDraining || this.#isEnding) return
+    this.#isDraining = true
+    plane.setReady(false)
+    const cut = await plane.drain(deadlineMs)
+    const last: FromWorker = { kind: 'drained', id, cut, samples: plane.samples(), log: plane.logIdentity() }
+    // The exit waits for the words to leave; a supervisor that is gone has closed the channel, and then it does not.
+    if (process.connected) process.send!(last, () => process.exit(0))
+    else process.exit(0)
+  }
+
+  #beat(): void {
+    // A supervisor that does not read (stopped, swapped out) must not make this process hold its heartbeats.
+    if (this.#isBeatUnderway || !process.connected) return
+    this.#isBeatUnderway = true
+    const beat: FromWorker = {
+      kind: 'heartbeat',
+      digest: this.#plane?.digest ?? null,
+      inFlight: this.#plane?.inFlight ?? 0,
+      connections: this.#plane?.connections ?? 0,
+      log: this.#plane?.logIdentity() ?? EMPTY_LOG,
+      rssBytes: process.memoryUsage.rss(),
+      loopLagMs: this.#lag.takeMs(),
+    }
+    process.send!(beat, () => {
+      this.#isBeatUnderway = false
+    })
+  }
+}
+
+/** A message that cannot leave has no reader: the channel's end is dealt with where `disconnect` is heard. */
+function say(message: FromWorker): void {
+  if (process.connected) process.send!(message, () => {})
+}
