@@ -99,8 +99,8 @@ function loadedFiles(report: string): string[] {
 test('colours are for terminals, and NO_COLOR and FORCE_COLOR have the last word', async () => {
   const args = ['policy', 'list']
   const [plain, none, forced] = await Promise.all([
-    gw(args, { env: { NO_COLOR: '', CI: 'true' } }),
-    gw(args, { env: { NO_COLOR: '1' } }),
+    gw(args, { env: { NO_COLOR: '', FORCE_COLOR: '', CI: 'true' } }),
+    gw(args, { env: { NO_COLOR: '1', FORCE_COLOR: '' } }),
     gw(args, { env: { NO_COLOR: '', FORCE_COLOR: '1' } }),
   ])
   assert.ok(!plain.stdout.includes('\u001b'))

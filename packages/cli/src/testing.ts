@@ -89,6 +89,7 @@ export async function startGateway(
     () => /admin API on/.test(stdout) || child.exitCode !== null,
     () => stderr,
   )
+  if (child.exitCode !== null) throw new Error(`the gateway did not start: ${stderr}`)
   const url = /listening on (\S+)/.exec(stdout)?.[1] ?? ''
   const admin = /admin API on (\S+)/.exec(stdout)?.[1] ?? ''
   return { url, admin, process: child, config, exited, logText: () => stderr }

@@ -89,7 +89,7 @@ function isColored(stream: NodeJS.WriteStream): boolean {
   const { NO_COLOR = '', FORCE_COLOR = '', TERM = '' } = process.env
   if (NO_COLOR !== '') return false
   if (FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
-  return stream.isTTY && TERM !== 'dumb'
+  return stream.isTTY === true && TERM !== 'dumb'
 }
 
 function terminalWidth(): number {

@@ -10,7 +10,7 @@ export interface RequestBodyObserver {
 }
 
 /** The beginning of a streamed body that is kept for another attempt, in bytes. */
-const MAX_KEPT_BYTES = 1024 * 1024
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
  * The request body on its way to a target. A body that arrives in one piece is sent as one buffer and can be sent again;

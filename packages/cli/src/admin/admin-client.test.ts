@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { EXIT, Failure } from '../failure.js'
+import { closedPort, fileWith, gw, type Outcome, origin } from '../testing.js'
+import { AdminClient } from './admin-client.js'
+
+// Whatever may listen where a gateway is expected. What a real gateway answers is tested with a real one.
+
+async function statusOf(
+  t: TestContext,
+  handler: RequestListener,
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  return gw(['status', '--server', await origin(t, handler)], { env: { GW_TOKEN: '', ...env } })
+}
+
+test('nobody there: exit 5, with where it was looked for and what to do', async () => {
+  const server = `http://127.0.0.1:${await closedPort()}`
+  const message = `cannot reach the gateway at ${server} (connection refused); is it running? set --server or GW_SERVER\n`
+  const outcomes = await Promise.all([
+    gw(['status', '--server', server], { env: { GW_SERVER: 'http://127.0.0.1:1' } }),
+    gw(['--server', server, 'routes', '-o', 'json']),
+    gw(['upstream', 'list'], { env: { GW_SERVER: server } }),
+    gw(['drain'], { env: { GW_SERVER: server } }),
+  ])
+  for (const outcome of outcomes) assert.deepEqual(outcome, { code: 5, stdout: '', stderr: message })
+})
+
+test('something that does not speak HTTP is told so', async (t) => {
+  const server = createServer((socket) => socket.end('SSH-2.0-x\r\n'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await gw(['status', '--server', `http://127.0.0.1:${port}`])
+  assert.equal(code, 5)
+  assert.match(stderr, /\(it does not speak HTTP\)/)
+})
+
+test('a server that is no gateway is told so, whatever it answers', async (t) => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['<html>hello</html>', /answered something that is no JSON object; is it a gateway\?/],
+    ['[]', /no JSON object/],
+    ['{}', /the answer has no usable 'ready'; is this another version\?/],
+    ['{"ready":true,"version":1}', /the answer has no usable 'version'/],
+  ]
+  for (const [text, message] of cases) {
+    const { code, stdout, stderr } = await statusOf(t, (_, res) => res.end(text))
+    assert.match(stderr, message)
+    assert.deepEqual([code, stdout], [1, ''])
+  }
+})
+
+test('a refusal is told with its detail, and one of the caller exits with 4', async (t) => {
+  const cases: readonly (readonly [number, string, number, RegExp])[] = [
+    [401, '{"detail":"send a token"}', 4, /answered 401: send a token\n$/],
+    [403, '{"title":"Role not sufficient"}', 4, /answered 403: Role not sufficient\n$/],
+    [429, '{"detail":"try again in 9 s"}', 4, /answered 429: try again in 9 s\n$/],
+    [
+      503,
+      '{"detail":"no configuration is active yet"}',
+      1,
+      /answered 503: no configuration is active yet\n$/,
+    ],
+    [302, '', 1, /answered 302\n$/],
+    [500, '<html>', 1, /answered 500\n$/],
+  ]
+  for (const [status, text, exit, message] of cases) {
+    const { code, stderr } = await statusOf(t, (_, res) => res.writeHead(status).end(text))
+    assert.match(stderr, message)
+    assert.equal(code, exit)
+  }
+})
+
+test('the token comes from the file before the environment, and goes out as a bearer token', async (t) => {
+  const seen: (string | undefined)[] = []
+  const server = await origin(t, (req, res) => {
+    seen.push(req.headers.authorization)
+    res.writeHead(401).end()
+  })
+  const file = fileWith(t, 'from-file\n', 'token')
+  chmodSync(file, 0o600)
+  const env = { GW_SERVER: server, GW_TOKEN: 'from-env' }
+  await gw(['status'], { env })
+  const { stderr } = await gw(['status', '--token-file', file], { env })
+  await gw(['status'], { env: { ...env, GW_TOKEN: '' } })
+  assert.deepEqual(seen, ['Bearer from-env', 'Bearer from-file', undefined])
+  assert.doesNotMatch(stderr, /from-file|chmod/)
+})
+
+test('a token file that others can read is used with a warning, one that is wrong is not used', async (t) => {
+  const server = await origin(t, (_, res) => res.writeHead(401).end())
+  const open = fileWith(t, 'secret-token', 'token')
+  chmodSync(open, 0o644)
+  const broken = fileWith(t, 'two\nlines', 'token')
+  const run = (file: string) => gw(['status', '--server', server, '--token-file', file])
+  assert.match((await run(open)).stderr, /^others may read or change \S+; make it private with chmod 600 /)
+  const two = await run(broken)
+  assert.match(two.stderr, /holds no token; it must be one line of visible ASCII characters\n$/)
+  assert.equal(two.code, 64)
+  const missing = await run('/nonexistent/token')
+  assert.match(missing.stderr, /^cannot read the token file: ENOENT/)
+  assert.equal(missing.code, 1)
+  const fromEnv = await gw(['status'], { env: { GW_SERVER: server, GW_TOKEN: 'J\u00fc' } })
+  assert.match(fromEnv.stderr, /^GW_TOKEN holds no token/)
+})
+
+test('a token that leaves the machine unencrypted is told', async () => {
+  const { stderr } = await gw(['status', '--server', 'http://gateway.invalid:1'], { env: { GW_TOKEN: 'x' } })
+  assert.match(stderr, /^the token travels to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
+})
+
+test('an answer must be there in time and of bearable size', async (t) => {
+  const silent = new AdminClient({ server: await origin(t, () => {}) })
+  await assert.rejects(
+    silent.send({ method: 'GET', path: '/', timeoutMs: 50 }),
+    failure(/\(no answer within 0\.05 s\)/),
+  )
+  const dripping = new AdminClient({ server: await origin(t, (_, res) => res.writeHead(200).write('{')) })
+  await assert.rejects(
+    dripping.send({ method: 'GET', path: '/', timeoutMs: 50 }),
+    failure(/no answer within/),
+  )
+  const chunk = Buffer.alloc(1024 * 1024)
+  const endless = await origin(t, (_, res) => {
+    const pump = (): void => {
+      while (res.write(chunk));
+      res.once('drain', pump)
+    }
+    pump()
+  })
+  const request = { method: 'GET', path: '/', timeoutMs: 60_000 } as const
+  await assert.rejects(
+    new AdminClient({ server: endless }).send(request),
+    failure(/is larger than 67108864 bytes/),
+  )
+})
+
+function failure(message: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof Failure && error.exit === EXIT.unreachable && message.test(error.message)
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileWith, gw } from '../testing.js'
+
+const GOOD = `version: 1
+upstreams:
+  up: { targets: ["\${env:UP_URL}"] }
+routes:
+  - id: orders
+    match: { path: "/orders/{id}", methods: [GET] }
+    upstream: up
+    policies:
+      - use: api-key
+        with: { keys: [{ id: k, sha256: 0e03e5e062ed57193f66ac02c625440e47c7babb127f9252f1f856ed054b5e05 }] }
+        when: 'req.method == "GET"'
+  - { id: rest, match: { path: /* }, respond: { status: 404 } }
+`
+const BAD = `version: 1
+upstreems: {}
+routes:
+  - { id: a, match: { path: /a }, upstream: nowhere }
+  - { id: a, match: { path: b }, respond: { status: 99 } }
+`
+const env = { UP_URL: 'http://never-shown:9000' }
+
+test('a document that is in order is told with what it holds', async (t) => {
+  const file = fileWith(t, GOOD)
+  const [text, json] = await Promise.all([
+    gw(['validate', '-c', file], { env }),
+    gw(['validate', '-c', file, '-o', 'json'], { env }),
+  ])
+  assert.deepEqual(text, { code: 0, stdout: `${file}: ok (2 routes, 1 upstream)\n`, stderr: '' })
+  assert.deepEqual(JSON.parse(json.stdout), { schemaVersion: 1, valid: true, diagnostics: [] })
+})
+
+test('every mistake is told at once with its place and remedy, and the exit code is 3', async (t) => {
+  const file = fileWith(t, BAD)
+  const [text, json, yaml] = await Promise.all([
+    gw(['validate', '-c', file]),
+    gw(['validate', '-c', file, '-o', 'json']),
+    gw(['validate', '-c', file, '-o', 'yaml']),
+  ])
+  const lines = text.stderr.trimEnd().split('\n')
+  for (const line of lines) assert.match(line, /^\S+gateway\.yaml:\d+:\d+: .+ \(.+\)$/)
+  assert.ok(lines.length >= 4, text.stderr)
+  assert.match(text.stderr, /:2:1: .*did you mean/)
+  assert.deepEqual([text.code, text.stdout], [3, ''])
+  const { valid, diagnostics } = JSON.parse(json.stdout)
+  assert.deepEqual([json.code, json.stderr, valid, diagnostics.length], [3, '', false, lines.length])
+  assert.deepEqual(Object.keys(diagnostics[0]), [
+    'severity',
+    'file',
+    'line',
+    'column',
+    'path',
+    'message',
+    'remedy',
+  ])
+  assert.match(yaml.stdout, /^schemaVersion: 1\nvalid: false\n/)
+})
+
+test('a warning is told and no reason to fail, unless it is quiet', async (t) => {
+  const file = fileWith(
+    t,
+    `${GOOD}policies: [{ id: spare, use: header, with: { request: { set: { a: b } } } }]\n`,
+  )
+  const { code, stdout, stderr } = await gw(['validate', '-c', file], { env })
+  assert.match(stderr, /:13:\d+: warning: .*spare/)
+  assert.deepEqual([code, stdout], [0, `${file}: ok (2 routes, 1 upstream)\n`])
+  assert.equal((await gw(['validate', '-c', file, '--quiet'], { env })).stderr, '')
+})
+
+test('a document that cannot be read is invalid', async (t) => {
+  const outcomes = await Promise.all(
+    ['validate', 'render', 'diff', 'deploy', 'start'].map((command) =>
+      gw([command, '-c', '/nonexistent/gateway.yaml']),
+    ),
+  )
+  for (const { code, stdout, stderr } of outcomes) {
+    assert.equal(stderr, "cannot read the document '/nonexistent/gateway.yaml': there is no such file\n")
+    assert.deepEqual([code, stdout], [3, ''])
+  }
+  const file = fileWith(t, BAD)
+  for (const command of [['render'], ['diff'], ['deploy'], ['explain', 'GET', '/'], ['logs', 'tail']]) {
+    const { code, stderr } = await gw([...command, '-c', file])
+    assert.match(stderr, /:2:1: /, command[0])
+    assert.equal(code, 3)
+  }
+})
+
+test('the plan is printed with references as written and secrets masked', async (t) => {
+  const file = fileWith(t, GOOD)
+  const [json, yaml] = await Promise.all([
+    gw(['render', '-c', file], { env }),
+    gw(['render', '-c', file, '-o', 'yaml'], { env }),
+  ])
+  const plan = JSON.parse(json.stdout)
+  assert.equal(plan.version, 1)
+  assert.equal(plan.upstreams[0].targets[0].url, '${env:UP_URL}')
+  assert.equal(plan.routes[0].policies[0].with.keys[0].sha256, '***')
+  assert.match(yaml.stdout, /^version: 1\n/)
+  for (const { stdout } of [json, yaml]) assert.doesNotMatch(stdout, /never-shown|0e03e5e0/)
+})
+
+test('a request is explained: the route, what it does there, and why not the others', async (t) => {
+  const args = ['explain', 'GET', '/orders/7?x=1', '-c', fileWith(t, GOOD)]
+  const [text, json] = await Promise.all([gw(args, { env }), gw([...args, '-o', 'json'], { env })])
+  assert.deepEqual([text.code, text.stderr], [0, ''])
+  assert.equal(
+    text.stdout,
+    `GET http://127.0.0.1/orders/7?x=1, from 127.0.0.1
+route orders takes it, with /orders/{id}
+
+  parameters  id=7
+  upstream    up, round-robin: \${env:UP_URL}
+  gets        /orders/7?x=1, Host 127.0.0.1:8080
+  timeouts    connect 1s, headers 10s, idle 30s, total 1m
+  limits      body 10 MB, silence within it 30s, URL 8 KB, headers 16 KB in 100 fields
+  policies    in this order
+    1. api-key (orders/1), its condition holds
+       when req.method == "GET"
+       with {"keys":[{"id":"k","sha256":"***"}],"in":"header","name":"x-api-key","strip":true}
+
+OTHER ROUTE  PATH  WHY NOT
+rest         /*    matches too, but orders names the path more precisely
+`,
+  )
+  const { schemaVersion, outcome, route, losers } = JSON.parse(json.stdout)
+  assert.deepEqual([schemaVersion, outcome, route.id, losers[0].failed], [1, 'routed', 'orders', 'order'])
+})
+
+test('the request is made of the header fields, body and address that were given', async (t) => {
+  const file = fileWith(
+    t,
+    `version: 1
+routes:
+  - id: one
+    match: { hosts: [api.example.com], headers: { x-tenant: acme, content-length: "4" }, when: 'client.ip == "10.1.2.3"' }
+    respond: { status: 200 }
+`,
+  )
+  const body = fileWith(t, 'body', 'body.txt')
+  const args = ['explain', 'POST', '/', '-c', file, '-H', 'Host: api.example.com', '-H', 'X-Tenant:acme']
+  const [typed, read, none] = await Promise.all([
+    gw([...args, '--client-ip', '10.1.2.3', '-d', 'body']),
+    gw([...args, '--client-ip', '10.1.2.3', '-d', `@${body}`]),
+    gw([...args, '--client-ip', '10.1.2.3']),
+  ])
+  for (const { stdout } of [typed, read]) assert.match(stdout, /^route one takes it/m)
+  assert.match(none.stdout, /^refused with 404 GW_ROUTE_NOT_FOUND/m)
+  assert.match(none.stdout, /one {10}\/\* {4}header content-length is not '4'/)
+  assert.equal((await gw([...args, '--client-ip', 'here'])).code, 64)
+  assert.equal((await gw([...args, '-H', 'nonsense'])).code, 64)
+  assert.equal((await gw([...args, '-d', '@/nonexistent'])).code, 1)
+  assert.equal((await gw(['explain', 'GET', 'orders', '-c', file])).code, 64)
+})
+
+test('of many routes for other paths only some are listed, unless all are wanted', async (t) => {
+  const routes = Array.from(
+    { length: 30 },
+    (_, i) => `  - { id: r${i}, match: { path: /r${i} }, respond: { status: 200 } }`,
+  )
+  const file = fileWith(t, `version: 1\nroutes:\n${routes.join('\n')}\n`)
+  const [some, all] = await Promise.all([
+    gw(['explain', 'GET', '/r29', '-c', file]),
+    gw(['explain', 'GET', '/r29', '-c', file, '--all']),
+  ])
+  assert.match(some.stdout, /and 19 more routes for other hosts or paths; --all lists them\n$/)
+  assert.equal(all.stdout.match(/does not match/g)?.length, 29)
+})

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  fileWith,
+  gw,
+  type Outcome,
+  origin,
+  type RunningGateway,
+  scratch,
+  startGateway,
+  until,
+} from '../testing.js'
+
+// Every command that talks to a gateway, with a real one.
+
+interface Parts {
+  readonly target: string
+  readonly dir: string
+  readonly body?: string
+  readonly more?: string
+}
+
+function documentOf({ target, dir, body = 'hello', more = '' }: Parts): string {
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+upstreams: { up: { targets: ["${target}"] } }
+routes:
+  - { id: hello, match: { path: /hello, methods: [GET] }, respond: { status: 200, body: ${body} } }
+  - { id: all, match: { hosts: ["*.example.org"], path: /* }, upstream: up, policies: [{ use: header, with: { request: { set: { x-a: b } } } }] }
+${more}log: { sink: file, file: { dir: ${dir} } }
+`
+}
+
+interface Bench {
+  readonly gateway: RunningGateway
+  readonly dir: string
+  /** A file with the document, changed. */
+  readonly changed: (parts: Partial<Parts>) => string
+  readonly run: (...args: string[]) => Promise<Outcome>
+}
+
+async function bench(t: TestContext): Promise<Bench> {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  const dir = join(scratch(t), 'traffic')
+  const gateway = await startGateway(t, documentOf({ target, dir }))
+  const run = (...args: string[]) => gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
+  const changed = (parts: Partial<Parts>) => fileWith(t, documentOf({ target, dir, ...parts }))
+  return { gateway, dir, changed, run }
+}
+
+test('status, routes and upstreams are shown for people and for programs', async (t) => {
+  const { gateway, run } = await bench(t)
+  await fetch(`${gateway.url}/x`, { headers: { host: 'a.example.org' } })
+  const [status, json, jsonl, yaml] = await Promise.all([
+    run('status'),
+    run('status', '-o', 'json'),
+    run('status', '-o', 'jsonl'),
+    run('status', '-o', 'yaml'),
+  ])
+  assert.match(
+    status.stdout,
+    /^Sluice \S+, up \d+s, ready\nconfiguration [0-9a-f]{12}, from file\nlistener http:\/\/127\.0\.0\.1:\d+ \(uws\)\n\nWORKER +PID /,
+  )
+  assert.match(status.stdout, /\n +1 +\d+ +ready +[0-9a-f]{12} +0 /)
+  const value = JSON.parse(json.stdout)
+  assert.deepEqual([value.schemaVersion, value.ready, value.workers.length], [1, true, 1])
+  assert.equal(jsonl.stdout.trimEnd().split('\n').length, 1)
+  assert.match(yaml.stdout, /^schemaVersion: 1\n/)
+
+  const [routes, shown, shownJson, missing, upstreams] = await Promise.all([
+    run('routes'),
+    run('routes', 'show', 'hello'),
+    run('route', 'show', 'hello', '-o', 'json'),
+    run('routes', 'show', 'hell'),
+    run('upstream', 'list'),
+  ])
+  const lines = routes.stdout.split('\n').map((line) => line.split(/ {2,}/))
+  assert.deepEqual(lines[0], ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES'])
+  assert.deepEqual(lines.slice(1, 3).toSorted(), [
+    ['all', '*.example.org', '*', '/*', 'up', 'header'],
+    ['hello', '*', 'GET', '/hello', 'respond 200', '-'],
+  ])
+  assert.match(shown.stdout, /^schemaVersion: 1\nid: hello\n/)
+  assert.equal(JSON.parse(shownJson.stdout).action.status, 200)
+  assert.equal(missing.stderr, "there is no route 'hell'; did you mean hello\n")
+  assert.equal(missing.code, 1)
+  assert.match(
+    upstreams.stdout,
+    /^UPSTREAM +BALANCE +TARGET .*\nup +round-robin +http:\/\/127\.0\.0\.1:\d+ +primary +1 /,
+  )
+})
+
+test('a document is compared, tried, deployed, found unchanged and rolled back', async (t) => {
+  const { gateway, changed, run } = await bench(t)
+  const hello = async () => (await fetch(`${gateway.url}/hello`)).text()
+  const same = await run('diff', '-c', gateway.config, '--exit-code')
+  assert.deepEqual(same, { code: 0, stdout: 'no differences\n', stderr: '' })
+
+  const next = changed({ body: 'changed' })
+  const [diff, exit, json] = await Promise.all([
+    run('diff', '-c', next),
+    run('diff', '-c', next, '--exit-code'),
+    run('diff', '-c', next, '-o', 'json'),
+  ])
+  const plan = '~ route hello\n    action.body: hello -> changed\n'
+  assert.deepEqual([diff.stdout, diff.code, exit.code], [plan, 0, 2])
+  const { schemaVersion, different, changes } = JSON.parse(json.stdout)
+  assert.deepEqual([schemaVersion, different, changes.length], [1, true, 1])
+
+  const tried = await run('deploy', '-c', next, '--dry-run')
+  assert.deepEqual(tried, { code: 0, stdout: `${plan}valid: 1 change, nothing was applied\n`, stderr: '' })
+  assert.equal(await hello(), 'hello')
+  const applied = await run('deploy', '-c', next, '--note', 'louder')
+  assert.match(applied.stdout, /^~ route hello\n.*\napplied: [0-9a-f]{12} serves on all workers\n$/)
+  assert.deepEqual([applied.code, applied.stderr], [0, ''])
+  assert.equal(await hello(), 'changed')
+  const again = await run('deploy', '-c', next)
+  assert.match(again.stdout, /^unchanged: [0-9a-f]{12} serves already\n$/)
+  assert.equal(again.code, 0)
+  const { deploys } = (await (await fetch(`${gateway.admin}/v1/deploys`)).json()) as {
+    deploys: { note: string }[]
+  }
+  assert.equal(deploys[0]?.note, 'louder')
+
+  // An address of the documentation range is on no machine, so no worker can listen on it.
+  const impossible = fileWith(
+    t,
+    `version: 1\nlisteners: [{ address: "203.0.113.9:8080" }]\nadmin: { address: "127.0.0.1:0" }\n`,
+  )
+  const [text, value] = [
+    await run('deploy', '-c', impossible),
+    await run('deploy', '-c', impossible, '-o', 'json'),
+  ]
+  assert.match(
+    text.stderr,
+    /^worker 1: .*203\.0\.113\.9:8080.*\nrolled back: what served before goes on serving\n$/,
+  )
+  assert.equal(text.code, 6)
+  assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])
+  assert.equal(await hello(), 'changed')
+})
+
+test('what is only wrong where the gateway runs is told as invalid', async (t) => {
+  const { changed, run, gateway } = await bench(t)
+  const more = 'policies: [{ id: p, use: header, with: { request: { set: { x-a: "${env:ONLY_HERE}" } } } }]\n'
+  const file = changed({ more })
+  const env = { GW_SERVER: gateway.admin, ONLY_HERE: 'x' }
+  const here = await run('deploy', '-c', file)
+  assert.match(here.stderr, /ONLY_HERE/)
+  assert.equal(here.code, 3)
+  const there = await gw(['deploy', '-c', file], { env })
+  assert.match(there.stderr, /:\d+:\d+: .*ONLY_HERE.* \(.+\)\n$/)
+  assert.equal(there.code, 3)
+})
+
+test('only who has the role may act, and a changed secret is told without showing it', async (t) => {
+  const tokens = ['viewer', 'admin'].map(
+    (role) => `{ id: ${role}, role: ${role}, sha256: ${sha256(`token-of-${role}`)} }`,
+  )
+  const document = (hash: string) => `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0", tokens: [${tokens.join(', ')}] }
+workers: 1
+routes:
+  - id: a
+    match: { path: /a }
+    respond: { status: 200 }
+    policies: [{ use: api-key, with: { keys: [{ id: k, sha256: ${hash} }] } }]
+log: { sink: none }
+`
+  const gateway = await startGateway(t, document(sha256('one')))
+  const next = fileWith(t, document(sha256('two')))
+  const as = (token: string, ...args: string[]) =>
+    gw(args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: token } })
+  const none = await as('', 'status')
+  assert.match(none.stderr, /answered 401: .*GW_TOKEN or --token-file\n$/)
+  const viewer = await as('token-of-viewer', 'diff', '-c', next, '--exit-code')
+  assert.deepEqual(viewer, { code: 2, stdout: '~ secrets that stand in the document\n', stderr: '' })
+  const refused = await as('token-of-viewer', 'deploy', '-c', next)
+  assert.match(refused.stderr, /answered 403: token 'viewer' has the role viewer, and this needs admin\n$/)
+  assert.deepEqual([none.code, refused.code], [4, 4])
+  const applied = await as('token-of-admin', 'deploy', '-c', next)
+  assert.match(applied.stdout, /^~ route a\n.*changed\napplied: /)
+  assert.doesNotMatch(applied.stdout, new RegExp(sha256('two')))
+})
+
+test('calls are shown from the log files, filtered, and followed until a signal', async (t) => {
+  const { gateway, dir, run } = await bench(t)
+  for (const path of ['/hello', '/nothing', '/hello?again'])
+    await (await fetch(`${gateway.url}${path}`)).text()
+  const tail = (...args: string[]) => run('logs', 'tail', '--dir', dir, '--no-follow', ...args)
+  await until(async () => (await tail()).stdout.split('\n').length === 4)
+  const [lines, missed, jsonl, where, none, config] = await Promise.all([
+    tail(),
+    tail('--status', '4xx'),
+    tail('--route', 'hello', '--last', '1', '-o', 'jsonl'),
+    tail('--where', 'res.status=404', '--method', 'get', '--since', '1h'),
+    tail('--status', '5xx'),
+    run('logs', 'tail', '-c', gateway.config, '--no-follow', '--last', '1'),
+  ])
+  assert.match(
+    lines.stdout,
+    /^\S+Z 200 GET 127\.0\.0\.1\/hello hello .*\n\S+ 404 GET .*GW_ROUTE_NOT_FOUND\n\S+ 200 .*\n$/,
+  )
+  assert.equal(missed.stdout.split('\n').length, 2)
+  assert.equal(JSON.parse(jsonl.stdout).route, 'hello')
+  assert.equal(where.stdout, missed.stdout)
+  assert.deepEqual([none.stdout, none.code], ['', 0])
+  assert.equal(config.stdout.split('\n').length, 2)
+  const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
+  assert.match(absent.stderr, /^there is no traffic log in /)
+  assert.equal(absent.code, 1)
+})
+
+test('a drain ends the gateway', async (t) => {
+  const { gateway, run } = await bench(t)
+  const { code, stdout, stderr } = await run('drain')
+  assert.match(stdout, /^draining: /)
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.equal(await gateway.exited, 0)
+  assert.equal((await run('status')).code, 5)
+})
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

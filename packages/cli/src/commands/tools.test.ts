@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { verifyPassword } from '@sluice/policies'
+import { gw } from '../testing.js'
+
+test('a password from stdin becomes a hash that basic-auth takes', async () => {
+  const { code, stdout, stderr } = await gw(['hash-password'], { stdin: 'correct horse\n' })
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.ok(await verifyPassword('correct horse', stdout.trim()))
+  const refused = await gw(['hash-password'], { stdin: 'a\tb' })
+  assert.match(refused.stderr, /control characters/)
+  assert.equal(refused.code, 1)
+})
+
+test('a key is shown once with its digest, which hash-key gives as well', async () => {
+  const [text, json] = await Promise.all([gw(['new-key']), gw(['new-key', '-o', 'json'])])
+  const { schemaVersion, key, sha256 } = JSON.parse(json.stdout)
+  assert.equal(schemaVersion, 1)
+  assert.equal(createHash('sha256').update(key).digest('hex'), sha256)
+  assert.match(text.stdout, /^key {4}gw_\S{43}\nsha256 [0-9a-f]{64}\n$/)
+  assert.match(text.stderr, /is not kept anywhere/)
+  assert.equal((await gw(['hash-key'], { stdin: `${key}\n` })).stdout, `${sha256}\n`)
+})
+
+test('secrets are taken from stdin only', async () => {
+  const [empty, argument] = await Promise.all([gw(['hash-key']), gw(['hash-password', 'secret'])])
+  assert.equal(empty.stderr, 'there is no key on stdin; type it, or redirect a file with it\n')
+  assert.equal(empty.code, 64)
+  assert.match(argument.stderr, /^too many arguments/)
+  assert.equal(argument.code, 64)
+})
+
+test('the policies are listed and documented from their schemas', async () => {
+  const [list, json, doc, schema, unknown] = await Promise.all([
+    gw(['policy', 'list']),
+    gw(['policy', 'list', '-o', 'json']),
+    gw(['policy', 'doc', 'api-key']),
+    gw(['policy', 'doc', 'api-key', '-o', 'json']),
+    gw(['policy', 'doc', 'apikey']),
+  ])
+  assert.match(list.stdout, /^POLICY +WHAT IT DOES\napi-key /)
+  const names = JSON.parse(json.stdout).policies.map(({ name }: { name: string }) => name)
+  assert.ok(
+    ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'].every((name) => names.includes(name)),
+  )
+  assert.match(doc.stdout, /^# api-key\n[\s\S]*\| parameter \| type \| default \| meaning \|/)
+  assert.equal(JSON.parse(schema.stdout).schema.type, 'object')
+  assert.match(unknown.stderr, /^there is no policy 'apikey'; there are api-key, /)
+  assert.equal(unknown.code, 1)
+})
