@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import {
   fileWith,
   gw,
@@ -20,9 +22,12 @@ interface Parts {
   readonly dir: string
   readonly body?: string
   readonly more?: string
+  readonly policy?: string
 }
 
-function documentOf({ target, dir, body = 'hello', more = '' }: Parts): string {
+const POLICY = '{ use: header, with: { request: { set: { x-a: b } } } }'
+
+function documentOf({ target, dir, body = 'hello', more = '', policy = POLICY }: Parts): string {
   return `version: 1
 listeners: [{ address: "127.0.0.1:0" }]
 admin: { address: "127.0.0.1:0" }
@@ -30,7 +35,7 @@ workers: 1
 upstreams: { up: { targets: ["${target}"] } }
 routes:
   - { id: hello, match: { path: /hello, methods: [GET] }, respond: { status: 200, body: ${body} } }
-  - { id: all, match: { hosts: ["*.example.org"], path: /* }, upstream: up, policies: [{ use: header, with: { request: { set: { x-a: b } } } }] }
+  - { id: all, match: { hosts: ["*.example.org"], path: /* }, upstream: up, policies: [${policy}] }
 ${more}log: { sink: file, file: { dir: ${dir} } }
 `
 }
@@ -126,18 +131,15 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   }
   assert.equal(deploys[0]?.note, 'louder')
 
-  // An address of the documentation range is on no machine, so no worker can listen on it.
-  const impossible = fileWith(
-    t,
-    `version: 1\nlisteners: [{ address: "203.0.113.9:8080" }]\nadmin: { address: "127.0.0.1:0" }\n`,
-  )
+  // What a policy makes of its settings is only known where it is compiled: in the workers.
+  const impossible = changed({ policy: '{ use: body-limit, with: { min: 2kb, max: 1kb } }' })
   const [text, value] = [
     await run('deploy', '-c', impossible),
     await run('deploy', '-c', impossible, '-o', 'json'),
   ]
   assert.match(
     text.stderr,
-    /^worker 1: .*203\.0\.113\.9:8080.*\nrolled back: what served before goes on serving\n$/,
+    /^worker 1: .*'min' 2kb is above 'max' 1kb.*\nrolled back: what served before goes on serving\n$/,
   )
   assert.equal(text.code, 6)
   assert.deepEqual([value.code, JSON.parse(value.stdout).result], [6, 'rolled-back'])
@@ -188,7 +190,7 @@ log: { sink: none }
   assert.doesNotMatch(applied.stdout, new RegExp(sha256('two')))
 })
 
-test('calls are shown from the log files, filtered, and followed until a signal', async (t) => {
+test('calls are shown from the log files, and filtered', async (t) => {
   const { gateway, dir, run } = await bench(t)
   for (const path of ['/hello', '/nothing', '/hello?again'])
     await (await fetch(`${gateway.url}${path}`)).text()
@@ -215,6 +217,42 @@ test('calls are shown from the log files, filtered, and followed until a signal'
   assert.match(absent.stderr, /^there is no traffic log in /)
   assert.equal(absent.code, 1)
 })
+
+test('calls are followed, and the status is watched, until a signal', async (t) => {
+  const { gateway, dir } = await bench(t)
+  await (await fetch(`${gateway.url}/hello`)).text()
+  const tail = endless(t, gateway, 'logs', 'tail', '--dir', dir, '--last', '0', '-o', 'jsonl')
+  const watch = endless(t, gateway, 'status', '--watch', '-o', 'jsonl')
+  await until(async () => {
+    await (await fetch(`${gateway.url}/followed`)).text()
+    return tail.lines().length > 2 && watch.lines().length > 1
+  })
+  for (const line of tail.lines()) assert.equal(JSON.parse(line).url.path, '/followed')
+  for (const line of watch.lines()) assert.equal(JSON.parse(line).ready, true)
+  assert.equal(await tail.end('SIGINT'), 0)
+  assert.equal(await watch.end('SIGTERM'), 0)
+})
+
+/** A command that goes on until it is told to end. */
+function endless(t: TestContext, gateway: RunningGateway, ...args: readonly string[]) {
+  const binary = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
+  const env = { ...process.env, GW_SERVER: gateway.admin, GW_TOKEN: '' }
+  const child = spawn(process.execPath, [binary, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  let stdout = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  const exit = new Promise((resolve) => child.once('close', resolve))
+  return {
+    /** Those that are complete. */
+    lines: () => stdout.split('\n').slice(0, -1),
+    end: (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return exit
+    },
+  }
+}
 
 test('a drain ends the gateway', async (t) => {
   const { gateway, run } = await bench(t)

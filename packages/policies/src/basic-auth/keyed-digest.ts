@@ -1,4 +1,4 @@
-import { hash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
@@ -32,12 +32,9 @@ function randomKey(): Uint8Array {
   return randomFillSync(new Uint8Array(BLOCK_BYTES)).map((byte) => byte & 0x7f)
 }
 
-const left = Buffer.alloc(DIGEST_BYTES)
-const right = Buffer.alloc(DIGEST_BYTES)
-
-/** Whether two digests are equal, in a time that does not tell where they differ. */
+/** Whether two digests are equal. Looks at every character, so that the time does not tell where they differ. */
 export function equalDigests(a: string, b: string): boolean {
-  left.write(a, 0, 'latin1')
-  right.write(b, 0, 'latin1')
-  return timingSafeEqual(left, right)
+  let difference = a.length ^ b.length
+  for (let i = 0; i < DIGEST_BYTES; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
 }

@@ -59,17 +59,15 @@ class Gate {
     const user = this.#users.find(credentials.slice(0, colon))
     const digest = this.#verifier.digestOf(credentials)
     const since = x.startedMono - this.#cacheTtlMs
-    return this.#verifier.isVerified(user, digest, since)
-      ? this.#accept(x, user)
-      : this.#check(x, user, credentials)
+    if (this.#verifier.isVerified(user, digest, since)) return this.#accept(x, user)
+    return this.#check(x, user, credentials, digest)
   }
 
   /** The slow branch: a password that was not verified lately. */
-  #check(x: Exchange, user: User, credentials: string): Eventual {
+  #check(x: Exchange, user: User, credentials: string, digest: string): Eventual {
     if (this.#failures.count(x.clientIp, x.startedMono) >= this.#maxFailures) return this.#refusals.throttled
-    const digest = this.#verifier.digestOf(credentials)
     if (this.#verifier.isRefused(user, digest, x.startedMono)) return this.#reject(x)
-    const verification = this.#verifier.verify(user, credentials, x.startedMono)
+    const verification = this.#verifier.verify(user, credentials, digest, x.startedMono)
     if (verification === null) return this.#refusals.overloaded
     return verification.then((matches) => (matches ? this.#accept(x, user) : this.#reject(x)))
   }

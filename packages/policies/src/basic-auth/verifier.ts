@@ -58,10 +58,9 @@ export class PasswordVerifier {
 
   /**
    * Runs the password hash, once for equal questions asked at the same time. Null when too many wait already.
-   * @param credentials `name:password`.
+   * @param credentials `name:password`, whose digest comes with it.
    */
-  verify(account: Account, credentials: string, nowMs: number): Promise<boolean> | null {
-    const digest = this.#digests.of(credentials)
+  verify(account: Account, credentials: string, digest: string, nowMs: number): Promise<boolean> | null {
     const key = account.key + digest
     const running = this.#pending.get(key)
     if (running !== undefined) return running
