@@ -50,10 +50,16 @@ function lockedPackages(path) {
   }
 }
 
-/** The engine package says it wants Node.js 22 and carries a binary for 20 too; `error` keeps that warning out. */
+/**
+ * `npm ci` wants an entry for every platform's binary packages, and a registry mirror that carries only some of them
+ * makes a lock file without the others; `npm install` takes such a lock as it is, with the same integrity checks.
+ * `error` keeps out the warning that the engine package, which carries a binary for Node.js 20 too, wants 22.
+ */
 function install() {
   console.log('installing the dependencies')
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  const { status } = spawnSync('npm', ['ci', ...quiet], { cwd: root, stdio: 'ignore' })
+  if (status !== 0) run('npm', ['install', '--no-save', ...quiet])
 }
 
 function build() {

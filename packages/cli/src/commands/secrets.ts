@@ -7,7 +7,7 @@ import type { OutputOptions } from '../program/building.js'
 /** Prints the hash of a password, for basic-auth. */
 export async function printPasswordHash(): Promise<number> {
   const password = await secret('password')
-  if (process.stdin.isTTY && (await secret('password again')) !== password) {
+  if (process.stdin.isTTY && (await secret('password', 'the password again')) !== password) {
     throw new Failure(EXIT.failed, 'the passwords differ; try again')
   }
   try {
@@ -33,8 +33,8 @@ export async function printNewKey({ output }: OutputOptions): Promise<number> {
   return EXIT.ok
 }
 
-async function secret(what: string): Promise<string> {
-  const text = await readSecret(what).catch((error: unknown) => {
+async function secret(what: string, prompt = what): Promise<string> {
+  const text = await readSecret(prompt).catch((error: unknown) => {
     throw new Failure(EXIT.failed, messageOf(error))
   })
   if (text === null) throw new Failure(EXIT.failed, 'interrupted')

@@ -9,6 +9,7 @@ import {
 import type { Exchange } from '@sluice/core'
 import { servedMethods } from '../router/contender.js'
 import { compileHeader, compileQuery, fieldValue } from '../router/field-predicate.js'
+import { hostMatches } from '../router/host-table.js'
 import { compileRouter } from '../router/router.js'
 
 /** A route twice: as it works, and as it may be shown. */
@@ -129,7 +130,7 @@ function behind({ plan }: Contestant, x: Exchange, winner: Contestant | null): s
 
 /** The route's rank at the best of its host patterns that take this host. */
 function rankFor(plan: RoutePlan, x: Exchange): readonly number[] {
-  const hosts = plan.match.hosts.filter((host) => holds(plan, { hosts: [host] }, x))
+  const hosts = plan.match.hosts.filter((host) => hostMatches(host, x.host))
   const ranks = hosts.map((host) => routeRank(plan, host)).sort(compareRanks)
   return ranks[0] ?? routeRank(plan, null)
 }
