@@ -1,73 +1,76 @@
-import type { Exchange } from '@sluice/core'
-import { cookieNamed } from './cookie-text.js'
-import { requestHeader, responseHeader } from './header-text.js'
-import type { NamedTexts } from './named-texts.js'
-import { queryParameter } from './query-text.js'
-import type { Read } from './term.js'
+import { type Exchange, headerJoined, headerValue } from '@sluice/core'
+import type { Value } from './value.js'
 
-/** `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. */
-export type ConditionScope = 'route' | 'policy'
+type Reader = (x: Exchange) => Value
+type KeyReader = (x: Exchange, key: string) => string | null
 
-/** The types of variables, as CEL writes them. */
-export type VariableType = Variable['type']
-
-/** When a variable has its value: with the request, with its route, or with the response. */
-type Stage = 'request' | 'routed' | 'response'
-
-/** A variable, and how it is read from an exchange. */
-export type Variable = { readonly since: Stage } & (
-  | { readonly type: 'string'; readonly canBeAbsent: boolean; readonly read: Read<string | null> }
-  | { readonly type: 'int'; readonly read: Read<number> }
-  | { readonly type: 'list<string>'; readonly read: Read<readonly string[]> }
-  | { readonly type: 'map<string, string>'; readonly texts: NamedTexts }
-  | { readonly type: 'environment' }
-)
-
-const NO_GROUPS: readonly string[] = []
-
-/** Every variable by its path, in the order of the documentation. */
-export const VARIABLES: ReadonlyMap<string, Variable> = new Map<string, Variable>([
-  ['req.method', text('request', (x) => x.method)],
-  ['req.path', text('request', (x) => x.path)],
-  ['req.host', text('request', (x) => x.host)],
-  ['req.scheme', text('request', (x) => x.scheme)],
-  ['req.id', text('request', (x) => x.id)],
-  ['req.contentLength', { type: 'int', since: 'request', read: (x) => x.contentLength }],
-  ['req.header', texts('request', requestHeader)],
-  ['req.query', texts('request', queryParameter)],
-  ['req.cookie', texts('request', cookieNamed)],
-  ['req.params', texts('routed', pathParameter)],
-  ['client.ip', text('request', (x) => x.clientIp)],
-  ['consumer.id', optional((x) => (x.consumer === null ? null : x.consumer.id))],
-  ['consumer.name', optional((x) => (x.consumer === null ? null : x.consumer.name))],
-  ['consumer.auth', optional((x) => (x.consumer === null ? null : x.consumer.auth))],
-  [
-    'consumer.groups',
-    { type: 'list<string>', since: 'routed', read: (x) => (x.consumer === null ? NO_GROUPS : x.consumer.groups) },
-  ],
-  ['vars', texts('routed', freeVariable)],
-  ['env', { type: 'environment', since: 'request' }],
-  ['res.status', { type: 'int', since: 'response', read: (x) => x.status }],
-  ['res.header', texts('response', responseHeader)],
-  ['upstream.name', optional((x) => (x.upstream === '' ? null : x.upstream))],
-  ['upstream.target', optional((x) => (x.target === '' ? null : x.target))],
-  ['upstream.status', { type: 'int', since: 'response', read: (x) => x.upstreamStatus }],
-])
-
-/** What the contract names and a later version will know. */
-export const NOT_YET: ReadonlyMap<string, string> = new Map([
-  ['req.body', 'use the path, a header or the query'],
-  ['jwt', 'use a header that the identity provider sets'],
-])
-
-function text(since: Stage, read: Read<string>): Variable {
-  return { type: 'string', since, canBeAbsent: false, read }
+/** The variables with one value. */
+export const SCALARS: Readonly<Record<string, Reader>> = {
+  'req.id': (x) => x.id,
+  'req.method': (x) => x.method,
+  'req.path': (x) => x.path,
+  'req.host': (x) => x.host,
+  'req.scheme': (x) => x.scheme,
+  'req.contentLength': (x) => x.contentLength,
+  'client.ip': (x) => x.clientIp,
+  'consumer.id': (x) => x.consumer?.id ?? null,
+  'consumer.name': (x) => x.consumer?.name ?? null,
+  'consumer.auth': (x) => x.consumer?.auth ?? null,
+  'consumer.groups': (x) => x.consumer?.groups ?? null,
+  'res.status': (x) => x.status,
+  'upstream.name': (x) => x.upstream,
+  'upstream.target': (x) => x.target,
+  'upstream.status': (x) => x.upstreamStatus,
 }
 
-function optional(read: Read<string | null>): Variable {
-  return { type: 'string', since: 'routed', canBeAbsent: true, read }
+/** The variables that are maps: how one key is read. Keys of header maps are made lower-case by the compiler. */
+export const MAPS: Readonly<Record<string, KeyReader>> = {
+  'req.header': requestHeader,
+  'req.query': (x, key) => queryValue(x.query, key),
+  'req.cookie': (x, key) => cookieValue(headerJoined(x.headers, 'cookie'), key),
+  'req.params': (x, key) => x.params[x.paramNames.indexOf(key)] ?? null,
+  'res.header': (x, key) => headerJoined(x.responseHeaders, key),
+  vars: (x, key) => x.vars?.get(key) ?? null,
 }
 
-function texts(since: Stage, named: NamedTexts['named']): Variable {
-  return { type: 'map<string, string>', since, texts: { named } }
+/** Host and Content-Length are not among the fields that are forwarded, but people ask for them like any other. */
+function requestHeader(x: Exchange, name: string): string | null {
+  if (name === 'host') return x.authority
+  if (name === 'content-length') return x.contentLength < 0 ? null : String(x.contentLength)
+  const first = headerValue(x.headers, name)
+  return first === null ? null : headerJoined(x.headers, name)
+}
+
+/** The first value of a query parameter, decoded as form data (WHATWG URL, section 5); null when absent. */
+export function queryValue(query: string, name: string): string | null {
+  let start = 0
+  while (start < query.length) {
+    let end = query.indexOf('&', start)
+    if (end === -1) end = query.length
+    let equals = query.indexOf('=', start)
+    if (equals === -1 || equals > end) equals = end
+    if (decode(query.slice(start, equals)) === name)
+      return decode(query.slice(Math.min(equals + 1, end), end))
+    start = end + 1
+  }
+  return null
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** The value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */
+function cookieValue(field: string | null, name: string): string | null {
+  if (field === null) return null
+  for (const pair of field.split(/[;,]/)) {
+    const equals = pair.indexOf('=')
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return null
 }

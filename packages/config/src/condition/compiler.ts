@@ -1,0 +1,306 @@
+import type { Exchange } from '@sluice/core'
+import { ConditionError } from './condition-error.js'
+import { FUNCTIONS, NOBODY } from './functions.js'
+import type { Node } from './parser.js'
+import { type Code, compare, dynamic, exact, fixed, isEqual, type Value } from './value.js'
+import { MAPS, SCALARS } from './variables.js'
+
+/** Environment variables that conditions may read. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Turns syntax trees into closures, folding what is constant. */
+export class ConditionCompiler {
+  readonly #env: Environment
+  /** Variables of exists() and all(), each with the cell that holds its current value. */
+  readonly #locals = new Map<string, { value: Value }>()
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  /** @throws RangeError for what the type checker lets pass but cannot be compiled. */
+  compile(node: Node): Code {
+    switch (node.op) {
+      case 'value':
+        return literal(node.args)
+      case 'id':
+        return this.#local(node.args)
+      case '.':
+        return this.#field(node.args[0], node.args[1])
+      case '[]':
+        return this.#index(node.args[0], node.args[1])
+      case 'list':
+        return list(node.args.map((item) => this.compile(item)))
+      case 'call':
+        return this.#call(node.args[0], node.args[1])
+      case 'rcall':
+        return this.#method(node.args[0], node.args[1], node.args[2])
+      case '&&':
+      case '||':
+        return logical(node.op === '||', this.compile(node.args[0]), this.compile(node.args[1]))
+      case '!_':
+        return map([this.compile(node.args)], ([value]) => value !== true)
+      case '-_':
+        return map([this.compile(node.args)], ([value]) => (value === null ? null : -(value as number)))
+      case '?:':
+        return this.#choice(node.args)
+      case 'in':
+        return this.#in(node.args[0], node.args[1])
+      case '.?':
+      case '[?]':
+      case 'map':
+        throw new RangeError(
+          `'${node.input.slice(node.range.start, node.range.end)}' is not supported in conditions`,
+        )
+      default:
+        return this.#binary(node.op, node.args[0], node.args[1])
+    }
+  }
+
+  #local(name: string): Code {
+    const cell = this.#locals.get(name)
+    if (cell === undefined) throw new RangeError(`'${name}' must be followed by one of its fields`)
+    return dynamic(() => cell.value)
+  }
+
+  #field(of: Node, name: string): Code {
+    const path = pathOf(of)
+    const scalar = path === null ? undefined : SCALARS[`${path}.${name}`]
+    return scalar === undefined ? this.#entry(path, name) : dynamic(scalar)
+  }
+
+  #index(of: Node, key: Node): Code {
+    const code = this.compile(key)
+    if (code.isFixed && typeof code.run(NOBODY) === 'string')
+      return this.#entry(pathOf(of), code.run(NOBODY) as string)
+    const path = pathOf(of)
+    const reader = path === null ? undefined : MAPS[path]
+    if (reader !== undefined && path !== null) {
+      return dynamic((x) => reader(x, keyOf(path, String(code.run(x)))), { mayThrow: code.mayThrow })
+    }
+    return element(this.compile(of), code)
+  }
+
+  /** One entry of a map, by a key known at load. */
+  #entry(path: string | null, key: string): Code {
+    if (path === 'env') return fixed(this.#env[key] ?? null)
+    const reader = path === null ? undefined : MAPS[path]
+    if (reader === undefined || path === null)
+      throw new RangeError(`'${path ?? key}' cannot be read like this`)
+    const name = keyOf(path, key)
+    return dynamic((x) => reader(x, name))
+  }
+
+  #call(name: string, args: readonly Node[]): Code {
+    if (name === 'has') return map([this.compile(args[0]!)], ([value]) => value !== null)
+    return this.#function(name, args)
+  }
+
+  #method(name: string, receiver: Node, args: readonly Node[]): Code {
+    if (name === 'exists' || name === 'all') return this.#quantifier(name === 'exists', receiver, args)
+    return this.#function(name, [receiver, ...args])
+  }
+
+  #function(name: string, args: readonly Node[]): Code {
+    const compiler = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+    if (compiler === undefined) throw new RangeError(`${name}() is not supported in conditions`)
+    return compiler(args.map((arg) => this.compile(arg)))
+  }
+
+  /** `list.exists(v, test)` and `list.all(v, test)`. */
+  #quantifier(isExists: boolean, receiver: Node, args: readonly Node[]): Code {
+    const name = args[0]!.args as string
+    const items = this.compile(receiver)
+    const outer = this.#locals.get(name)
+    const cell: { value: Value } = { value: null }
+    this.#locals.set(name, cell)
+    const test = this.compile(args[1]!)
+    if (outer === undefined) this.#locals.delete(name)
+    else this.#locals.set(name, outer)
+    return dynamic(
+      (x) => {
+        for (const item of (items.run(x) ?? []) as readonly Value[]) {
+          cell.value = item
+          if (test.run(x) === isExists) return isExists
+        }
+        return !isExists
+      },
+      { mayThrow: items.mayThrow || test.mayThrow },
+    )
+  }
+
+  #choice([test, yes, no]: readonly [Node, Node, Node]): Code {
+    const condition = this.compile(test)
+    const a = this.compile(yes)
+    const b = this.compile(no)
+    if (condition.isFixed) return condition.run(NOBODY) === true ? a : b
+    const traits = {
+      isDouble: a.isDouble || b.isDouble,
+      mayThrow: condition.mayThrow || a.mayThrow || b.mayThrow,
+    }
+    return dynamic((x) => (condition.run(x) === true ? a.run(x) : b.run(x)), traits)
+  }
+
+  #in(item: Node, collection: Node): Code {
+    const path = pathOf(collection)
+    if (path !== null && (MAPS[path] !== undefined || path === 'env')) {
+      return map([this.#index(collection, item)], ([value]) => value !== null)
+    }
+    const needle = this.compile(item)
+    const items = this.compile(collection)
+    if (items.isFixed) {
+      const set = new Set(items.run(NOBODY) as readonly Value[])
+      return map([needle], ([value]) => value !== null && value !== undefined && set.has(value))
+    }
+    return map([needle, items], ([value, list]) =>
+      ((list ?? []) as readonly Value[]).some((one) => isEqual(one, value ?? null)),
+    )
+  }
+
+  #binary(op: string, left: Node, right: Node): Code {
+    const a = this.compile(left)
+    const b = this.compile(right)
+    if (op === '==' || op === '!=') return equality(op === '==', a, b)
+    const comparison = COMPARISONS[op]
+    if (comparison !== undefined) return map([a, b], ([m, n]) => comparison(compare(m ?? null, n ?? null)))
+    return arithmetic(op, a, b)
+  }
+}
+
+const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+}
+
+/** `req.header` of a node that names a variable; null for anything else. */
+function pathOf(node: Node): string | null {
+  if (node.op === 'id') return node.args
+  if (node.op !== '.') return null
+  const of = pathOf(node.args[0])
+  return of === null ? null : `${of}.${node.args[1]}`
+}
+
+/** Field names are compared without case. */
+function keyOf(path: string, key: string): string {
+  return path.endsWith('.header') ? key.toLowerCase() : key
+}
+
+function literal(value: unknown): Code {
+  if (typeof value === 'bigint') return fixed(exact(Number(value)))
+  if (typeof value === 'number') return fixed(value, true)
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return fixed(value)
+  throw new RangeError('bytes and unsigned numbers are not supported in conditions')
+}
+
+function list(items: readonly Code[]): Code {
+  return map(items, (values) => values.slice())
+}
+
+function element(of: Code, index: Code): Code {
+  return dynamic(
+    (x) => {
+      const values = of.run(x)
+      const at = index.run(x)
+      if (!Array.isArray(values) || typeof at !== 'number' || at < 0 || at >= values.length) {
+        throw new ConditionError('index out of range')
+      }
+      return values[at] as Value
+    },
+    { mayThrow: true },
+  )
+}
+
+/** Applies a function to several values, at load if all are known. */
+function map(
+  codes: readonly Code[],
+  apply: (values: readonly Value[]) => Value,
+  isDouble = false,
+  throws = false,
+): Code {
+  if (codes.every((code) => code.isFixed) && !throws)
+    return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
+  const traits = { isDouble, mayThrow: throws || codes.some((code) => code.mayThrow) }
+  const [a, b] = codes
+  if (codes.length === 1) return dynamic((x) => apply([a!.run(x)]), traits)
+  if (codes.length === 2) return dynamic((x) => apply([a!.run(x), b!.run(x)]), traits)
+  return dynamic((x) => apply(codes.map((code) => code.run(x))), traits)
+}
+
+/** The comparison that nearly every condition is made of gets a closure without any list. */
+function equality(isSame: boolean, a: Code, b: Code): Code {
+  if (a.isFixed && b.isFixed) return fixed(isEqual(a.run(NOBODY), b.run(NOBODY)) === isSame)
+  const [known, open] = a.isFixed ? [a, b] : [b, a]
+  const traits = { mayThrow: a.mayThrow || b.mayThrow }
+  if (!known.isFixed) return dynamic((x) => isEqual(a.run(x), b.run(x)) === isSame, traits)
+  const value = known.run(NOBODY)
+  if (typeof value === 'object') return dynamic((x) => isEqual(open.run(x), value) === isSame, traits)
+  return dynamic((x) => (open.run(x) === value) === isSame, traits)
+}
+
+/** `false && error` is false and `true || error` is true, whichever side the error is on (CEL, "Logical Operators"). */
+function logical(isOr: boolean, a: Code, b: Code): Code {
+  if (a.isFixed) return a.run(NOBODY) === isOr ? fixed(isOr) : b
+  if (b.isFixed) return b.run(NOBODY) === isOr ? fixed(isOr) : a
+  if (!a.mayThrow) return dynamic((x) => (a.run(x) === isOr ? isOr : b.run(x)), { mayThrow: b.mayThrow })
+  return dynamic(
+    (x) => {
+      try {
+        if (a.run(x) === isOr) return isOr
+      } catch (error) {
+        if (b.run(x) === isOr) return isOr
+        throw error
+      }
+      return b.run(x)
+    },
+    { mayThrow: true },
+  )
+}
+
+function arithmetic(op: string, a: Code, b: Code): Code {
+  const isDouble = a.isDouble || b.isDouble
+  const throws = op === '/' || op === '%'
+  return map(
+    [a, b],
+    ([m, n]) => calculate(op, isDouble, m ?? null, n ?? null),
+    isDouble,
+    throws || !bothFixed(a, b),
+  )
+}
+
+function bothFixed(a: Code, b: Code): boolean {
+  return a.isFixed && b.isFixed
+}
+
+function calculate(op: string, isDouble: boolean, a: Value, b: Value): Value {
+  if (op === '+' && (typeof a === 'string' || typeof b === 'string')) return `${a ?? ''}${b ?? ''}`
+  if (Array.isArray(a) && Array.isArray(b)) return [...(a as Value[]), ...(b as Value[])]
+  if (typeof a !== 'number' || typeof b !== 'number') return null
+  if ((op === '/' || op === '%') && b === 0 && !isDouble) throw new ConditionError('division by zero')
+  return exact(round(op, isDouble, operate(op, a, b)))
+}
+
+function operate(op: string, a: number, b: number): number {
+  if (op === '+') return a + b
+  if (op === '-') return a - b
+  if (op === '*') return a * b
+  return op === '/' ? a / b : a % b
+}
+
+/** Integer division cuts towards zero. */
+function round(op: string, isDouble: boolean, value: number): number {
+  return op === '/' && !isDouble ? Math.trunc(value) : value
+}
+
+/** Whether a condition reads the response or the upstream's answer, which a request does not have yet. */
+export function readsResponse(node: Node, children: (node: Node) => Node[]): boolean {
+  if (node.op === 'id' && node.args === 'res') return true
+  if (node.op === '.' && pathOf(node) === 'upstream.status') return true
+  return children(node).some((child) => readsResponse(child, children))
+}
+
+/** A compiled expression as a test; anything but true is "no". */
+export function asTest(code: Code): (x: Exchange) => boolean {
+  return (x) => code.run(x) === true
+}

@@ -1,0 +1,91 @@
+import { compileCidrs } from '@sluice/core'
+import { examineRegex } from '../grammar/regex.js'
+import { ConditionError } from './condition-error.js'
+import { type Code, dynamic, exact, fixed, type Value } from './value.js'
+
+/** The longest text a pattern is matched against, in characters. */
+const MAX_MATCHED = 8192
+
+/** A function of the language: receiver and arguments as one list of compiled expressions. @throws RangeError at load. */
+export type FunctionCompiler = (args: readonly Code[]) => Code
+
+/** By name; a method call has its receiver as first argument. */
+export const FUNCTIONS: Readonly<Record<string, FunctionCompiler>> = {
+  size: ([of]) => map1(of!, sizeOf),
+  startsWith: ([text, part]) => textTest(text!, part!, (a, b) => a.startsWith(b)),
+  endsWith: ([text, part]) => textTest(text!, part!, (a, b) => a.endsWith(b)),
+  contains: ([text, part]) => textTest(text!, part!, (a, b) => a.includes(b)),
+  matches: ([text, pattern]) => matches(text!, pattern!),
+  lower: ([text]) => map1(text!, (value) => (value as string | null)?.toLowerCase() ?? null),
+  upper: ([text]) => map1(text!, (value) => (value as string | null)?.toUpperCase() ?? null),
+  string: ([value]) => map1(value!, (of) => (of === null ? null : String(of))),
+  int: ([value]) => conversion(value!, toInt, false),
+  double: ([value]) => conversion(value!, toNumber, true),
+  bool: ([value]) => conversion(value!, toBool, false),
+  inCidr: ([ip, ranges]) => inCidr(ip!, ranges!),
+}
+
+/** Applies a function to one value, at load if that is known. */
+function map1(of: Code, apply: (value: Value) => Value): Code {
+  if (of.isFixed) return fixed(apply(of.run(NOBODY)))
+  return dynamic((x) => apply(of.run(x)), { mayThrow: of.mayThrow })
+}
+
+/** Fixed codes do not look at their exchange. */
+export const NOBODY = undefined as never
+
+function sizeOf(value: Value): number {
+  if (value === null) return 0
+  if (typeof value === 'string' || Array.isArray(value)) return value.length
+  return value instanceof Map ? value.size : 0
+}
+
+/** A test on two texts: false when either is absent. */
+function textTest(text: Code, part: Code, test: (text: string, part: string) => boolean): Code {
+  const apply = (a: Value, b: Value): boolean => typeof a === 'string' && typeof b === 'string' && test(a, b)
+  if (part.isFixed) {
+    const known = part.run(NOBODY)
+    return map1(text, (value) => apply(value, known))
+  }
+  return dynamic((x) => apply(text.run(x), part.run(x)), { mayThrow: text.mayThrow || part.mayThrow })
+}
+
+function matches(text: Code, pattern: Code): Code {
+  if (!pattern.isFixed) throw new RangeError('the pattern of matches() must be a constant')
+  const source = pattern.run(NOBODY) as string
+  const flaw = examineRegex(source)
+  if (flaw !== null) throw new RangeError(flaw.message)
+  const regex = new RegExp(source, 'u')
+  return map1(text, (value) => typeof value === 'string' && value.length <= MAX_MATCHED && regex.test(value))
+}
+
+function conversion(of: Code, convert: (value: Value) => Value, isDouble: boolean): Code {
+  if (of.isFixed) return fixed(convert(of.run(NOBODY)), isDouble)
+  return dynamic((x) => convert(of.run(x)), { isDouble, mayThrow: true })
+}
+
+function toNumber(value: Value): Value {
+  if (value === null || typeof value === 'number') return value
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
+  if (Number.isNaN(number)) throw new ConditionError('the text is not a number')
+  return number
+}
+
+function toInt(value: Value): Value {
+  const number = toNumber(value)
+  return number === null ? null : exact(Math.trunc(number as number))
+}
+
+function toBool(value: Value): Value {
+  if (value === null || typeof value === 'boolean') return value
+  if (value === 'true') return true
+  if (value === 'false') return false
+  throw new ConditionError('the text is neither true nor false')
+}
+
+function inCidr(ip: Code, ranges: Code): Code {
+  if (!ranges.isFixed) throw new RangeError('the ranges of inCidr() must be constants')
+  const value = ranges.run(NOBODY)
+  const set = compileCidrs(Array.isArray(value) ? (value as string[]) : [value as string])
+  return map1(ip, (address) => typeof address === 'string' && set.has(address))
+}

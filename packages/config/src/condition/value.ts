@@ -1,0 +1,58 @@
+import type { Exchange } from '@sluice/core'
+import { ConditionError } from './condition-error.js'
+
+/** What an expression can be at run time; null: absent. Ints and doubles are both numbers. */
+export type Value = string | number | boolean | null | readonly Value[] | ReadonlyMap<string, Value>
+
+/** A compiled expression. */
+export interface Code {
+  /** The value is known already; `run` gives it. */
+  readonly isFixed: boolean
+  /** Its type is double, which matters to division only. */
+  readonly isDouble: boolean
+  /** Evaluating it can throw a ConditionError. */
+  readonly mayThrow: boolean
+  run(x: Exchange): Value
+}
+
+/** A code whose value is known. */
+export function fixed(value: Value, isDouble = false): Code {
+  return { isFixed: true, isDouble, mayThrow: false, run: () => value }
+}
+
+/** A code that has to be run. */
+export function dynamic(
+  run: (x: Exchange) => Value,
+  traits: { isDouble?: boolean; mayThrow?: boolean } = {},
+): Code {
+  return { isFixed: false, isDouble: traits.isDouble ?? false, mayThrow: traits.mayThrow ?? false, run }
+}
+
+/** Equality of CEL over our values: lists and maps by content, an absent value equals only an absent value. */
+export function isEqual(a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item: Value, i) => isEqual(item, b[i] as Value))
+  }
+  if (a instanceof Map && b instanceof Map) {
+    return (
+      a.size === b.size &&
+      [...a].every(([key, value]) => b.has(key) && isEqual(value as Value, b.get(key) as Value))
+    )
+  }
+  return false
+}
+
+/** Order of two values of one type; NaN when either is absent, so that every comparison is false. */
+export function compare(a: Value, b: Value): number {
+  if (a === null || b === null) return Number.NaN
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** A number that is still exact. @throws ConditionError for an int beyond 2^53 or what is no number. */
+export function exact(value: number): number {
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw new ConditionError('number out of range')
+  return value
+}
