@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,30 +8,34 @@ import { startEcho } from '../examples/quickstart/echo.mjs'
 import { curlLine, demoCalls } from './demo-calls.mjs'
 
 /**
- * The demo behind `npm start`: an echo upstream and the gateway with examples/quickstart/gateway.yaml (or the document
- * named as the argument), until Ctrl-C. PORT moves the gateway's listener to another port.
+ * The demo behind `npm start`: an echo upstream and the gateway with examples/quickstart/gateway.yaml, until Ctrl-C.
+ * PORT moves the gateway's listener to another port; the arguments name another document and data folder.
  */
 const READY_WITHIN_MS = 30_000
 const STOPPED_WITHIN_MS = 40_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 const gw = join('packages', 'cli', 'bin', 'gw.mjs')
 const document = process.argv[2] ?? 'examples/quickstart/gateway.yaml'
-const operationLog = join('data', 'gateway.log')
+const dataFolder = process.argv[3] ?? 'data'
+const operationLog = join(dataFolder, 'gateway.log')
 
 process.chdir(root)
 const addresses = demoAddresses()
 for (const place of Object.values(addresses)) await requireFree(place)
 const echo = await startEcho(addresses.echo.port)
 const gateway = startGateway()
-const stopping = stopSignal()
-await untilReady()
-announce()
-await Promise.race([stopping, gateway.exited])
-await stop()
+const stopped = stopSignal()
+
+const start = await Promise.race([readiness(), stopped, gateway.exited])
+if (start === 'ready') {
+  announce()
+  await Promise.race([stopped, gateway.exited])
+}
+process.exit(await stop(start))
 
 /** Where the demo listens, as the document says: to move something, the document is the one place to edit. */
 function demoAddresses() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [gw, 'render', '-c', document, '-o', 'json'])
+  const { status, stdout, stderr } = spawnSync(process.execPath, [gw, 'render', '-c', document])
   if (status !== 0) fail(String(stderr) || `${document} cannot be read`, status ?? 1)
   const plan = JSON.parse(String(stdout))
   const listener = plan.listeners[0]
@@ -67,47 +71,37 @@ async function requireFree({ host, port, remedy }) {
  * drains. Its operation log goes to a file, so that the terminal keeps the lines to try.
  */
 function startGateway() {
-  mkdirSync('data', { recursive: true })
+  mkdirSync(dataFolder, { recursive: true })
+  const log = openSync(operationLog, 'w')
   const { host, port } = addresses.gateway
-  const child = spawn(process.execPath, [gw, 'start', '-c', document, '--listen', `${host}:${port}`], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(
+    process.execPath,
+    [gw, 'start', '-c', document, '--listen', `${host}:${port}`, '--data-dir', dataFolder],
+    {
+      detached: true,
+      stdio: ['ignore', log, log],
+    },
+  )
+  const exited = new Promise((resolve) => {
+    child.once('error', () => resolve('exited'))
+    child.once('exit', () => resolve('exited'))
   })
-  const log = createWriteStream(operationLog)
-  child.stdout.pipe(log, { end: false })
-  child.stderr.pipe(log, { end: false })
-  const state = { child, hasExited: false, code: null, exited: null }
-  state.exited = new Promise((resolve) => {
-    child.once('close', (code) => {
-      state.hasExited = true
-      state.code = code
-      log.end(resolve)
-    })
-  })
-  return state
+  return { child, exited }
 }
 
 function stopSignal() {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('stop'))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('stopped'))
   })
 }
 
-async function untilReady() {
+async function readiness() {
   const deadline = Date.now() + READY_WITHIN_MS
-  let isStopped = false
-  void stopping.then(() => {
-    isStopped = true
-  })
-  while (!(await isReady())) {
-    if (isStopped) return stop()
-    if (gateway.hasExited || Date.now() > deadline) {
-      console.error(`the gateway did not start; its log, ${operationLog}, ends with`)
-      console.error(readFileSync(operationLog, 'utf8').slice(-4000))
-      await stop(1)
-    }
+  while (Date.now() < deadline) {
+    if (await isReady()) return 'ready'
     await wait(50)
   }
+  return 'late'
 }
 
 async function isReady() {
@@ -135,18 +129,24 @@ Three calls to try:`)
   console.log('\nCtrl-C stops everything.')
 }
 
-async function stop(code = 0) {
-  const wasRunning = !gateway.hasExited
-  if (wasRunning) {
-    gateway.child.kill('SIGTERM')
-    const tooLate = setTimeout(() => gateway.child.kill('SIGKILL'), STOPPED_WITHIN_MS)
-    await gateway.exited
+/** Stops what runs and answers the exit code; a gateway that did not start, or stopped unasked, is a failure. */
+async function stop(start) {
+  const { child, exited } = gateway
+  const isAlone = child.exitCode !== null || child.signalCode !== null
+  if (!isAlone) {
+    child.kill('SIGTERM')
+    const tooLate = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS)
+    await exited
     clearTimeout(tooLate)
   }
   echo.close()
   echo.closeAllConnections()
-  if (!wasRunning && code === 0) fail(`the gateway stopped by itself; ${operationLog} says why`)
-  process.exit(code === 0 ? (gateway.code ?? 1) : code)
+  if (!isAlone && start !== 'late') return child.exitCode ?? 1
+  console.error(
+    `the gateway ${start === 'ready' ? 'stopped by itself' : 'did not start'}; ${operationLog} ends with`,
+  )
+  console.error(readFileSync(operationLog, 'utf8').slice(-4000))
+  return 1
 }
 
 function origin({ host, port }) {

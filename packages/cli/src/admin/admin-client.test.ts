@@ -67,6 +67,7 @@ test('a refusal is told with its detail, and one of the caller exits with 4', as
     ],
     [302, '', 1, /answered 302\n$/],
     [500, '<html>', 1, /answered 500\n$/],
+    [500, '{"detail":"a\\u001b[2Jb"}', 1, /answered 500: a\\u\{1b\}\[2Jb\n$/],
   ]
   for (const [status, text, exit, message] of cases) {
     const { code, stderr } = await statusOf(t, (_, res) => res.writeHead(status).end(text))

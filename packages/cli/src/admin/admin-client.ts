@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { EXIT, Failure } from '../failure.js'
 import { say } from '../output/output.js'
+import { visibleText } from '../output/text.js'
 import type { ServerOptions } from '../program/building.js'
 import { AnswerPart } from './answer-part.js'
 import { connectionReason } from './connection-reason.js'
@@ -84,7 +85,7 @@ export class AdminClient {
   /** An answer that is no success, as a failure with the exit code that belongs to it. */
   refused(answer: AdminAnswer): Failure {
     const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
-    const detail = detailOf(answer)
+    const detail = visibleText(detailOf(answer))
     const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
     return new Failure(exit, text)
   }

@@ -5,7 +5,7 @@ import type { AnswerPart } from '../admin/answer-part.js'
 import { loadSource, readDocument } from '../document.js'
 import { EXIT, type ExitCode, Failure } from '../failure.js'
 import { complain, type Format, print, printValue, say } from '../output/output.js'
-import { countText, shortDigest } from '../output/text.js'
+import { countText, shortDigest, visibleText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
 import { servingPlan } from './serving-plan.js'
 
@@ -74,8 +74,13 @@ class Deploy {
 }
 
 function planned(part: AnswerPart): string[] {
-  const changes = part.parts('changes').map(({ value }) => value as unknown as PlanChange)
-  return changes.length === 0 ? ['~ values behind references'] : formatDiff(changes)
+  const changes = part.parts('changes').map(changeOf)
+  return changes.length === 0 ? ['~ values behind references'] : formatDiff(changes).map(visibleText)
+}
+
+function changeOf(part: AnswerPart): PlanChange {
+  const [kind, what] = [part.text('kind'), part.text('what')] as [PlanChange['kind'], PlanChange['what']]
+  return { kind, what, name: part.text('name'), details: part.texts('details') }
 }
 
 async function report(
@@ -117,7 +122,8 @@ function explainRefusal(exit: ExitCode, part: AnswerPart): void {
   }
   for (const reason of part.parts('reasons')) {
     const worker = reason.number('worker')
-    complain(`${worker === 0 ? 'supervisor' : `worker ${worker}`}: ${reason.text('reason')}`)
+    const who = worker === 0 ? 'supervisor' : `worker ${worker}`
+    complain(visibleText(`${who}: ${reason.text('reason')}`))
   }
   say('rolled back: what served before goes on serving')
 }
@@ -125,5 +131,5 @@ function explainRefusal(exit: ExitCode, part: AnswerPart): void {
 /** What the gateway finds and this machine does not: files, variables and addresses there. */
 function diagnosticText(part: AnswerPart): string {
   const place = `${part.text('file')}:${part.number('line')}:${part.number('column')}`
-  return `${place}: ${part.text('message')} (${part.text('remedy')})`
+  return visibleText(`${place}: ${part.text('message')} (${part.text('remedy')})`)
 }

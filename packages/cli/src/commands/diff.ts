@@ -4,6 +4,7 @@ import { AdminClient } from '../admin/admin-client.js'
 import { loadFile } from '../document.js'
 import { EXIT } from '../failure.js'
 import { print, printValue } from '../output/output.js'
+import { visibleText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions, ServerOptions } from '../program/building.js'
 import { servingPlan } from './serving-plan.js'
 
@@ -21,6 +22,6 @@ export async function diff(options: DiffOptions): Promise<number> {
   const hidden = !isSame && changes.length === 0
   if (options.output !== 'table') await printValue({ different: !isSame, hidden, changes }, options.output)
   else if (isSame) print('no differences')
-  else print(...(hidden ? ['~ secrets that stand in the document'] : formatDiff(changes)))
+  else print(...(hidden ? ['~ secrets that stand in the document'] : formatDiff(changes).map(visibleText)))
   return !isSame && options.exitCode === true ? EXIT.differences : EXIT.ok
 }

@@ -1,4 +1,4 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 
 /** A scrypt hash in its parts. */
 export interface PasswordHash {
@@ -69,9 +69,17 @@ export function parsePasswordHash(text: string): PasswordHash {
   return { text, logCost, blockSize, parallelism, salt, key }
 }
 
-/** A hash with the same cost that no password matches, for users who do not exist. */
+/** Makes dummy hashes unguessable, yet the same for the life of the process. */
+const dummySeed = randomBytes(64)
+
+/**
+ * A hash with the same cost that no password matches, for users who do not exist. The same hash gives the same dummy
+ * after a reload too, so that what is remembered about both has the same lifetime.
+ */
 export function dummyHash(model: PasswordHash): PasswordHash {
-  const parts = { ...model, salt: randomBytes(model.salt.length), key: randomBytes(model.key.length) }
+  const bytes = (label: string) => createHmac('sha512', dummySeed).update(label).update(model.text).digest()
+  const salt = bytes('salt').subarray(0, model.salt.length)
+  const parts = { ...model, salt, key: bytes('key').subarray(0, model.key.length) }
   return { ...parts, text: formatPasswordHash(parts) }
 }
 

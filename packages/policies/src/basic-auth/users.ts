@@ -14,6 +14,9 @@ interface UserConfig {
   readonly groups?: readonly string[]
 }
 
+/** Enough to show every cost that the users have in about their proportion. */
+const MAX_STAND_INS = 64
+
 /** The users of one policy, by name. */
 export class Users {
   readonly #byName = new Map<string, User>()
@@ -23,7 +26,7 @@ export class Users {
   constructor(configs: readonly UserConfig[]) {
     for (const config of configs) this.#add(config)
     if (this.#byName.size === 0) throw new Error("'users' is empty; add at least one user")
-    this.#standIns = [...this.#byName.values()].map((user) => standIn(user.hash))
+    this.#standIns = [...this.#byName.values()].slice(0, MAX_STAND_INS).map((user) => standIn(user.hash))
   }
 
   /**

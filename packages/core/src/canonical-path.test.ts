@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { canonicalPath } from './canonical-path.js'
+
+const CASES: readonly (readonly [string, string | null])[] = [
+  ['/', '/'],
+  ['/a/b', '/a/b'],
+  ['/a/', '/a/'],
+  ['//a///b', '/a/b'],
+  ['/a/./b/../c', '/a/c'],
+  ['/../../a', '/a'],
+  ['/a/..', '/'],
+  ['/a/.', '/a/'],
+  ['/%61%7e', '/a~'],
+  ['/%2e%2e/a', '/a'],
+  ['/a%2fb', '/a%2Fb'],
+  ['/a%5cb', '/a%5Cb'],
+  ['/.well-known/x', '/.well-known/x'],
+  ['', null],
+  ['a', null],
+  ['/%', null],
+  ['/%4', null],
+  ['/%zz', null],
+  ['/%00', null],
+  ['/a\\b', null],
+  ['/a b', null],
+  ['/é', null],
+  ['/a#b', null],
+]
+
+for (const [path, expected] of CASES) {
+  test(`'${path}' has the canonical form ${expected}`, () => assert.equal(canonicalPath(path), expected))
+}
+
+test('a canonical path is its own canonical form, and has nothing left to resolve', () => {
+  const piece = fc.constantFrom('a', '/', '.', '..', '%2f', '%61', '%2E', '~', '//', '%5C', '%c3%a9')
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(piece).map((pieces) => `/${pieces.join('')}`),
+      ),
+      (path) => {
+        const canonical = canonicalPath(path)
+        if (canonical === null) return
+        assert.equal(canonicalPath(canonical), canonical)
+        assert.ok(canonical.startsWith('/'))
+        assert.doesNotMatch(canonical, /\/\/|\/\.{1,2}(\/|$)/)
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})

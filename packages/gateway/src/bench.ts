@@ -1,0 +1,3 @@
+/** What micro-benchmarks measure; nothing else imports from here. */
+export type { Candidate } from './router/candidate.js'
+export { compileRouter } from './router/router.js'

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Policy } from '@sluice/core'
+import { parse } from 'yaml'
+import { hashKey } from './api-key/key.js'
+import { catalog } from './catalog.js'
+import { referenceOf } from './reference.js'
+import { schemaMistakes, testEnv } from './testing.js'
+
+const sources = join(import.meta.dirname, '../src')
+
+/** What the references in the examples stand for. */
+const values: Readonly<Record<string, string>> = {
+  ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
+  ACME_OLD_KEY: hashKey('the old key of acme'),
+  ACME_NEW_KEY: hashKey('the new key of acme'),
+}
+
+for (const policy of catalog.values()) {
+  const folder = join(sources, policy.name)
+  const example = readFileSync(join(folder, 'example.yaml'), 'utf8')
+
+  test(`the README of ${policy.name} is what its schema and example generate`, () => {
+    const file = join(folder, 'README.md')
+    const generated = referenceOf(policy, example)
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, generated)
+    assert.equal(
+      readFileSync(file, 'utf8'),
+      generated,
+      'run the test with UPDATE_GOLDEN=1 to rewrite the file',
+    )
+  })
+
+  test(`the example of ${policy.name} is valid and compiles`, async (t) => {
+    const env = testEnv()
+    t.after(() => env.close())
+    const uses: { use: string; with: unknown }[] = parse(
+      example.replaceAll(/\$\{env:(\w+)\}/g, (_, name: string) => values[name] ?? ''),
+    )
+    for (const use of uses) {
+      assert.equal(use.use, policy.name)
+      assert.deepEqual(schemaMistakes(policy, use.with), [])
+      assert.equal((await policy.compile(use.with, env))?.name, policy.name)
+    }
+  })
+
+  test(`every option of ${policy.name} is described, and no object takes unknown keys`, () => {
+    for (const [path, node] of nodes(policy.schema, policy.name)) {
+      assert.ok(node.description, `${path} has no description`)
+      if (node.properties !== undefined) assert.equal(node.additionalProperties, false, path)
+    }
+  })
+}
+
+test('the catalog names each policy by its own name', () => {
+  for (const [name, policy] of catalog) assert.equal(policy.name, name)
+  assert.deepEqual([...catalog.keys()], ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'])
+})
+
+test('a reference without an example has none, and says which options are needed', () => {
+  const text = referenceOf(catalog.get('body-limit') as Policy)
+  assert.doesNotMatch(text, /## Example/)
+  assert.match(text, /\| `max` \| string \| required \|/)
+  assert.match(text, /\| `raise` \| boolean \| `false` \|/)
+})
+
+interface Node {
+  readonly description?: string
+  readonly additionalProperties?: boolean
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+}
+
+function nodes(node: Node, path: string): [string, Node][] {
+  const children = Object.entries(node.properties ?? {}).flatMap(([name, child]) =>
+    nodes(child, `${path}.${name}`),
+  )
+  const items = node.items === undefined ? [] : nodes(node.items, `${path}[]`)
+  return [[path, node], ...children, ...items]
+}

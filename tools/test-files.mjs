@@ -1,0 +1,37 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+const TEST = '.test.js'
+
+/** The test files below these folders of packages/, bench/ and tools/; all of them when no folder is named. */
+export function testFiles(folders) {
+  const all = [...compiledTests(), ...filesBelow('tools').filter((file) => file.endsWith('.test.mjs'))]
+  if (folders.length === 0) return all
+  return all.filter((file) => folders.some((folder) => isWithin(file, folder)))
+}
+
+function compiledTests() {
+  const packages = readdirSync('packages').map((name) => join('packages', name))
+  return [...packages, 'bench']
+    .flatMap((folder) => filesBelow(join(folder, 'dist')))
+    .filter((file) => file.endsWith(TEST) && existsSync(sourceOf(file)))
+}
+
+/** The compiler leaves the output of a deleted source behind; such a test must not run. */
+function sourceOf(file) {
+  return file.replace(/(^|\/)dist\//, '$1src/').replace(/\.js$/, '.ts')
+}
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** A folder or file may be named by its source, its output or its package. */
+function isWithin(file, folder) {
+  const wanted = folder.replace(/\/+$/, '')
+  return [file, sourceOf(file)].some((path) => path === wanted || path.startsWith(`${wanted}/`))
+}

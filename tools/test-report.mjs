@@ -1,0 +1,72 @@
+import { relative } from 'node:path'
+import { inspect } from 'node:util'
+
+const DOTS_PER_LINE = 100
+/** How Node.js 20 reports a test that --grep left out; later versions are silent about it. */
+const NOT_SELECTED = 'test name does not match pattern'
+
+/** Prints a dot for each test that passes, and in full what fails, is skipped or is printed by a test. */
+export class TestReport {
+  passed = 0
+  failed = 0
+  skipped = 0
+  #dots = 0
+  /** The names of the tests that are open, outermost first. */
+  #open = []
+  #summary = []
+
+  /** Takes one event of the runner of node:test. */
+  take({ type, data }) {
+    if (type === 'test:start') this.#open[data.nesting] = data.name
+    else if (type === 'test:pass') this.#pass(data)
+    else if (type === 'test:fail') this.#fail(data)
+    else if (type === 'test:stdout' || type === 'test:stderr') this.#line(data.message.trimEnd())
+    else if (type === 'test:diagnostic' && data.nesting === 0) this.#summary.push(data.message)
+  }
+
+  /** The closing lines: what the runner itself counted. */
+  close() {
+    this.#line('')
+    for (const message of this.#summary) this.#line(`ℹ ${message}`)
+  }
+
+  #pass(data) {
+    if (data.details.type === 'suite' || data.skip === NOT_SELECTED) return
+    if (data.skip === undefined && data.todo === undefined) {
+      this.passed += 1
+      return this.#dot()
+    }
+    this.skipped += 1
+    const reason = data.skip ?? data.todo
+    this.#line(`↷ skipped: ${this.#title(data)}${typeof reason === 'string' ? ` (${reason})` : ''}`)
+  }
+
+  #fail(data) {
+    if (data.details.type !== 'suite') this.failed += 1
+    const { error } = data.details
+    if (error.failureType === 'subtestsFailed') return
+    const place = data.file === undefined ? '' : `  ${relative('.', data.file)}:${data.line ?? 1}`
+    this.#line(`✖ ${this.#title(data)}${place}`)
+    this.#line(indented(inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })))
+  }
+
+  #title(data) {
+    return [...this.#open.slice(0, data.nesting), data.name].join(' › ')
+  }
+
+  #dot() {
+    process.stdout.write('.')
+    this.#dots += 1
+    if (this.#dots === DOTS_PER_LINE) this.#line('')
+  }
+
+  #line(text) {
+    if (this.#dots > 0) process.stdout.write('\n')
+    this.#dots = 0
+    if (text !== '') console.log(text)
+  }
+}
+
+function indented(text) {
+  return text.replaceAll(/^/gm, '    ')
+}
