@@ -50,6 +50,8 @@ export class Exchange {
   body: Uint8Array | null = null
   /** Largest request body accepted, in bytes; a policy may lower or raise it before the body is read. */
   bodyLimit = 0
+  /** Longest wait for the next bytes of the request body, ms. */
+  bodyIdleMs = 0
 
   // What the gateway decided.
   routeId = '-'

@@ -36,6 +36,7 @@ export class BodyCollector implements BodyReceiver {
       return
     }
     this.#chunks.push(Buffer.from(chunk))
+    flow.touch(flow.x.bodyIdleMs)
     if (!isLast) return
     flow.x.body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     const done = this.#done

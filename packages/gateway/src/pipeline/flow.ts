@@ -23,7 +23,7 @@ export type Waiting =
   | 'response-body'
   | 'client'
 
-/** Longest wait for a policy, and for a request body that a policy needs. */
+/** Longest wait for a policy. */
 const POLICY_WAIT_MS = 30_000
 
 /**
@@ -127,7 +127,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
     else {
-      this.waitFor('request-body', POLICY_WAIT_MS)
+      this.waitFor('request-body', this.x.bodyIdleMs)
       new BodyCollector(this).collect(() => this.run(hooks, 'action'))
     }
   }

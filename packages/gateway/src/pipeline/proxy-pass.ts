@@ -58,7 +58,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#next()
       return
     }
-    this.#flow.waitFor('request-body', this.#action.timeouts.idleMs)
+    this.#flow.waitFor('request-body', x.bodyIdleMs)
     this.#body = new RequestBody(this.#client, x.contentLength, this)
     this.#body.read()
   }
@@ -74,7 +74,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.requestBytes += bytes
     if (this.#flow.isOver) return
     if (x.requestBytes > x.bodyLimit) this.#overflow()
-    else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(this.#action.timeouts.idleMs)
+    else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(x.bodyIdleMs)
   }
 
   onBodyEnd(): void {
@@ -151,7 +151,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
     const isUploading = this.#body !== null && !this.#body.isComplete
-    if (isUploading) this.#flow.waitFor('request-body', timeouts.idleMs)
+    if (isUploading) this.#flow.waitFor('request-body', this.#x.bodyIdleMs)
     else this.#flow.waitFor('response', timeouts.headersMs)
   }
 

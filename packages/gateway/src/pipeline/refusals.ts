@@ -8,9 +8,5 @@ export const REFUSALS = {
   policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
   conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
   notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
-  crowded: refusal('GW_OVERLOADED', 'this listener has as many connections as it accepts', [
-    'retry-after',
-    '1',
-  ]),
   internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
 } as const

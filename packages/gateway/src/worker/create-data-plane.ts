@@ -109,7 +109,8 @@ class WorkerDataPlane implements DataPlane {
   async #open(plan: ListenerPlan): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
     const settings = settingsOf(plan)
-    const listener = await openListener({ plan, port, settings, gate: this.#gate, ids: this.#ids })
+    const onFault = (error: unknown): void => this.#options.report('listener_fault', { error: String(error) })
+    const listener = await openListener({ plan, port, settings, gate: this.#gate, ids: this.#ids, onFault })
     return { plan, listener }
   }
 

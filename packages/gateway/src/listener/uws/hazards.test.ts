@@ -306,6 +306,33 @@ test('a strict listener refuses every path that is not canonical', async (t) => 
   }
 })
 
+test('connections beyond the limit are answered 503 and closed', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { connections: 2 } },
+  })
+  const held = [1, 2].map(() => sendRaw(gateway.port, ['GET'], { waitMs: 1000 }))
+  await until(() => gateway.plane.connections === 2)
+  const answer = await sendRaw(gateway.port, [`${GET}\r\n`])
+  assert.deepEqual(statusesOf(answer.text), [503])
+  assert.match(answer.text, /retry-after: 1/i)
+  assert.equal(answer.isClosed, true)
+  await Promise.all(held)
+})
+
+test('a request body that stops coming is answered 408', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyIdleMs: 200 } },
+  })
+  const answer = await sendRaw(gateway.port, [`${POST}Content-Length: 100\r\n\r\nabc`], { waitMs: 4000 })
+  assert.deepEqual(statusesOf(answer.text), [408])
+  assert.match(answer.text, /GW_REQUEST_TIMEOUT/)
+  await until(() => gateway.plane.inFlight === 0)
+})
+
 test('a connection goes on with the next request after a large upload', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, {

@@ -9,7 +9,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js'
-import { Exchange, type Reply } from '@sluice/core'
+import { Exchange, type Reply, refusal } from '@sluice/core'
 import type { RequestIds } from '../../telemetry/request-id.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
@@ -29,6 +29,11 @@ const TLS_CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
+const CROWDED = refusal('GW_OVERLOADED', 'this listener has as many connections as it accepts', [
+  'retry-after',
+  '1',
+])
+
 // uWS announces itself in every response unless told not to.
 _cfg('silent')
 
@@ -39,6 +44,8 @@ export interface UwsListenerOptions {
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
+  /** Hears of an error that should not have come this far. */
+  readonly onFault: (error: unknown) => void
 }
 
 /**
@@ -111,20 +118,33 @@ class UwsListener implements Listener {
     this.#app.close()
   }
 
-  /** Nothing may be thrown through here: uWS ends the process. Everything below answers instead of throwing. */
+  /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
   #onRequest(res: HttpResponse, req: HttpRequest): void {
     enterCallback()
+    try {
+      this.#takeIn(res, req)
+    } catch (error) {
+      this.#options.onFault(error)
+      res.close()
+    }
+    leaveCallback()
+  }
+
+  #takeIn(res: HttpResponse, req: HttpRequest): void {
     const x = this.#exchange(res, req)
     const head = this.#head
     head.begin()
     req.forEach(this.#addLine)
-    const refused = head.apply(x, this.settings) ?? this.#target(x, req)
+    const refused = head.apply(x, this.settings) ?? this.#target(x, req) ?? this.#judgeCrowd()
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
     client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose
     this.#pass(x, client, refused)
-    leaveCallback()
+  }
+
+  #judgeCrowd(): Reply | null {
+    return this.#connections > this.settings.connections ? CROWDED : null
   }
 
   #exchange(res: HttpResponse, req: HttpRequest): Exchange {
@@ -135,6 +155,7 @@ class UwsListener implements Listener {
     x.scheme = this.#scheme
     x.peer = addressText(res.getRemoteAddress())
     x.bodyLimit = this.settings.bodyBytes
+    x.bodyIdleMs = this.settings.bodyIdleMs
     return x
   }
 
