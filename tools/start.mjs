@@ -67,7 +67,7 @@ async function requireFree({ host, port, remedy }) {
 }
 
 /**
- * In a process group of its own, because Ctrl-C reaches the whole group: the gateway is asked once, by SIGTERM, and
+ * In a process group of its own, because Ctrl-C reaches the whole group: the gateway is asked once, by a SIGINT of its own,
  * drains. Its operation log goes to a file, so that the terminal keeps the lines to try.
  */
 function startGateway() {
@@ -134,7 +134,7 @@ async function stop(start) {
   const { child, exited } = gateway
   const isAlone = child.exitCode !== null || child.signalCode !== null
   if (!isAlone) {
-    child.kill('SIGTERM')
+    child.kill('SIGINT')
     const tooLate = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS)
     await exited
     clearTimeout(tooLate)

@@ -88,19 +88,30 @@ export function echoOrigin(t: TestContext): Promise<Origin> {
   })
 }
 
+/** Below the ports that the system hands out by itself, so that no other test is given one of these. */
+const FIRST_PORT = 20_000
+const PORTS = 12_000
+let asked = 0
+
 /** A port on which nobody listens. */
 export async function closedPort(): Promise<number> {
-  const server = net.createServer()
-  await listen(server)
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = FIRST_PORT + ((process.pid * 41 + asked++) % PORTS)
+    const server = net.createServer()
+    const isFree = await listen(server, port).then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
-function listen(server: net.Server): Promise<void> {
+function listen(server: net.Server, port = 0): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
 }
 
