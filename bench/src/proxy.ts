@@ -1,26 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { availableParallelism, cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Contestant, startGateway, startOrigin, startPeer } from './contestant.js'
+import { comparePolicy } from './policy-cost.js'
+import { type Line, policySentence, resultTable } from './report.js'
 import { type Round, runRound, type Scenario } from './round.js'
 
 /**
  * CPU microseconds per proxied request of the gateway with one worker, beside nginx in the same run: rounds of both in
- * turn, so that a machine that changes its speed changes both. `--rounds N --seconds S --json FILE`.
+ * turn, so that a machine that changes its speed changes both. Then what the `header` policy adds, in many short rounds
+ * with and without it. `--rounds N --seconds S --pairs N --json FILE`.
  */
 const SCENARIOS: readonly Scenario[] = [
   { name: 'GET', path: '/', bodyBytes: 0 },
-  { name: 'GET with header policy', path: '/set', bodyBytes: 0 },
   { name: 'POST 1 KB', path: '/', bodyBytes: 1024 },
   { name: 'POST 5 KB', path: '/', bodyBytes: 5120 },
 ]
 const PORTS = { origin: 19_100, nginx: 19_101, sluice: 19_102 }
-
-interface Line {
-  readonly scenario: string
-  readonly contestant: string
-  readonly rounds: readonly Round[]
-}
 
 await main()
 
@@ -32,9 +28,12 @@ async function main(): Promise<void> {
     running.push(await startPeer(dir, PORTS.nginx, PORTS.origin))
     running.push(await startGateway(dir, PORTS.sluice, PORTS.origin))
     const lines = measure(running.slice(1), dir)
-    report(lines)
+    console.log(machine())
+    console.log(resultTable(lines))
+    const policy = comparePolicy(running[2]!, number('--pairs', 15), dir)
+    console.log(policySentence(policy))
     const file = option('--json')
-    if (file !== null) writeFileSync(file, JSON.stringify({ machine: machine(), lines }, null, 2))
+    if (file !== null) writeFileSync(file, JSON.stringify({ machine: machine(), lines, policy }, null, 2))
   } finally {
     await Promise.all(running.map((contestant) => contestant.stop()))
     rmSync(dir, { recursive: true, force: true })
@@ -42,8 +41,8 @@ async function main(): Promise<void> {
 }
 
 function measure(contestants: readonly Contestant[], dir: string): Line[] {
-  const rounds = Number(option('--rounds') ?? 3)
-  const seconds = Number(option('--seconds') ?? 4)
+  const rounds = number('--rounds', 3)
+  const seconds = number('--seconds', 4)
   const found = new Map<string, Round[]>()
   for (const contestant of contestants) runRound(contestant, SCENARIOS[0]!, seconds, dir)
   for (let i = 0; i < rounds; i++) {
@@ -60,38 +59,15 @@ function measure(contestants: readonly Contestant[], dir: string): Line[] {
   })
 }
 
-function report(lines: readonly Line[]): void {
-  console.log(machine())
-  console.log(
-    '| scenario | nginx µs | sluice µs (min-max) | ratio | requests/s |\n| --- | --- | --- | --- | --- |',
-  )
-  for (const { name } of SCENARIOS) {
-    const peer = lines.find((line) => line.scenario === name && line.contestant === 'nginx')!
-    const ours = lines.find((line) => line.scenario === name && line.contestant === 'sluice')!
-    const invalid = [...peer.rounds, ...ours.rounds].find((round) => round.invalid !== null)
-    if (invalid !== undefined) console.log(`| ${name} | invalid: ${invalid.invalid} | | | |`)
-    else console.log(row(name, peer.rounds, ours.rounds))
-  }
-}
-
-function row(name: string, peer: readonly Round[], ours: readonly Round[]): string {
-  const costs = ours.map((round) => round.cpuMicrosPerRequest).sort((a, b) => a - b)
-  const nginx = median(peer.map((round) => round.cpuMicrosPerRequest))
-  const sluice = median(costs)
-  const spread = `${costs[0]!.toFixed(1)}-${costs.at(-1)!.toFixed(1)}`
-  const rate = median(ours.map((round) => round.perSecond))
-  return `| ${name} | ${nginx.toFixed(1)} | ${sluice.toFixed(1)} (${spread}) | ${(sluice / nginx).toFixed(2)} | ${rate} |`
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
 function machine(): string {
-  return `${cpus()[0]?.model ?? 'unknown CPU'}, ${availableParallelism()} CPUs, Node.js ${process.versions.node}`
+  return `${cpus()[0]?.model ?? 'unknown CPU'}, ${availableParallelism()} CPUs, Linux ${release()}, Node.js ${process.versions.node}`
 }
 
 function option(name: string): string | null {
   const at = process.argv.indexOf(name)
   return at < 0 ? null : (process.argv[at + 1] ?? null)
+}
+
+function number(name: string, otherwise: number): number {
+  return Math.max(1, Number(option(name) ?? otherwise))
 }

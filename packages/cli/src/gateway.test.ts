@@ -91,9 +91,9 @@ test('a gigabyte up and a gigabyte down leave memory flat', async (t) => {
   const watch = setInterval(() => {
     peak = Math.max(peak, rssOf(pid))
   }, 50)
+  t.after(() => clearInterval(watch))
   assert.equal(await uploaded(`${gateway.url}/up`), BIG_BYTES)
   assert.equal(await downloaded(`${gateway.url}/down`), BIG_BYTES)
-  clearInterval(watch)
   assert.ok(peak - before < ALLOWED_GROWTH_BYTES, `memory grew by ${peak - before} bytes`)
 })
 
