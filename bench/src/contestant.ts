@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The processor of what is measured, and that of load and origin. */
 const PROXY_CPU = '0'
-const LOAD_CPU = '1'
+export const LOAD_CPU = '1'
 const START_MS = 15_000
 const GW = fileURLToPath(new URL('../../packages/cli/bin/gw.mjs', import.meta.url))
 

@@ -25,10 +25,10 @@ export function resultTable(lines: readonly Line[]): string {
 /** What the policy adds to a request, as a sentence. */
 export function policySentence(cost: PolicyCost): string {
   if (cost.invalid !== null) return `header policy: invalid: ${cost.invalid}`
-  const { low, middle, high } = cost.addedPercent
+  const { addedPercent, errorPercent, baseMicros, pairs, requests } = cost
   return (
-    `header policy, one field each way: ${signed(middle)} % of a GET (half of ${cost.pairs} pairs of rounds between ` +
-    `${signed(low)} % and ${signed(high)} %)`
+    `header policy, one field each way: ${signed(addedPercent)} % of a GET (standard error ${errorPercent.toFixed(1)} %; ` +
+    `${baseMicros.toFixed(1)} µs without it; ${pairs} pairs of slices, ${requests} requests)`
   )
 }
 
