@@ -51,6 +51,8 @@ export interface Policy<S extends TSchema = TSchema> {
   /** One sentence for the reference. */
   readonly summary: string
   readonly schema: S
+  /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
+  secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv): Step | null | Promise<Step | null>
 }
 

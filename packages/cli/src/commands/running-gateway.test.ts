@@ -218,6 +218,19 @@ test('calls are shown from the log files, and filtered', async (t) => {
   assert.equal(absent.code, 1)
 })
 
+test('the field of an API key is masked in the traffic log, whatever it is called', async (t) => {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  const dir = join(scratch(t), 'traffic')
+  const key = 'key-0123456789abcdef0123'
+  const policy = `{ use: api-key, with: { in: query, name: partner, strip: false, keys: [{ id: k, sha256: "${sha256(key)}" }] } }`
+  const text = documentOf({ target, dir, policy }).replace('sink: file', 'sink: file, fields: full')
+  const gateway = await startGateway(t, text.replace('hosts: ["*.example.org"], ', ''))
+  assert.equal((await fetch(`${gateway.url}/a?partner=${key}&page=2`)).status, 200)
+  const tail = () => gw(['logs', 'tail', '--dir', dir, '--no-follow', '-o', 'jsonl'])
+  await until(async () => (await tail()).stdout !== '')
+  assert.equal(JSON.parse((await tail()).stdout).url.query, 'partner=***&page=2')
+})
+
 test('calls are followed, and the status is watched, until a signal', async (t) => {
   const { gateway, dir } = await bench(t)
   await (await fetch(`${gateway.url}/hello`)).text()

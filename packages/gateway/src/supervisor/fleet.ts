@@ -49,11 +49,16 @@ export class Fleet {
     const isUp =
       pool.slots.length > 0 || (await pool.start(this.#options.size(load.plan), headBytesOf(load.plan)))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
-    const assignment: Assignment = { epoch: ++this.#epoch, load, ports }
+    const assignment: Assignment = { epoch: ++this.#epoch, load: this.#sized(load), ports }
     const result = await rollOut(assignment, await pool.participants())
     if (result.kind === 'rolled-back') return result.objections
     await pool.commit(assignment)
     return []
+  }
+
+  /** Workers learn how many they are: bounds that hold for all of them together are shared out by it. */
+  #sized(load: Load): Load {
+    return { ...load, plan: { ...load.plan, workers: this.#options.size(load.plan) } }
   }
 
   async #settle(plan: Plan, ports: Ports, admin: PreparedAdmin): Promise<void> {

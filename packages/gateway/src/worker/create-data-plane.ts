@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type ListenerPlan, type Load, type LogPlan, type Plan, resolvePlan } from '@sluice/config'
+import { type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
 import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
 import { noneSink, openFileSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
@@ -114,19 +114,26 @@ class WorkerDataPlane implements DataPlane {
     return { plan, listener }
   }
 
-  /** The sink of a plan when it differs from the one at work; null: keep that. */
-  #openSink(plan: Plan): LogSink | null {
-    const key = logKey(plan.log)
-    if (key === this.#logKey) return null
-    return plan.log.sink === 'none' ? noneSink : this.#openFile(plan.log)
+  /** A sink serves as long as this stays the same. */
+  #logKeyOf(plan: Plan): string {
+    return JSON.stringify([plan.log, plan.workers, secretNames(plan, this.#options.catalog)])
   }
 
-  #openFile(log: LogPlan): LogSink {
-    const { worker, version, report } = this.#options
+  /** The sink of a plan when it differs from the one at work; null: keep that. */
+  #openSink(plan: Plan): LogSink | null {
+    const key = this.#logKeyOf(plan)
+    if (key === this.#logKey) return null
+    return plan.log.sink === 'none' ? noneSink : this.#openFile(plan)
+  }
+
+  #openFile(plan: Plan): LogSink {
+    const { worker, version, report, catalog } = this.#options
     return openFileSink({
-      ...log.file,
-      fields: log.fields,
+      ...plan.log.file,
+      fields: plan.log.fields,
       worker,
+      writers: plan.workers ?? 1,
+      sensitiveNames: secretNames(plan, catalog),
       node: hostname(),
       version,
       configDigest: () => this.digest ?? '',
@@ -139,7 +146,7 @@ class WorkerDataPlane implements DataPlane {
     this.#snapshot = snapshot
     this.#gate.snapshot = snapshot
     if (sink !== null) {
-      this.#logKey = logKey(snapshot.plan.log)
+      this.#logKey = this.#logKeyOf(snapshot.plan)
       void this.#log.switchTo(sink, LOG_CLOSE_MS)
     }
     this.#changeListeners(snapshot.plan, opened)
@@ -211,8 +218,11 @@ function settingsOf(plan: ListenerPlan): ListenerSettings {
   }
 }
 
-function logKey(log: LogPlan): string {
-  return JSON.stringify(log)
+/** The names that the plan's policies declare as secret, each once, in order. */
+function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
+  const uses = plan.routes.flatMap((route) => route.policies)
+  const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])
+  return [...new Set(names)].sort()
 }
 
 function discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {

@@ -34,6 +34,8 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
     return create({ worker, version: process.env[WORKER_VERSION_ENV] ?? '', ports, report: reporter(log) })
   })
 
+  // Whoever read the operation log may be gone; that is no reason to stop serving.
+  process.stderr.on('error', () => {})
   // A Ctrl-C reaches every process of the terminal; the supervisor alone decides what it means.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   seat.on('disconnect', () => {

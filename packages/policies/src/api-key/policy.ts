@@ -10,6 +10,7 @@ export const apiKey = definePolicy({
   summary:
     'Asks for an API key in a header or in the query, checked against SHA-256 digests in the document.',
   schema: apiKeySchema,
+  secretNames: (config) => [config.name ?? DEFAULT_NAME],
   compile(config, env) {
     const written = config.name ?? DEFAULT_NAME
     const place = (config.in === 'query' ? queryPlace : headerPlace)(written, config.prefix ?? '')
