@@ -95,6 +95,22 @@ export async function startGateway(
   return { url, admin, process: child, config, exited, logText: () => stderr }
 }
 
+/** The part of the gateway's status that tests look at. */
+export interface Status {
+  readonly digest: string
+  readonly workers: readonly {
+    readonly id: number
+    readonly pid: number | null
+    readonly state: string
+    readonly inFlight: number
+  }[]
+}
+
+/** What the admin API says of the gateway. */
+export async function statusOf(admin: string): Promise<Status> {
+  return (await (await fetch(`${admin}/v1/status`)).json()) as Status
+}
+
 /** An HTTP origin that ends with the test. */
 export async function origin(t: TestContext, handler: http.RequestListener): Promise<string> {
   const server = http.createServer(handler)

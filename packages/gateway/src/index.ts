@@ -2,4 +2,5 @@ export { type ExplainedRequest, type Explanation, explainRequest } from './expla
 export type { Tier } from './supervisor/sizing.js'
 export { StartError } from './supervisor/start-error.js'
 export { type SupervisorOptions, startSupervisor } from './supervisor/start-supervisor.js'
+export type { Supervisor } from './supervisor/supervisor.js'
 export { workerEntry } from './worker/entry.js'

@@ -1,5 +1,5 @@
 import type { Overrides } from '@sluice/config'
-import { StartError, startSupervisor, type Tier, workerEntry } from '@sluice/gateway'
+import { StartError, type Supervisor, startSupervisor, type Tier, workerEntry } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { readDocument } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
@@ -19,7 +19,19 @@ interface StartOptions extends DocumentOptions {
 export async function start(options: StartOptions): Promise<number> {
   readDocument(options.config)
   outliveReader()
-  const supervisor = await startSupervisor({
+  const supervisor = await started(options)
+  if (supervisor === null) return EXIT.ok
+  const { workers, listeners, admin } = supervisor.status()
+  print(
+    ...listeners.map(({ url }) => `listening on ${url} (${countText(workers.length, 'worker')})`),
+    ...(admin === null ? [] : [`admin API on ${admin.url}`]),
+  )
+  return supervisor.finished
+}
+
+/** The gateway once it serves; null when it was told to end before that. */
+function started(options: StartOptions): Promise<Supervisor | null> {
+  return startSupervisor({
     configFile: options.config,
     catalog,
     workerEntry,
@@ -28,14 +40,9 @@ export async function start(options: StartOptions): Promise<number> {
     ...(options.workers === undefined ? {} : { workers: options.workers }),
     ...(options.tier === undefined ? {} : { tier: options.tier }),
   }).catch((error: unknown) => {
+    if (error instanceof StartError && error.isStopped) return null
     throw error instanceof StartError ? startFailure(error) : error
   })
-  const { workers, listeners, admin } = supervisor.status()
-  print(
-    ...listeners.map(({ url }) => `listening on ${url} (${countText(workers.length, 'worker')})`),
-    ...(admin === null ? [] : [`admin API on ${admin.url}`]),
-  )
-  return supervisor.finished
 }
 
 function overridesOf({ listen, logSink }: StartOptions): Overrides {

@@ -40,6 +40,14 @@ test('SIGINT does not wait for load balancers, and cuts what is in flight at the
   assert.deepEqual(pids.filter(isAlive), [])
 })
 
+test('SIGTERM while the gateway starts ends it without a complaint', async (t) => {
+  const gateway = new GatewayProcess(t, { document: toyDocument('slow-by-1') })
+  await until(() => gateway.log('plane.dawdles').length === 1)
+  gateway.signal('SIGTERM')
+  assert.match((await gateway.startError()) ?? '', /told to end while it started/)
+  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+})
+
 test('a second signal cuts at once and exits 1', async (t) => {
   const { gateway, pids } = await started(t, 'drain: { delay: 10m, timeout: 10m }')
   gateway.signal('SIGTERM')

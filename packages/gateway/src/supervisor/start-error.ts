@@ -5,11 +5,14 @@ import type { ApplyResult } from './apply-result.js'
 export class StartError extends Error {
   /** What is wrong with the document; empty when something else is the matter. */
   readonly diagnostics: readonly Diagnostic[]
+  /** Somebody asked for the end before it had begun: nothing is wrong. */
+  readonly isStopped: boolean
 
-  constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
+  constructor(message: string, diagnostics: readonly Diagnostic[] = [], isStopped = false) {
     super(message)
     this.name = 'StartError'
     this.diagnostics = diagnostics
+    this.isStopped = isStopped
   }
 }
 

@@ -103,7 +103,7 @@ export class Supervisor implements AdminBackend {
 
   /**
    * Brings the document into service, or the last good one when the document is broken.
-   * @throws StartError when neither can serve; nothing runs any more then.
+   * @throws StartError when neither can serve, or when it is told to end before it could; nothing runs any more then.
    */
   async start(): Promise<DocumentSource> {
     try {
@@ -115,6 +115,9 @@ export class Supervisor implements AdminBackend {
       this.#isStarted = true
       return source
     } catch (error) {
+      if (this.#draining !== null && (await this.#draining) === 0) {
+        throw new StartError('the gateway was told to end while it started', [], true)
+      }
       await this.#end(1)
       throw error
     }

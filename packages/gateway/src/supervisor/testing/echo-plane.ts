@@ -19,7 +19,7 @@ export interface Echo {
 
 /**
  * A data plane on node:http that misbehaves on request, for tests of the processes around it. Route ids of the plan
- * choose what `prepare` does (`refused-by-2`, `crash-by-2`), paths what a request does (`/hang`, `/block`, `/throw`).
+ * choose what `prepare` does (`refused-by-2`, `crash-by-2`, `slow-by-2`), paths what a request does (`/hang`, `/block`, `/throw`).
  */
 export class EchoPlane implements DataPlane {
   readonly connections = 0
@@ -48,6 +48,7 @@ export class EchoPlane implements DataPlane {
     const ids = plan.routes.map((route) => route.id)
     if (ids.includes(`refused-by-${worker}`)) throw new Error(`worker ${worker} was told to refuse`)
     if (ids.includes(`crash-by-${worker}`)) process.abort()
+    if (ids.includes(`slow-by-${worker}`)) await this.#dawdle()
     if (ids.includes(`crash-later-by-${worker}`)) setTimeout(() => process.abort(), 50)
     const added: string[] = []
     for (const { address, host, port } of plan.listeners) {
@@ -64,6 +65,12 @@ export class EchoPlane implements DataPlane {
       },
       discard: () => this.#close(added),
     }
+  }
+
+  /** Longer than any test waits. */
+  async #dawdle(): Promise<void> {
+    this.#seat.report('plane.dawdles', {})
+    await new Promise((resolve) => setTimeout(resolve, 60_000))
   }
 
   setReady(isReady: boolean): void {

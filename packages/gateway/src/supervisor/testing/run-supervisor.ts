@@ -1,3 +1,4 @@
+import { StartError } from '../start-error.js'
 import { startSupervisor } from '../start-supervisor.js'
 
 /** The gateway of the tests: configuration file and data directory from the command line, echoing workers. */
@@ -14,5 +15,8 @@ try {
   process.send?.({ addresses: supervisor.addresses })
   process.exit(await supervisor.finished)
 } catch (error) {
-  process.send?.({ error: error instanceof Error ? error.message : String(error) }, () => process.exit(1))
+  const exitCode = error instanceof StartError && error.isStopped ? 0 : 1
+  process.send?.({ error: error instanceof Error ? error.message : String(error) }, () =>
+    process.exit(exitCode),
+  )
 }
