@@ -1,88 +1,103 @@
 import { spawnSync } from 'node:child_process'
 import { AlternatingLoad } from './alternating-load.js'
 import { type Contestant, LOAD_CPU } from './contestant.js'
-import { exactCpuMicros, processTree } from './process-cpu.js'
-import { mean, standardError } from './statistics.js'
+import { cpuMicros, processTree } from './process-cpu.js'
+import { type Estimate, median, trimmedMean } from './statistics.js'
 
-/** What a policy adds to the CPU time of a request, over pairs of slices with and without it. */
+/** What a policy adds to the time of a request, over rounds of short slices. */
 export interface PolicyCost {
-  readonly pairs: number
+  readonly rounds: number
   readonly requests: number
-  /** CPU time of a request without the policy, in microseconds. */
+  /** Time of a request without the policy, in microseconds. */
   readonly baseMicros: number
-  readonly addedPercent: number
-  /** Standard error of the percentage: two of them on each side hold the true value in 95 of 100 runs. */
-  readonly errorPercent: number
+  /** What the policy adds, in percent of it. */
+  readonly added: Estimate
+  /** The same for a path without the policy: what the method itself gets wrong. */
+  readonly control: Estimate
   /** Null when the figures count, else why not. */
   readonly invalid: string | null
 }
 
 const CONNECTIONS = 64
-const SLICE_MS = 250
+/** Short against the changes of a shared machine, long against one request of all connections. */
+const SLICE_MS = 20
 /** Requests of the path before are answered after a switch: they are let out before a slice begins. */
-const SETTLE_MS = 20
+const SETTLE_MS = 5
 const WARM_UP_MS = 3_000
-const WITHOUT = '/get'
-/** As long as the other path: the policy is all that differs. */
-const WITH = '/set'
-
-interface Measured {
-  readonly micros: number
-  readonly requests: number
-}
+/** Paths of one length. The last one is served like the first: it shows what the method itself gets wrong. */
+const PATHS = ['/get', '/set', '/aaa'] as const
+const ORDERS = [
+  [0, 1, 2],
+  [2, 1, 0],
+  [1, 2, 0],
+  [0, 2, 1],
+  [2, 0, 1],
+  [1, 0, 2],
+] as const
+/** Below this the worker's core was not the bottleneck, and time per request is not what the worker costs. */
+const SATURATED_SHARE = 0.95
 
 /**
- * Short slices with and without the policy over the same connections to the same worker. Each pair is compared within
- * itself and every second one runs the other way round, so that a machine that gets slower or faster in between favours
- * neither.
+ * Rounds of short slices of three paths over the same connections to the same worker: without the policy, with it, and
+ * without it again. A round is compared within itself and the order changes from round to round, so that a machine that
+ * gets slower or faster in between favours none. The worker's core is saturated, so elapsed time over requests is its
+ * time per request; the clock is exact where a process's CPU time over 20 ms is not.
  */
-export async function comparePolicy(gateway: Contestant, pairs: number): Promise<PolicyCost> {
+export async function comparePolicy(gateway: Contestant, rounds: number): Promise<PolicyCost> {
   spawnSync('taskset', ['-cp', LOAD_CPU, String(process.pid)])
   const { port, host } = new URL(gateway.url)
   const load = new AlternatingLoad(host)
-  await load.open(Number(port), CONNECTIONS, WITH)
+  await load.open(Number(port), CONNECTIONS, PATHS[0])
+  const found: Found = { micros: PATHS.map(() => []), requests: 0, wrong: 0 }
   const pids = processTree(gateway.pid)
-  let wrong = 0
-  const measure = async (path: string): Promise<Measured> => {
-    load.ask(path)
-    await load.slice(SETTLE_MS)
-    const before = exactCpuMicros(pids)
-    const slice = await load.slice(SLICE_MS)
-    wrong += slice.wrong
-    return { micros: exactCpuMicros(pids) - before, requests: slice.requests }
-  }
   try {
-    for (const path of [WITHOUT, WITH]) {
+    for (const path of PATHS) {
       load.ask(path)
       await load.slice(WARM_UP_MS)
     }
-    const without: Measured[] = []
-    const withPolicy: Measured[] = []
-    for (let i = 0; i < pairs; i++) {
-      const isFirst = i % 2 === 0
-      if (isFirst) without.push(await measure(WITHOUT))
-      withPolicy.push(await measure(WITH))
-      if (!isFirst) without.push(await measure(WITHOUT))
+    const cpuBefore = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0)
+    const startedMono = performance.now()
+    for (let i = 0; i < rounds; i++) {
+      for (const path of ORDERS[i % ORDERS.length]!) await measure(load, path, found)
     }
-    return summary(without, withPolicy, wrong)
+    const cpu = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) - cpuBefore
+    return summary(found, cpu / 1000 / (performance.now() - startedMono))
   } finally {
     load.close()
   }
 }
 
-function summary(without: readonly Measured[], withPolicy: readonly Measured[], wrong: number): PolicyCost {
-  const added = without.map((base, i) => 100 * (costOf([withPolicy[i]!]) / costOf([base]) - 1))
+interface Found {
+  /** Microseconds a request, by path and round. */
+  readonly micros: readonly number[][]
+  requests: number
+  wrong: number
+}
+
+async function measure(load: AlternatingLoad, path: number, found: Found): Promise<void> {
+  load.ask(PATHS[path]!)
+  await load.slice(SETTLE_MS)
+  const startedMono = performance.now()
+  const slice = await load.slice(SLICE_MS)
+  found.micros[path]!.push((1000 * (performance.now() - startedMono)) / slice.requests)
+  found.requests += slice.requests
+  found.wrong += slice.wrong
+}
+
+function summary(found: Found, busyShare: number): PolicyCost {
+  const [base, withPolicy, again] = found.micros as [number[], number[], number[]]
+  const added = (other: readonly number[]) => base.map((micros, i) => 100 * (other[i]! / micros - 1))
   return {
-    pairs: without.length,
-    requests: [...without, ...withPolicy].reduce((sum, slice) => sum + slice.requests, 0),
-    baseMicros: costOf(without),
-    addedPercent: mean(added),
-    errorPercent: standardError(added),
-    invalid: wrong > 0 ? `${wrong} answers were not 200` : null,
+    rounds: base.length,
+    requests: found.requests,
+    baseMicros: median(base),
+    added: trimmedMean(added(withPolicy)),
+    control: trimmedMean(added(again)),
+    invalid: invalidity(found, busyShare),
   }
 }
 
-function costOf(slices: readonly Measured[]): number {
-  const micros = slices.reduce((sum, slice) => sum + slice.micros, 0)
-  return micros / slices.reduce((sum, slice) => sum + slice.requests, 0)
+function invalidity(found: Found, busyShare: number): string | null {
+  if (found.wrong > 0) return `${found.wrong} answers were not 200`
+  return busyShare < SATURATED_SHARE ? `the worker was busy only ${Math.round(100 * busyShare)} %` : null
 }

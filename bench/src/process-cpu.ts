@@ -9,29 +9,6 @@ export function cpuMicros(pid: number): number {
   return fields === null ? 0 : (Number(fields[11]) + Number(fields[12])) * TICK_US
 }
 
-/**
- * Time on a processor of all threads of some processes in microseconds, without the rounding of `cpuMicros`: for slices
- * too short for hundredths of a second. Falls back to `cpuMicros` where the kernel does not tell.
- */
-export function exactCpuMicros(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + (threadsMicros(pid) ?? cpuMicros(pid)), 0)
-}
-
-function threadsMicros(pid: number): number | null {
-  let micros = 0
-  try {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      const text = readFileSync(`/proc/${pid}/task/${thread}/sched`, 'utf8')
-      const runtimeMs = /sum_exec_runtime\s*:\s*([\d.]+)/.exec(text)?.[1]
-      if (runtimeMs === undefined) return null
-      micros += Number(runtimeMs) * 1000
-    }
-    return micros
-  } catch {
-    return null
-  }
-}
-
 /** A process and all its descendants. */
 export function processTree(root: number): number[] {
   const children = new Map<number, number[]>()

@@ -9,7 +9,7 @@ import { type Round, runRound, type Scenario } from './round.js'
 /**
  * CPU microseconds per proxied request of the gateway with one worker, beside nginx in the same run: rounds of both in
  * turn, so that a machine that changes its speed changes both. Then what the `header` policy adds, in many short slices
- * with and without it. `--rounds N --seconds S --pairs N --json FILE`.
+ * with and without it. `--rounds N --seconds S --slices N --json FILE`.
  */
 const SCENARIOS: readonly Scenario[] = [
   { name: 'GET', path: '/', bodyBytes: 0 },
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     const lines = measure(running.slice(1), dir)
     console.log(machine())
     console.log(resultTable(lines))
-    const policy = await comparePolicy(running[2]!, number('--pairs', 100))
+    const policy = await comparePolicy(running[2]!, number('--slices', 1500))
     console.log(policySentence(policy))
     const file = option('--json')
     if (file !== null) writeFileSync(file, JSON.stringify({ machine: machine(), lines, policy }, null, 2))

@@ -1,6 +1,6 @@
 import type { PolicyCost } from './policy-cost.js'
 import type { Round } from './round.js'
-import { median } from './statistics.js'
+import { type Estimate, median } from './statistics.js'
 
 /** The rounds of one contestant in one scenario. */
 export interface Line {
@@ -25,11 +25,15 @@ export function resultTable(lines: readonly Line[]): string {
 /** What the policy adds to a request, as a sentence. */
 export function policySentence(cost: PolicyCost): string {
   if (cost.invalid !== null) return `header policy: invalid: ${cost.invalid}`
-  const { addedPercent, errorPercent, baseMicros, pairs, requests } = cost
+  const { added, control, baseMicros, rounds, requests } = cost
   return (
-    `header policy, one field each way: ${signed(addedPercent)} % of a GET (standard error ${errorPercent.toFixed(1)} %; ` +
-    `${baseMicros.toFixed(1)} µs without it; ${pairs} pairs of slices, ${requests} requests)`
+    `header policy, one field each way: ${range(added)} of a GET of ${baseMicros.toFixed(1)} µs; a path without it, ` +
+    `measured alike: ${range(control)} (${rounds} rounds, ${requests} requests)`
   )
+}
+
+function range({ value, low, high }: Estimate): string {
+  return `${signed(value)} % (95 %: ${signed(low)} to ${signed(high)})`
 }
 
 function row(scenario: string, lines: readonly Line[]): string[] {
