@@ -1,4 +1,5 @@
 /// <reference path="./uws.d.ts" />
+import './native-file.js'
 import {
   _cfg,
   App,

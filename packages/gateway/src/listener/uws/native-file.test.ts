@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { nativeBuild, nativeFile, verifyNativeFile } from './native-file.js'
+
+test('the native file of this machine is the one that was reviewed', () => {
+  verifyNativeFile(nativeBuild(), readFileSync(nativeFile(nativeBuild())))
+})
+
+test('a changed native file is refused before it runs', () => {
+  const content = readFileSync(nativeFile(nativeBuild()))
+  content[content.length >> 1]! ^= 1
+  assert.throws(() => verifyNativeFile(nativeBuild(), content), /is not the one that was reviewed/)
+})
+
+test('a machine without a native file is told what would do', () => {
+  assert.throws(() => verifyNativeFile('sunos_sparc_115', new Uint8Array()), /use Node.js 20 or 22/)
+})
