@@ -51,17 +51,6 @@ export const UNAVAILABLE: readonly Unavailable[] = [
     what: "the transport 'wire'",
     remedy: 'write transport: auto',
   },
-  {
-    path: ['log', 'sink'],
-    values: ['elasticsearch'],
-    what: "the log sink 'elasticsearch'",
-    remedy: 'write sink: file',
-  },
-  {
-    path: ['log', 'elasticsearch'],
-    what: 'shipping the log to Elasticsearch',
-    remedy: 'remove log.elasticsearch; the file sink writes NDJSON that a shipper can read',
-  },
   { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
   { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]

@@ -216,9 +216,29 @@ export interface PolicyUse {
 }
 
 export interface LogPlan {
-  readonly sink: 'file' | 'none'
+  readonly sink: 'file' | 'elasticsearch' | 'none'
   readonly fields: 'minimal' | 'standard' | 'full'
   readonly file: LogFilePlan
+  /** Null unless the document has it. */
+  readonly elasticsearch: LogElasticsearchPlan | null
+}
+
+export interface LogElasticsearchPlan {
+  readonly nodes: readonly string[]
+  readonly dataStream: string
+  readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
+  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  readonly compress: boolean
+  /** Records are deleted after this time; null keeps them. */
+  readonly retentionMs: number | null
+  readonly replicas: number
+  readonly manage: boolean
+  readonly spool: {
+    readonly dir: string
+    /** All workers together. */
+    readonly maxBytes: number
+    readonly whenFull: 'drop-oldest' | 'drop-newest'
+  }
 }
 
 export interface LogFilePlan {

@@ -1,39 +1,21 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { HandOff } from './hand-off/hand-off.js'
-import { type FieldSet, recordEnv } from './record/record-env.js'
+import { recordEnv } from './record/record-env.js'
+import type { SinkOptions } from './sink-options.js'
+import { makeWritable } from './writable-dir.js'
 import type { SegmentOptions } from './writer/segment-writer.js'
 import type { WriterProgram } from './writer/writer-thread.js'
 
 /** How the traffic log is written to files. */
-export interface FileSinkOptions {
+export interface FileSinkOptions extends SinkOptions {
   /** Shared by all workers; created when it is missing. */
   readonly dir: string
   /** All segments of all workers together; at least 1 MiB. The oldest closed segments are deleted. */
   readonly maxBytes: number
   /** A segment is closed at this size, or earlier when the cap leaves too little for older ones. */
   readonly segmentBytes: number
-  readonly fields: FieldSet
-  /** The worker's index. */
-  readonly worker: number
-  /** How many sinks write to the directory; default 8. */
-  readonly writers?: number
-  /** The machine or pod, as records tell it; default the host's name. */
-  readonly node?: string
-  /** The build of the gateway, as records tell it. */
-  readonly version: string
-  /** The digest of the configuration that serves now; asked for once a record. */
-  readonly configDigest: () => string
-  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
-  readonly sensitiveNames?: readonly string[]
-  /** Bytes that may wait for the disk; default 8 MiB. Beyond, new records are dropped and counted. */
-  readonly queueBytes?: number
-  /** The longest time before a record is on its way to the disk, ms; default 20. */
-  readonly handOffMs?: number
-  /** Told what goes wrong, once a second at most. */
-  readonly onProblem?: (message: string) => void
 }
 
 const MIN_CAP_BYTES = 1024 ** 2
@@ -52,7 +34,7 @@ export function openFileSink(options: FileSinkOptions): LogSink {
     throw new RangeError(`the traffic log's cap is ${options.maxBytes} bytes; give it at least 1mb`)
   }
   const dir = resolve(options.dir)
-  makeWritable(dir)
+  makeWritable(dir, 'the traffic log', 'choose another log.file.dir')
   const segmentBytes = fittingSegmentBytes(options)
   const segments: SegmentOptions = { dir, maxBytes: options.maxBytes, segmentBytes, worker: options.worker }
   return new HandOff({
@@ -73,18 +55,6 @@ function segmentProgram(options: SegmentOptions): WriterProgram {
 function fittingSegmentBytes(options: FileSinkOptions): number {
   const share = Math.floor(options.maxBytes / (2 * (options.writers ?? WRITERS)))
   return Math.min(options.segmentBytes, share)
-}
-
-function makeWritable(dir: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    accessSync(dir, constants.W_OK | constants.X_OK)
-  } catch (error) {
-    const reason = (error as Error).message
-    throw new Error(`cannot write the traffic log to ${dir}: ${reason}; choose another log.file.dir`, {
-      cause: error,
-    })
-  }
 }
 
 /** The identity still counts what nobody wants to hear. */

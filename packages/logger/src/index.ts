@@ -12,3 +12,7 @@ export { type RecordView, recordValue, type TrafficRecord } from './reader/recor
 export { type TailOptions, type TrafficTail, tailSegments } from './reader/tail.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
+export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'
+export type { SinkOptions } from './sink-options.js'
+export type { TargetOptions } from './target/open-target.js'
+export type { LogTarget } from './target/target.js'

@@ -20,7 +20,7 @@ test('flags are checked like the document', async (t) => {
   const run = (...args: string[]) => gw(['start', '-c', file, '--data-dir', scratch(t), ...args])
   const [listen, sink] = await Promise.all([run('--listen', 'nowhere'), run('--log-sink', 'elasticsearch')])
   assert.match(listen.stderr, /'nowhere' is not an address/)
-  assert.match(sink.stderr, /not available yet/)
+  assert.match(sink.stderr, /needs log\.elasticsearch/)
   assert.deepEqual([listen.code, sink.code], [3, 3])
 })
 

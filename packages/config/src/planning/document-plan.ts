@@ -1,12 +1,11 @@
-import { parseDuration, parseSize } from '@sluice/core'
-import type { DrainPlan, LogPlan, Plan } from '../plan.js'
+import { parseDuration } from '@sluice/core'
+import type { DrainPlan, Plan } from '../plan.js'
 import type { Document } from '../schema/document.js'
 import { adminPlan, listenerPlan } from './listener-plan.js'
+import { logPlan } from './log-plan.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
-
-const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /**
  * The plan of a document that has been checked and whose defaults are filled.
@@ -25,15 +24,6 @@ export function planOf(document: Document): Plan {
     metrics: { enabled: document.metrics.enabled },
     drain: drainPlan(document.drain),
   }
-}
-
-function logPlan({ sink, fields, file }: Document['log']): LogPlan {
-  if (sink === 'elasticsearch') throw new Error('unchecked log sink')
-  const maxBytes = parseSize(file.maxBytes)
-  const half = Math.floor(maxBytes / 2)
-  const segmentBytes =
-    file.segmentBytes === undefined ? Math.min(SEGMENT_BYTES, half) : parseSize(file.segmentBytes)
-  return { sink, fields, file: { dir: file.dir, maxBytes, segmentBytes } }
 }
 
 function drainPlan({ delay, timeout }: Document['drain']): DrainPlan {

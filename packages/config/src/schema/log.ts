@@ -1,5 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { filePath, object, oneOf, size, text } from './build.js'
+import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
+
+/** What Elasticsearch takes as the name of a data stream (create data stream API), without what would need an escape. */
+const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
 
 const file = object(
   {
@@ -30,20 +33,46 @@ const auth = object(
   {
     username: Type.Optional(Type.String({ maxLength: 256, description: 'The user.' })),
     password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'The password.' })),
-    apiKey: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'The API key.' })),
+    apiKey: Type.Optional(
+      Type.String({
+        secret: true,
+        maxLength: 4096,
+        description: 'The API key, as Elasticsearch encodes it.',
+      }),
+    ),
   },
-  { description: 'A user and password, or an API key.' },
+  {
+    description: 'A user and password, or an API key.',
+    choice: { keys: ['username', 'apiKey'], min: 1, max: 1 },
+  },
 )
 
 const spool = object(
   {
-    dir: filePath('Where records wait.'),
+    dir: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      default: './data/spool',
+      description: 'Where records wait until they are delivered.',
+    }),
     maxBytes: size(
-      { min: '1mb', max: '100000gb' },
-      { default: '2gb', description: 'The most that may wait.' },
+      { min: '8mb', max: '100000gb' },
+      { default: '2gb', description: 'The most that may wait, all workers together.' },
     ),
+    whenFull: oneOf(['drop-oldest', 'drop-newest'], {
+      default: 'drop-oldest',
+      description: 'What gives way at maxBytes; what is lost is counted.',
+    }),
   },
-  { description: 'Where records wait on disk.' },
+  { default: {}, description: 'Records wait on disk until they are delivered.' },
+)
+
+const tls = object(
+  {
+    caFile: Type.Optional(filePath("Authorities to trust instead of the system's, PEM.")),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For trials only.' }),
+  },
+  { default: {}, description: 'How certificates of https nodes are checked.' },
 )
 
 const elasticsearch = object(
@@ -51,16 +80,30 @@ const elasticsearch = object(
     nodes: Type.Array(text('http-url'), {
       minItems: 1,
       maxItems: 100,
-      description: 'The URLs of the cluster.',
+      description: 'The URLs of the cluster; another one takes over when a node does not answer.',
     }),
     dataStream: Type.String({
-      minLength: 1,
-      maxLength: 255,
+      pattern: DATA_STREAM,
       default: 'logs-gateway-default',
       description: 'The data stream that gets the records.',
+      expects: 'the name of a data stream: lower-case letters, digits, dots, hyphens and underscores',
     }),
     auth: Type.Optional(auth),
-    spool: Type.Optional(spool),
+    tls,
+    compress: Type.Boolean({ default: false, description: 'Compresses requests: less network, more CPU.' }),
+    retention: Type.Optional(
+      duration(
+        { min: '1d', max: '36500d' },
+        { description: 'Records are deleted after this time. Absent: they are kept.' },
+      ),
+    ),
+    replicas: integer(0, 10, { default: 1, description: 'Copies of each shard; 0 for a single node.' }),
+    manage: Type.Boolean({
+      default: true,
+      description:
+        'Creates the index template and the data stream before the first record, as `gw log-setup` does.',
+    }),
+    spool,
   },
   { description: 'The sink `elasticsearch`.' },
 )

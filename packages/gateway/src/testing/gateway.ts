@@ -46,7 +46,12 @@ export function planOf(wish: PlanWish): Plan {
     workers: 1,
     upstreams,
     routes: (wish.routes ?? [{ id: 'all' }]).map((route, order) => routePlan({ order, ...route }, upstreams)),
-    log: wish.log ?? { sink: 'none', fields: 'standard', file: { dir: '', maxBytes: 0, segmentBytes: 0 } },
+    log: wish.log ?? {
+      sink: 'none',
+      fields: 'standard',
+      file: { dir: '', maxBytes: 0, segmentBytes: 0 },
+      elasticsearch: null,
+    },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
   }

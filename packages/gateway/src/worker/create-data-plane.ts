@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
 import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
-import { noneSink, openFileSink } from '@sluice/logger'
+import { noneSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import type { Listener, ListenerSettings } from '../listener/listener.js'
@@ -14,6 +14,7 @@ import { Upstream } from '../upstream/upstream.js'
 import { upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { GatewayGate } from './gateway-gate.js'
+import { openSink } from './open-sink.js'
 import { SwitchedSink } from './switched-sink.js'
 
 export interface DataPlaneOptions {
@@ -123,13 +124,8 @@ class WorkerDataPlane implements DataPlane {
   #openSink(plan: Plan): LogSink | null {
     const key = this.#logKeyOf(plan)
     if (key === this.#logKey) return null
-    return plan.log.sink === 'none' ? noneSink : this.#openFile(plan)
-  }
-
-  #openFile(plan: Plan): LogSink {
     const { worker, version, report, catalog } = this.#options
-    return openFileSink({
-      ...plan.log.file,
+    return openSink(plan, {
       fields: plan.log.fields,
       worker,
       writers: plan.workers ?? 1,

@@ -14,7 +14,8 @@ function program(misbehave: string): WriterProgram {
       ${misbehave}
       if (message.kind === 'close') return parentPort.close()
       const { records, length } = message
-      parentPort.postMessage({ kind: 'receipt', records, length, written: records, reason: '', problem: '' })
+      const change = { adopted: 0, indexed: records, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+      parentPort.postMessage({ kind: 'receipt', records, length, ...change, reason: '', problem: '' })
     })`
   const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
   return { entry, options: new SharedArrayBuffer(4) }

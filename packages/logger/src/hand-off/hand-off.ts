@@ -43,6 +43,10 @@ export class HandOff implements LogSink {
   #sentBytes = 0
   #received = 0
   #indexed = 0
+  #dead = 0
+  /** What the thread keeps, on disk and in its own memory. */
+  #spooled = 0
+  #kept = 0
   readonly #dropped = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
 
@@ -86,11 +90,11 @@ export class HandOff implements LogSink {
     return {
       received: this.#received,
       indexed: this.#indexed,
-      dead: 0,
+      dead: this.#dead,
       dropped,
       droppedBy: Object.fromEntries(this.#dropped),
-      onDisk: 0,
-      inMemory: this.#held,
+      onDisk: this.#spooled,
+      inMemory: this.#held + this.#kept,
     }
   }
 
@@ -133,21 +137,31 @@ export class HandOff implements LogSink {
   }
 
   #settle(receipt: Receipt): void {
-    const { records, length, written, reason, problem } = receipt
+    const { records, length, dropped, reason, problem } = receipt
     this.#sent -= records
     this.#sentBytes -= length
     this.#held -= records
     this.#heldBytes -= length
-    this.#indexed += written
-    if (reason !== '') this.#drop(records - written, reason, problem)
+    this.#received += receipt.adopted
+    this.#indexed += receipt.indexed
+    this.#dead += receipt.dead
+    this.#spooled += receipt.onDisk
+    this.#kept += receipt.inMemory
+    if (reason !== '') this.#drop(dropped, reason, problem)
     else if (problem !== '') this.#report.note(0, problem)
     this.#report.tell(false)
   }
 
   /** The thread is gone: what has no receipt counts as lost, though part of it may be on disk. */
   #loseSent(problem: string): void {
-    const lost = this.#sent
-    this.#held -= lost
+    const lost = this.#sent + this.#kept
+    this.#held -= this.#sent
+    this.#kept = 0
+    // What is on disk is not lost: the thread that comes next adopts it and counts it again.
+    if (this.#closed === null) {
+      this.#received -= this.#spooled
+      this.#spooled = 0
+    }
     this.#heldBytes -= this.#sentBytes
     this.#sent = 0
     this.#sentBytes = 0
@@ -161,9 +175,10 @@ export class HandOff implements LogSink {
     this.#writer.start()
     this.#flush()
     await this.#writer.close(deadlineMs)
-    if (this.#held > 0)
-      this.#drop(this.#held, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
+    const left = this.#held + this.#kept
+    if (left > 0) this.#drop(left, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
     this.#held = 0
+    this.#kept = 0
     this.#heldBytes = 0
     this.#sealed.length = 0
     this.#open = null

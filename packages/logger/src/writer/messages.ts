@@ -10,6 +10,12 @@ export type LossReason =
   | 'disk_full'
   /** Any other refusal of the file system. */
   | 'write_error'
+  /** The spool is at its bound. */
+  | 'spool_full'
+  /** A spool that was left behind cannot be read at this place. */
+  | 'corrupt'
+  /** The process ended with them before they were on disk. */
+  | 'process_lost'
   /** The writer's thread died with them. */
   | 'writer_lost'
   /** They were still held when the time to close was over. */
@@ -27,16 +33,44 @@ export interface Batch {
 }
 
 /** What the writer's thread is told. */
-export type ToWriter = Batch | { readonly kind: 'close' }
+export type ToWriter = Batch | { readonly kind: 'close'; readonly deadlineMs: number }
 
-/** What became of one batch, in the order of the batches. */
+/**
+ * What became of records since the last receipt. A thread answers every batch with one, in order, and sends others when
+ * what it keeps moves on. What comes in goes out, in every single receipt:
+ *
+ *     records + adopted = indexed + dead + dropped + onDisk + inMemory
+ */
 export interface Receipt {
   readonly kind: 'receipt'
+  /** Bytes and records of the batch that is answered; 0 when none is. */
   readonly length: number
   readonly records: number
-  /** Of these records, how many are delivered; the rest is lost for `reason`. */
-  readonly written: number
+  /** Found in a spool that somebody left behind. */
+  readonly adopted: number
+  readonly indexed: number
+  readonly dead: number
+  /** Lost for `reason`. */
+  readonly dropped: number
   readonly reason: LossReason | ''
+  /** Change of what the thread keeps on disk and in memory; negative when it moves on from there. */
+  readonly onDisk: number
+  readonly inMemory: number
   /** Something an operator should know, or empty. */
   readonly problem: string
+}
+
+/** A receipt in which nothing has happened. */
+export const NO_CHANGE: Receipt = {
+  kind: 'receipt',
+  length: 0,
+  records: 0,
+  adopted: 0,
+  indexed: 0,
+  dead: 0,
+  dropped: 0,
+  reason: '',
+  onDisk: 0,
+  inMemory: 0,
+  problem: '',
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Receipt, ToWriter } from './messages.js'
+import { NO_CHANGE, type Receipt, type ToWriter } from './messages.js'
 import { TOUCH_EVERY_MS } from './segment-cap.js'
 import { type SegmentOptions, SegmentWriter } from './segment-writer.js'
 
@@ -10,8 +10,9 @@ function serve(port: NonNullable<typeof parentPort>): void {
   port.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
       const { buffer, length, records } = message
-      const result = writer.append(Buffer.from(buffer, 0, length), records)
-      port.postMessage({ kind: 'receipt', length, records, ...result } satisfies Receipt)
+      const { written, reason, problem } = writer.append(Buffer.from(buffer, 0, length), records)
+      const account = { length, records, indexed: written, dropped: records - written, reason, problem }
+      port.postMessage({ ...NO_CHANGE, ...account } satisfies Receipt)
       return
     }
     clearInterval(touching)

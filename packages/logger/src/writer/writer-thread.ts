@@ -3,8 +3,8 @@ import type { Batch, Receipt, ToWriter } from './messages.js'
 
 /** A dead thread is replaced once in this time at most, ms. */
 const RESTART_EVERY_MS = 1000
-/** A batch is 64 KiB and the queue is bounded, so a thread that needs more than this is leaking, MiB. */
-const THREAD_HEAP_MIB = 64
+/** A batch is 64 KiB and every queue is bounded, so a thread that needs more than this is leaking, MiB. */
+const THREAD_HEAP_MIB = 96
 
 /** Code that runs as a writer: it receives ToWriter messages and answers each batch with a Receipt, in order. */
 export interface WriterProgram {
@@ -66,7 +66,7 @@ export class WriterThread {
     const worker = this.#worker
     if (worker === null) return Promise.resolve()
     worker.ref()
-    worker.postMessage({ kind: 'close' } satisfies ToWriter)
+    worker.postMessage({ kind: 'close', deadlineMs } satisfies ToWriter)
     return new Promise((resolve) => {
       const deadline = setTimeout(() => this.#abandon(worker), deadlineMs)
       this.#onClosed = () => {

@@ -66,6 +66,7 @@ export function toyPlan(changes: Partial<Plan> = {}): Plan {
       sink: 'none',
       fields: 'standard',
       file: { dir: './data/traffic', maxBytes: 1_048_576, segmentBytes: 65_536 },
+      elasticsearch: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },

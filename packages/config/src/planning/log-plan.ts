@@ -1,0 +1,49 @@
+import { parseDuration, parseSize } from '@sluice/core'
+import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
+import type { Document } from '../schema/document.js'
+
+type LogDocument = Document['log']
+type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
+
+const SEGMENT_BYTES = 64 * 1024 * 1024
+
+/** The traffic log of a checked document. */
+export function logPlan({ sink, fields, file, elasticsearch }: LogDocument): LogPlan {
+  return {
+    sink,
+    fields,
+    file: filePlan(file),
+    elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
+  }
+}
+
+function filePlan({ dir, maxBytes: written, segmentBytes }: LogDocument['file']): LogFilePlan {
+  const maxBytes = parseSize(written)
+  const half = Math.floor(maxBytes / 2)
+  return {
+    dir,
+    maxBytes,
+    segmentBytes: segmentBytes === undefined ? Math.min(SEGMENT_BYTES, half) : parseSize(segmentBytes),
+  }
+}
+
+function elasticsearchPlan(document: ElasticsearchDocument): LogElasticsearchPlan {
+  const { nodes, dataStream, tls, compress, retention, replicas, manage, spool } = document
+  return {
+    nodes,
+    dataStream,
+    auth: authPlan(document.auth),
+    tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
+    compress,
+    retentionMs: retention === undefined ? null : parseDuration(retention),
+    replicas,
+    manage,
+    spool: { dir: spool.dir, maxBytes: parseSize(spool.maxBytes), whenFull: spool.whenFull },
+  }
+}
+
+function authPlan(auth: ElasticsearchDocument['auth']): LogElasticsearchPlan['auth'] {
+  if (auth === undefined) return null
+  if (auth.apiKey !== undefined) return { apiKey: auth.apiKey }
+  return { username: auth.username ?? '', password: auth.password ?? '' }
+}

@@ -1,0 +1,59 @@
+import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Refusal, Shipment } from '../target/target.js'
+
+/** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
+const FILE_BYTES = 16 * 1024 ** 2
+const TOTAL_BYTES = 256 * 1024 ** 2
+
+/**
+ * Records that the target will never take, with its reason, one JSON object a line:
+ * `{"@timestamp","id","status","type","reason","record"}`, in `<root>/dead/<owner>-<n>.ndjson`.
+ */
+export class DeadLetters {
+  readonly #dir: string
+  readonly #owner: string
+  #file = 0
+  #fileBytes = 0
+
+  constructor(root: string, owner: string) {
+    this.#dir = join(root, 'dead')
+    this.#owner = owner
+  }
+
+  /** Where they are. */
+  get dir(): string {
+    return this.#dir
+  }
+
+  /** Keeps refused records of a shipment. @throws the file system's error. */
+  keep(shipment: Shipment, refused: readonly Refusal[]): void {
+    const now = new Date().toISOString()
+    let text = ''
+    for (const { index, status, type, reason } of refused) {
+      const head = { '@timestamp': now, id: shipment.idOf(index), status, type, reason }
+      text += `${JSON.stringify(head).slice(0, -1)},"record":${shipment.jsonOf(index).toString('latin1')}}\n`
+    }
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    appendFileSync(join(this.#dir, `${this.#owner}-${this.#file}.ndjson`), text, { mode: 0o600 })
+    this.#fileBytes += text.length
+    if (this.#fileBytes < FILE_BYTES) return
+    this.#file++
+    this.#fileBytes = 0
+    this.#removeOldest()
+  }
+
+  #removeOldest(): void {
+    const files = readdirSync(this.#dir).map((name) => {
+      const path = join(this.#dir, name)
+      const stat = statSync(path, { throwIfNoEntry: false })
+      return { path, bytes: stat?.size ?? 0, modifiedMs: stat?.mtimeMs ?? 0 }
+    })
+    let total = files.reduce((sum, file) => sum + file.bytes, 0)
+    for (const { path, bytes } of files.sort((a, b) => a.modifiedMs - b.modifiedMs)) {
+      if (total <= TOTAL_BYTES) return
+      rmSync(path, { force: true })
+      total -= bytes
+    }
+  }
+}

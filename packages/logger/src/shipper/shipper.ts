@@ -1,0 +1,172 @@
+import type { Segment } from '../spool/segment.js'
+import type { Spool, TellChange } from '../spool/spool.js'
+import type { LogTarget, Refusal } from '../target/target.js'
+import type { Receipt } from '../writer/messages.js'
+import type { DeadLetters } from './dead-letters.js'
+import { Outage } from './outage.js'
+import { Pace } from './pace.js'
+import { SegmentShipment } from './segment-shipment.js'
+
+/** What a shipper works with. */
+export interface ShipperOptions {
+  readonly spool: Spool
+  readonly target: LogTarget
+  readonly deadLetters: DeadLetters
+  readonly tell: TellChange
+}
+
+/** Wait before records are sent again that the target had no room for while it took others, ms. */
+const AGAIN_MS = 200
+const POLL_MS = 10
+
+/**
+ * Takes segments out of the spool, oldest first, and delivers them to the target, several at a time, until every record
+ * is delivered or refused for good. It never gives up: a target that does not answer is tried for ever.
+ */
+export class Shipper {
+  readonly #options: ShipperOptions
+  readonly #pace = new Pace()
+  readonly #outage = new Outage()
+  #underWay = 0
+  #isEnding = false
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+  }
+
+  /** Ships what waits, as far as the target's pace allows. Called whenever there may be something to do. */
+  pump(): void {
+    const allowed = this.#outage.failures > 0 ? 1 : this.#pace.concurrency
+    while (!this.#isEnding && this.#underWay < allowed) {
+      const segment = this.#options.spool.take()
+      if (segment === null) return
+      this.#underWay++
+      void this.#ship(segment).finally(() => {
+        this.#underWay--
+        this.pump()
+      })
+    }
+  }
+
+  /** Ships all that is there, for so long at most, then lets go of the target and the spool. */
+  async close(deadlineMs: number): Promise<void> {
+    const { spool, target } = this.#options
+    const endMono = performance.now() + deadlineMs
+    spool.sealOpen()
+    this.pump()
+    while (performance.now() < endMono && !(this.#underWay === 0 && spool.isEmpty)) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+    this.#isEnding = true
+    this.#outage.end()
+    await target.close()
+    spool.close()
+  }
+
+  async #ship(segment: Segment): Promise<void> {
+    const { spool } = this.#options
+    const content = this.#read(segment)
+    if (content === null) return
+    let left: readonly number[] = content.index.starts.map((_, place) => place)
+    while (left.length > 0) {
+      if (!(await this.#outage.mayTry())) {
+        spool.putBack(segment)
+        return
+      }
+      const piece = left.slice(0, this.#pace.records)
+      const again = await this.#deliver(segment, new SegmentShipment(segment, content, piece))
+      left = [...again, ...left.slice(piece.length)]
+    }
+    spool.settle(segment)
+  }
+
+  /** Delivers once; returns the places of those records that have to be sent again. */
+  async #deliver(segment: Segment, shipment: SegmentShipment): Promise<readonly number[]> {
+    const startedMono = performance.now()
+    const delivery = await this.#options.target.deliver(shipment)
+    const all = (): number[] => Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
+    if (this.#isEnding && delivery.kind !== 'answered') return all()
+    if (delivery.kind === 'failed') {
+      if (delivery.overload) this.#pace.overloaded()
+      this.#outage.failed()
+      this.#options.tell({ problem: `the traffic log waits: ${delivery.reason}` })
+      return all()
+    }
+    if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)
+    const { refused, again } = delivery
+    this.#account(segment, { indexed: shipment.count - refused.length - again.length })
+    this.#bury(segment, shipment, refused)
+    await this.#adapt(again.length, shipment.count, performance.now() - startedMono)
+    return again.map((i) => shipment.placeOf(i))
+  }
+
+  /** A shipment that is refused as a whole is sent in smaller parts, down to the one record that is to blame. */
+  #divide(
+    segment: Segment,
+    shipment: SegmentShipment,
+    { status, reason }: { readonly status: number; readonly reason: string },
+  ): readonly number[] {
+    this.#outage.worked()
+    if (shipment.count === 1) {
+      this.#bury(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
+      return []
+    }
+    this.#pace.tooLarge(shipment.count)
+    return Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
+  }
+
+  async #adapt(again: number, count: number, durationMs: number): Promise<void> {
+    if (again === 0) {
+      this.#outage.worked()
+      this.#pace.delivered(durationMs)
+      return
+    }
+    this.#pace.overloaded()
+    this.#options.tell({
+      problem: `the target has no room for ${again} of ${count} records now; they are sent again`,
+    })
+    if (again === count) {
+      this.#outage.failed()
+      return
+    }
+    this.#outage.worked()
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS * (0.5 + Math.random())))
+  }
+
+  #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): void {
+    const first = refused[0]
+    if (first === undefined) return
+    const { deadLetters } = this.#options
+    try {
+      deadLetters.keep(shipment, refused)
+      const problem = `${refused.length} records refused by the target (${first.type}: ${first.reason}); they are in ${deadLetters.dir}`
+      this.#account(segment, { dead: refused.length, problem })
+    } catch (error) {
+      const problem = `dead letters cannot be written: ${(error as Error).message}`
+      this.#account(segment, { dropped: refused.length, reason: 'write_error', problem })
+    }
+  }
+
+  #read(segment: Segment): ReturnType<Segment['read']> | null {
+    try {
+      const content = segment.read()
+      const damaged = segment.records - content.index.starts.length
+      if (damaged > 0) this.#lose(segment, damaged, `${damaged} records of a spool file are damaged`)
+      return content
+    } catch (error) {
+      this.#lose(segment, segment.records, `a spool file cannot be read: ${(error as Error).message}`)
+      this.#options.spool.settle(segment)
+      return null
+    }
+  }
+
+  #lose(segment: Segment, records: number, problem: string): void {
+    this.#account(segment, { dropped: records, reason: 'corrupt', problem })
+  }
+
+  /** Tells where records of a segment went; they leave the place where they were kept. */
+  #account(segment: Segment, change: Partial<Receipt>): void {
+    const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
+    this.#options.tell(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
+  }
+}

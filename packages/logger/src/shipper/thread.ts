@@ -1,0 +1,63 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { Spool } from '../spool/spool.js'
+import { openTarget, type TargetOptions } from '../target/open-target.js'
+import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
+import { DeadLetters } from './dead-letters.js'
+import { ownerName } from './owner-name.js'
+import { Shipper } from './shipper.js'
+
+/** What the thread of a shipper is started with. */
+export interface ShipperThreadOptions {
+  /** Where records wait; it exists. */
+  readonly dir: string
+  readonly maxBytes: number
+  readonly whenFull: 'drop-oldest' | 'drop-newest'
+  /** The worker's index, for the ids of records. */
+  readonly worker: number
+  readonly target: TargetOptions
+}
+
+/** How often segments that have waited long enough are sealed. */
+const SEAL_EVERY_MS = 100
+/** Power failures cost what was written since. */
+const SYNC_EVERY_MS = 1000
+/** How often the spools of others are looked at. */
+const LOOK_EVERY_MS = 2000
+/** Of the time to close, this share is for shipping; the rest for the last receipts. */
+const SHIPPING_SHARE = 0.8
+
+/** Entry of the thread that spools and ships a worker's records. */
+function serve(port: NonNullable<typeof parentPort>): void {
+  const { target: targetOptions, dir, worker, ...bounds } = workerData as ShipperThreadOptions
+  const tell = (change: Partial<Receipt>): void => {
+    port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
+  }
+  const owner = ownerName(worker)
+  const spool = new Spool({ root: dir, owner, ...bounds }, tell)
+  const target = openTarget(targetOptions, (problem) => tell({ problem }))
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner), tell })
+  const timers = [
+    setInterval(() => {
+      spool.sealDue(performance.now())
+      shipper.pump()
+    }, SEAL_EVERY_MS),
+    setInterval(() => spool.sync(), SYNC_EVERY_MS),
+    setInterval(() => {
+      spool.look(Date.now())
+      shipper.pump()
+    }, LOOK_EVERY_MS),
+  ]
+  port.on('message', (message: ToWriter) => {
+    if (message.kind === 'batch') {
+      spool.append(Buffer.from(message.buffer, 0, message.length), message.records)
+      shipper.pump()
+      return
+    }
+    for (const timer of timers) clearInterval(timer)
+    void shipper.close(message.deadlineMs * SHIPPING_SHARE).finally(() => port.close())
+  })
+  spool.look(Date.now())
+  shipper.pump()
+}
+
+if (parentPort !== null) serve(parentPort)

@@ -1,0 +1,51 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import type { LogSink } from '@sluice/core'
+import { HandOff } from './hand-off/hand-off.js'
+import { recordEnv } from './record/record-env.js'
+import type { ShipperThreadOptions } from './shipper/thread.js'
+import type { SinkOptions } from './sink-options.js'
+import type { TargetOptions } from './target/open-target.js'
+import { makeWritable } from './writable-dir.js'
+
+/** How the traffic log is shipped to a target. */
+export interface ShippingSinkOptions extends SinkOptions {
+  readonly spool: {
+    /** Shared by all workers; created when it is missing. */
+    readonly dir: string
+    /** All workers together. */
+    readonly maxBytes: number
+    readonly whenFull: 'drop-oldest' | 'drop-newest'
+  }
+  readonly target: TargetOptions
+}
+
+const QUEUE_BYTES = 8 * 1024 ** 2
+const HAND_OFF_MS = 20
+/** A larger record could not be shipped by any target. */
+const MAX_RECORD_BYTES = 1024 ** 2
+
+/**
+ * Opens the traffic log that is shipped: spooled to disk by a thread of its own, then delivered to the target, for as
+ * long as it takes. @throws Error when the spool's directory cannot be created or written.
+ */
+export function openShippingSink(options: ShippingSinkOptions): LogSink {
+  const { spool, target, worker } = options
+  const dir = resolve(spool.dir)
+  makeWritable(dir, 'the log spool', 'choose another spool.dir')
+  const thread: ShipperThreadOptions = {
+    dir,
+    worker,
+    target,
+    whenFull: spool.whenFull,
+    maxBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
+  }
+  return new HandOff({
+    env: recordEnv({ ...options, node: options.node ?? hostname() }),
+    program: { entry: new URL('./shipper/thread.js', import.meta.url), options: thread },
+    queueBytes: options.queueBytes ?? QUEUE_BYTES,
+    handOffMs: options.handOffMs ?? HAND_OFF_MS,
+    maxRecordBytes: MAX_RECORD_BYTES,
+    onProblem: options.onProblem ?? (() => {}),
+  })
+}

@@ -1,0 +1,24 @@
+import type { FieldSet } from './record/record-env.js'
+
+/** What every sink of a worker is opened with. */
+export interface SinkOptions {
+  readonly fields: FieldSet
+  /** The worker's index. */
+  readonly worker: number
+  /** How many workers share the directory; default 8. */
+  readonly writers?: number
+  /** The machine or pod, as records tell it; default the host's name. */
+  readonly node?: string
+  /** The build of the gateway, as records tell it. */
+  readonly version: string
+  /** The digest of the configuration that serves now; asked for once a record. */
+  readonly configDigest: () => string
+  /** Header fields and query parameters that hold secrets, beside the well-known ones. */
+  readonly sensitiveNames?: readonly string[]
+  /** Bytes that may wait for the thread; default 8 MiB. Beyond, new records are dropped and counted. */
+  readonly queueBytes?: number
+  /** The longest time before a record is on its way to the disk, ms; default 20. */
+  readonly handOffMs?: number
+  /** Told what goes wrong, once a second at most. */
+  readonly onProblem?: (message: string) => void
+}

@@ -1,0 +1,173 @@
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type FrameIndex, indexFrames } from './frame.js'
+
+/** A new file always: never one that is there, never through a link that somebody put in its place. */
+const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
+
+/** The name of a segment: the number of its first record, and, once it is sealed, how many it holds. */
+export interface SegmentPlace {
+  readonly dir: string
+  /** The part of record ids that all records of the directory share. */
+  readonly prefix: string
+  readonly first: number
+}
+
+/** What a sealed or open segment is to those that ship it. */
+export interface SegmentContent {
+  readonly bytes: Buffer
+  readonly index: FrameIndex
+}
+
+/**
+ * A run of records that is shipped and deleted as a whole. It lies in a file, in memory, or in both: in memory alone
+ * when the disk did not take it, on disk alone when there is more to ship than memory may hold.
+ */
+export class Segment {
+  readonly place: SegmentPlace
+  records = 0
+  bytes = 0
+  /** The frames, while memory holds them. */
+  #chunks: Buffer[] | null = []
+  #fd = -1
+  #path = ''
+  #hasFile: boolean
+
+  private constructor(place: SegmentPlace, hasFile: boolean) {
+    this.place = place
+    this.#hasFile = hasFile
+  }
+
+  /** A new one in a file. @throws the file system's error. */
+  static create(place: SegmentPlace): Segment {
+    const segment = new Segment(place, true)
+    segment.#path = join(place.dir, openName(place.first))
+    segment.#fd = openSync(segment.#path, NEW_FILE, 0o600)
+    return segment
+  }
+
+  /** A new one that lies in memory alone. */
+  static inMemory(place: SegmentPlace): Segment {
+    return new Segment(place, false)
+  }
+
+  /** One that lies sealed in a directory. */
+  static sealed(place: SegmentPlace, records: number, bytes: number): Segment {
+    const segment = new Segment(place, true)
+    segment.#path = join(place.dir, sealedName(place.first, records))
+    segment.#chunks = null
+    segment.records = records
+    segment.bytes = bytes
+    return segment
+  }
+
+  get isOnDisk(): boolean {
+    return this.#hasFile
+  }
+
+  get isInMemory(): boolean {
+    return this.#chunks !== null
+  }
+
+  /** Adds framed records. @throws the file system's error; the file is as before then. */
+  append(frames: Buffer, records: number): void {
+    if (this.#fd !== -1) this.#write(frames)
+    this.#chunks?.push(frames)
+    this.records += records
+    this.bytes += frames.length
+  }
+
+  /** Brings what was written to the disk. @throws the file system's error. */
+  sync(): void {
+    if (this.#fd !== -1) fdatasyncSync(this.#fd)
+  }
+
+  /** Takes no more records; from now on the name tells how many there are. @throws the file system's error. */
+  seal(): void {
+    if (this.#fd === -1) return
+    closeSync(this.#fd)
+    this.#fd = -1
+    const path = join(this.place.dir, sealedName(this.place.first, this.records))
+    renameSync(this.#path, path)
+    this.#path = path
+  }
+
+  /** Lets the memory go; the file has it all. */
+  forget(): void {
+    if (this.#hasFile) this.#chunks = null
+  }
+
+  /** The records. @throws the file system's error. */
+  read(): SegmentContent {
+    const bytes = this.#chunks === null ? readFileSync(this.#path) : Buffer.concat(this.#chunks)
+    return { bytes, index: indexFrames(bytes) }
+  }
+
+  /** It has been shipped, or is given up. */
+  remove(): void {
+    if (this.#fd !== -1) closeSync(this.#fd)
+    this.#fd = -1
+    this.#chunks = null
+    if (this.#hasFile) rmSync(this.#path, { force: true })
+    this.#hasFile = false
+  }
+
+  #write(frames: Buffer): void {
+    let done = 0
+    try {
+      while (done < frames.length) done += writeSync(this.#fd, frames, done)
+    } catch (error) {
+      if (done > 0) ftruncateSync(this.#fd, this.bytes)
+      throw error
+    }
+  }
+}
+
+/** What a file in a spool directory is; null for a file of somebody else. */
+export function parseSegmentName(
+  file: string,
+): { readonly first: number; readonly records: number | null } | null {
+  const match = /^(\d{15})(?:-(\d+)\.seg|\.open)$/.exec(file)
+  if (match === null) return null
+  return { first: Number(match[1]), records: match[2] === undefined ? null : Number(match[2]) }
+}
+
+/**
+ * Seals a segment that its owner could not: cuts the torn end off. Returns null when no record is left.
+ * @throws the file system's error.
+ */
+export function sealAbandoned(
+  place: SegmentPlace,
+): { readonly segment: Segment; readonly isTorn: boolean } | null {
+  const path = join(place.dir, openName(place.first))
+  const bytes = readFileSync(path)
+  const { ordinals, soundBytes } = indexFrames(bytes)
+  const records = (ordinals.at(-1) ?? -1) + 1
+  if (records === 0) {
+    rmSync(path, { force: true })
+    return null
+  }
+  const isTorn = soundBytes < bytes.length
+  if (isTorn) truncateSync(path, soundBytes)
+  renameSync(path, join(place.dir, sealedName(place.first, records)))
+  return { segment: Segment.sealed(place, records, soundBytes), isTorn }
+}
+
+function openName(first: number): string {
+  return `${String(first).padStart(15, '0')}.open`
+}
+
+function sealedName(first: number, records: number): string {
+  return `${String(first).padStart(15, '0')}-${records}.seg`
+}

@@ -1,0 +1,256 @@
+import { mkdirSync } from 'node:fs'
+import type { LossReason, Receipt } from '../writer/messages.js'
+import { framesOf } from './frame.js'
+import { OwnerLock } from './lock.js'
+import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
+import { Segment, type SegmentPlace } from './segment.js'
+
+/** Where and how much a spool keeps. */
+export interface SpoolOptions {
+  /** Shared by all owners; it exists. */
+  readonly root: string
+  /** The owner's name; ids of its records begin with it. Never used twice. */
+  readonly owner: string
+  /** The most bytes on disk. */
+  readonly maxBytes: number
+  /** What gives way at that bound. */
+  readonly whenFull: 'drop-oldest' | 'drop-newest'
+}
+
+/** Tells what has changed in the log's account. */
+export type TellChange = (change: Partial<Receipt>) => void
+
+/** A segment is sealed at this size, number of records, or age, whatever comes first. */
+const SEGMENT_BYTES = 1024 ** 2
+const SEGMENT_RECORDS = 4096
+const SEGMENT_AGE_MS = 1000
+/** Segments on disk whose content is kept in memory too, so that shipping them needs no reading. */
+const HOT_BYTES = 8 * 1024 ** 2
+/** What may wait in memory alone while the disk takes nothing. */
+const MEMORY_BYTES = 16 * 1024 ** 2
+
+/**
+ * Records that have not been delivered yet, on disk before anything else is done with them:
+ *
+ *     append ─► open segment ─► sealed segments ─► take ─► (shipped) ─► settle
+ *                 (a file)       oldest first                └─ putBack
+ *
+ * A disk that takes nothing costs the safety, not the log: records wait in memory then, up to a bound.
+ */
+export class Spool {
+  readonly #options: SpoolOptions
+  readonly #tell: TellChange
+  readonly #lock: OwnerLock
+  readonly #waiting: Segment[] = []
+  #open: Segment | null = null
+  #openedMono = 0
+  #next = 0
+  /** Bytes of segments that have a file, of those in memory too, and of those in memory alone. */
+  #diskBytes = 0
+  #hotBytes = 0
+  #memoryBytes = 0
+
+  /** @throws the file system's error when the spool's directory cannot be used. */
+  constructor(options: SpoolOptions, tell: TellChange) {
+    this.#options = options
+    this.#tell = tell
+    mkdirSync(ownDirectory(options.root, options.owner), { recursive: true, mode: 0o700 })
+    this.#lock = new OwnerLock(options.root, options.owner)
+  }
+
+  /** Whether records wait that nobody has taken. */
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#open === null
+  }
+
+  get diskBytes(): number {
+    return this.#diskBytes
+  }
+
+  /** Takes lines in. Never throws: what finds no place is dropped and told. */
+  append(lines: Buffer, records: number): void {
+    const account = { length: lines.length, records }
+    const frames = framesOf(lines, records)
+    if (!this.#makeRoom(frames.length)) {
+      this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
+      return
+    }
+    const segment = this.#openSegment()
+    try {
+      segment.append(frames, records)
+    } catch (error) {
+      this.sealOpen()
+      this.#appendToMemory(frames, account, error)
+      return
+    }
+    this.#count(segment, frames.length)
+    this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
+    if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
+  }
+
+  /** Seals the open segment when it has waited long enough. */
+  sealDue(nowMono: number): void {
+    if (this.#open !== null && nowMono - this.#openedMono >= SEGMENT_AGE_MS) this.sealOpen()
+  }
+
+  /** Seals the open segment. */
+  sealOpen(): void {
+    const segment = this.#open
+    this.#open = null
+    if (segment === null) return
+    if (segment.records === 0) {
+      segment.remove()
+      return
+    }
+    try {
+      segment.seal()
+    } catch (error) {
+      this.#tell({ problem: `a spool file cannot be sealed: ${(error as Error).message}` })
+    }
+    if (segment.isOnDisk && this.#hotBytes > HOT_BYTES) {
+      segment.forget()
+      this.#hotBytes -= segment.bytes
+    }
+    this.#waiting.push(segment)
+  }
+
+  /** Brings what was written to the disk, so that a power failure costs little. */
+  sync(): void {
+    try {
+      this.#open?.sync()
+    } catch (error) {
+      this.#tell({ problem: `the spool cannot be synchronised: ${(error as Error).message}` })
+    }
+  }
+
+  /** Shows that the owner lives, and takes over what others have left. */
+  look(nowMs: number): void {
+    const { root, owner } = this.#options
+    try {
+      this.#lock.touch(nowMs)
+      const { segments, torn, problem } = adoptOrphans(root, owner, nowMs)
+      let records = 0
+      for (const segment of segments) {
+        records += segment.records
+        this.#diskBytes += segment.bytes
+      }
+      this.#waiting.unshift(...segments)
+      if (records > 0 || problem !== '') this.#tell({ adopted: records, onDisk: records, problem })
+      if (torn > 0) {
+        this.#tell({
+          adopted: torn,
+          dropped: torn,
+          reason: 'corrupt',
+          problem: `${torn} spool files had a torn end`,
+        })
+      }
+    } catch (error) {
+      this.#tell({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
+    }
+  }
+
+  /** The oldest sealed segment, which the caller then answers for; null when none waits. */
+  take(): Segment | null {
+    return this.#waiting.shift() ?? null
+  }
+
+  /** Gives back what was taken and could not be shipped. */
+  putBack(segment: Segment): void {
+    this.#waiting.unshift(segment)
+  }
+
+  /** A segment that was taken has been shipped: its file goes. */
+  settle(segment: Segment): void {
+    this.#discount(segment)
+    try {
+      segment.remove()
+      if (segment.place.dir !== ownDirectory(this.#options.root, this.#options.owner))
+        removeEmpty(segment.place.dir)
+    } catch (error) {
+      this.#tell({ problem: `a spool file cannot be deleted: ${(error as Error).message}` })
+    }
+  }
+
+  /** Lets go of everything: what is on disk is for the next owner, what is in memory alone is lost. */
+  close(): void {
+    this.sealOpen()
+    let lost = 0
+    for (const segment of this.#waiting) if (!segment.isOnDisk) lost += segment.records
+    if (lost > 0)
+      this.#tell({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
+    removeEmpty(ownDirectory(this.#options.root, this.#options.owner))
+    this.#lock.release()
+  }
+
+  #openSegment(): Segment {
+    if (this.#open !== null) return this.#open
+    const place = this.#nextPlace()
+    try {
+      mkdirSync(place.dir, { recursive: true, mode: 0o700 })
+      this.#open = Segment.create(place)
+    } catch (error) {
+      this.#tell({ problem: memoryText(error) })
+      this.#open = Segment.inMemory(place)
+    }
+    this.#openedMono = performance.now()
+    return this.#open
+  }
+
+  /** Places are far enough apart for a segment's records, so that no two records share an id. */
+  #nextPlace(): SegmentPlace {
+    const { root, owner } = this.#options
+    const first = this.#next
+    this.#next += 2 * SEGMENT_RECORDS
+    return { dir: ownDirectory(root, owner), prefix: owner, first }
+  }
+
+  #appendToMemory(frames: Buffer, account: { length: number; records: number }, error: unknown): void {
+    const segment = Segment.inMemory(this.#nextPlace())
+    segment.append(frames, account.records)
+    this.#count(segment, frames.length)
+    this.#waiting.push(segment)
+    this.#tell({ ...account, inMemory: account.records, problem: memoryText(error) })
+    while (this.#memoryBytes > MEMORY_BYTES && this.#dropOldest((one) => !one.isOnDisk, 'disk_full'));
+  }
+
+  /** Whether so many bytes fit below the bound, after what has to give way has done so. */
+  #makeRoom(bytes: number): boolean {
+    const { maxBytes, whenFull } = this.#options
+    if (whenFull === 'drop-newest') return this.#diskBytes + bytes <= maxBytes
+    while (this.#diskBytes + bytes > maxBytes) {
+      if (!this.#dropOldest((one) => one.isOnDisk, 'spool_full')) return false
+    }
+    return true
+  }
+
+  #dropOldest(isMeant: (segment: Segment) => boolean, reason: LossReason): boolean {
+    const at = this.#waiting.findIndex(isMeant)
+    if (at === -1) return false
+    const segment = this.#waiting.splice(at, 1)[0]!
+    const { records } = segment
+    const kept = segment.isOnDisk ? { onDisk: -records } : { inMemory: -records }
+    this.settle(segment)
+    this.#tell({ ...kept, dropped: records, reason, problem: this.#fullText() })
+    return true
+  }
+
+  #count(segment: Segment, bytes: number): void {
+    if (segment.isOnDisk) this.#diskBytes += bytes
+    else this.#memoryBytes += bytes
+    if (segment.isOnDisk && segment.isInMemory) this.#hotBytes += bytes
+  }
+
+  #discount(segment: Segment): void {
+    if (segment.isOnDisk) this.#diskBytes -= segment.bytes
+    else this.#memoryBytes -= segment.bytes
+    if (segment.isOnDisk && segment.isInMemory) this.#hotBytes -= segment.bytes
+  }
+
+  #fullText(): string {
+    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see log.elasticsearch.spool`
+  }
+}
+
+function memoryText(error: unknown): string {
+  return `the spool's disk takes nothing, records wait in memory: ${(error as Error).message}`
+}

@@ -1,0 +1,86 @@
+import type { Delivery, Refusal, Shipment } from '../target.js'
+
+/** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
+export interface BulkAnswer {
+  readonly errors?: boolean
+  readonly items?: readonly BulkItem[]
+}
+
+interface BulkItem {
+  readonly create?: {
+    readonly status?: number
+    readonly error?: {
+      readonly type?: string
+      readonly reason?: string
+      readonly caused_by?: { readonly reason?: string }
+    }
+  }
+}
+
+/** The answer's members that `bulkDelivery` reads, as `filter_path`. */
+export const BULK_FILTER = [
+  'errors',
+  'items.create.status',
+  'items.create.error.type',
+  'items.create.error.reason',
+  'items.create.error.caused_by.reason',
+].join(',')
+
+const HEAD = Buffer.from('{"create":{"_id":"')
+const MIDDLE = Buffer.from('"}}\n')
+const NEWLINE = 10
+const MAX_REASON = 500
+
+/** A request body of `create` actions: a record that is there already is not written again (bulk API, `op_type`). */
+export function bulkBody(shipment: Shipment): Buffer {
+  const ids: string[] = []
+  let size = shipment.bytes
+  for (let i = 0; i < shipment.count; i++) {
+    const id = shipment.idOf(i)
+    ids.push(id)
+    size += HEAD.length + id.length + MIDDLE.length + 1
+  }
+  const body = Buffer.allocUnsafe(size)
+  let at = 0
+  for (let i = 0; i < shipment.count; i++) {
+    at += HEAD.copy(body, at)
+    at += body.write(ids[i]!, at, 'latin1')
+    at += MIDDLE.copy(body, at)
+    at += shipment.jsonOf(i).copy(body, at)
+    body[at++] = NEWLINE
+  }
+  return body
+}
+
+/**
+ * What became of each record. 409: an earlier attempt has written it. 429, 5xx and 403 (a block on the index, such as
+ * that of a full disk) pass; any other refusal is for good.
+ */
+export function bulkDelivery(answer: BulkAnswer, count: number): Delivery {
+  const items = answer.items ?? []
+  if (items.length !== count) {
+    return {
+      kind: 'failed',
+      overload: false,
+      reason: `the bulk answer has ${items.length} items for ${count} records`,
+    }
+  }
+  const refused: Refusal[] = []
+  const again: number[] = []
+  if (answer.errors === true) {
+    items.forEach((item, index) => {
+      const status = item.create?.status ?? 500
+      if (status < 300 || status === 409) return
+      if (status === 429 || status === 403 || status >= 500) again.push(index)
+      else refused.push(refusal(item, index, status))
+    })
+  }
+  return { kind: 'answered', refused, again }
+}
+
+function refusal(item: BulkItem, index: number, status: number): Refusal {
+  const error = item.create?.error
+  const cause = error?.caused_by?.reason
+  const reason = `${error?.reason ?? ''}${cause === undefined ? '' : `: ${cause}`}`.slice(0, MAX_REASON)
+  return { index, status, type: error?.type ?? 'unknown', reason }
+}

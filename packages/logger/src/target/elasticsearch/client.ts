@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { Client, type ClientOptions } from '@elastic/elasticsearch'
+
+/** How a cluster is reached. */
+export interface ElasticsearchAccess {
+  /** One URL or more; another one takes over when a node does not answer. */
+  readonly nodes: readonly string[]
+  readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
+  /** Authorities to trust instead of the system's; PEM. */
+  readonly caFile: string | null
+  /** Accepts any certificate. */
+  readonly insecure: boolean
+  /** Compresses requests: less network, more CPU. */
+  readonly compress: boolean
+}
+
+/** A node that does not answer for so long is taken for dead, ms. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** A client for a cluster. @throws Error when the authorities' file cannot be read. */
+export function elasticsearchClient(access: ElasticsearchAccess): Client {
+  const options: ClientOptions = {
+    nodes: [...access.nodes],
+    compression: access.compress,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // The next node is tried at once; patience is the shipper's.
+    maxRetries: access.nodes.length - 1,
+    ...(access.auth === null ? {} : { auth: access.auth }),
+    ...tlsOf(access),
+  }
+  return new Client(options)
+}
+
+function tlsOf({ caFile, insecure }: ElasticsearchAccess): ClientOptions {
+  if (caFile === null && !insecure) return {}
+  const ca = caFile === null ? {} : { ca: readFileSync(caFile) }
+  return { tls: { ...ca, rejectUnauthorized: !insecure } }
+}

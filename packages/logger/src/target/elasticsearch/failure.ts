@@ -1,0 +1,32 @@
+import { errors } from '@elastic/elasticsearch'
+import type { Delivery } from '../target.js'
+
+const MAX_REASON = 500
+
+/** What a bulk request that did not succeed as a whole means for its records. */
+export function failedDelivery(error: unknown): Delivery {
+  const reason = reasonOf(error)
+  const status = statusOf(error)
+  if (status === 413 || status === 400) return { kind: 'unfit', status, reason }
+  const overload = status === 429 || status === 503 || error instanceof errors.TimeoutError
+  return { kind: 'failed', overload, reason }
+}
+
+/** The HTTP status of an error; 0 when there was no answer. */
+export function statusOf(error: unknown): number {
+  return error instanceof errors.ResponseError ? (error.statusCode ?? 0) : 0
+}
+
+/** What an operator should know of an error, with what to do; never a credential. */
+export function reasonOf(error: unknown): string {
+  const status = statusOf(error)
+  if (status === 401) return 'Elasticsearch refuses the credentials (401); check log.elasticsearch.auth'
+  if (status === 403) return `Elasticsearch does not allow it (403): ${textOf(error)}`
+  if (status > 0) return `Elasticsearch answered ${status}: ${textOf(error)}`
+  return `Elasticsearch does not answer: ${textOf(error)}`
+}
+
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.replace(/\s+/g, ' ').slice(0, MAX_REASON)
+}

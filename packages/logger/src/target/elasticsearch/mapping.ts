@@ -1,0 +1,74 @@
+import type { estypes } from '@elastic/elasticsearch'
+
+const keyword: estypes.MappingProperty = { type: 'keyword', ignore_above: 1024 }
+const long: estypes.MappingProperty = { type: 'long' }
+const float: estypes.MappingProperty = { type: 'float' }
+/** Not indexed: it can be shown, but not searched. */
+const shown: estypes.MappingProperty = { type: 'text', index: false }
+/** Any number of keys as one field, so that header names cannot make the mapping grow. */
+const fields: estypes.MappingProperty = { type: 'flattened', ignore_above: 1024 }
+
+function group(properties: Record<string, estypes.MappingProperty>): estypes.MappingProperty {
+  return { properties }
+}
+
+const body = group({ text: shown, bytes: long, truncated: { type: 'boolean' }, sha256: keyword })
+
+/** How Elasticsearch keeps a record of the traffic log; strict in what it indexes, generous in what it takes. */
+export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
+  // What nobody foresaw is kept in the document and not indexed.
+  dynamic: false,
+  properties: {
+    '@timestamp': { type: 'date_nanos' },
+    id: keyword,
+    event: group({ kind: keyword }),
+    trace: group({ id: keyword }),
+    span: group({ id: keyword }),
+    gw: group({ pod: keyword, worker: { type: 'short' }, version: keyword, config: keyword }),
+    route: keyword,
+    consumer: group({ id: keyword, name: keyword, auth: keyword }),
+    client: group({ ip: { type: 'ip', ignore_malformed: true }, port: { type: 'integer' } }),
+    xff: keyword,
+    http: group({ method: keyword, version: keyword }),
+    url: group({
+      scheme: keyword,
+      host: keyword,
+      path: keyword,
+      original: keyword,
+      query: keyword,
+      template: keyword,
+    }),
+    ua: keyword,
+    req: group({ bytes_h: long, bytes_b: long, ct: keyword, encoding: keyword }),
+    res: group({ status: { type: 'short' }, bytes_h: long, bytes_b: long, ct: keyword }),
+    up: group({
+      name: keyword,
+      addr: keyword,
+      status: { type: 'short' },
+      attempts: { type: 'short' },
+      retries: { type: 'short' },
+      failovers: { type: 'short' },
+      reused: { type: 'boolean' },
+    }),
+    t: group({
+      total: float,
+      req_chain: float,
+      route: float,
+      up_queue: float,
+      up_dns: float,
+      up_tcp: float,
+      up_tls: float,
+      up_ttfb: float,
+      up_body: float,
+      res_chain: float,
+      client_write: float,
+    }),
+    result: keyword,
+    error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
+    vars: fields,
+    hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
+    body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),
+    privacy: group({ rules: keyword, detected: keyword }),
+    log: group({ reason: keyword, dropped: long, reasons: fields }),
+  },
+}

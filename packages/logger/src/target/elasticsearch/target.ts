@@ -1,0 +1,78 @@
+import type { Client } from '@elastic/elasticsearch'
+import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
+import { BULK_FILTER, type BulkAnswer, bulkBody, bulkDelivery } from './bulk.js'
+import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { failedDelivery, reasonOf, statusOf } from './failure.js'
+import { type DataStreamOptions, setUp } from './setup.js'
+
+/** A cluster and the data stream in it. */
+export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOptions {
+  /** Creates the template, the lifecycle and the data stream before the first record. */
+  readonly manage: boolean
+}
+
+/** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
+export class ElasticsearchTarget implements LogTarget {
+  readonly #options: ElasticsearchOptions
+  readonly #client: Client
+  readonly #tell: TellProblem
+  readonly #ending: AbortController = new AbortController()
+  #setup: Promise<void> | null = null
+
+  /** @throws Error when the authorities' file cannot be read. */
+  constructor(options: ElasticsearchOptions, tell: TellProblem) {
+    this.#options = options
+    this.#client = elasticsearchClient(options)
+    this.#tell = tell
+  }
+
+  async deliver(shipment: Shipment): Promise<Delivery> {
+    try {
+      await this.#setUpOnce()
+    } catch (error) {
+      return {
+        kind: 'failed',
+        overload: false,
+        reason: `the data stream cannot be set up: ${reasonOf(error)}`,
+      }
+    }
+    try {
+      const answer = await this.#client.transport.request<BulkAnswer>(
+        {
+          method: 'POST',
+          path: `/${encodeURIComponent(this.#options.dataStream)}/_bulk`,
+          bulkBody: bulkBody(shipment) as never,
+          querystring: { filter_path: BULK_FILTER },
+        },
+        { signal: this.#ending.signal },
+      )
+      return bulkDelivery(answer, shipment.count)
+    } catch (error) {
+      return failedDelivery(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#client.close()
+  }
+
+  /** Until it succeeds. Credentials that may only write are no obstacle: somebody else has set up the stream then. */
+  #setUpOnce(): Promise<void> {
+    if (!this.#options.manage) return Promise.resolve()
+    this.#setup ??= setUp(this.#client, this.#options).then(
+      () => {},
+      (error: unknown) => {
+        if (statusOf(error) === 403) {
+          this.#tell(
+            `the data stream is not set up: ${reasonOf(error)}; run 'gw log-setup' with other credentials`,
+          )
+          return
+        }
+        this.#setup = null
+        throw error
+      },
+    )
+    return this.#setup
+  }
+}

@@ -1,0 +1,41 @@
+/** Records on their way to a target, oldest first. */
+export interface Shipment {
+  readonly count: number
+  /** A name that belongs to record `i` alone, the same in every attempt, so that a target can refuse repetitions. */
+  idOf(i: number): string
+  /** The JSON of record `i`, printable ASCII without a newline; valid until the delivery has ended. */
+  jsonOf(i: number): Buffer
+  /** Bytes of all records together. */
+  readonly bytes: number
+}
+
+/** Why a target will never take a record. */
+export interface Refusal {
+  readonly index: number
+  readonly status: number
+  readonly type: string
+  readonly reason: string
+}
+
+/** How an attempt to deliver a shipment ended. */
+export type Delivery =
+  /** The target answered for every record: those not named here are delivered. */
+  | { readonly kind: 'answered'; readonly refused: readonly Refusal[]; readonly again: readonly number[] }
+  /** Nothing is known about any record; it has to be sent again. `overload`: smaller and fewer would be better. */
+  | { readonly kind: 'failed'; readonly overload: boolean; readonly reason: string }
+  /** The target refuses the shipment as a whole: it is too large, or one of its records spoils it. Parts may pass. */
+  | { readonly kind: 'unfit'; readonly status: number; readonly reason: string }
+
+/**
+ * Where records go in the end: what a shipper needs to know of Elasticsearch, of a syslog server, of Kafka. Several
+ * deliveries may be under way at once.
+ */
+export interface LogTarget {
+  /** Delivers a shipment; what fails is told, not thrown. It has to end within a bound of its own. */
+  deliver(shipment: Shipment): Promise<Delivery>
+  /** Lets go of connections. */
+  close(): Promise<void>
+}
+
+/** Tells operators what is wrong with a target. */
+export type TellProblem = (problem: string) => void

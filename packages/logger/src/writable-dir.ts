@@ -1,0 +1,12 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+
+/** Makes sure that files can be created in a directory. @throws Error that says what cannot be written and what to do. */
+export function makeWritable(dir: string, what: string, remedy: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    accessSync(dir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new Error(`cannot write ${what} to ${dir}: ${reason}; ${remedy}`, { cause: error })
+  }
+}
