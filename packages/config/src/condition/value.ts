@@ -28,6 +28,25 @@ export function dynamic(
   return { isFixed: false, isDouble: traits.isDouble ?? false, mayThrow: traits.mayThrow ?? false, run }
 }
 
+/** Fixed codes do not look at their exchange. */
+export const NOBODY = undefined as never
+
+/** Applies a function to several values, at load if all are known. */
+export function applied(
+  codes: readonly Code[],
+  apply: (values: readonly Value[]) => Value,
+  isDouble = false,
+  throws = false,
+): Code {
+  if (codes.every((code) => code.isFixed) && !throws)
+    return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
+  const traits = { isDouble, mayThrow: throws || codes.some((code) => code.mayThrow) }
+  const [a, b] = codes
+  if (codes.length === 1) return dynamic((x) => apply([a!.run(x)]), traits)
+  if (codes.length === 2) return dynamic((x) => apply([a!.run(x), b!.run(x)]), traits)
+  return dynamic((x) => apply(codes.map((code) => code.run(x))), traits)
+}
+
 /** Equality of CEL over our values: lists and maps by content, an absent value equals only an absent value. */
 export function isEqual(a: Value, b: Value): boolean {
   if (a === b) return true
