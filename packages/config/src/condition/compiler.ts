@@ -9,11 +9,17 @@ import { MAPS, SCALARS } from './variables.js'
 /** Environment variables that conditions may read. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The variable of exists() or all(). */
+interface Cell {
+  value: Value
+  readonly isDouble: boolean
+}
+
 /** Turns syntax trees into closures, folding what is constant. */
 export class ConditionCompiler {
   readonly #env: Environment
   /** Variables of exists() and all(), each with the cell that holds its current value. */
-  readonly #locals = new Map<string, { value: Value }>()
+  readonly #locals = new Map<string, Cell>()
 
   constructor(env: Environment) {
     this.#env = env
@@ -58,7 +64,7 @@ export class ConditionCompiler {
   #local(name: string): Code {
     const cell = this.#locals.get(name)
     if (cell === undefined) throw new RangeError(`'${name}' must be followed by one of its fields`)
-    return dynamic(() => cell.value)
+    return dynamic(() => cell.value, { isDouble: cell.isDouble })
   }
 
   #field(of: Node, name: string): Code {
@@ -110,7 +116,7 @@ export class ConditionCompiler {
     const name = args[0]!.args as string
     const items = this.compile(receiver)
     const outer = this.#locals.get(name)
-    const cell: { value: Value } = { value: null }
+    const cell: Cell = { value: null, isDouble: items.isDouble }
     this.#locals.set(name, cell)
     const test = this.compile(args[1]!)
     if (outer === undefined) this.#locals.delete(name)
@@ -176,8 +182,10 @@ function literal(value: unknown): Code {
   throw new RangeError('bytes and unsigned numbers are not supported in conditions')
 }
 
+/** A list is of doubles when its items are. */
 function list(items: readonly Code[]): Code {
-  return applied(items, (values) => values.slice())
+  const isDouble = items.some((item) => item.isDouble)
+  return applied(items, (values) => values.slice(), isDouble)
 }
 
 function element(of: Code, index: Code): Code {
@@ -190,7 +198,7 @@ function element(of: Code, index: Code): Code {
       }
       return values[at] as Value
     },
-    { mayThrow: true },
+    { isDouble: of.isDouble, mayThrow: true },
   )
 }
 

@@ -17,7 +17,7 @@ export function not(a: Code): Code {
 
 /** `-a` */
 export function negative(a: Code): Code {
-  return applied([a], ([value]) => (value === null ? null : -(value as number)))
+  return applied([a], ([value]) => (value === null ? null : -(value as number)), a.isDouble)
 }
 
 /** `false && error` is false and `true || error` is true, whichever side the error is on (CEL, "Logical Operators"). */

@@ -8,7 +8,7 @@ export type Value = string | number | boolean | null | readonly Value[] | Readon
 export interface Code {
   /** The value is known already; `run` gives it. */
   readonly isFixed: boolean
-  /** Its type is double, which matters to division only. */
+  /** Its type is double, or list of doubles, which matters to division only. */
   readonly isDouble: boolean
   /** Evaluating it can throw a ConditionError. */
   readonly mayThrow: boolean
