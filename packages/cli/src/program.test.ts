@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { createProgram } from './program.js'
-import { gw, scratch } from './testing.js'
-
-const BINARY = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
+import { gw, scratch, spawnGw } from './testing.js'
 
 function leaves(command: Command, path: string): [string, Command][] {
   const children = command.commands.filter((child) => !child.name().startsWith('__'))
@@ -108,15 +104,10 @@ test('colours are for terminals, and NO_COLOR and FORCE_COLOR have the last word
   assert.ok(forced.stdout.startsWith('\u001b[1m'))
 })
 
-test('a reader that goes away ends a command without a word', async () => {
-  const child = spawn(process.execPath, [BINARY, 'policy', 'doc', 'api-key', '-o', 'json'])
-  let stderr = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString()
-  })
-  child.stdout.destroy()
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  assert.deepEqual([code, stderr], [0, ''])
+test('a reader that goes away ends a command without a word', async (t) => {
+  const running = spawnGw(t, ['policy', 'doc', 'api-key', '-o', 'json'])
+  running.process.stdout.destroy()
+  assert.deepEqual([await running.exited, running.stderr()], [0, ''])
 })
 
 test('--quiet leaves out messages, not results', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
@@ -16,25 +16,56 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the real `gw` and waits for its end, at most 30 s. */
-export function gw(
-  args: readonly string[],
-  options: { env?: Record<string, string>; stdin?: string } = {},
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, NO_COLOR: '1', ...options.env }
-    const child = spawn(process.execPath, [GW, ...args], { env, timeout: 30_000 })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString()
-    })
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString()
-    })
-    child.on('close', (code) => resolve({ code, stdout, stderr }))
-    child.stdin.end(options.stdin ?? '')
+/** A running `gw` and what it has said so far. */
+export interface GwProcess {
+  readonly process: ChildProcessWithoutNullStreams
+  readonly exited: Promise<number | null>
+  stdout(): string
+  stderr(): string
+}
+
+interface GwOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** It is killed after so long. */
+  readonly timeout?: number
+}
+
+/** Runs the real `gw`, which ends with the test. */
+export function spawnGw(t: TestContext, args: readonly string[], options: GwOptions = {}): GwProcess {
+  const running = launch(args, options)
+  t.after(async () => {
+    running.process.kill('SIGKILL')
+    await running.exited
   })
+  return running
+}
+
+function launch(args: readonly string[], { env, timeout }: GwOptions): GwProcess {
+  const child = spawn(process.execPath, [GW, ...args], {
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    timeout,
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { process: child, exited, stdout: () => stdout, stderr: () => stderr }
+}
+
+/** Runs the real `gw` and waits for its end, at most 30 s. */
+export async function gw(
+  args: readonly string[],
+  { env = {}, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
+): Promise<Outcome> {
+  const running = launch(args, { env, timeout: 30_000 })
+  running.process.stdin.end(stdin)
+  const code = await running.exited
+  return { code, stdout: running.stdout(), stderr: running.stderr() }
 }
 
 /** A directory that goes with the test. */
@@ -68,31 +99,17 @@ export async function startGateway(
   args: readonly string[] = [],
 ): Promise<RunningGateway> {
   const config = fileWith(t, document)
-  const dataDir = scratch(t)
-  const child = spawn(process.execPath, [GW, 'start', '-c', config, '--data-dir', dataDir, ...args], {
-    env: { ...process.env, NO_COLOR: '1' },
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString()
-  })
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
-  t.after(async () => {
-    if (child.exitCode === null) child.kill('SIGKILL')
-    await exited
-  })
-  await until(
-    () => /admin API on/.test(stdout) || child.exitCode !== null,
-    () => stderr,
-  )
-  if (child.exitCode !== null) throw new Error(`the gateway did not start: ${stderr}`)
-  const url = /listening on (\S+)/.exec(stdout)?.[1] ?? ''
-  const admin = /admin API on (\S+)/.exec(stdout)?.[1] ?? ''
-  return { url, admin, process: child, config, exited, logText: () => stderr }
+  const { process: child, exited, stdout, stderr } = spawnGw(t, startArgs(t, config, ...args))
+  await until(() => stdout().includes('admin API on') || child.exitCode !== null, stderr)
+  if (child.exitCode !== null) throw new Error(`the gateway did not start: ${stderr()}`)
+  const url = /listening on (\S+)/.exec(stdout())?.[1] ?? ''
+  const admin = /admin API on (\S+)/.exec(stdout())?.[1] ?? ''
+  return { url, admin, process: child, config, exited, logText: stderr }
+}
+
+/** The arguments that start a gateway with its data in a directory of the test. */
+export function startArgs(t: TestContext, config: string, ...more: readonly string[]): string[] {
+  return ['start', '-c', config, '--data-dir', scratch(t), ...more]
 }
 
 /** The part of the gateway's status that tests look at. */

@@ -7,7 +7,7 @@ import type { Diagnostic } from './diagnostic.js'
 import { digestOf } from './digest.js'
 import type { DocumentSource } from './document-file.js'
 import { formatPath, valueAt } from './document-path.js'
-import { flagAt, type Overrides, withOverrides } from './overrides.js'
+import { type Overrides, withOverrides } from './overrides.js'
 import type { Load } from './plan.js'
 import { planOf } from './planning/document-plan.js'
 import { writtenPolicies } from './policy-uses.js'
@@ -43,13 +43,13 @@ const MAX_FILE_BYTES = 1024 * 1024
 export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
   const { catalog, env, overrides = {}, readFile = (path) => readTextFile(path, MAX_FILE_BYTES) } = options
   const yaml = readYaml(source.text)
-  const report = new Report(yaml, source.name)
+  const report = new Report(yaml, source.name, overrides)
   const root = withOverrides(yaml.value, overrides)
   const values = new ReferenceValues({ env, readFile, documentName: source.name })
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
   const { kept, resolved } = settleReferences(root, leaves, catalog)
-  reportViolations(resolved, { catalog, leaves, overrides, report })
+  reportViolations(resolved, { catalog, leaves, report })
   const sound = soundPartsOf(structuredClone(resolved))
   if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, report })
   const diagnostics = report.diagnostics()
@@ -60,11 +60,10 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
 interface ViolationContext {
   readonly catalog: Catalog
   readonly leaves: ReferencedLeaves
-  readonly overrides: Overrides
   readonly report: Report
 }
 
-function reportViolations(resolved: unknown, { catalog, leaves, overrides, report }: ViolationContext): void {
+function reportViolations(resolved: unknown, { catalog, leaves, report }: ViolationContext): void {
   if (resolved === null || resolved === undefined) {
     report.add({
       path: [],
@@ -79,10 +78,7 @@ function reportViolations(resolved: unknown, { catalog, leaves, overrides, repor
     // A text whose references have no value is reported once, and not for what it looks like without them.
     if (key === null && leaves.get(formatPath(path))?.value === null) continue
     if (key !== null && isTemplate(key)) continue
-    const wording = wordingOf(violation, {
-      references: report.referencesAt(path),
-      flag: flagAt(path, overrides),
-    })
+    const wording = wordingOf(violation, report.referencesAt(path))
     const isAbsence = keyword === 'required' || keyword === 'choice'
     report.add({
       ...wording,

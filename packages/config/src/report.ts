@@ -1,6 +1,7 @@
 import { compareDiagnostics, type Diagnostic } from './diagnostic.js'
 import { type DocumentPath, formatPath } from './document-path.js'
 import type { Flaw } from './flaw.js'
+import { flagAt, type Overrides } from './overrides.js'
 import type { ReferencedLeaves } from './reference/referenced-leaf.js'
 import type { YamlSource } from './source/yaml-source.js'
 
@@ -21,14 +22,16 @@ const MAX_DIAGNOSTICS = 1000
 export class Report {
   readonly #source: YamlSource
   readonly #file: string
+  readonly #overrides: Overrides
   readonly #findings: Finding[] = []
   /** Every path with an error at it or below it. */
   readonly #unsound = new Set<string>()
   #leaves: ReferencedLeaves = new Map()
 
-  constructor(source: YamlSource, file: string) {
+  constructor(source: YamlSource, file: string, overrides: Overrides) {
     this.#source = source
     this.#file = file
+    this.#overrides = overrides
   }
 
   /** From now on the texts with references are known, and their values are not shown. */
@@ -91,10 +94,17 @@ export class Report {
       const place = this.#placeOf(finding)
       if (unread.has(place.offset)) return []
       if (end !== null && (finding.presumesAll || place.offset >= end)) return []
-      const { path, severity = 'error', message, remedy } = finding
+      const { path, severity = 'error', remedy } = finding
       const { line, column } = place
+      const message = this.#attributed(finding)
       return [{ severity, file: this.#file, line, column, path: formatPath(path), message, remedy }]
     })
+  }
+
+  /** The place is that of the document; what does not stand there is told to be the command line's. */
+  #attributed({ path, message }: Finding): string {
+    const flag = flagAt(path, this.#overrides)
+    return flag === null ? message : `${flag}: ${message}`
   }
 
   #placeOf({ path, at = 'value', offset }: Finding) {

@@ -19,6 +19,17 @@ export interface LogIdentity {
   readonly inMemory: number
 }
 
+/** No records at all. */
+export const EMPTY_LOG: LogIdentity = {
+  received: 0,
+  indexed: 0,
+  dead: 0,
+  dropped: 0,
+  droppedBy: {},
+  onDisk: 0,
+  inMemory: 0,
+}
+
 /** The receiving end of the traffic log in a worker. */
 export interface LogSink {
   /** Takes one finished exchange. Never waits, never throws; when full it drops and counts. */

@@ -1,18 +1,8 @@
-import type { Exchange, LogIdentity, LogSink } from '@sluice/core'
-
-const NOTHING: LogIdentity = {
-  received: 0,
-  indexed: 0,
-  dead: 0,
-  dropped: 0,
-  droppedBy: {},
-  onDisk: 0,
-  inMemory: 0,
-}
+import { EMPTY_LOG, type Exchange, type LogSink } from '@sluice/core'
 
 /** The sink of a gateway without a traffic log: takes nothing, counts nothing. */
 export const noneSink: LogSink = {
   record(_x: Exchange): void {},
-  identity: () => NOTHING,
+  identity: () => EMPTY_LOG,
   close: () => Promise.resolve(),
 }

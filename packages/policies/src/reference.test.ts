@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Policy } from '@sluice/core'
@@ -18,19 +18,23 @@ const values: Readonly<Record<string, string>> = {
   ACME_NEW_KEY: hashKey('the new key of acme'),
 }
 
+function exampleOf({ name }: Policy): string {
+  return readFileSync(join(sources, name, 'example.yaml'), 'utf8')
+}
+
+/** With UPDATE_GOLDEN=1 the file is written anew. */
+function compare(file: string, generated: string): void {
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, generated)
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  assert.equal(written, generated, 'run the test with UPDATE_GOLDEN=1 to rewrite the file')
+}
+
 for (const policy of catalog.values()) {
   const folder = join(sources, policy.name)
-  const example = readFileSync(join(folder, 'example.yaml'), 'utf8')
+  const example = exampleOf(policy)
 
   test(`the README of ${policy.name} is what its schema and example generate`, () => {
-    const file = join(folder, 'README.md')
-    const generated = referenceOf(policy, example)
-    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, generated)
-    assert.equal(
-      readFileSync(file, 'utf8'),
-      generated,
-      'run the test with UPDATE_GOLDEN=1 to rewrite the file',
-    )
+    compare(join(folder, 'README.md'), referenceOf(policy, example))
   })
 
   test(`the example of ${policy.name} is valid and compiles`, async (t) => {
@@ -53,6 +57,22 @@ for (const policy of catalog.values()) {
     }
   })
 }
+
+test('the page of all policies is what their schemas and examples generate', () => {
+  const contents = [...catalog.values()].map(({ name, summary }) => `| [${name}](#${name}) | ${summary} |`)
+  const sections = [...catalog.values()].map((policy) => referenceOf(policy, exampleOf(policy), 2))
+  const introduction = `# Policies
+
+A policy is used by its name, in the \`policies\` of a route or of the document. Beside \`use\` and \`with\`, which holds
+the parameters below, each takes \`when\` (a [condition](../conditions.md)), \`onError\` and \`enabled\`.
+\`gw policy doc NAME\` prints the reference of one. This page is generated, see CONTRIBUTING.md.
+
+| policy | what it does |
+| --- | --- |
+${contents.join('\n')}
+`
+  compare(join(sources, '../../../docs/reference/policies.md'), [introduction, ...sections].join('\n'))
+})
 
 test('the catalog names each policy by its own name', () => {
   for (const [name, policy] of catalog) assert.equal(policy.name, name)

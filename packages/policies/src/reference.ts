@@ -18,15 +18,17 @@ interface SchemaNode {
  * The reference page of a policy as Markdown: its sentence, the example, every parameter of its schema, and how it
  * behaves.
  * @param example an excerpt of a document (YAML); without one the page has no example.
+ * @param level of its heading, 2 for a section of a larger page.
  */
-export function referenceOf(policy: Policy, example = ''): string {
+export function referenceOf(policy: Policy, example = '', level: 1 | 2 = 1): string {
   const schema: SchemaNode = policy.schema
+  const heading = '#'.repeat(level)
   return [
-    `# ${policy.name}`,
+    `${heading} ${policy.name}`,
     policy.summary,
-    ...(example === '' ? [] : [`## Example\n\n\`\`\`yaml\n${example.trimEnd()}\n\`\`\``]),
-    `## Parameters\n\n${table(schema)}`,
-    ...(schema.description === undefined ? [] : [`## Behaviour\n\n${schema.description}`]),
+    ...(example === '' ? [] : [`${heading}# Example\n\n\`\`\`yaml\n${example.trimEnd()}\n\`\`\``]),
+    `${heading}# Parameters\n\n${table(schema)}`,
+    ...(schema.description === undefined ? [] : [`${heading}# Behaviour\n\n${schema.description}`]),
     '',
   ]
     .join('\n\n')

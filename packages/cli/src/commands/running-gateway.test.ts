@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   fileWith,
   gw,
@@ -11,6 +9,7 @@ import {
   origin,
   type RunningGateway,
   scratch,
+  spawnGw,
   startGateway,
   until,
 } from '../testing.js'
@@ -248,21 +247,13 @@ test('calls are followed, and the status is watched, until a signal', async (t) 
 
 /** A command that goes on until it is told to end. */
 function endless(t: TestContext, gateway: RunningGateway, ...args: readonly string[]) {
-  const binary = fileURLToPath(new URL('../../bin/gw.mjs', import.meta.url))
-  const env = { ...process.env, GW_SERVER: gateway.admin, GW_TOKEN: '' }
-  const child = spawn(process.execPath, [binary, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.after(() => child.kill('SIGKILL'))
-  let stdout = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString()
-  })
-  const exit = new Promise((resolve) => child.once('close', resolve))
+  const running = spawnGw(t, args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
   return {
     /** Those that are complete. */
-    lines: () => stdout.split('\n').slice(0, -1),
+    lines: () => running.stdout().split('\n').slice(0, -1),
     end: (signal: NodeJS.Signals) => {
-      child.kill(signal)
-      return exit
+      running.process.kill(signal)
+      return running.exited
     },
   }
 }

@@ -6,17 +6,11 @@ import { exampleOf, expectationOf, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
 import type { Violation } from './violation.js'
 
-/** What must not, or cannot, be said as the document writes it. */
-interface Circumstances {
-  /** The references in the text, as written; null when there are none. Their values are never shown. */
-  readonly references: string | null
-  /** The flag of the command line that gave the value, or null. */
-  readonly flag: string | null
-}
-
-/** The sentence for a violation. */
-export function wordingOf(violation: Violation, circumstances: Circumstances): Flaw {
-  const { references } = circumstances
+/**
+ * The sentence for a violation.
+ * @param references those in the text, as written, or null; their values are never shown.
+ */
+export function wordingOf(violation: Violation, references: string | null): Flaw {
   if (violation.key === null && references !== null) {
     return {
       message: `the value of ${references} is not ${expectationOf(violation.schema)}`,
@@ -24,7 +18,7 @@ export function wordingOf(violation: Violation, circumstances: Circumstances): F
     }
   }
   const speak = SENTENCES[violation.keyword] ?? unexpected
-  return speak(violation, circumstances.flag ?? subjectOf(violation))
+  return speak(violation, subjectOf(violation))
 }
 
 type Sentence = (violation: Violation, subject: string) => Flaw

@@ -1,18 +1,25 @@
 import type { Exchange } from '@sluice/core'
 import { ConditionError } from './condition-error.js'
-import { FUNCTIONS, NOBODY } from './functions.js'
+import { FUNCTIONS } from './functions.js'
+import { binary, negative, not } from './operators.js'
 import type { Node } from './parser.js'
-import { type Code, compare, dynamic, exact, fixed, isEqual, type Value } from './value.js'
+import { applied, type Code, dynamic, exact, fixed, isEqual, NOBODY, type Value } from './value.js'
 import { MAPS, SCALARS } from './variables.js'
 
 /** Environment variables that conditions may read. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The variable of exists() or all(). */
+interface Cell {
+  value: Value
+  readonly isDouble: boolean
+}
+
 /** Turns syntax trees into closures, folding what is constant. */
 export class ConditionCompiler {
   readonly #env: Environment
   /** Variables of exists() and all(), each with the cell that holds its current value. */
-  readonly #locals = new Map<string, { value: Value }>()
+  readonly #locals = new Map<string, Cell>()
 
   constructor(env: Environment) {
     this.#env = env
@@ -35,13 +42,10 @@ export class ConditionCompiler {
         return this.#call(node.args[0], node.args[1])
       case 'rcall':
         return this.#method(node.args[0], node.args[1], node.args[2])
-      case '&&':
-      case '||':
-        return logical(node.op === '||', this.compile(node.args[0]), this.compile(node.args[1]))
       case '!_':
-        return map([this.compile(node.args)], ([value]) => value !== true)
+        return not(this.compile(node.args))
       case '-_':
-        return map([this.compile(node.args)], ([value]) => (value === null ? null : -(value as number)))
+        return negative(this.compile(node.args))
       case '?:':
         return this.#choice(node.args)
       case 'in':
@@ -53,14 +57,14 @@ export class ConditionCompiler {
           `'${node.input.slice(node.range.start, node.range.end)}' is not supported in conditions`,
         )
       default:
-        return this.#binary(node.op, node.args[0], node.args[1])
+        return binary(node.op, this.compile(node.args[0]), this.compile(node.args[1]))
     }
   }
 
   #local(name: string): Code {
     const cell = this.#locals.get(name)
     if (cell === undefined) throw new RangeError(`'${name}' must be followed by one of its fields`)
-    return dynamic(() => cell.value)
+    return dynamic(() => cell.value, { isDouble: cell.isDouble })
   }
 
   #field(of: Node, name: string): Code {
@@ -92,7 +96,7 @@ export class ConditionCompiler {
   }
 
   #call(name: string, args: readonly Node[]): Code {
-    if (name === 'has') return map([this.compile(args[0]!)], ([value]) => value !== null)
+    if (name === 'has') return applied([this.compile(args[0]!)], ([value]) => value !== null)
     return this.#function(name, args)
   }
 
@@ -112,7 +116,7 @@ export class ConditionCompiler {
     const name = args[0]!.args as string
     const items = this.compile(receiver)
     const outer = this.#locals.get(name)
-    const cell: { value: Value } = { value: null }
+    const cell: Cell = { value: null, isDouble: items.isDouble }
     this.#locals.set(name, cell)
     const test = this.compile(args[1]!)
     if (outer === undefined) this.#locals.delete(name)
@@ -144,34 +148,18 @@ export class ConditionCompiler {
   #in(item: Node, collection: Node): Code {
     const path = pathOf(collection)
     if (path !== null && (MAPS[path] !== undefined || path === 'env')) {
-      return map([this.#index(collection, item)], ([value]) => value !== null)
+      return applied([this.#index(collection, item)], ([value]) => value !== null)
     }
     const needle = this.compile(item)
     const items = this.compile(collection)
     if (items.isFixed) {
       const set = new Set(items.run(NOBODY) as readonly Value[])
-      return map([needle], ([value]) => value !== null && value !== undefined && set.has(value))
+      return applied([needle], ([value]) => value !== null && value !== undefined && set.has(value))
     }
-    return map([needle, items], ([value, list]) =>
+    return applied([needle, items], ([value, list]) =>
       ((list ?? []) as readonly Value[]).some((one) => isEqual(one, value ?? null)),
     )
   }
-
-  #binary(op: string, left: Node, right: Node): Code {
-    const a = this.compile(left)
-    const b = this.compile(right)
-    if (op === '==' || op === '!=') return equality(op === '==', a, b)
-    const comparison = COMPARISONS[op]
-    if (comparison !== undefined) return map([a, b], ([m, n]) => comparison(compare(m ?? null, n ?? null)))
-    return arithmetic(op, a, b)
-  }
-}
-
-const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
-  '<': (order) => order < 0,
-  '<=': (order) => order <= 0,
-  '>': (order) => order > 0,
-  '>=': (order) => order >= 0,
 }
 
 /** `req.header` of a node that names a variable; null for anything else. */
@@ -194,8 +182,10 @@ function literal(value: unknown): Code {
   throw new RangeError('bytes and unsigned numbers are not supported in conditions')
 }
 
+/** A list is of doubles when its items are. */
 function list(items: readonly Code[]): Code {
-  return map(items, (values) => values.slice())
+  const isDouble = items.some((item) => item.isDouble)
+  return applied(items, (values) => values.slice(), isDouble)
 }
 
 function element(of: Code, index: Code): Code {
@@ -208,89 +198,8 @@ function element(of: Code, index: Code): Code {
       }
       return values[at] as Value
     },
-    { mayThrow: true },
+    { isDouble: of.isDouble, mayThrow: true },
   )
-}
-
-/** Applies a function to several values, at load if all are known. */
-function map(
-  codes: readonly Code[],
-  apply: (values: readonly Value[]) => Value,
-  isDouble = false,
-  throws = false,
-): Code {
-  if (codes.every((code) => code.isFixed) && !throws)
-    return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
-  const traits = { isDouble, mayThrow: throws || codes.some((code) => code.mayThrow) }
-  const [a, b] = codes
-  if (codes.length === 1) return dynamic((x) => apply([a!.run(x)]), traits)
-  if (codes.length === 2) return dynamic((x) => apply([a!.run(x), b!.run(x)]), traits)
-  return dynamic((x) => apply(codes.map((code) => code.run(x))), traits)
-}
-
-/** The comparison that nearly every condition is made of gets a closure without any list. */
-function equality(isSame: boolean, a: Code, b: Code): Code {
-  if (a.isFixed && b.isFixed) return fixed(isEqual(a.run(NOBODY), b.run(NOBODY)) === isSame)
-  const [known, open] = a.isFixed ? [a, b] : [b, a]
-  const traits = { mayThrow: a.mayThrow || b.mayThrow }
-  if (!known.isFixed) return dynamic((x) => isEqual(a.run(x), b.run(x)) === isSame, traits)
-  const value = known.run(NOBODY)
-  if (typeof value === 'object') return dynamic((x) => isEqual(open.run(x), value) === isSame, traits)
-  return dynamic((x) => (open.run(x) === value) === isSame, traits)
-}
-
-/** `false && error` is false and `true || error` is true, whichever side the error is on (CEL, "Logical Operators"). */
-function logical(isOr: boolean, a: Code, b: Code): Code {
-  if (a.isFixed) return a.run(NOBODY) === isOr ? fixed(isOr) : b
-  if (b.isFixed) return b.run(NOBODY) === isOr ? fixed(isOr) : a
-  if (!a.mayThrow) return dynamic((x) => (a.run(x) === isOr ? isOr : b.run(x)), { mayThrow: b.mayThrow })
-  return dynamic(
-    (x) => {
-      try {
-        if (a.run(x) === isOr) return isOr
-      } catch (error) {
-        if (b.run(x) === isOr) return isOr
-        throw error
-      }
-      return b.run(x)
-    },
-    { mayThrow: true },
-  )
-}
-
-function arithmetic(op: string, a: Code, b: Code): Code {
-  const isDouble = a.isDouble || b.isDouble
-  const throws = op === '/' || op === '%'
-  return map(
-    [a, b],
-    ([m, n]) => calculate(op, isDouble, m ?? null, n ?? null),
-    isDouble,
-    throws || !bothFixed(a, b),
-  )
-}
-
-function bothFixed(a: Code, b: Code): boolean {
-  return a.isFixed && b.isFixed
-}
-
-function calculate(op: string, isDouble: boolean, a: Value, b: Value): Value {
-  if (op === '+' && (typeof a === 'string' || typeof b === 'string')) return `${a ?? ''}${b ?? ''}`
-  if (Array.isArray(a) && Array.isArray(b)) return [...(a as Value[]), ...(b as Value[])]
-  if (typeof a !== 'number' || typeof b !== 'number') return null
-  if ((op === '/' || op === '%') && b === 0 && !isDouble) throw new ConditionError('division by zero')
-  return exact(round(op, isDouble, operate(op, a, b)))
-}
-
-function operate(op: string, a: number, b: number): number {
-  if (op === '+') return a + b
-  if (op === '-') return a - b
-  if (op === '*') return a * b
-  return op === '/' ? a / b : a % b
-}
-
-/** Integer division cuts towards zero. */
-function round(op: string, isDouble: boolean, value: number): number {
-  return op === '/' && !isDouble ? Math.trunc(value) : value
 }
 
 /** Whether a condition reads the response or the upstream's answer, which a request does not have yet. */

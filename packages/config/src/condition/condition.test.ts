@@ -52,6 +52,8 @@ const CASES: readonly (readonly [string, boolean])[] = [
   ['lower(req.header.host) == "api.example.com:8080"', true],
   ['int(req.params.id) + 1 == 8', true],
   ['7 / 2 == 3 && -7 / 2 == -3 && 7 % 4 == 3', true],
+  ['-7.0 / -2.0 == 3.5 && [7.0][0] / [2.0][0] == 3.5', true],
+  ['[7.0].exists(v, [2.0].all(w, v / w == 3.5)) && [7].all(v, [2].exists(w, v / w == 3))', true],
   ['(res.status == 404 ? "a" : "b") == "a"', true],
   ['req.method + req.path == "GET/orders/7"', true],
   ['int(req.header["x-tenant"]) == 1 || true', true],

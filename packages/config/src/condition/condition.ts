@@ -1,6 +1,5 @@
 import type { Exchange } from '@sluice/core'
 import { asTest, ConditionCompiler, type Environment, readsResponse } from './compiler.js'
-import { NOBODY } from './functions.js'
 import {
   type ConditionFlaw,
   type ConditionScope,
@@ -9,6 +8,7 @@ import {
   type Node,
   parseCondition,
 } from './parser.js'
+import { NOBODY } from './value.js'
 
 /** What of an exchange a condition looks at. */
 export interface ConditionNeeds {

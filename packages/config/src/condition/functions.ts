@@ -1,7 +1,7 @@
 import { compileCidrs } from '@sluice/core'
 import { examineRegex } from '../grammar/regex.js'
 import { ConditionError } from './condition-error.js'
-import { type Code, dynamic, exact, fixed, type Value } from './value.js'
+import { type Code, dynamic, exact, fixed, NOBODY, type Value } from './value.js'
 
 /** The longest text a pattern is matched against, in characters. */
 const MAX_MATCHED = 8192
@@ -30,9 +30,6 @@ function map1(of: Code, apply: (value: Value) => Value): Code {
   if (of.isFixed) return fixed(apply(of.run(NOBODY)))
   return dynamic((x) => apply(of.run(x)), { mayThrow: of.mayThrow })
 }
-
-/** Fixed codes do not look at their exchange. */
-export const NOBODY = undefined as never
 
 function sizeOf(value: Value): number {
   if (value === null) return 0

@@ -8,7 +8,7 @@ export type Value = string | number | boolean | null | readonly Value[] | Readon
 export interface Code {
   /** The value is known already; `run` gives it. */
   readonly isFixed: boolean
-  /** Its type is double, which matters to division only. */
+  /** Its type is double, or list of doubles, which matters to division only. */
   readonly isDouble: boolean
   /** Evaluating it can throw a ConditionError. */
   readonly mayThrow: boolean
@@ -26,6 +26,25 @@ export function dynamic(
   traits: { isDouble?: boolean; mayThrow?: boolean } = {},
 ): Code {
   return { isFixed: false, isDouble: traits.isDouble ?? false, mayThrow: traits.mayThrow ?? false, run }
+}
+
+/** Fixed codes do not look at their exchange. */
+export const NOBODY = undefined as never
+
+/** Applies a function to several values, at load if all are known. */
+export function applied(
+  codes: readonly Code[],
+  apply: (values: readonly Value[]) => Value,
+  isDouble = false,
+  throws = false,
+): Code {
+  if (codes.every((code) => code.isFixed) && !throws)
+    return fixed(apply(codes.map((code) => code.run(NOBODY))), isDouble)
+  const traits = { isDouble, mayThrow: throws || codes.some((code) => code.mayThrow) }
+  const [a, b] = codes
+  if (codes.length === 1) return dynamic((x) => apply([a!.run(x)]), traits)
+  if (codes.length === 2) return dynamic((x) => apply([a!.run(x), b!.run(x)]), traits)
+  return dynamic((x) => apply(codes.map((code) => code.run(x))), traits)
 }
 
 /** Equality of CEL over our values: lists and maps by content, an absent value equals only an absent value. */

@@ -1,22 +1,86 @@
-/** Every code the admin API refuses with: its status and its title. Codes are stable, like those of the listeners. */
+/** Every code the admin API refuses with, as in `ERRORS` of @sluice/core. Codes are stable, like those. */
 export const ADMIN_ERRORS = {
-  GW_ADMIN_BAD_REQUEST: { status: 400, title: 'Bad request' },
-  GW_ADMIN_AUTH_MISSING: { status: 401, title: 'Token missing' },
-  GW_ADMIN_AUTH_INVALID: { status: 401, title: 'Token not valid' },
-  GW_ADMIN_ROLE_MISSING: { status: 403, title: 'Role not sufficient' },
-  GW_ADMIN_HOST_REFUSED: { status: 403, title: 'Host not allowed' },
-  GW_ADMIN_ORIGIN_REFUSED: { status: 403, title: 'Browsers not allowed' },
-  GW_ADMIN_NOT_FOUND: { status: 404, title: 'No such resource' },
-  GW_ADMIN_METHOD_NOT_ALLOWED: { status: 405, title: 'Method not allowed' },
-  GW_ADMIN_ROLLED_BACK: { status: 409, title: 'Rolled back' },
-  GW_ADMIN_STALE: { status: 412, title: 'Plan has changed' },
-  GW_ADMIN_BODY_TOO_LARGE: { status: 413, title: 'Body too large' },
-  GW_ADMIN_TYPE_NOT_SUPPORTED: { status: 415, title: 'Content type not supported' },
-  GW_ADMIN_DOCUMENT_INVALID: { status: 422, title: 'Document not valid' },
-  GW_ADMIN_LOCKED_OUT: { status: 429, title: 'Too many wrong tokens' },
-  GW_ADMIN_INTERNAL: { status: 500, title: 'Internal error' },
-  GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys' },
-  GW_ADMIN_NOT_READY: { status: 503, title: 'Not ready' },
+  GW_ADMIN_BAD_REQUEST: {
+    status: 400,
+    title: 'Bad request',
+    when: 'The body, the query or If-Match is not what the endpoint takes.',
+  },
+  GW_ADMIN_AUTH_MISSING: {
+    status: 401,
+    title: 'Token missing',
+    when: 'A token is needed: `Authorization: Bearer TOKEN`.',
+  },
+  GW_ADMIN_AUTH_INVALID: {
+    status: 401,
+    title: 'Token not valid',
+    when: 'No token under `admin.tokens` has the SHA-256 of this one.',
+  },
+  GW_ADMIN_ROLE_MISSING: {
+    status: 403,
+    title: 'Role not sufficient',
+    when: 'The role of the token does not allow this.',
+  },
+  GW_ADMIN_HOST_REFUSED: {
+    status: 403,
+    title: 'Host not allowed',
+    when: 'The Host field is no IP address, not `localhost` and not the host of `admin.address`.',
+  },
+  GW_ADMIN_ORIGIN_REFUSED: {
+    status: 403,
+    title: 'Browsers not allowed',
+    when: 'The request comes from a web page.',
+  },
+  GW_ADMIN_NOT_FOUND: {
+    status: 404,
+    title: 'No such resource',
+    when: 'There is no such endpoint, deploy or other resource.',
+  },
+  GW_ADMIN_METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: 'Method not allowed',
+    when: 'The endpoint has other methods; `Allow` names them.',
+  },
+  GW_ADMIN_ROLLED_BACK: {
+    status: 409,
+    title: 'Rolled back',
+    when: 'Not every worker could prepare the document; the one before goes on serving.',
+  },
+  GW_ADMIN_STALE: {
+    status: 412,
+    title: 'Plan has changed',
+    when: 'Another plan serves than the one If-Match names.',
+  },
+  GW_ADMIN_BODY_TOO_LARGE: {
+    status: 413,
+    title: 'Body too large',
+    when: 'The body is larger than a document may be.',
+  },
+  GW_ADMIN_TYPE_NOT_SUPPORTED: {
+    status: 415,
+    title: 'Content type not supported',
+    when: 'The content type is not one that the endpoint reads.',
+  },
+  GW_ADMIN_DOCUMENT_INVALID: {
+    status: 422,
+    title: 'Document not valid',
+    when: 'The document has mistakes; `diagnostics` lists them all.',
+  },
+  GW_ADMIN_LOCKED_OUT: {
+    status: 429,
+    title: 'Too many wrong tokens',
+    when: 'This address has sent too many wrong tokens; `Retry-After` says when to try again.',
+  },
+  GW_ADMIN_INTERNAL: {
+    status: 500,
+    title: 'Internal error',
+    when: 'The admin API failed; the log of the gateway says how.',
+  },
+  GW_ADMIN_BUSY: { status: 503, title: 'Too many deploys', when: 'Too many deploys are waiting; try again.' },
+  GW_ADMIN_NOT_READY: {
+    status: 503,
+    title: 'Not ready',
+    when: 'No configuration is active yet, or the gateway is draining.',
+  },
 } as const
 
 /** A stable code of the admin API. */

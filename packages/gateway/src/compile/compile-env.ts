@@ -3,6 +3,8 @@ import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */
 const MAX_JOBS = 1000
+/** Longest interval of a timer; a longer one would fire every millisecond. */
+const MAX_INTERVAL_MS = 2 ** 31 - 1
 
 /** A value per exchange, found by the identity of its slot: an exchange has two or three, so a scan is cheapest. */
 class ListSlot<T> implements Slot<T> {
@@ -52,16 +54,19 @@ export class SnapshotEnv implements CompileEnv {
   schedule(everyMs: number, job: () => Promise<void> | void): void {
     if (++this.#jobs > MAX_JOBS) throw new RangeError(`more than ${MAX_JOBS} periodic jobs in one document`)
     let isRunning = false
-    const timer = setInterval(async () => {
-      if (isRunning) return
-      isRunning = true
-      try {
-        await job()
-      } catch (error) {
-        this.#report('job_failed', { error: String(error) })
-      }
-      isRunning = false
-    }, everyMs)
+    const timer = setInterval(
+      async () => {
+        if (isRunning) return
+        isRunning = true
+        try {
+          await job()
+        } catch (error) {
+          this.#report('job_failed', { error: String(error) })
+        }
+        isRunning = false
+      },
+      Math.min(everyMs, MAX_INTERVAL_MS),
+    )
     timer.unref()
     this.#closers.push(() => clearInterval(timer))
   }

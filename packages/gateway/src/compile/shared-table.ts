@@ -4,6 +4,8 @@ export type Closer = () => void
 interface Entry {
   readonly value: unknown
   uses: number
+  /** Runs while nobody uses the value. */
+  grace: NodeJS.Timeout | null
 }
 
 /** How long an unused value is kept, so that two reloads in a row do not lose counters and connections. */
@@ -26,6 +28,7 @@ export class SharedTable {
   acquire<T>(key: string, create: () => T): { readonly value: T; readonly release: Closer } {
     const entry = this.#entries.get(key) ?? this.#add(key, create())
     entry.uses++
+    endGrace(entry)
     let isHeld = true
     const release = (): void => {
       if (isHeld) this.#release(key, entry)
@@ -36,23 +39,32 @@ export class SharedTable {
 
   /** Closes everything at once. */
   clear(): void {
-    for (const entry of this.#entries.values()) this.#close(entry.value)
+    const entries = [...this.#entries.values()]
     this.#entries.clear()
+    for (const entry of entries) {
+      endGrace(entry)
+      this.#close(entry.value)
+    }
   }
 
   #add(key: string, value: unknown): Entry {
-    const entry = { value, uses: 0 }
+    const entry = { value, uses: 0, grace: null }
     this.#entries.set(key, entry)
     return entry
   }
 
   #release(key: string, entry: Entry): void {
-    if (--entry.uses > 0) return
-    const timer = setTimeout(() => {
-      if (entry.uses > 0 || this.#entries.get(key) !== entry) return
+    if (--entry.uses > 0 || this.#entries.get(key) !== entry) return
+    entry.grace = setTimeout(() => {
       this.#entries.delete(key)
       this.#close(entry.value)
     }, GRACE_MS)
-    timer.unref()
+    entry.grace.unref()
   }
+}
+
+/** Each time a value loses its last user it has the whole time before it again. */
+function endGrace(entry: Entry): void {
+  if (entry.grace !== null) clearTimeout(entry.grace)
+  entry.grace = null
 }

@@ -6,9 +6,9 @@ import {
   type RoutePlan,
   routeRank,
 } from '@sluice/config'
-import type { Exchange } from '@sluice/core'
+import { type Exchange, headerValue } from '@sluice/core'
 import { servedMethods } from '../router/contender.js'
-import { compileHeader, compileQuery, fieldValue } from '../router/field-predicate.js'
+import { compileHeader, compileQuery } from '../router/field-predicate.js'
 import { hostMatches } from '../router/host-table.js'
 import { compileRouter } from '../router/router.js'
 
@@ -82,7 +82,7 @@ function fieldFlaw({ plan, shown }: Contestant, x: Exchange): Flaw | null {
   const header = headers.findIndex((predicate) => !compileHeader(predicate).test(x))
   if (header >= 0) {
     const predicate = shown.match.headers[header]!
-    return ['header', `header ${fieldText(predicate, fieldValue(x, predicate.name))}`]
+    return ['header', `header ${fieldText(predicate, headerValue(x.headers, predicate.name))}`]
   }
   const parameter = query.findIndex((predicate) => !compileQuery(predicate).test(x))
   return parameter < 0 ? null : ['query', `query parameter ${fieldText(shown.match.query[parameter]!, null)}`]

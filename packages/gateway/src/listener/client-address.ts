@@ -1,4 +1,13 @@
-import { type CidrSet, type Exchange, headerJoined, headerValue, removeHeader, setHeader } from '@sluice/core'
+import {
+  type CidrSet,
+  type Exchange,
+  headerJoined,
+  headerValue,
+  isIpAddress,
+  removeHeader,
+  setHeader,
+} from '@sluice/core'
+import { forwardedHops } from './forwarded.js'
 
 /**
  * Finds the client's address behind trusted proxies, and drops forwarding fields that nobody trusted has written:
@@ -10,8 +19,8 @@ export function applyClientAddress(x: Exchange, trusted: CidrSet | null): void {
     dropForwarding(x)
     return
   }
-  const chain = headerJoined(x.headers, 'x-forwarded-for') ?? forwardedFor(x)
-  if (chain !== null) x.clientIp = lastUntrusted(chain, trusted) ?? x.peer
+  const hops = hopsOf(x)
+  if (hops !== null) x.clientIp = lastUntrusted(hops, trusted) ?? x.peer
   const proto = headerValue(x.headers, 'x-forwarded-proto')
   if (proto === 'https' || proto === 'http') x.scheme = proto
   const id = headerValue(x.headers, 'x-request-id')
@@ -43,12 +52,19 @@ function dropAll(x: Exchange): void {
   x.headers = kept
 }
 
+/** The hops that proxies name, the client's first; null when no field names any. */
+function hopsOf(x: Exchange): readonly string[] | null {
+  const chain = headerJoined(x.headers, 'x-forwarded-for')
+  if (chain !== null) return chain.split(',')
+  const forwarded = headerJoined(x.headers, 'forwarded')
+  return forwarded === null ? null : forwardedHops(forwarded)
+}
+
 /** The right-most address that is not one of our own proxies: those to its left are the client's claim. */
-function lastUntrusted(chain: string, trusted: CidrSet): string | null {
-  const hops = chain.split(',')
+function lastUntrusted(hops: readonly string[], trusted: CidrSet): string | null {
   for (let i = hops.length - 1; i >= 0; i--) {
     const address = bareAddress(hops[i]!.trim())
-    if (!isAddressText(address)) return null
+    if (!isClientAddress(address)) return null
     if (i === 0 || !trusted.has(address)) return address
   }
   return null
@@ -61,20 +77,9 @@ function bareAddress(text: string): string {
   return colon > 0 && colon === text.lastIndexOf(':') ? text.slice(0, colon) : text
 }
 
-function isAddressText(text: string): boolean {
-  return text.length >= 2 && text.length <= 45 && /^[0-9a-fA-F.:]+$/.test(text)
-}
-
-/** The `for` parameters of Forwarded (RFC 7239 section 4), as an X-Forwarded-For chain. */
-function forwardedFor(x: Exchange): string | null {
-  const value = headerJoined(x.headers, 'forwarded')
-  if (value === null) return null
-  const hops: string[] = []
-  for (const element of value.split(',')) {
-    const match = /(?:^|;)\s*for="?([^";]+)"?/i.exec(element)
-    hops.push(match === null ? 'unknown' : match[1]!)
-  }
-  return hops.join(',')
+/** A zone names an interface of the proxy, not of this host. */
+function isClientAddress(text: string): boolean {
+  return !text.includes('%') && isIpAddress(text)
 }
 
 function isRequestId(text: string): boolean {

@@ -28,10 +28,15 @@ function json(x: Exchange, status: number, problem: Problem): string {
 
 /** SOAP 1.1 announces itself by the SOAPAction field, SOAP 1.2 by its media type. */
 function soapVersion(x: Exchange): '1.1' | '1.2' | null {
-  const type = headerValue(x.headers, 'content-type')
-  if (type === null) return null
-  if (type.startsWith('application/soap+xml')) return '1.2'
-  return type.startsWith('text/xml') && headerValue(x.headers, 'soapaction') !== null ? '1.1' : null
+  const type = mediaType(headerValue(x.headers, 'content-type') ?? '')
+  if (type === 'application/soap+xml') return '1.2'
+  return type === 'text/xml' && headerValue(x.headers, 'soapaction') !== null ? '1.1' : null
+}
+
+/** Type and subtype, without parameters; they are compared without case (RFC 9110 section 8.3.1). */
+function mediaType(contentType: string): string {
+  const semicolon = contentType.indexOf(';')
+  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
 }
 
 /** SOAP 1.1 section 4.4; the fault code tells whether resending can help. */

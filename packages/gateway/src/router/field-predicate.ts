@@ -1,5 +1,5 @@
 import type { FieldPredicate, MatchPlan } from '@sluice/config'
-import { type Exchange, headerValue } from '@sluice/core'
+import type { Exchange } from '@sluice/core'
 import type { Predicate } from './candidate.js'
 import { QueryCursor } from './query-parameter.js'
 
@@ -10,9 +10,7 @@ export function compileFieldPredicates(match: MatchPlan): Predicate[] {
 
 /** A predicate on a header: it holds when one line of the field passes, `absent` when there is no line. */
 export function compileHeader(predicate: FieldPredicate): Predicate {
-  const expected = new ValueTest(predicate)
-  if (isEdgeField(predicate.name)) return new EdgeFieldPredicate(predicate.name, expected)
-  return new HeaderPredicate(predicate.name, expected)
+  return new HeaderPredicate(predicate.name, new ValueTest(predicate))
 }
 
 /** A predicate on a decoded query parameter: it holds when one of that name passes, `absent` when there is none. */
@@ -61,23 +59,6 @@ class HeaderPredicate implements Predicate {
   }
 }
 
-/** Host and Content-Length, which the listener takes out of the header list. */
-class EdgeFieldPredicate implements Predicate {
-  private readonly name: string
-  private readonly expected: ValueTest
-
-  constructor(name: string, expected: ValueTest) {
-    this.name = name
-    this.expected = expected
-  }
-
-  test(x: Exchange): boolean {
-    const value = edgeField(x, this.name)
-    const isDecided = value !== null && this.expected.decides(value)
-    return isDecided !== this.expected.otherwise
-  }
-}
-
 class QueryPredicate implements Predicate {
   private readonly name: string
   private readonly expected: ValueTest
@@ -96,19 +77,4 @@ class QueryPredicate implements Predicate {
     }
     return expected.otherwise
   }
-}
-
-/** The first value of a header as predicates see it, or null. `name` in lower case. */
-export function fieldValue(x: Exchange, name: string): string | null {
-  return isEdgeField(name) ? edgeField(x, name) : headerValue(x.headers, name)
-}
-
-function isEdgeField(name: string): boolean {
-  return name === 'host' || name === 'content-length'
-}
-
-/** A Content-Length of 0 and none at all mean the same, no body, and count as absent; so does a chunked body. */
-function edgeField(x: Exchange, name: string): string | null {
-  if (name === 'host') return x.authority === '' ? null : x.authority
-  return x.contentLength > 0 ? String(x.contentLength) : null
 }

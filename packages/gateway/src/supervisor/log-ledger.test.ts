@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LogIdentity } from '@sluice/core'
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import { LogLedger } from './log-ledger.js'
 
 function isWhole(log: LogIdentity): boolean {

@@ -1,5 +1,4 @@
-import type { LogIdentity } from '@sluice/core'
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 
 /** The log identity of the whole gateway: that of the living workers and of all that have ended. */
 export class LogLedger {

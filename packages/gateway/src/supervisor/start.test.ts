@@ -25,7 +25,8 @@ test('the last good document serves when the one on disk is broken, and says so 
   second.write(toyDocument('mended'))
   second.signal('SIGHUP')
   await until(async () => (await second.echo()).routes.join() === 'mended')
-  assert.deepEqual((await second.status()).warnings, [])
+  // A worker answers with the new routes before the supervisor has heard of it.
+  await until(async () => (await second.status()).warnings.length === 0)
 })
 
 test('a document that the workers refuse at start gives way to the last good one', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG } from '@sluice/core'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import type { FromWorker } from '../worker/messages.js'
 import { toyLoad } from './testing/toy-plan.js'

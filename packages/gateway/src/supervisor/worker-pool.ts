@@ -1,5 +1,4 @@
-import type { LogIdentity } from '@sluice/core'
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'

@@ -1,4 +1,4 @@
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG } from '@sluice/core'
 import type { WorkerStatus } from './status.js'
 import type { WorkerHandle } from './worker-handle.js'
 import type { WorkerPool } from './worker-pool.js'

@@ -5,8 +5,9 @@ const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padSt
 
 /**
  * Makes UUIDv7 (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random
- * bits drawn anew every millisecond and after every 4,096 ids. Ids of one source are unique and in time order; those
- * of two workers collide only if 62 random bits do.
+ * bits drawn anew every millisecond. After 4,096 ids within one the next is taken ahead of the clock (section 6.2), so
+ * that ids of one source are unique and in the order they were made; those of two workers collide only if 62 random
+ * bits do.
  */
 export class RequestIds {
   #ms = -1
@@ -17,16 +18,15 @@ export class RequestIds {
 
   /** @param nowMs wall clock, ms since the epoch. */
   next(nowMs: number): string {
-    if (nowMs > this.#ms || this.#counter === 4096) this.#renew(Math.max(nowMs, this.#ms))
+    const isNewMs = nowMs >= this.#ms + 1
+    if (isNewMs || this.#counter === 4096) this.#renew(isNewMs ? Math.floor(nowMs) : this.#ms + 1)
     return this.#prefix + HEX3[this.#counter++]! + this.#suffix
   }
 
   #renew(ms: number): void {
-    if (ms !== this.#ms) {
-      const hex = Math.floor(ms).toString(16).padStart(12, '0')
-      this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
-      this.#ms = ms
-    }
+    const hex = ms.toString(16).padStart(12, '0')
+    this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+    this.#ms = ms
     this.#counter = 0
     randomFillSync(this.#random)
     const [a, b, c, d, e, f, g, h] = this.#random as unknown as number[]

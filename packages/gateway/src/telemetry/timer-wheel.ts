@@ -2,6 +2,8 @@
 const TICK_MS = 50
 /** One round covers 256 x 50 ms = 12.8 s; a later deadline is looked at once a round until it is due. */
 const SLOTS = 256
+/** The list of the slot that is being visited. */
+const VISITED = SLOTS
 
 /** Something with a deadline. The links belong to the wheel. */
 export interface Deadline {
@@ -24,7 +26,7 @@ export interface Deadline {
  *          d2
  */
 export class TimerWheel {
-  readonly #slots: (Deadline | null)[] = new Array<Deadline | null>(SLOTS).fill(null)
+  readonly #slots: (Deadline | null)[] = new Array<Deadline | null>(SLOTS + 1).fill(null)
   #armed = 0
   #turned = 0
   #timer: NodeJS.Timeout | null = null
@@ -69,21 +71,23 @@ export class TimerWheel {
     if (this.#armed === 0) this.close()
   }
 
+  /**
+   * The slot's deadlines move to a list of their own and leave it one by one, so that a deadline that disarms or
+   * moves another one of the same slot finds it linked.
+   */
   #visit(slot: number, nowMs: number): void {
-    let deadline = this.#slots[slot]!
+    const first = this.#slots[slot]!
     this.#slots[slot] = null
-    while (deadline !== null) {
-      const next = deadline.wheelNext
-      deadline.wheelNext = null
-      deadline.wheelPrevious = null
-      deadline.wheelSlot = -1
-      if (deadline.dueAt <= nowMs) {
+    this.#slots[VISITED] = first
+    for (let each: Deadline | null = first; each !== null; each = each.wheelNext) each.wheelSlot = VISITED
+    for (let due = first; due !== null; due = this.#slots[VISITED]!) {
+      this.#unlink(due)
+      if (due.dueAt <= nowMs) {
         this.#armed--
-        deadline.onDeadline()
+        due.onDeadline()
       } else {
-        this.#link(deadline)
+        this.#link(due)
       }
-      deadline = next!
     }
   }
 

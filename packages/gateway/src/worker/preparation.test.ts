@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Load } from '@sluice/config'
+import { EMPTY_LOG } from '@sluice/core'
 import { toyLoad } from '../supervisor/testing/toy-plan.js'
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
 import type { DataPlane } from './data-plane.js'
 import { Preparation } from './preparation.js'
 

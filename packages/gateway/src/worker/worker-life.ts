@@ -1,4 +1,4 @@
-import { EMPTY_LOG } from '../telemetry/empty-log.js'
+import { EMPTY_LOG } from '@sluice/core'
 import type { DataPlane } from './data-plane.js'
 import { LoopLag } from './loop-lag.js'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.js'

@@ -1,7 +1,7 @@
+import { EMPTY_LOG } from '@sluice/core'
 import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
 import { toyLoad } from '../../supervisor/testing/toy-plan.js'
-import { EMPTY_LOG } from '../../telemetry/empty-log.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
 /** The digest that the toy backend serves. */

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isContentLength, isFieldValue, isHopByHop, isToken, listHasToken } from './http-syntax.js'
+
+/** Texts of any units, most of them at the edges of a class: controls, separators, letters, bytes beyond ASCII. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0x17f }).map((unit) => String.fromCharCode(unit)),
+      fc.constantFrom('a', '9', '~', '\t', ' ', '\u007f', '\u0141', '\uff21'),
+    ),
+    { maxLength: 6 },
+  )
+  .map((units) => units.join(''))
+
+test('a token is what RFC 9110 section 5.6.2 says', () => {
+  fc.assert(
+    fc.property(anyText, (text) =>
+      assert.equal(isToken(text), /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text), JSON.stringify(text)),
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('a field value is visible ASCII, spaces and tabs', () => {
+  fc.assert(
+    fc.property(anyText, (text) =>
+      assert.equal(isFieldValue(text), /^[\t -~]*$/.test(text), JSON.stringify(text)),
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('a content length is up to 15 digits and nothing else', () => {
+  for (const text of ['0', '00', '42', '9'.repeat(15)]) assert.equal(isContentLength(text), true, text)
+  for (const text of ['', '+1', '-1', ' 1', '1 ', '1,1', '0x1', '1e3', '٣', '9'.repeat(16)])
+    assert.equal(isContentLength(text), false, text)
+})
+
+test('a list holds a token whatever its case and the spaces around it, and never a part of another', () => {
+  const token = fc.constantFrom('close', 'keep-alive', 'clos', 'closer', 'x')
+  const written = fc
+    .tuple(fc.constantFrom('', ' ', '\t'), token, fc.boolean())
+    .map(([space, word, isUpper]) => ({ word, text: space + (isUpper ? word.toUpperCase() : word) + space }))
+  fc.assert(
+    fc.property(fc.array(written), token, (words, wanted) => {
+      const list = words.map(({ text }) => text).join(',')
+      assert.equal(
+        listHasToken(list, wanted),
+        words.some(({ word }) => word === wanted),
+      )
+    }),
+  )
+  assert.equal(listHasToken(',, close,', 'close'), true)
+  assert.equal(listHasToken('', 'close'), false)
+})
+
+test('the fields of one connection are known', () => {
+  for (const name of ['connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'keep-alive'])
+    assert.equal(isHopByHop(name), true, name)
+  for (const name of ['host', 'content-length', 'authorization', 'cookie', 'x-te'])
+    assert.equal(isHopByHop(name), false, name)
+})

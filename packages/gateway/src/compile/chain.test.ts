@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PolicyUse } from '@sluice/config'
+import { type CompileEnv, type Eventual, Exchange, type Policy, refusal, type Step } from '@sluice/core'
+import { type Chain, EMPTY_CHAIN } from '../pipeline/chain.js'
+import { type Hook, runHooks } from '../pipeline/hook.js'
+import { ChainCompiler } from './chain.js'
+
+const BLOCKED = refusal('GW_IP_DENIED', 'no')
+const ENV = {} as CompileEnv
+
+interface Bench {
+  /** What the steps did, in order. */
+  readonly told: string[]
+  /** How often a policy was compiled. */
+  readonly compiled: string[]
+  readonly ignored: string[]
+  compile(...uses: Partial<PolicyUse>[]): Promise<Chain>
+}
+
+/** Policies named by what their hooks do: `all` has every hook, the others one on the request. */
+function bench(): Bench {
+  const told: string[] = []
+  const compiled: string[] = []
+  const ignored: string[] = []
+  const tell = (word: string): null => {
+    told.push(word)
+    return null
+  }
+  const onRequest = (run: (x: Exchange) => Eventual) => (): Step => ({ name: 'step', onRequest: run })
+  const steps: Readonly<Record<string, (config: unknown) => Step | null>> = {
+    all: (config) => ({
+      name: 'all',
+      onRequest: () => tell(`request ${JSON.stringify(config)}`),
+      onRequestBody: (_, body) => tell(`body ${body.length}`),
+      onAttempt: () => tell('attempt'),
+      onResponse: () => tell('response'),
+      onFinish: () => void tell('finish'),
+    }),
+    nothing: () => null,
+    blocks: onRequest(() => BLOCKED),
+    throws: onRequest(() => {
+      throw new Error('broken')
+    }),
+    rejects: onRequest(() => Promise.reject(new Error('broken later'))),
+    'blocks-later': onRequest(() => Promise.resolve(BLOCKED)),
+    unusable: () => {
+      throw new Error('the key is too short')
+    },
+  }
+  const policies = Object.entries(steps).map(([name, step]): [string, Policy] => {
+    const compile = (config: unknown): Step | null => {
+      compiled.push(name)
+      return step(config)
+    }
+    return [name, { name, summary: '', schema: {} as Policy['schema'], compile }]
+  })
+  const compiler = new ChainCompiler(new Map(policies), ENV, (policy, error) => {
+    ignored.push(`${policy}: ${(error as Error).message}`)
+  })
+  const compile = (...uses: Partial<PolicyUse>[]): Promise<Chain> =>
+    compiler.compile(
+      uses.map(
+        (use): PolicyUse => ({
+          id: `id-${use.use ?? 'all'}`,
+          use: 'all',
+          with: {},
+          when: null,
+          onError: 'fail',
+          ...use,
+        }),
+      ),
+    )
+  return { told, compiled, ignored, compile }
+}
+
+function run(hooks: readonly Hook[] | null, x = new Exchange()): Eventual {
+  return runHooks(hooks ?? [], x, { hook: null }, 0)
+}
+
+test('a chain of no policy, or of policies that do nothing, has nothing to do in any phase', async () => {
+  const { compile } = bench()
+  assert.deepEqual(await compile(), EMPTY_CHAIN)
+  assert.deepEqual(await compile({ use: 'nothing' }), EMPTY_CHAIN)
+})
+
+test('each hook runs in its phase, in the order of the chain', async () => {
+  const { compile, told } = bench()
+  const chain = await compile({ with: { n: 1 } }, { use: 'nothing' }, { with: { n: 2 } })
+  const x = Object.assign(new Exchange(), { body: new Uint8Array(3) })
+  for (const hooks of [chain.request, chain.requestBody, chain.attempt, chain.response])
+    assert.equal(run(hooks, x), null)
+  for (const hook of chain.finish ?? []) hook.run(x)
+  const twice = (word: string) => [word, word]
+  assert.deepEqual(told, [
+    ...['request {"n":1}', 'request {"n":2}'],
+    ...[...twice('body 3'), ...twice('attempt'), ...twice('response'), ...twice('finish')],
+  ])
+  assert.deepEqual(
+    chain.response?.map(({ name, order }) => [name, order]),
+    [
+      ['id-all', 0],
+      ['id-all', 2],
+    ],
+  )
+})
+
+test('equal uses of a policy share one step, others do not', async () => {
+  const { compile, compiled } = bench()
+  await compile({ with: { a: 1 } }, { with: { a: 1 } })
+  await compile({ id: 'elsewhere', with: { a: 1 } })
+  assert.deepEqual(compiled, ['all'])
+  await compile({ with: { a: 2 } })
+  assert.deepEqual(compiled, ['all', 'all'])
+})
+
+test('a condition decides for each request; one that is known decides at once', async () => {
+  const { compile, compiled } = bench()
+  const chain = await compile({ use: 'blocks', when: 'req.method == "POST"' })
+  assert.equal(run(chain.request, Object.assign(new Exchange(), { method: 'GET' })), null)
+  assert.equal(run(chain.request, Object.assign(new Exchange(), { method: 'POST' })), BLOCKED)
+  assert.equal(run((await compile({ use: 'blocks', when: 'true' })).request), BLOCKED)
+  compiled.length = 0
+  assert.deepEqual(await compile({ use: 'throws', when: 'false' }), EMPTY_CHAIN)
+  assert.deepEqual(compiled, [])
+})
+
+test('a policy that fails stops the request, unless it is allowed to: then its failure is told', async () => {
+  const { compile, ignored } = bench()
+  const strict = await compile({ use: 'throws' })
+  assert.throws(() => run(strict.request), /broken/)
+  const lenient = await compile(
+    { use: 'throws', onError: 'continue' },
+    { use: 'rejects', onError: 'continue' },
+  )
+  assert.equal(await run(lenient.request), null)
+  assert.deepEqual(ignored, ['id-throws: broken', 'id-rejects: broken later'])
+})
+
+test('a policy that may fail still refuses', async () => {
+  const { compile, ignored } = bench()
+  const now = await compile({ use: 'blocks', onError: 'continue' })
+  const later = await compile({ use: 'blocks-later', onError: 'continue' })
+  assert.equal(run(now.request), BLOCKED)
+  assert.equal(await run(later.request), BLOCKED)
+  assert.deepEqual(ignored, [])
+})
+
+test('a policy that cannot be compiled is named', async () => {
+  const { compile } = bench()
+  await assert.rejects(compile({ use: 'unusable' }), {
+    message: "policy 'id-unusable' (unusable): the key is too short",
+  })
+  await assert.rejects(compile({ use: 'absent' }), {
+    message: "policy 'id-absent': there is no policy named 'absent'",
+  })
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RoutePlan } from '@sluice/config'
+import { canonicalPath, Exchange } from '@sluice/core'
+import fc from 'fast-check'
+import { compilePrefix, compileRegex, compileTemplate } from './path-template.js'
+
+function exchange(path: string, params: Readonly<Record<string, string>> = {}): Exchange {
+  return Object.assign(new Exchange(), {
+    path,
+    paramNames: Object.keys(params),
+    params: Object.values(params),
+  })
+}
+
+function prefixed(depth: number, prefix: string): (path: string) => string {
+  const segments = Array.from({ length: depth }, () => ({ kind: 'literal', text: 'x' }))
+  const rewrite = compilePrefix({ match: { path: { segments } } } as unknown as RoutePlan, prefix)
+  return (path) => rewrite(exchange(path))
+}
+
+test('a template puts parameters in by their names', () => {
+  const x = exchange('/', { id: '7', line: 'a%2Fb' })
+  assert.equal(compileTemplate('/v2/{line}/{id}/{id}')(x), '/v2/a%2Fb/7/7')
+  assert.equal(compileTemplate('{id}')(x), '7')
+  assert.equal(compileTemplate('/v2')(x), '/v2')
+  assert.equal(compileTemplate('/{absent}/x')(x), '//x')
+})
+
+test('a prefix takes the place of the segments that were matched', () => {
+  assert.equal(prefixed(1, '/v2')('/orders/7'), '/v2/7')
+  assert.equal(prefixed(1, '/v2/')('/orders/7'), '/v2/7')
+  assert.equal(prefixed(2, '/v2')('/a/b/c/'), '/v2/c/')
+  assert.equal(prefixed(1, '/v2')('/orders'), '/v2')
+  assert.equal(prefixed(1, '/v2')('/orders/'), '/v2/')
+  assert.equal(prefixed(0, '/v2')('/orders'), '/v2/orders')
+})
+
+test('a prefix of "/" takes the matched segments away', () => {
+  assert.equal(prefixed(1, '/')('/orders/7'), '/7')
+  assert.equal(prefixed(1, '/')('/orders'), '/')
+  assert.equal(prefixed(0, '/')('/'), '/')
+})
+
+test('the new path begins with "/" and is canonical again, whatever the old one was', () => {
+  const path = fc
+    .array(fc.constantFrom('a', 'b%2F', '~'), { maxLength: 5 })
+    .map((parts) => `/${parts.join('/')}`)
+  fc.assert(
+    fc.property(path, fc.nat(3), fc.constantFrom('/', '/v', '/v/', '/v/w'), (old, depth, prefix) => {
+      const made = prefixed(depth, prefix)(old)
+      assert.equal(canonicalPath(made), made, `${old} with ${prefix}`)
+    }),
+  )
+})
+
+test('an expression rewrites the canonical path, and a result that is no path is not sent', () => {
+  const rewrite = compileRegex('^/u/(\\d+)$', '/users/$1')
+  assert.equal(rewrite(exchange('/u/7')), '/users/7')
+  assert.equal(rewrite(exchange('/u/x')), '/u/x')
+  assert.equal(compileRegex('^/a', '//b/../c')(exchange('/a/d')), '/c/d')
+  for (const replacement of ['x', '/a b', '/x?y=1', '/%', '/é'])
+    assert.equal(compileRegex('^/a$', replacement)(exchange('/a')), '/a', replacement)
+})

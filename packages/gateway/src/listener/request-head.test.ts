@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Exchange } from '@sluice/core'
+import fc from 'fast-check'
+import type { ListenerSettings } from './listener.js'
+import { RequestHead } from './request-head.js'
+
+const SETTINGS: ListenerSettings = {
+  trusted: null,
+  health: false,
+  strictPaths: false,
+  headerBytes: 200,
+  headers: 8,
+  urlBytes: 100,
+  bodyBytes: 1000,
+  connections: 10,
+  bodyIdleMs: 1000,
+}
+
+interface Judged {
+  readonly x: Exchange
+  readonly head: RequestHead
+  /** The code of the refusal, or null. */
+  readonly code: string | null
+}
+
+/** Judges lines that stand as `name: value`, beside one Host unless `lines` bring their own. */
+function judge(lines: readonly string[], method = 'GET', head = new RequestHead()): Judged {
+  const all = lines.some((line) => line.startsWith('host')) ? lines : ['host: a.example', ...lines]
+  head.begin()
+  for (const line of all) {
+    const colon = line.indexOf(':')
+    head.add(line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  const x = Object.assign(new Exchange(), { method })
+  return { x, head, code: head.apply(x, SETTINGS)?.problem?.code ?? null }
+}
+
+test('end-to-end fields are kept in order; host, framing and those of the connection are not forwarded', () => {
+  const { x, code } = judge(
+    ['b: 1', 'te: trailers', 'content-length: 3', 'a: 2', 'keep-alive: 5', 'b: 3', 'expect: 100-continue'],
+    'POST',
+  )
+  assert.equal(code, null)
+  assert.deepEqual(x.headers, ['b', '1', 'a', '2', 'b', '3'])
+  assert.equal(x.contentLength, 3)
+})
+
+test('nothing of one head is left for the next', () => {
+  const head = new RequestHead()
+  const bad = ['transfer-encoding: chunked', 'content-length: 1', 'connection: close', 'ü: 1', 'host: b']
+  assert.notEqual(judge(bad, 'POST', head).code, null)
+  const { x, code } = judge(['a: 1'], 'GET', head)
+  assert.equal(code, null)
+  assert.deepEqual([x.headers, x.contentLength, x.host, head.wantsClose], [['a', '1'], 0, 'a.example', false])
+})
+
+test('the length of a body is one number, however often it is said', () => {
+  assert.equal(judge(['content-length: 5', 'content-length: 5']).x.contentLength, 5)
+  for (const lines of [['5', '6'], ['5', '05'], ['5, 5'], ['+5'], [''], ['9'.repeat(16)]])
+    assert.equal(judge(lines.map((value) => `content-length: ${value}`)).code, 'GW_BAD_REQUEST', lines.join())
+})
+
+test('the only transfer coding is one chunked, and never beside a length', () => {
+  assert.equal(judge(['transfer-encoding: Chunked'], 'POST').x.contentLength, -1)
+  for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', '', 'xchunked', 'chunked;a'])
+    assert.equal(judge([`transfer-encoding: ${coding}`]).code, 'GW_CODING_NOT_SUPPORTED', coding)
+  const twice = ['transfer-encoding: chunked', 'transfer-encoding: chunked']
+  assert.equal(judge(twice).code, 'GW_CODING_NOT_SUPPORTED')
+  for (const length of ['0', '5', 'x'])
+    assert.equal(judge(['transfer-encoding: chunked', `content-length: ${length}`]).code, 'GW_BAD_REQUEST')
+})
+
+test('the host is read in lower case and without its port', () => {
+  const hosts = [
+    ['A.Example', 'a.example'],
+    ['a.example:8080', 'a.example'],
+    ['a.example:', 'a.example'],
+    ['127.0.0.1:1', '127.0.0.1'],
+    ['[::1]', '[::1]'],
+    ['[2001:DB8::1]:443', '[2001:db8::1]'],
+    ['under_score', 'under_score'],
+  ] as const
+  for (const [written, host] of hosts) {
+    const { x, code } = judge([`host: ${written}`])
+    assert.deepEqual([code, x.host, x.authority], [null, host, written])
+  }
+})
+
+test('a host that could be read in two ways is refused', () => {
+  const hosts = [
+    '',
+    ':80',
+    'a b',
+    'a/b',
+    'u@a',
+    'a,b',
+    'a:80:90',
+    'a:x',
+    'a:123456',
+    '[::1',
+    '[]',
+    '[::g]',
+    '[::1]x',
+    'a?',
+    'é',
+  ]
+  for (const host of hosts) assert.equal(judge([`host: ${host}`]).code, 'GW_BAD_REQUEST', host)
+  assert.equal(judge(['host: a', 'host: a']).code, 'GW_BAD_REQUEST')
+  const head = new RequestHead()
+  head.begin()
+  const x = Object.assign(new Exchange(), { method: 'GET' })
+  assert.equal(head.apply(x, SETTINGS)?.problem?.code, 'GW_BAD_REQUEST')
+})
+
+test('a host that passes has only characters of a name or an address, whatever was sent', () => {
+  const unit = fc.constantFrom('a', 'Z', '0', '.', '-', ':', '[', ']', '@', '/', '\\', '#', '%', ' ', '9')
+  fc.assert(
+    fc.property(
+      fc.array(unit, { maxLength: 8 }).map((units) => units.join('')),
+      (host) => {
+        const { x, code } = judge([`host: ${host}`])
+        if (code === null) assert.match(x.host, /^([a-z0-9._-]+|\[[0-9a-f:.]{2,}\])$/)
+        else assert.equal(x.host, '')
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('methods: tokens are served, TRACE and CONNECT are not, other texts are malformed', () => {
+  for (const method of ['GET', 'PATCH', 'PROPFIND', 'get']) assert.equal(judge([], method).code, null, method)
+  for (const method of ['TRACE', 'CONNECT']) assert.equal(judge([], method).code, 'GW_METHOD_NOT_SUPPORTED')
+  for (const method of ['', 'G T', 'GÉT', 'G/'])
+    assert.equal(judge([], method).code, 'GW_BAD_REQUEST', method)
+})
+
+test('names and values outside the grammar are refused', () => {
+  for (const line of [': 1', 'a b: 1', 'ä: 1', 'a: é', 'a: \u0000', 'a: x\u007f', 'a: b\rc'])
+    assert.equal(judge([line]).code, 'GW_BAD_REQUEST', JSON.stringify(line))
+})
+
+test('as many lines and bytes as the listener accepts, and not one more', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `a${i}: 1`)
+  assert.equal(judge(lines(7)).code, null)
+  assert.equal(judge(lines(8)).code, 'GW_HEADERS_TOO_LARGE')
+  // The Host line counts 17 bytes, this one its value and 5 more.
+  assert.equal(judge([`a: ${'x'.repeat(200 - 17 - 5)}`]).code, null)
+  assert.equal(judge([`a: ${'x'.repeat(200 - 17 - 4)}`]).code, 'GW_HEADERS_TOO_LARGE')
+})
+
+test('fields that the client nominates are taken out, except those that say who it is', () => {
+  const { x, head } = judge([
+    'connection: X-Drop, authorization',
+    'x-drop: 1',
+    'connection: close',
+    'authorization: b',
+    'x: 2',
+  ])
+  assert.deepEqual(x.headers, ['authorization', 'b', 'x', '2'])
+  assert.equal(head.wantsClose, true)
+  assert.equal(judge(['connection: keep-alive']).head.wantsClose, false)
+})
+
+test('a value of five characters looks like "close" to the native parser', () => {
+  for (const [value, looks] of [
+    ['close', true],
+    ['x-abc', true],
+    ['Close, a', false],
+  ] as const)
+    assert.equal(judge([`connection: ${value}`]).head.looksClosing, looks)
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isBodiless, judgeValue, NEEDS_LATIN1, PLAIN, REFUSED, STATUS_LINES } from './response-head.js'
+
+test('every status has a line with a reason', () => {
+  assert.equal(STATUS_LINES[200], '200 OK')
+  assert.equal(STATUS_LINES[299], '299 Success')
+  assert.equal(STATUS_LINES[599], '599 Server Error')
+  for (let status = 100; status < 600; status++) assert.match(STATUS_LINES[status]!, /^\d{3} [ -~]+$/)
+})
+
+test('a response without a body is told by its status', () => {
+  assert.deepEqual([100, 199, 200, 204, 205, 304, 404].map(isBodiless), [
+    true,
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
+  ])
+})
+
+test('a value that could end its line is refused, and only one byte a character goes out', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .array(fc.integer({ min: 0, max: 0x141 }), { maxLength: 6 })
+        .map((units) => String.fromCharCode(...units)),
+      (value) => {
+        const expected = /^[\t -~]*$/.test(value)
+          ? PLAIN
+          : /^[\t -~\u0080-\u00ff]*$/.test(value)
+            ? NEEDS_LATIN1
+            : REFUSED
+        assert.equal(judgeValue(value), expected, JSON.stringify(value))
+      },
+    ),
+    { numRuns: 1000 },
+  )
+  for (const value of ['a\r\nb', 'a\nb', '\u0000', '\u010a', '\u010d'])
+    assert.equal(judgeValue(value), REFUSED)
+})
