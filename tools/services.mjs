@@ -18,11 +18,14 @@ export const services = [
     name: 'elasticsearch',
     usedFor: 'the tests of the traffic log in Elasticsearch',
     commands: ['java', 'javac', 'jar', 'mvn', 'openssl', 'flock', 'setpriv'],
-    debianPackages: ['default-jdk-headless', 'maven', 'openssl', 'util-linux'],
+    debianPackages: ['default-jdk-headless', 'maven', 'openssl'],
     install: installElasticsearch,
     environment: () => ({ SLUICE_ELASTICSEARCH_HOME: elasticsearchHome() }),
   },
 ]
+
+/** A package that is named and there already stays as it is. */
+const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade']
 
 /**
  * Gets what is missing and tells this process, and with it the tests it starts, where things are. Answers with a
@@ -64,8 +67,7 @@ function canInstall() {
 /** The package lists of a fresh machine may be empty, so a failure is tried once more behind an update. */
 function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const install = () =>
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env })
+  const install = () => spawnSync('apt-get', [...INSTALL, ...packages], { env })
   if (install().status === 0) return
   spawnSync('apt-get', ['update', '-qq'], { env })
   install()

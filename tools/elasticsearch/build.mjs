@@ -32,7 +32,14 @@ const COMPILE_MS = 180_000
 const home = elasticsearchHome()
 // Another user has to read it when root installs it.
 process.umask(0o022)
-if (!isInstalled(home)) {
+try {
+  if (!isInstalled(home)) build()
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+}
+
+function build() {
   const staging = mkdtempSync(`${home}.`)
   try {
     const built = unpack(fetchArchive(staging), staging)
@@ -47,7 +54,9 @@ if (!isInstalled(home)) {
 
 function fetchArchive(staging) {
   const properties = [`-Darchive.folder=${staging}`, `-Darchive.version=${VERSION}`]
-  run('mvn', ['-B', '-q', '-f', POM, ...properties, 'generate-resources'], { timeout: FETCH_MS })
+  run('mvn', ['-B', '-q', '-Dstyle.color=never', '-f', POM, ...properties, 'generate-resources'], {
+    timeout: FETCH_MS,
+  })
   const archive = join(staging, `elasticsearch-${VERSION}.zip`)
   const digest = createHash('sha256').update(readFileSync(archive)).digest('hex')
   if (digest !== ARCHIVE_SHA256) throw new Error(`the archive of Elasticsearch has the digest ${digest}`)
