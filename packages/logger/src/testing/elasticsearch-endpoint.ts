@@ -46,6 +46,13 @@ export function elasticsearchEndpoint(
   }
 }
 
+/** What an answer holds at a path of names and positions; undefined where the path ends early. */
+export function valueAt(body: unknown, ...path: string[]): unknown {
+  let value = body
+  for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name]
+  return value
+}
+
 function basic({ username, password }: ElasticsearchAccess): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }

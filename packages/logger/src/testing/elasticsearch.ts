@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test'
 import { type ElasticsearchEndpoint, elasticsearchEndpoint } from './elasticsearch-endpoint.js'
 import { prepareElasticsearch } from './elasticsearch-files.js'
 import { ElasticsearchProcess } from './elasticsearch-process.js'
@@ -60,6 +61,16 @@ export async function startElasticsearch(options: ElasticsearchOptions): Promise
     await server.stop()
     throw new Error(`Elasticsearch did not start on port ${port}:\n${server.logTail()}`, { cause: error })
   }
+}
+
+/** A node that ends with the test. */
+export async function elasticsearchFor(
+  t: TestContext,
+  options: ElasticsearchOptions,
+): Promise<ElasticsearchNode> {
+  const node = await startElasticsearch(options)
+  t.after(() => node.stop())
+  return node
 }
 
 function controls(
