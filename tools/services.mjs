@@ -1,24 +1,59 @@
 import { spawnSync } from 'node:child_process'
+import { installElasticsearch } from './elasticsearch/install.mjs'
+import { elasticsearchHome } from './elasticsearch/place.mjs'
 
 /**
- * The real programs that tests and benchmarks run against, and how each is had. A row needs no more than Debian's
- * package; what a later capability needs is one more row.
+ * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
+ * packages and the commands in them; a program that is no package is installed by its row, which answers with what
+ * went wrong or null, and is found by the tests through the variables in `environment`.
  */
 export const services = [
-  { name: 'nginx', command: 'nginx', debianPackage: 'nginx-light', usedFor: 'the benchmark beside a peer' },
+  {
+    name: 'nginx',
+    usedFor: 'the benchmark beside a peer',
+    commands: ['nginx'],
+    debianPackages: ['nginx-light'],
+  },
+  {
+    name: 'elasticsearch',
+    usedFor: 'the tests of the traffic log in Elasticsearch',
+    commands: ['java', 'javac', 'jar', 'mvn', 'openssl', 'flock', 'setpriv'],
+    debianPackages: ['default-jdk-headless', 'maven', 'openssl'],
+    install: installElasticsearch,
+    environment: () => ({ SLUICE_ELASTICSEARCH_HOME: elasticsearchHome() }),
+  },
 ]
 
-/** Gets what is missing. Answers with the services that could not be had. */
+/** A package that is named and there already stays as it is. */
+const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade']
+
+/**
+ * Gets what is missing and tells this process, and with it the tests it starts, where things are. Answers with a
+ * sentence for each service that could not be had.
+ */
 export function provideServices() {
-  const missing = services.filter((service) => !isThere(service.command))
-  if (missing.length === 0) return []
-  if (canInstall()) installPackages(missing.map((service) => service.debianPackage))
-  return missing.filter((service) => !isThere(service.command))
+  const lacking = services.filter(lacksCommands)
+  if (lacking.length > 0 && canInstall())
+    installPackages(lacking.flatMap((service) => service.debianPackages))
+  return services.map(provide).filter((problem) => problem !== null)
+}
+
+function provide(service) {
+  const subject = `${service.name} is missing (${service.usedFor})`
+  if (lacksCommands(service)) return `${subject}; ${remedyFor(service)}`
+  const problem = service.install?.() ?? null
+  if (problem !== null) return `${subject}; ${problem}`
+  Object.assign(process.env, service.environment?.())
+  return null
 }
 
 /** What a person can do about a service that is not there. */
-export function remedyFor({ debianPackage }) {
-  return `install it, on Debian with: apt-get install ${debianPackage}`
+function remedyFor({ debianPackages }) {
+  return `install it, on Debian with: apt-get install ${debianPackages.join(' ')}`
+}
+
+function lacksCommands({ commands }) {
+  return !commands.every(isThere)
 }
 
 function isThere(command) {
@@ -32,8 +67,7 @@ function canInstall() {
 /** The package lists of a fresh machine may be empty, so a failure is tried once more behind an update. */
 function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const install = () =>
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env })
+  const install = () => spawnSync('apt-get', [...INSTALL, ...packages], { env })
   if (install().status === 0) return
   spawnSync('apt-get', ['update', '-qq'], { env })
   install()

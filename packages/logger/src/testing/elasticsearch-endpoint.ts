@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+
+const ANSWER_MS = 60_000
+
+/** Who may use a node, and by which authority its certificate is signed. */
+export interface ElasticsearchAccess {
+  readonly username: string
+  readonly password: string
+  readonly caFile: string
+}
+
+/** An answer with its JSON taken apart. */
+export interface ElasticsearchAnswer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Where a node is reached; the access is there when the node has security. */
+export interface ElasticsearchEndpoint extends Partial<ElasticsearchAccess> {
+  readonly url: string
+  /** One request on a connection of its own, as its user unless `authorization` says otherwise (`''`: nobody). */
+  request(method: string, path: string, body?: object, authorization?: string): Promise<ElasticsearchAnswer>
+}
+
+/** The node on a port of the loopback address. */
+export function elasticsearchEndpoint(
+  port: number,
+  access: ElasticsearchAccess | null,
+): ElasticsearchEndpoint {
+  const url = `${access === null ? 'http' : 'https'}://127.0.0.1:${port}`
+  const ca = access === null ? undefined : readFileSync(access.caFile)
+  const own = access === null ? '' : basic(access)
+  return {
+    url,
+    ...access,
+    request(method, path, body, authorization = own) {
+      const headers: http.OutgoingHttpHeaders = authorization === '' ? {} : { authorization }
+      if (body !== undefined) headers['content-type'] = 'application/json'
+      const options = { method, headers, ca, agent: false, signal: AbortSignal.timeout(ANSWER_MS) }
+      const request = (access === null ? http : https).request(url + path, options)
+      request.end(body === undefined ? undefined : JSON.stringify(body))
+      return answerTo(request)
+    },
+  }
+}
+
+/** What an answer holds at a path of names and positions; undefined where the path ends early. */
+export function valueAt(body: unknown, ...path: string[]): unknown {
+  let value = body
+  for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name]
+  return value
+}
+
+function basic({ username, password }: ElasticsearchAccess): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
+async function answerTo(request: http.ClientRequest): Promise<ElasticsearchAnswer> {
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve)
+    request.once('error', reject)
+  })
+  let text = ''
+  for await (const part of response.setEncoding('utf8')) text += part
+  return { status: response.statusCode ?? 0, body: text === '' ? null : JSON.parse(text) }
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
+import { test } from 'node:test'
+import { scratchDir, until } from '../testing.js'
+import { type ElasticsearchNode, elasticsearchFor, elasticsearchSkip } from './elasticsearch.js'
+import { valueAt } from './elasticsearch-endpoint.js'
+import { processState } from './process-state.js'
+
+const skip = elasticsearchSkip
+
+test('a node refuses an id twice, finds what it has, and has it still on the same port', {
+  skip,
+}, async (t) => {
+  const dir = scratchDir()
+  const node = await elasticsearchFor(t, { dir })
+  const root = await node.request('GET', '/')
+  assert.equal(valueAt(root.body, 'version', 'number'), '8.19.21')
+
+  const first = await node.request('PUT', '/calls/_create/a?refresh=true', { route: 'orders', ms: 12 })
+  assert.equal(first.status, 201)
+  const again = await node.request('PUT', '/calls/_create/a', { route: 'orders', ms: 13 })
+  assert.equal(again.status, 409)
+  assert.equal(await msOf(node, 'orders'), 12)
+  await assertDataStreams(node)
+
+  await node.stop()
+  await assert.rejects(node.request('GET', '/'), /ECONNREFUSED/)
+  const next = await elasticsearchFor(t, { dir, port: node.port })
+  assert.equal(next.url, node.url)
+  assert.notEqual(next.pid, node.pid)
+  assert.equal(await msOf(next, 'orders'), 12)
+  await assertPause(next)
+})
+
+/** They come from their template or by name, and go by pattern. */
+async function assertDataStreams(node: ElasticsearchNode): Promise<void> {
+  const template = { index_patterns: ['traffic-*'], data_stream: {}, priority: 500 }
+  assert.equal((await node.request('PUT', '/_index_template/traffic', template)).status, 200)
+  assert.equal((await node.request('PUT', '/_data_stream/traffic-a')).status, 200)
+  const record = { '@timestamp': '2026-01-01T00:00:00Z' }
+  assert.equal((await node.request('POST', '/traffic-b/_doc', record)).status, 201)
+  const all = await node.request('GET', '/_data_stream')
+  assert.deepEqual(namesOf(all.body), ['traffic-a', 'traffic-b'])
+  assert.equal((await node.request('DELETE', '/_data_stream/traffic-*')).status, 200)
+  assert.deepEqual(namesOf((await node.request('GET', '/_data_stream/traffic-*')).body), [])
+  assert.equal((await node.request('GET', '/_data_stream/traffic-a')).status, 404)
+}
+
+/** Connections come about, and what they ask is answered when the pause is over. */
+async function assertPause(node: ElasticsearchNode): Promise<void> {
+  node.pause()
+  await until(() => processState(node.pid) === 'T', 'the server is stopped')
+  const socket = net.connect(node.port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.destroy()
+  const waiting = node.request('GET', '/')
+  node.resume()
+  assert.equal((await waiting).status, 200)
+}
+
+async function msOf(node: ElasticsearchNode, route: string): Promise<unknown> {
+  const found = await node.request('POST', '/calls/_search', { query: { match: { route } } })
+  assert.equal(valueAt(found.body, 'hits', 'total', 'value'), 1)
+  return valueAt(found.body, 'hits', 'hits', '0', '_source', 'ms')
+}
+
+function namesOf(body: unknown): unknown[] {
+  return (valueAt(body, 'data_streams') as object[]).map((stream) => valueAt(stream, 'name'))
+}

@@ -1,0 +1,101 @@
+import type { TestContext } from 'node:test'
+import { type ElasticsearchEndpoint, elasticsearchEndpoint } from './elasticsearch-endpoint.js'
+import { prepareElasticsearch } from './elasticsearch-files.js'
+import { ElasticsearchProcess } from './elasticsearch-process.js'
+import { freePort } from './free-port.js'
+
+/** Starts take 15 s on two slow cores that do nothing else. */
+const START_MS = 180_000
+
+/** The option `skip` of tests against a real Elasticsearch: a reason where none is installed. */
+export const elasticsearchSkip: string | false =
+  process.env['SLUICE_ELASTICSEARCH_HOME'] === undefined &&
+  'no Elasticsearch; use npm test, or npm run services and the variable that it prints'
+
+/** What a node is started with. */
+export interface ElasticsearchOptions {
+  /** Holds all of the node; the same folder and port once more are the same node. */
+  readonly dir: string
+  /** A free one unless it is named. */
+  readonly port?: number
+  /** Refuses who does not name a user or an API key, and speaks TLS. */
+  readonly security?: boolean
+  /** Such as `1g`. */
+  readonly heap?: string
+  /** For a node that is measured, leave out the default, which halves the CPU time of a start. */
+  readonly jvmOptions?: readonly string[]
+  /** Laid over the settings in elasticsearch.yml. */
+  readonly settings?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** A running node, alone in its cluster, with disk limits and replicas out of the way. */
+export interface ElasticsearchNode extends ElasticsearchEndpoint {
+  readonly port: number
+  /** The server itself, for measuring it and for signals. */
+  readonly pid: number
+  /** Ends it in order; resolves when its folder is free for the next start. */
+  stop(): Promise<void>
+  /** Ends it as a power failure would. */
+  kill(): Promise<void>
+  /** Its sockets stay open and nobody answers, until `resume`. */
+  pause(): void
+  resume(): void
+}
+
+/**
+ * Starts a real Elasticsearch on the loopback address, which ends with this process if nobody stops it before.
+ *
+ * @throws Error with the end of its log when it does not answer in time
+ */
+export async function startElasticsearch(options: ElasticsearchOptions): Promise<ElasticsearchNode> {
+  const home = process.env['SLUICE_ELASTICSEARCH_HOME']
+  if (home === undefined) throw new Error(String(elasticsearchSkip))
+  const port = options.port ?? (await freePort())
+  const files = prepareElasticsearch({ ...options, home, port })
+  const server = new ElasticsearchProcess(home, files)
+  const endpoint = elasticsearchEndpoint(port, files.access)
+  try {
+    await answering(endpoint, server)
+    return { ...endpoint, port, pid: server.pid(), ...controls(server) }
+  } catch (error) {
+    await server.stop()
+    throw new Error(`Elasticsearch did not start on port ${port}:\n${server.logTail()}`, { cause: error })
+  }
+}
+
+/** A node that ends with the test. */
+export async function elasticsearchFor(
+  t: TestContext,
+  options: ElasticsearchOptions,
+): Promise<ElasticsearchNode> {
+  const node = await startElasticsearch(options)
+  t.after(() => node.stop())
+  return node
+}
+
+function controls(
+  server: ElasticsearchProcess,
+): Pick<ElasticsearchNode, 'stop' | 'kill' | 'pause' | 'resume'> {
+  return {
+    stop: () => server.stop(),
+    kill: () => server.kill(),
+    pause: () => void server.signal('SIGSTOP'),
+    resume: () => void server.signal('SIGCONT'),
+  }
+}
+
+/** The port opens before users, indices and shards are known, so only a healthy answer counts. */
+async function answering(endpoint: ElasticsearchEndpoint, server: ElasticsearchProcess): Promise<void> {
+  const endMono = performance.now() + START_MS
+  const path = '/_cluster/health?wait_for_status=yellow&timeout=10s'
+  for (;;) {
+    const status = await endpoint.request('GET', path).then(
+      (answer) => answer.status,
+      (error: Error) => error.message,
+    )
+    if (status === 200) return
+    if (server.hasEnded()) throw new Error('it ended')
+    if (performance.now() > endMono) throw new Error(`not within ${START_MS} ms; last: ${status}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

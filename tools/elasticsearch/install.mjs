@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { elasticsearchHome, isInstalled, VERSION } from './place.mjs'
+
+const BUILD = fileURLToPath(new URL('build.mjs', import.meta.url))
+/** A slow line may need minutes for the archive, and a second run waits for the first. */
+const LOCKED_SECONDS = 1200
+const TOLD_LINES = 20
+
+/**
+ * Makes sure that the server is installed. Answers with what went wrong, or null. The lock is the kernel's, so it is
+ * gone with a run that was killed; the second of two runs finds the work of the first.
+ */
+export function installElasticsearch() {
+  const home = elasticsearchHome()
+  if (isInstalled(home)) return null
+  console.log(`fetching Elasticsearch ${VERSION} into ${home}, once (107 MB, then 120 MB on disk)`)
+  try {
+    mkdirSync(dirname(home), { recursive: true, mode: 0o755 })
+  } catch (error) {
+    return `${error.message}; name another folder in SLUICE_CACHE_DIR`
+  }
+  const lock = join(dirname(home), `elasticsearch-${VERSION}.lock`)
+  const command = ['--wait', String(LOCKED_SECONDS), lock, process.execPath, BUILD]
+  const { status, stdout, stderr, error } = spawnSync('flock', command, { encoding: 'utf8' })
+  if (status === 0) return null
+  return error === undefined ? lastLines(stdout + stderr) : error.message
+}
+
+function lastLines(text) {
+  return text.trim().split('\n').slice(-TOLD_LINES).join('\n')
+}
