@@ -6,6 +6,7 @@ import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import type { Flow, Waiting } from './flow.js'
 import { type HeldHead, holdHead } from './held-heads.js'
+import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { takeFraming } from './response-fields.js'
@@ -320,11 +321,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (target !== null) target.active--
     return target
   }
-}
-
-/** Path and query as the client sent them. */
-function receivedTarget(x: Exchange): string {
-  return x.query === '' ? x.rawPath : x.rawPath + '?' + x.query
 }
 
 /** RFC 9110 section 9.2.2. */
