@@ -38,6 +38,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   #isFresh = false
   #hasStarted = false
   #hasHead = false
+  /** The response ended while its hooks still waited; one to HEAD cannot be paused. */
+  #hasEnded = false
   #delivery: Delivery = 'none'
   /** Content-Length of the response; -1 unknown. */
   #length = -1
@@ -216,7 +218,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#delivery = 'held'
       holdHead(this)
     }
-    if (this.#isPaused) this.#resume()
+    if (this.#hasEnded) this.#complete()
+    else if (this.#isPaused) this.#resume()
   }
 
   flushHead(): void {
@@ -245,8 +248,13 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onEnd(): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
-    const x = this.#x
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
+    this.#hasEnded = true
+    if (this.#delivery !== 'none') this.#complete()
+  }
+
+  #complete(): void {
+    const x = this.#x
     if (this.#delivery === 'bodiless') {
       this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#delivery === 'held') {
