@@ -40,7 +40,7 @@ export interface ListenerPlan {
   readonly trustedProxies: readonly string[]
   /** Answers /-/healthz and /-/readyz itself. */
   readonly health: boolean
-  /** `as-received` forwards the bytes of the path as they came; `strict` refuses every path that is not canonical. */
+  /** `as-received` forwards the path as it came unless it is ambiguous; `strict` refuses one that is not canonical. */
   readonly paths: 'as-received' | 'strict'
   readonly limits: ListenerLimits
 }

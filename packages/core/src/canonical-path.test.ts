@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { canonicalPath } from './canonical-path.js'
+import { canonicalPath, isAmbiguousPath } from './canonical-path.js'
 
 const CASES: readonly (readonly [string, string | null])[] = [
   ['/', '/'],
@@ -33,6 +33,24 @@ for (const [path, expected] of CASES) {
   test(`'${path}' has the canonical form ${expected}`, () => assert.equal(canonicalPath(path), expected))
 }
 
+for (const path of ['/a//../b', '/a/../b', '/a/.', '/..', '/a/%2e%2E/b', '/.%2e/b', '//a/b']) {
+  test(`'${path}' is ambiguous`, () => assert.equal(isAmbiguousPath(path), true))
+}
+
+for (const path of [
+  '/',
+  '/a//b',
+  '/a/b//',
+  '/%61',
+  '/.well-known/x',
+  '/a/...',
+  '/a/..b',
+  '/a..',
+  '/a%2f..',
+]) {
+  test(`'${path}' is not ambiguous`, () => assert.equal(isAmbiguousPath(path), false))
+}
+
 test('a canonical path is its own canonical form, and has nothing left to resolve', () => {
   const piece = fc.constantFrom('a', '/', '.', '..', '%2f', '%61', '%2E', '~', '//', '%5C', '%c3%a9')
   fc.assert(
@@ -45,6 +63,7 @@ test('a canonical path is its own canonical form, and has nothing left to resolv
         const canonical = canonicalPath(path)
         if (canonical === null) return
         assert.equal(canonicalPath(canonical), canonical)
+        assert.equal(isAmbiguousPath(canonical), false)
         assert.ok(canonical.startsWith('/'))
         assert.doesNotMatch(canonical, /\/\/|\/\.{1,2}(\/|$)/)
       },

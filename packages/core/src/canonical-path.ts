@@ -17,11 +17,22 @@ const PERCENT = 37
  * "%2F", never "/"), runs of slashes become one, "." and ".." are resolved and cannot climb above the root.
  * Null when the path is malformed: not beginning with "/", a bad escape, "%00", or a byte that must be escaped.
  *
- * The upstream receives the path as the client wrote it; only a rewrite sends the canonical form.
+ * The upstream receives the path as the client wrote it, unless it is ambiguous (see isAmbiguousPath) or rewritten:
+ * then it receives the canonical form.
  */
 export function canonicalPath(path: string): string | null {
   if (path.charCodeAt(0) !== SLASH) return null
   return isCanonical(path) ? path : canonicalise(path)
+}
+
+/**
+ * Whether an upstream may take a path for another one than its canonical form, so that a request could be judged as
+ * one resource and answered as another. Either it has dot segments, of which RFC 3986 makes "/a/b" where "/a//../b" has
+ * the canonical form "/b", and which some servers do not resolve at all; or it begins with two slashes, behind which
+ * URL parsers look for a host.
+ */
+export function isAmbiguousPath(path: string): boolean {
+  return /^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)
 }
 
 /** True when nothing would change; false also for malformed paths. One scan, no allocation. */

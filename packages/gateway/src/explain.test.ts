@@ -155,10 +155,10 @@ test('the listener answers its health checks itself', () => {
 })
 
 test('a path is judged in its canonical form and forwarded as received', () => {
-  const { request, route } = explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/b/../a/%61')
+  const { request, route } = explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/a//%61')
   assert.equal(request.path, '/a/a')
   assert.ok(route?.action.kind === 'proxy')
-  assert.equal(route.action.path, '/b/../a/%61')
+  assert.equal(route.action.path, '/a//%61')
 })
 
 test('host and client come from the URL, the header fields and trusted proxies', () => {

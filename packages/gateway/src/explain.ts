@@ -15,6 +15,7 @@ import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
 import { compileAction } from './compile/action.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
 import { type Contestant, type Loser, loserOf, verdictOf } from './explain/loser.js'
+import { receivedTarget } from './pipeline/received-target.js'
 import { REFUSALS } from './pipeline/refusals.js'
 import type { Candidate } from './router/candidate.js'
 import { compileRouter } from './router/router.js'
@@ -162,13 +163,9 @@ function actionOf(route: RoutePlan, x: Exchange, shown: Plan): ExplainedAction {
     upstream: action.upstream,
     balance: upstream?.balance ?? '',
     targets: upstream?.targets ?? [],
-    path: isOpen ? null : (path ?? asReceived(x)),
+    path: isOpen ? null : (path ?? receivedTarget(x)),
     host: hostFor(route.rewrite?.host ?? 'keep', x),
   }
-}
-
-function asReceived(x: Exchange): string {
-  return x.query === '' ? x.rawPath : `${x.rawPath}?${x.query}`
 }
 
 function hostFor(wish: string, x: Exchange): string | null {

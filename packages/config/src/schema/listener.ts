@@ -60,7 +60,7 @@ export const listenerSchema = object(
     paths: oneOf(['as-received', 'strict'], {
       default: 'as-received',
       description:
-        '`as-received` forwards the path as it came, `strict` refuses a path that is not canonical with 400.',
+        '`as-received` forwards the path as it came, with dot segments and leading slashes resolved; `strict` refuses a path that is not canonical with 400.',
     }),
     limits,
   },

@@ -126,6 +126,15 @@ test('a document is applied with its note, its condition and who sent it', async
   assert.deepEqual(backend.journal, [{ text: 'version: 1', request }])
 })
 
+test('a dry run that is wished for in other words is refused and never a deploy', async (t) => {
+  const { ask, backend } = await served(t)
+  for (const wish of ['yes', 'TRUE', '']) {
+    const put = { method: 'PUT', headers: YAML, body: 'version: 1' }
+    assertProblem(await ask(`/v1/config?dryRun=${wish}`, put), 400, 'GW_ADMIN_BAD_REQUEST')
+  }
+  assert.deepEqual(backend.journal, [])
+})
+
 test('each end of a deploy has its status', async (t) => {
   const { ask, backend } = await served(t)
   const put = () => ask('/v1/config', { method: 'PUT', headers: YAML, body: 'version: 1' })

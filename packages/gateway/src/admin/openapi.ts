@@ -96,8 +96,8 @@ export const OPENAPI = {
           {
             name: 'dryRun',
             in: 'query',
-            description: '1: only says what would change.',
-            schema: { enum: ['1'] },
+            description: '1 or true: only says what would change.',
+            schema: { enum: ['1', 'true', '0', 'false'] },
           },
           { name: 'note', in: 'query', schema: { type: 'string', maxLength: 500 } },
           IF_MATCH,

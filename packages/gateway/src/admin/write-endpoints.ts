@@ -6,6 +6,12 @@ import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 /** The media types of a document. */
 const DOCUMENT_TYPES = ['application/yaml', 'application/json', 'text/yaml']
 const MAX_NOTE_CHARS = 500
+const DRY_RUN: ReadonlyMap<string, boolean> = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+])
 
 /** What changes the gateway. */
 export const WRITE_ENDPOINTS: readonly Endpoint[] = [
@@ -18,7 +24,8 @@ async function putConfig(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(DOCUMENT_TYPES)
   if (!body.ok) return body.answer
   const request = writeRequest(call, call.query.get('note') ?? '')
-  return request === null ? badPrecondition() : applyAnswer(await call.backend.apply(body.text, request))
+  if (typeof request === 'string') return problemAnswer('GW_ADMIN_BAD_REQUEST', request)
+  return applyAnswer(await call.backend.apply(body.text, request))
 }
 
 async function postRollback(call: AdminCall): Promise<AdminAnswer> {
@@ -29,7 +36,7 @@ async function postRollback(call: AdminCall): Promise<AdminAnswer> {
     return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {} or {"to":"DEPLOY ID","note":"TEXT"}')
   }
   const request = writeRequest(call, wish.note)
-  if (request === null) return badPrecondition()
+  if (typeof request === 'string') return problemAnswer('GW_ADMIN_BAD_REQUEST', request)
   const result = await call.backend.rollback(wish.to, request)
   if (result !== null) return applyAnswer(result)
   const detail =
@@ -42,20 +49,16 @@ function postDrain(call: AdminCall): AdminAnswer {
   return jsonAnswer(202, { draining: true })
 }
 
-/** Null for an If-Match that is neither `*` nor one entity tag. */
-function writeRequest(call: AdminCall, note: string): WriteRequest | null {
+/** What the caller wishes, or what is wrong with the wish. */
+function writeRequest(call: AdminCall, note: string): WriteRequest | string {
   const field = call.header('if-match')
   const tag = /^"([0-9a-f]{1,128})"$/.exec(field)?.[1] ?? null
-  if (field !== '' && field !== '*' && tag === null) return null
-  const dryRun = ['1', 'true'].includes(call.query.get('dryRun') ?? '')
+  if (field !== '' && field !== '*' && tag === null)
+    return 'If-Match must be * or the ETag of GET /v1/plan, in double quotes'
+  const dryRun = DRY_RUN.get(call.query.get('dryRun') ?? '0')
+  // Who writes `dryRun=yes` wants to change nothing: a guess in the other direction would be a deploy.
+  if (dryRun === undefined) return 'dryRun must be 1, true, 0 or false'
   return { dryRun, ifMatch: tag, note: note.slice(0, MAX_NOTE_CHARS), actor: call.actor }
-}
-
-function badPrecondition(): AdminAnswer {
-  return problemAnswer(
-    'GW_ADMIN_BAD_REQUEST',
-    'If-Match must be * or the ETag of GET /v1/plan, in double quotes',
-  )
 }
 
 function applyAnswer(result: ApplyResult): AdminAnswer {

@@ -81,7 +81,7 @@ export interface Listener {
   /** Applies to requests whose head arrives from now on. */
   settings: ListenerSettings
   connections(): number
-  /** Stops accepting connections; those that are open go on. */
+  /** Stops accepting connections; those that are open end with their next answer. */
   close(): void
   /** Cuts every connection. */
   terminate(): void

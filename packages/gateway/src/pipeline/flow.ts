@@ -51,6 +51,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #totalDueAt = Number.POSITIVE_INFINITY
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
+  /** Counts waits and answers: what a policy decides after the flow went on without it is not heard. */
+  #turn = 0
 
   constructor(
     route: Route,
@@ -92,15 +94,18 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #await(outcome: Promise<Reply | null>, next: Stage): void {
     this.#proxy?.pause()
     this.waitFor('policy', POLICY_WAIT_MS)
-    outcome.then(
-      (reply) => {
-        if (this.isOver) return
-        this.waiting = 'nobody'
-        if (reply === null) this.#enter(next)
-        else this.#blocked(reply)
-      },
-      (error: unknown) => this.fault(error),
-    )
+    const turn = ++this.#turn
+    const goOn = (reply: Reply | null): void => {
+      if (this.isOver || turn !== this.#turn) return
+      this.waiting = 'nobody'
+      if (reply === null) this.#enter(next)
+      else this.#blocked(reply)
+    }
+    const fail = (error: unknown): void => {
+      if (turn === this.#turn) this.fault(error)
+    }
+    // What fails on the way from here costs this request, not the process.
+    outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
   }
 
   #enter(stage: Stage): void {
@@ -191,6 +196,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   #answer(reply: Reply, hooks: readonly Hook[] | null): void {
     this.#reply = reply
+    this.#turn++
     this.x.status = reply.status
     this.x.responseHeaders = reply.headers.slice()
     this.run(hooks, 'reply')

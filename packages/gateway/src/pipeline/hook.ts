@@ -12,6 +12,8 @@ export interface Hook {
 /** Hears which hook is running, so that a fault can name its policy without a try block for each. */
 export interface HookCursor {
   hook: Hook | null
+  /** The exchange has ended while a hook waited: the hooks behind it are not run any more. */
+  readonly isOver: boolean
 }
 
 /**
@@ -24,7 +26,9 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
     cursor.hook = hook
     const outcome = hook.run(x)
     if (outcome === null) continue
-    if (outcome instanceof Promise) return outcome.then((late) => late ?? runHooks(hooks, x, cursor, i + 1))
+    if (outcome instanceof Promise) {
+      return outcome.then((late) => late ?? (cursor.isOver ? null : runHooks(hooks, x, cursor, i + 1)))
+    }
     return outcome satisfies Outcome
   }
   return null

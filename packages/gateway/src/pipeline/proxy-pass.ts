@@ -6,6 +6,7 @@ import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import type { Flow, Waiting } from './flow.js'
 import { type HeldHead, holdHead } from './held-heads.js'
+import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { takeFraming } from './response-fields.js'
@@ -37,6 +38,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   #isFresh = false
   #hasStarted = false
   #hasHead = false
+  /** The response ended while its hooks still waited; one to HEAD cannot be paused. */
+  #hasEnded = false
   #delivery: Delivery = 'none'
   /** Content-Length of the response; -1 unknown. */
   #length = -1
@@ -215,7 +218,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#delivery = 'held'
       holdHead(this)
     }
-    if (this.#isPaused) this.#resume()
+    if (this.#hasEnded) this.#complete()
+    else if (this.#isPaused) this.#resume()
   }
 
   flushHead(): void {
@@ -244,8 +248,13 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onEnd(): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
-    const x = this.#x
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
+    this.#hasEnded = true
+    if (this.#delivery !== 'none') this.#complete()
+  }
+
+  #complete(): void {
+    const x = this.#x
     if (this.#delivery === 'bodiless') {
       this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#delivery === 'held') {
@@ -320,11 +329,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (target !== null) target.active--
     return target
   }
-}
-
-/** Path and query as the client sent them. */
-function receivedTarget(x: Exchange): string {
-  return x.query === '' ? x.rawPath : x.rawPath + '?' + x.query
 }
 
 /** RFC 9110 section 9.2.2. */

@@ -92,18 +92,19 @@ class WorkerDataPlane implements DataPlane {
       context: this.#context,
     })
     const opened: OpenListener[] = []
+    let sink: LogSink | null = null
     try {
-      const sink = this.#openSink(plan)
+      sink = this.#openSink(plan)
       for (const listener of plan.listeners) {
         if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
       }
-      return {
-        activate: () => this.#activate(snapshot, opened, sink),
-        discard: () => discard(snapshot, opened, sink),
-      }
     } catch (error) {
-      discard(snapshot, opened, null)
+      discard(snapshot, opened, sink)
       throw error
+    }
+    return {
+      activate: () => this.#activate(snapshot, opened, sink),
+      discard: () => discard(snapshot, opened, sink),
     }
   }
 

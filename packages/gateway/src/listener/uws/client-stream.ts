@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
 import { judgeValue, NEEDS_LATIN1, REFUSED, STATUS_LINES } from '../response-head.js'
+import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
 import type { StalledStreams } from './stalled-streams.js'
 
 /**
@@ -20,8 +21,12 @@ export class UwsClientStream implements ClientStream {
   readonly #uwsCloses: boolean
   #isBodyDone: boolean
   #receiver: BodyReceiver | null = null
-  #early: Uint8Array | null = null
+  #early: EarlyBody | null = null
+  /** Body bytes that came after the answer. */
+  #dropped = 0
   #isPaused = false
+  /** A whole answer was given; it may still wait for the parser to be off the stack. */
+  #isAnswered = false
   #isDone = false
   /** Content-Length of a streamed response; -1 when it is chunked. */
   #length = -1
@@ -50,7 +55,11 @@ export class UwsClientStream implements ClientStream {
     const early = this.#early
     if (early === null) return
     this.#early = null
-    receiver.onBodyChunk(early, this.#isBodyDone)
+    do {
+      const piece = early.take()
+      receiver.onBodyChunk(piece, this.#isBodyDone && early.isEmpty)
+    } while (!early.isEmpty && !this.isGone && !this.#isAnswered)
+    early.close()
     if (!this.#isBodyDone) this.resumeBody()
   }
 
@@ -69,7 +78,8 @@ export class UwsClientStream implements ClientStream {
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
     callbackDepth++
     if (isLast) this.#completeBody()
-    if (this.#receiver !== null) {
+    if (this.#isAnswered) this.#drop(chunk)
+    else if (this.#receiver !== null) {
       this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
       if (!isLast) this.#rearm()
     } else {
@@ -84,12 +94,26 @@ export class UwsClientStream implements ClientStream {
     this.resumeBody()
   }
 
-  /** The body came before anyone wanted it: keep this one read, at most 512 KB, and stop reading. */
+  /** The body came before anyone wanted it: stop reading, and keep what comes in spite of that. */
   #keepEarly(chunk: ArrayBuffer): void {
     if (this.#isDone) return
-    const copy = new Uint8Array(chunk.slice(0))
-    this.#early = this.#early === null ? copy : concat(this.#early, copy)
-    this.pauseBody()
+    this.#early ??= new EarlyBody()
+    if (this.#early.add(new Uint8Array(chunk))) this.pauseBody()
+    else this.#res.close()
+  }
+
+  /**
+   * Nobody wants these bytes, but a sender as fast as we read would never let this turn of the event loop end, in
+   * which the answer waits to be sent.
+   */
+  #drop(chunk: ArrayBuffer): void {
+    this.#dropped += chunk.byteLength
+    if (this.#dropped > MAX_EARLY_BYTES) this.abort()
+  }
+
+  #forgetEarly(): void {
+    this.#early?.close()
+    this.#early = null
   }
 
   /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
@@ -153,6 +177,10 @@ export class UwsClientStream implements ClientStream {
   ): void {
     if (this.isGone || this.#isDone) return
     if (!this.#isBodyDone) this.closeAfter = true
+    if (how !== STARTED) {
+      this.#isAnswered = true
+      this.#forgetEarly()
+    }
     if (callbackDepth > 0 && this.closeAfter) {
       setImmediate(() => this.#answer(how, status, headers, payload))
       return
@@ -271,14 +299,14 @@ export class UwsClientStream implements ClientStream {
     this.#isDone = true
     this.#stalled.remove(this)
     this.#unsent = null
-    this.#early = null
+    this.#forgetEarly()
   }
 
   #onAborted(): void {
     this.isGone = true
     this.#stalled.remove(this)
     this.#unsent = null
-    this.#early = null
+    this.#forgetEarly()
     if (this.#isDone) return
     this.#isDone = true
     this.owner?.onClientAbort()
@@ -327,11 +355,4 @@ function writeCorked(): void {
 
 function endCorked(): void {
   corked.endNow()
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(a.length + b.length)
-  whole.set(a)
-  whole.set(b, a.length)
-  return whole
 }

@@ -76,6 +76,7 @@ class UwsListener implements Listener {
   readonly #countConnection = (_: HttpResponse, change: number): void => {
     this.#connections += change
   }
+  /** Null once closed: the connections that are left end with their next answer. */
   #socket: ListenSocket | null = null
   #connections = 0
 
@@ -140,7 +141,7 @@ class UwsListener implements Listener {
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
-    client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose
+    client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose || this.#socket === null
     this.#pass(x, client, refused)
   }
 

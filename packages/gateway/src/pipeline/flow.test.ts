@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from '@sinclair/typebox'
+import { type Catalog, definePolicy, type Outcome, type Step } from '@sluice/core'
+import { startGateway, TIMEOUTS, until } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+import { sendRaw, statusesOf } from '../testing/raw-client.js'
+
+const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
+
+/** A decision that is made when the test says so. */
+class Decision {
+  isAsked = false
+  make: () => void = () => {}
+  readonly #made = new Promise<void>((resolve) => {
+    this.make = resolve
+  })
+
+  async ask(): Promise<Outcome> {
+    this.isAsked = true
+    await this.#made
+    return null
+  }
+}
+
+function catalogOf(step: Omit<Step, 'name'>): Catalog {
+  const schema = Type.Object({})
+  const slow = definePolicy({
+    name: 'slow',
+    summary: 'Waits.',
+    schema,
+    compile: () => ({ name: 'slow', ...step }),
+  })
+  return new Map([['slow', slow]])
+}
+
+test('a response to HEAD that ended while a policy looked at its head still reaches the client', async (t) => {
+  const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { 'content-length': '5' }).end())
+  const decision = new Decision()
+  const catalog = catalogOf({ onResponse: () => decision.ask() })
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
+  const gateway = await startGateway(t, wish, { catalog })
+  const request = 'HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answer = sendRaw(gateway.port, [request], { waitMs: 5000 })
+  const active = () => gateway.plane.samples().find(({ name }) => name === 'gw_upstream_active')?.value
+  await until(() => decision.isAsked && active() === 0)
+  decision.make()
+  const { text } = await answer
+  assert.deepEqual(statusesOf(text), [200])
+  assert.match(text, /content-length: 5/i)
+})
+
+test('a policy that decides after its request was refused changes nothing any more', async (t) => {
+  let seen = 0
+  const origin = await httpOrigin(t, (_, res) => {
+    seen++
+    res.end()
+  })
+  const attempt = new Decision()
+  const response = new Decision()
+  const catalog = catalogOf({ onAttempt: () => attempt.ask(), onResponse: () => response.ask() })
+  const timeouts = { ...TIMEOUTS, totalMs: 100 }
+  const gateway = await startGateway(
+    t,
+    { upstreams: [{ urls: [origin.url], timeouts }], routes: [{ id: 'all', policies: POLICIES, timeouts }] },
+    { catalog },
+  )
+  const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answer = sendRaw(gateway.port, [request], { waitMs: 5000 })
+  await until(() => response.isAsked)
+  attempt.make()
+  await new Promise((resolve) => setImmediate(resolve))
+  response.make()
+  const { text } = await answer
+  assert.deepEqual(statusesOf(text), [500])
+  assert.match(text, /GW_POLICY_ERROR/)
+  assert.equal(seen, 0)
+  await until(() => gateway.plane.inFlight === 0)
+})
