@@ -31,6 +31,7 @@ async function listen(t: TestContext, answer: (client: ClientStream) => void): P
     gate,
     ids: new RequestIds(),
     onFault: (error) => faults.push(error),
+    onTurnedAway: () => {},
   })
   t.after(() => {
     listener.terminate()

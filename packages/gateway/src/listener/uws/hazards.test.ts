@@ -306,21 +306,6 @@ test('a strict listener refuses every path that is not canonical', async (t) => 
   }
 })
 
-test('connections beyond the limit are answered 503 and closed', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url] }],
-    listener: { limits: { connections: 2 } },
-  })
-  const held = [1, 2].map(() => sendRaw(gateway.port, ['GET'], { waitMs: 1000 }))
-  await until(() => gateway.plane.connections === 2)
-  const answer = await sendRaw(gateway.port, [`${GET}\r\n`])
-  assert.deepEqual(statusesOf(answer.text), [503])
-  assert.match(answer.text, /retry-after: 1/i)
-  assert.equal(answer.isClosed, true)
-  await Promise.all(held)
-})
-
 test('a request body that stops coming is answered 408', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, {
