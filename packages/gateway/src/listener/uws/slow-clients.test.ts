@@ -170,4 +170,40 @@ describe('slow clients', { concurrency: true }, () => {
     await until(() => client.isClosed, 30_000)
     await until(() => gateway.plane.connections === 0)
   })
+
+  const MALFORMED: Readonly<Record<string, string>> = {
+    'a bare line feed': 'GET /a HTTP/1.1\r\nHost: a\nX: 1\r\n\r\n',
+    'a bare carriage return': 'GET /a HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n',
+    'a space before the colon': 'GET /a HTTP/1.1\r\nHost: a\r\nX : 1\r\n\r\n',
+    'an obsolete fold': 'GET /a HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n',
+  }
+  for (const [name, bytes] of Object.entries(MALFORMED)) {
+    test(`known limit: a head with ${name} is cut after about 10 s, without an answer`, async (t) => {
+      const origin = await echoOrigin(t)
+      const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+      const client = await connectRaw(t, gateway.port)
+      client.send(bytes)
+      await until(() => client.isClosed, 30_000)
+      assert.equal(client.text, '')
+      assert.equal(origin.connections(), 0)
+      await until(() => gateway.plane.connections === 0)
+    })
+  }
+
+  test('known limit: a streamed response announces the close and leaves it to the client', async (t) => {
+    const origin = await httpOrigin(t, (req, res) => {
+      res.write('begin')
+      req.resume().on('end', () => res.end('end'))
+    })
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    const startedMono = performance.now()
+    client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+    await until(() => client.text.includes('begin'))
+    client.send('0\r\n\r\n')
+    await until(() => client.text.endsWith('\r\n0\r\n\r\n'))
+    assert.match(client.text, /connection: close/i)
+    await until(() => client.isClosed, 30_000)
+    assert.ok(performance.now() - startedMono > 5000)
+  })
 })

@@ -73,3 +73,9 @@ test('a TLS listener closes a connection beyond the limit without an answer', as
   await until(() => gateway.plane.connections === 0)
   assert.match(await speak(gateway.port, {}), /^HTTP\/1\.1 200 /)
 })
+
+test('known limit: a TLS listener agrees on no protocol by ALPN', async (t) => {
+  const gateway = await tlsGateway(t)
+  const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+  assert.match(text, /^HTTP\/1\.1 200 /)
+})
