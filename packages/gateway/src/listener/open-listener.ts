@@ -12,10 +12,12 @@ export interface ListenerOptions {
   readonly ids: RequestIds
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
+  /** Hears of a connection over the limit. */
+  readonly onTurnedAway: () => void
 }
 
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
 export function openListener(options: ListenerOptions): Promise<Listener> {
-  const { plan, port, settings, gate, ids, onFault } = options
-  return openUwsListener({ host: plan.host, port, tls: plan.tls, settings, gate, ids, onFault })
+  const { plan, ...rest } = options
+  return openUwsListener({ host: plan.host, tls: plan.tls, ...rest })
 }

@@ -86,6 +86,18 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
+  onBodyHeld(): void {
+    if (this.#isUploading()) this.#flow.waitFor('response', this.#action.timeouts.idleMs)
+  }
+
+  onBodyWanted(): void {
+    if (this.#isUploading()) this.#flow.waitFor('request-body', this.#x.bodyIdleMs)
+  }
+
+  #isUploading(): boolean {
+    return !this.#flow.isOver && this.#hasStarted && !this.#hasHead
+  }
+
   /** The body outgrew its limit: 413 while nothing was answered yet, else the response is cut. */
   #overflow(): void {
     if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.tooLarge)

@@ -7,6 +7,9 @@ export interface RequestBodyObserver {
   onBodyReady(): void
   onBodyProgress(bytes: number): void
   onBodyEnd(): void
+  /** The target does not read: until `onBodyWanted` the client is not to blame for the silence. */
+  onBodyHeld(): void
+  onBodyWanted(): void
 }
 
 /** The beginning of a streamed body that is kept for another attempt, in bytes. */
@@ -21,7 +24,10 @@ export class RequestBody implements BodyReceiver {
   readonly #client: ClientStream
   readonly #length: number
   readonly #observer: RequestBodyObserver
-  readonly #onDrain = (): void => this.#client.resumeBody()
+  readonly #onDrain = (): void => {
+    this.#client.resumeBody()
+    if (!this.isComplete) this.#observer.onBodyWanted()
+  }
   /** Chunks of a streamed body that no connection has taken yet. */
   #kept: Buffer[] = []
   #keptBytes = 0
@@ -75,10 +81,14 @@ export class RequestBody implements BodyReceiver {
     const upload = this.#upload
     if (this.#kept.length > 0) this.#keep(chunk)
     if (upload === null) return
-    if (!upload.add(chunk)) this.#client.pauseBody()
-    if (!isLast) return
-    upload.end()
-    this.#observer.onBodyEnd()
+    const hasRoom = upload.add(chunk)
+    if (isLast) {
+      upload.end()
+      this.#observer.onBodyEnd()
+    } else if (!hasRoom) {
+      this.#client.pauseBody()
+      this.#observer.onBodyHeld()
+    }
   }
 
   /** Chunks may come in spite of the pause; too many of them, and the body can be sent only once. */

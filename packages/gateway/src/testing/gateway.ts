@@ -136,11 +136,13 @@ function loadOf(wish: PlanWish): Load {
   return { plan, digest: JSON.stringify(plan).length.toString(16), values: {} }
 }
 
-/** Waits until the condition holds. @throws Error when it does not within ten seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const giveUpMono = performance.now() + 10_000
+/** Waits until the condition holds. @throws Error when it does not within the time. */
+export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+  const giveUpMono = performance.now() + withinMs
   while (!condition()) {
-    if (performance.now() > giveUpMono) throw new Error('the condition did not come true within 10 s')
+    if (performance.now() > giveUpMono) {
+      throw new Error(`the condition did not come true within ${withinMs} ms`)
+    }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -100,9 +100,12 @@ function isParserError(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError'
 }
 
-/** undici says `UND_ERR_SOCKET` both for a closed connection and for a 100 nobody asked for; only the text differs. */
+/**
+ * undici says `UND_ERR_SOCKET` for a closed connection, for a 100 nobody asked for and for a switch of protocols; only
+ * the text differs.
+ */
 function isBadResponse(error: unknown): boolean {
-  return error instanceof Error && error.message === 'bad response'
+  return error instanceof Error && (error.message === 'bad response' || error.message === 'bad upgrade')
 }
 
 /** The code of an error; of several errors (happy eyeballs) that of the last. */

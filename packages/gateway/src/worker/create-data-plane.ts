@@ -112,7 +112,16 @@ class WorkerDataPlane implements DataPlane {
     const port = this.#options.ports[plan.address] ?? plan.port
     const settings = settingsOf(plan)
     const onFault = (error: unknown): void => this.#options.report('listener_fault', { error: String(error) })
-    const listener = await openListener({ plan, port, settings, gate: this.#gate, ids: this.#ids, onFault })
+    const onTurnedAway = (): void => this.#context.metrics.countError('GW_OVERLOADED')
+    const listener = await openListener({
+      plan,
+      port,
+      settings,
+      gate: this.#gate,
+      ids: this.#ids,
+      onFault,
+      onTurnedAway,
+    })
     return { plan, listener }
   }
 

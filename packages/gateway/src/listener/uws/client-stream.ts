@@ -27,6 +27,7 @@ export class UwsClientStream implements ClientStream {
   #isPaused = false
   /** A whole answer was given; it may still wait for the parser to be off the stack. */
   #isAnswered = false
+  #isResumeDue = false
   #isDone = false
   /** Content-Length of a streamed response; -1 when it is chunked. */
   #length = -1
@@ -66,11 +67,15 @@ export class UwsClientStream implements ClientStream {
   pauseBody(): void {
     if (this.#isPaused || this.isGone || this.#isDone || this.#isBodyDone) return
     this.#isPaused = true
+    this.#isResumeDue = false
     this.#res.pause()
   }
 
+  /** Resuming the reads of a connection ends its write events, so a response that waits for one comes first. */
   resumeBody(): void {
     if (!this.#isPaused || this.isGone || this.#isDone) return
+    this.#isResumeDue = this.#isWaiting
+    if (this.#isResumeDue) return
     this.#isPaused = false
     this.#res.resume()
   }
@@ -118,7 +123,7 @@ export class UwsClientStream implements ClientStream {
 
   /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
   #rearm(): void {
-    if (this.#isPaused || this.isGone || this.#isDone || this.#unsent !== null) return
+    if (this.#isPaused || this.isGone || this.#isDone || this.#isWaiting) return
     this.#res.pause()
     this.#res.resume()
   }
@@ -149,6 +154,7 @@ export class UwsClientStream implements ClientStream {
   end(): boolean {
     if (this.isGone || this.#isDone) return true
     if (this.#length >= 0) return this.#endOfLength()
+    this.#resumeIfDue()
     this.#done()
     corked = this
     this.#res.cork(endCorked)
@@ -265,11 +271,16 @@ export class UwsClientStream implements ClientStream {
     this.#res.onWritable((offset) => this.#onWritable(offset))
   }
 
+  /** Uncorking sends what uWS holds of earlier writes, which it does not do by itself once it calls us. */
   #onWritable(offset: number): boolean {
     if (this.isGone || this.#isDone) return true
     callbackDepth++
-    const isDrained = this.#length < 0 || this.#sendRest(offset)
-    if (isDrained) {
+    this.#resumeIfDue()
+    corked = this
+    corkedOffset = offset
+    this.#res.cork(drainCorked)
+    const isDrained = this.#unsent === null
+    if (isDrained && this.#isWaiting) {
       this.#isWaiting = false
       this.owner?.onClientDrain()
     }
@@ -277,16 +288,22 @@ export class UwsClientStream implements ClientStream {
     return isDrained
   }
 
-  /** Sends what the last tryEnd left, from the offset uWS has reached. True when all of it is out. */
-  #sendRest(offset: number): boolean {
+  #resumeIfDue(): void {
+    if (!this.#isResumeDue) return
+    this.#isResumeDue = false
+    this.#isPaused = false
+    this.#res.resume()
+  }
+
+  /** Runs inside cork: sends what the last tryEnd left, from the offset uWS has reached. @internal */
+  drainNow(offset: number): void {
     const rest = this.#unsent
-    if (rest === null) return true
+    if (rest === null) return
     const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
-    if (!isSent && !isComplete) return false
+    if (!isSent && !isComplete) return
     this.#unsent = null
     this.#stalled.remove(this)
     if (isComplete) this.#done()
-    return true
   }
 
   /** uWS closes a connection that could not be written to for 10 s; a fresh attempt starts that clock anew. */
@@ -339,6 +356,7 @@ export function leaveCallback(): void {
 // uWS calls the corked function at once, so its arguments can wait here; a closure for each response costs more.
 let corked: UwsClientStream
 let corkedChunk: Uint8Array
+let corkedOffset = 0
 let answerHow: Answer
 let answerStatus = 0
 let answerHeaders: readonly string[] = NO_HEADERS
@@ -351,6 +369,10 @@ function answerCorked(): void {
 
 function writeCorked(): void {
   corked.writeNow(corkedChunk)
+}
+
+function drainCorked(): void {
+  corked.drainNow(corkedOffset)
 }
 
 function endCorked(): void {

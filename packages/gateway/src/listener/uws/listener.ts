@@ -10,7 +10,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js'
-import { Exchange, type Reply, refusal } from '@sluice/core'
+import { Exchange, type Reply } from '@sluice/core'
 import type { RequestIds } from '../../telemetry/request-id.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
@@ -30,10 +30,14 @@ const TLS_CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
-const CROWDED = refusal('GW_OVERLOADED', 'this listener has as many connections as it accepts', [
-  'retry-after',
-  '1',
-])
+/** The answer to a connection over the limit; no request has been read yet, so there is no id to name. */
+const CROWDED = JSON.stringify({
+  type: 'about:blank',
+  title: 'Overloaded',
+  status: 503,
+  detail: 'this listener has as many connections as it accepts',
+  code: 'GW_OVERLOADED',
+})
 
 // uWS announces itself in every response unless told not to.
 _cfg('silent')
@@ -47,6 +51,8 @@ export interface UwsListenerOptions {
   readonly ids: RequestIds
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
+  /** Hears of a connection over the limit. */
+  readonly onTurnedAway: () => void
 }
 
 /**
@@ -73,8 +79,9 @@ class UwsListener implements Listener {
   readonly #stalled = new StalledStreams()
   readonly #scheme: 'http' | 'https'
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
-  readonly #countConnection = (_: HttpResponse, change: number): void => {
+  readonly #countConnection = (res: HttpResponse, change: number): void => {
     this.#connections += change
+    if (change > 0 && this.#connections > this.settings.connections) this.#turnAway(res)
   }
   /** Null once closed: the connections that are left end with their next answer. */
   #socket: ListenSocket | null = null
@@ -137,7 +144,7 @@ class UwsListener implements Listener {
     const head = this.#head
     head.begin()
     req.forEach(this.#addLine)
-    const refused = head.apply(x, this.settings) ?? this.#target(x, req) ?? this.#judgeCrowd()
+    const refused = head.apply(x, this.settings) ?? this.#target(x, req)
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
@@ -145,8 +152,14 @@ class UwsListener implements Listener {
     this.#pass(x, client, refused)
   }
 
-  #judgeCrowd(): Reply | null {
-    return this.#connections > this.settings.connections ? CROWDED : null
+  /**
+   * Ends a connection over the limit before its first request: idle connections count like busy ones, and those within
+   * the limit go on being served. With TLS there is nothing to answer on yet, because the handshake comes later.
+   */
+  #turnAway(res: HttpResponse): void {
+    this.#options.onTurnedAway()
+    if (this.#scheme === 'https') res.close()
+    else res.cork(() => answerCrowded(res))
   }
 
   #exchange(res: HttpResponse, req: HttpRequest): Exchange {
@@ -171,6 +184,13 @@ class UwsListener implements Listener {
     if (refused !== null) this.#gate.refuse(x, client, refused)
     else this.#gate.accept(x, client, this.settings)
   }
+}
+
+function answerCrowded(res: HttpResponse): void {
+  res.writeStatus('503 Service Unavailable')
+  res.writeHeader('content-type', 'application/problem+json')
+  res.writeHeader('retry-after', '1')
+  res.end(CROWDED, true)
 }
 
 function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import { TOY_CERTIFICATES } from '../../admin/testing/toy-certificate.js'
-import { startGateway, type TestGateway } from '../../testing/gateway.js'
+import { startGateway, type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin } from '../../testing/origin.js'
+import { connectRaw } from '../../testing/raw-connection.js'
 
-async function tlsGateway(t: TestContext): Promise<TestGateway> {
+async function tlsGateway(t: TestContext, connections = 100): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const certFile = join(dir, 'cert.pem')
@@ -16,7 +17,10 @@ async function tlsGateway(t: TestContext): Promise<TestGateway> {
   writeFileSync(certFile, TOY_CERTIFICATES.localhost.cert)
   writeFileSync(keyFile, TOY_CERTIFICATES.localhost.key)
   const origin = await echoOrigin(t)
-  return startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { tls: { certFile, keyFile } } })
+  return startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { tls: { certFile, keyFile }, limits: { connections } },
+  })
 }
 
 function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
@@ -58,4 +62,20 @@ test('a TLS listener refuses TLS 1.1', async (t) => {
     ciphers: 'DEFAULT:@SECLEVEL=0',
   })
   assert.match(text, /^error /)
+})
+
+test('a TLS listener closes a connection beyond the limit without an answer', async (t) => {
+  const gateway = await tlsGateway(t, 1)
+  const idle = await connectRaw(t, gateway.port)
+  await until(() => gateway.plane.connections === 1)
+  assert.match(await speak(gateway.port, {}), /^error /)
+  idle.reset()
+  await until(() => gateway.plane.connections === 0)
+  assert.match(await speak(gateway.port, {}), /^HTTP\/1\.1 200 /)
+})
+
+test('known limit: a TLS listener agrees on no protocol by ALPN', async (t) => {
+  const gateway = await tlsGateway(t)
+  const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+  assert.match(text, /^HTTP\/1\.1 200 /)
 })

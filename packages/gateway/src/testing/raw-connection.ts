@@ -1,0 +1,63 @@
+import net from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** A client's connection in the hands of a test, which decides when it reads, writes and goes away. */
+export interface RawConnection {
+  /** Everything received, as latin1. */
+  readonly text: string
+  readonly receivedBytes: number
+  readonly isClosed: boolean
+  send(bytes: string | Buffer): void
+  /** Sends each byte in a segment of its own. */
+  sendByteByByte(bytes: string): Promise<void>
+  /** Stops reading: the receive window fills. */
+  pause(): void
+  resume(): void
+  /** Says that nothing more will be sent, and goes on reading. */
+  halfClose(): void
+  /** Goes away with a reset. */
+  reset(): void
+}
+
+/** Opens a connection to a port of this machine; it ends with the test. */
+export async function connectRaw(t: TestContext, port: number): Promise<RawConnection> {
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+  const chunks: Buffer[] = []
+  let receivedBytes = 0
+  let isClosed = false
+  socket.on('data', (chunk: Buffer) => {
+    receivedBytes += chunk.length
+    chunks.push(chunk)
+  })
+  socket.on('error', () => {})
+  socket.on('end', () => socket.end())
+  socket.on('close', () => (isClosed = true))
+  t.after(() => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', reject)
+  })
+  return {
+    get text() {
+      return Buffer.concat(chunks).toString('latin1')
+    },
+    get receivedBytes() {
+      return receivedBytes
+    },
+    get isClosed() {
+      return isClosed
+    },
+    send: (bytes) => void socket.write(bytes as Buffer),
+    async sendByteByByte(bytes) {
+      for (const byte of bytes) {
+        if (socket.destroyed) return
+        socket.write(byte)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    },
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    halfClose: () => void socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+  }
+}
