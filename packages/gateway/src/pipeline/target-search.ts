@@ -19,7 +19,10 @@ const NONE_TRIED: readonly Target[] = []
 export class TargetSearch {
   readonly #upstream: Upstream
   readonly #x: Exchange
+  /** Targets that were left, and those that had no room. */
   #tried: readonly Target[] = NONE_TRIED
+  /** Targets left because no connection to them came about. */
+  #moves = 0
   /** The target that the exchange is at now. */
   target: Target | null = null
   /** The next attempt needs a connection that nothing was sent on before. */
@@ -58,12 +61,13 @@ export class TargetSearch {
    */
   goOn(attempt: FailedAttempt): boolean {
     const { failure, target, hasStarted, body } = attempt
-    if (failure.code === 'GW_BAD_REQUEST') return false
+    if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.maxRetries === 0) return false
     if (!hasStarted && failure.phase === 'connect') {
       if (body !== null && !body.canRestart) return false
+      if (this.#moves >= this.#upstream.maxRetries) return false
       const tried = [...this.#tried, target]
-      if (tried.length > this.#upstream.maxRetries || this.#upstream.choose(this.#x, tried) === null)
-        return false
+      if (!this.#upstream.hasOther(tried)) return false
+      this.#moves++
       this.#tried = tried
     } else {
       // A kept connection that the target closed just then; a new one tells (RFC 9112 section 9.3.1).
