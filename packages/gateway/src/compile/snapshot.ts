@@ -4,6 +4,7 @@ import type { Lease, PipelineContext } from '../pipeline/context.js'
 import type { Route } from '../pipeline/route.js'
 import type { Candidate, Predicate } from '../router/candidate.js'
 import { compileRouter, type Router } from '../router/router.js'
+import type { Network } from '../upstream/network.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { compileAction } from './action.js'
 import { ChainCompiler } from './chain.js'
@@ -18,6 +19,7 @@ export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
   readonly context: PipelineContext
+  readonly network: Network
 }
 
 /** A plan compiled to functions: what a worker serves with. Never changes; requests keep the one they began with. */
@@ -66,7 +68,7 @@ export async function compileSnapshot(
 ): Promise<Snapshot> {
   const closers: Closer[] = []
   try {
-    const upstreams = compileUpstreams(plan, options.shared, closers)
+    const upstreams = compileUpstreams(plan, options, closers)
     const candidates = await compileRoutes(plan, upstreams, { ...options, closers })
     return new Snapshot({ plan, digest, router: compileRouter(candidates), upstreams, closers })
   } catch (error) {

@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs'
 import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
 import type { TlsOptions } from '../upstream/connector.js'
+import type { Network } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
 import { UndiciTransport } from '../upstream/undici-transport.js'
 import { Upstream } from '../upstream/upstream.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
-/** Connections to a name are opened anew after this time, and so follow a changed record. */
-const MAX_CONNECTION_AGE_MS = 60_000
+/** Where upstreams that already serve are found, and how new ones connect. */
+export interface UpstreamSource {
+  readonly shared: SharedTable
+  readonly network: Network
+}
 
 /**
  * The upstreams of a plan by name. One whose description has not changed is the one that already serves, with its
@@ -15,28 +19,28 @@ const MAX_CONNECTION_AGE_MS = 60_000
  */
 export function compileUpstreams(
   plan: Plan,
-  shared: SharedTable,
+  { shared, network }: UpstreamSource,
   closers: Closer[],
 ): ReadonlyMap<string, Upstream> {
   const upstreams = new Map<string, Upstream>()
   for (const upstream of plan.upstreams) {
     const tls = readTls(upstream)
     const key = `upstream:${JSON.stringify([upstream, tls])}`
-    const { value, release } = shared.acquire(key, () => createUpstream(upstream, tls))
+    const { value, release } = shared.acquire(key, () => createUpstream(upstream, tls, network))
     closers.push(release)
     upstreams.set(upstream.name, value)
   }
   return upstreams
 }
 
-function createUpstream(plan: UpstreamPlan, tls: TlsOptions): Upstream {
+function createUpstream(plan: UpstreamPlan, tls: TlsOptions, network: Network): Upstream {
   return new Upstream(
     plan,
-    plan.targets.map((target) => createTarget(plan, target, tls)),
+    plan.targets.map((target) => createTarget(plan, target, tls, network)),
   )
 }
 
-function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions): Target {
+function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, network: Network): Target {
   const url = new URL(target.url)
   const isTls = url.protocol === 'https:'
   const transport = new UndiciTransport({
@@ -48,7 +52,7 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions): 
     connections: plan.connections,
     keepAliveMs: plan.keepAliveMs,
     maxHeaderBytes: plan.maxHeaderBytes,
-    maxConnectionAgeMs: MAX_CONNECTION_AGE_MS,
+    ...network,
   })
   return {
     origin: url.origin,

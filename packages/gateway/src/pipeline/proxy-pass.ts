@@ -11,11 +11,10 @@ import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
+import { TargetSearch } from './target-search.js'
 
 /** How far the response to the client has come. */
 type Delivery = 'none' | 'bodiless' | 'held' | 'streaming' | 'whole' | 'draining'
-
-const NONE_TRIED: readonly Target[] = []
 
 /**
  * Takes a request to its upstream and the response back:
@@ -31,11 +30,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   readonly #x: Exchange
   readonly #client: ClientStream
   readonly #action: ProxyAction
+  readonly #search: TargetSearch
   #body: RequestBody | null = null
-  #target: Target | null = null
-  #tried: readonly Target[] = NONE_TRIED
   #attempt: Attempt | null = null
-  #isFresh = false
   #hasStarted = false
   #hasHead = false
   /** The response ended while its hooks still waited; one to HEAD cannot be paused. */
@@ -50,6 +47,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#x = flow.x
     this.#client = flow.client
     this.#action = action
+    this.#search = new TargetSearch(action.upstream, flow.x)
   }
 
   start(): void {
@@ -107,24 +105,13 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   // Attempts.
 
   #next(): void {
-    const target = this.#chooseWithRoom()
+    const target = this.#search.take()
     if (target === null) {
       this.#shed()
       return
     }
-    this.#target = target
-    target.active++
     this.#x.target = target.origin
     this.#flow.run(this.#flow.route.chain.attempt, 'dispatch')
-  }
-
-  /** The next target with a free connection or a free place in its queue. */
-  #chooseWithRoom(): Target | null {
-    for (;;) {
-      const target = this.#action.upstream.choose(this.#x, this.#tried)
-      if (target === null || target.active < target.capacity) return target
-      this.#tried = [...this.#tried, target]
-    }
   }
 
   #shed(): void {
@@ -141,7 +128,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   dispatch(): void {
     const x = this.#x
-    const target = this.#target!
+    const target = this.#search.target!
     const { host, target: rewritten, timeouts } = this.#action
     x.attempts++
     target.attempts++
@@ -156,9 +143,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
     }
-    const attempt = target.transport.dispatch(request, this, this.#isFresh)
+    const attempt = target.transport.dispatch(request, this, this.#search.isFresh)
     // A failure at once has already gone on to the next attempt, or ended the flow.
-    if (this.#target === target && !this.#flow.isOver && this.#attempt === null) this.#attempt = attempt
+    if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
+      this.#attempt = attempt
   }
 
   onStarted(): void {
@@ -179,23 +167,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     else if (target === null || !this.#retry(failure, target)) this.#flow.refuse(this.#refusalOf(failure))
   }
 
-  /** Tries once more where the target cannot have acted on the request, or acting twice does no harm. */
   #retry(failure: Failure, target: Target): boolean {
-    const { upstream } = this.#action
-    if (failure.code === 'GW_BAD_REQUEST' || this.#hasHead) return false
-    if (!this.#hasStarted && failure.phase === 'connect') {
-      if (this.#body !== null && !this.#body.canRestart) return false
-      const tried = [...this.#tried, target]
-      if (tried.length > upstream.maxRetries || upstream.choose(this.#x, tried) === null) return false
-      this.#tried = tried
-    } else {
-      // A kept connection that the target closed just then; a new one tells (RFC 9112 section 9.3.1).
-      const isSafe = isIdempotent(this.#x.method) && (this.#body?.isReplayable ?? true)
-      if (failure.code !== 'GW_UPSTREAM_RESET' || this.#isFresh || !isSafe) return false
-      this.#isFresh = true
-    }
-    if (!upstream.budget.spend()) return false
-    upstream.retries++
+    const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body }
+    if (this.#hasHead || !this.#search.goOn(attempt)) return false
     this.#next()
     return true
   }
@@ -335,17 +309,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   }
 
   #releaseTarget(): Target | null {
-    const target = this.#target
     this.#attempt = null
-    this.#target = null
-    if (target !== null) target.active--
-    return target
+    return this.#search.release()
   }
-}
-
-/** RFC 9110 section 9.2.2. */
-function isIdempotent(method: string): boolean {
-  return (
-    method === 'GET' || method === 'HEAD' || method === 'PUT' || method === 'DELETE' || method === 'OPTIONS'
-  )
 }

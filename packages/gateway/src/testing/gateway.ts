@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { ListenerPlan, Load, LogPlan, Plan, RoutePlan, TimeoutsPlan, UpstreamPlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
+import type { Network } from '../upstream/network.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'
@@ -109,11 +110,18 @@ export interface TestGateway {
   reload(wish: PlanWish): Promise<void>
 }
 
+export interface TestGatewayOptions {
+  readonly catalog?: Catalog
+  readonly worker?: number
+  readonly port?: number
+  readonly network?: Network
+}
+
 /** Starts a data plane on a free port; drains it when the test ends. */
 export async function startGateway(
   t: TestContext,
   wish: PlanWish,
-  options: { readonly catalog?: Catalog; readonly worker?: number; readonly port?: number } = {},
+  options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const port = options.port ?? (await closedPort())
   const events: { event: string; fields: object }[] = []
@@ -123,6 +131,7 @@ export async function startGateway(
     version: 'test',
     ports: { '127.0.0.1:0': port },
     report: (event, fields) => events.push({ event, fields }),
+    ...(options.network === undefined ? {} : { network: options.network }),
   })
   const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()
   t.after(() => plane.drain(500))

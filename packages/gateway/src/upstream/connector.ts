@@ -18,6 +18,7 @@ export interface ConnectorOptions {
   readonly tls: TlsOptions | null
   /** For the name, the TCP and the TLS handshake together. */
   readonly timeoutMs: number
+  readonly lookup: net.LookupFunction
 }
 
 /**
@@ -33,8 +34,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   }
 }
 
-function connectPlain(options: ConnectorOptions): net.Socket {
-  return net.connect({ host: options.host, port: options.port })
+function connectPlain({ host, port, lookup }: ConnectorOptions): net.Socket {
+  return net.connect({ host, port, lookup })
 }
 
 function connectTls(options: ConnectorOptions, secure: TlsOptions): tls.TLSSocket {
@@ -42,6 +43,7 @@ function connectTls(options: ConnectorOptions, secure: TlsOptions): tls.TLSSocke
   return tls.connect({
     host: options.host,
     port: options.port,
+    lookup: options.lookup,
     servername,
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',

@@ -8,11 +8,12 @@ const MAX_TOKENS = 1000
  */
 export class RetryBudget {
   readonly #ratio: number
-  #tokens = RESERVE
+  #tokens: number
 
-  /** @param ratio retries per request, 0 to 1. */
+  /** @param ratio retries per request, 0 to 1; 0 allows none at all. */
   constructor(ratio: number) {
     this.#ratio = ratio
+    this.#tokens = ratio === 0 ? 0 : RESERVE
   }
 
   earn(): void {

@@ -9,11 +9,16 @@ export class Upstream {
   readonly name: string
   readonly targets: readonly Target[]
   readonly budget: RetryBudget
-  /** Attempts after the first that a request may make because no connection came about. */
+  /**
+   * Attempts after the first that a request may make because no connection came about; the one after a kept connection
+   * died is not counted. 0: none of either.
+   */
   readonly maxRetries: number
   retries = 0
   /** Requests refused because every target was full. */
   shed = 0
+  /** Those with a weight: a target without one keeps what it has, and gets nothing more. */
+  readonly #serving: readonly Target[]
   readonly #primaries: readonly Target[]
   readonly #failovers: readonly Target[]
   readonly #balancer: Balancer
@@ -24,19 +29,25 @@ export class Upstream {
     this.targets = targets
     this.budget = new RetryBudget(plan.retry.budget)
     this.maxRetries = plan.retry.attempts
-    this.#primaries = targets.filter((target) => !target.isFailover)
-    this.#failovers = targets.filter((target) => target.isFailover)
+    this.#serving = targets.filter((target) => target.weight > 0)
+    this.#primaries = this.#serving.filter((target) => !target.isFailover)
+    this.#failovers = this.#serving.filter((target) => target.isFailover)
     this.#hashOn = plan.balance === 'hash' ? plan.hashOn : null
     this.#balancer = createBalancer(plan.balance, this.#primaries)
   }
 
   /** The next target to try; null when all were. */
   choose(x: Exchange, tried: readonly Target[]): Target | null {
-    if (this.targets.length === 1) return tried.length === 0 ? this.targets[0]! : null
+    if (this.#serving.length === 1) return tried.length === 0 ? this.#serving[0]! : null
     const key = this.#hashOn === null ? null : hashKey(x, this.#hashOn)
     return (
       this.#balancer.pick(this.#primaries, tried, key) ?? this.#balancer.pick(this.#failovers, tried, null)
     )
+  }
+
+  /** Whether `choose` would find one more. */
+  hasOther(tried: readonly Target[]): boolean {
+    return this.#serving.some((target) => !tried.includes(target))
   }
 
   async close(): Promise<void> {

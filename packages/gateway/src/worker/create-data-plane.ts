@@ -10,6 +10,7 @@ import { Metrics } from '../telemetry/metrics.js'
 import { RequestIds } from '../telemetry/request-id.js'
 import type { Sample } from '../telemetry/sample.js'
 import { TimerWheel } from '../telemetry/timer-wheel.js'
+import { type Network, systemNetwork } from '../upstream/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared } from './data-plane.js'
@@ -25,6 +26,8 @@ export interface DataPlaneOptions {
   /** Listener address to the port chosen for it, where the plan says port 0. */
   readonly ports: Readonly<Record<string, number>>
   readonly report: (event: string, fields: object) => void
+  /** Default: the system's. */
+  readonly network?: Network
 }
 
 /** How often a drain looks whether the last request has ended. */
@@ -47,6 +50,7 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
+  readonly #network: Network
   readonly #log = new SwitchedSink(noneSink)
   readonly #context
   readonly #gate: GatewayGate
@@ -58,6 +62,7 @@ class WorkerDataPlane implements DataPlane {
   constructor(options: DataPlaneOptions) {
     this.#options = options
     this.#shared = new SharedTable(closeShared)
+    this.#network = options.network ?? systemNetwork()
     this.#context = {
       wheel: new TimerWheel(),
       metrics: new Metrics(),
@@ -90,6 +95,7 @@ class WorkerDataPlane implements DataPlane {
       catalog,
       shared: this.#shared,
       context: this.#context,
+      network: this.#network,
     })
     const opened: OpenListener[] = []
     let sink: LogSink | null = null

@@ -29,7 +29,12 @@ test('a load whose listener cannot be opened leaves no log writer behind', { ski
   const failing = gateway.reload({
     upstreams: [{ urls: ['http://127.0.0.1:1'] }],
     listener: { address: `127.0.0.1:${port}`, port },
-    log: { sink: 'file', fields: 'standard', file: { dir, maxBytes: 8 * MB, segmentBytes: MB }, elasticsearch: null },
+    log: {
+      sink: 'file',
+      fields: 'standard',
+      file: { dir, maxBytes: 8 * MB, segmentBytes: MB },
+      elasticsearch: null,
+    },
   })
   await assert.rejects(failing, /cannot listen/)
   await until(() => threads() === before)

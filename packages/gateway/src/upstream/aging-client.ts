@@ -1,0 +1,45 @@
+import type net from 'node:net'
+import { type buildConnector, Client } from 'undici'
+
+export interface ConnectionAge {
+  readonly connector: buildConnector.connector
+  readonly maxMs: number
+}
+
+/** Connections that were opened together are renewed over this last part of their time, not in one moment. */
+const SPREAD = 0.1
+
+/**
+ * An undici client, which is one connection, that opens a new one when the old one has reached its age: at once when it
+ * is idle, else behind the response that is on its way. No request is lost by it.
+ *
+ * undici's own `clientTtl` is not used: a pool that has all its connections and finds them old closes them on the arrival
+ * of a request, opens none in their place, and leaves that request lying until another one comes.
+ */
+export function createAgingClient(origin: URL, options: Client.Options, age: ConnectionAge): Client {
+  let old: net.Socket | null = null
+  const connect: buildConnector.connector = (target, done) => {
+    age.connector(target, (...result) => {
+      if (result[1] !== null) watch(result[1])
+      done(...result)
+    })
+  }
+  const client = new Client(origin, { ...options, connect })
+  const renew = (socket: net.Socket): void => {
+    if (client.stats.size === 0) socket.destroy()
+    else old = socket
+  }
+  const watch = (socket: net.Socket): void => {
+    const timer = setTimeout(renew, age.maxMs * (1 - SPREAD * Math.random()), socket)
+    timer.unref()
+    socket.once('close', () => {
+      clearTimeout(timer)
+      if (old === socket) old = null
+    })
+  }
+  // The client has become free. The pool hears of it after this listener, so that it cannot have given out the connection.
+  client.on('drain', () => {
+    if (old !== null) renew(old)
+  })
+  return client
+}

@@ -1,0 +1,140 @@
+import type { Dispatcher } from 'undici'
+import { failureOf } from './failure.js'
+import type { Attempt, AttemptObserver, Failure } from './transport.js'
+
+/** 1xx responses in front of one final response; a target that sends more is cut off. */
+const MAX_INFORMATIONAL = 16
+
+const TOO_MANY_INFORMATIONAL: Failure = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the target sent too many informational responses',
+  phase: 'exchange',
+}
+const BAD_STATUS: Failure = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the status of the response is out of range',
+  phase: 'exchange',
+}
+
+/** Whom an attempt gives its place among the connections back to. */
+export interface PlaceOwner {
+  /** The attempt was given up; if it still waits for a place it no longer wants one. */
+  leaveLine(attempt: UndiciAttempt): void
+  /** undici is done with an attempt that had a place. */
+  onPlaceFree(): void
+}
+
+/** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
+export class UndiciAttempt implements Attempt, Dispatcher.DispatchHandler {
+  readonly #observer: AttemptObserver
+  readonly #places: PlaceOwner
+  readonly #isHead: boolean
+  #abort: ((error?: Error) => void) | null = null
+  #resume: (() => void) | null = null
+  #informational = 0
+  #status = 0
+  #isPaused = false
+  #isOver = false
+  #hasPlace = true
+
+  constructor(observer: AttemptObserver, places: PlaceOwner, isHead: boolean) {
+    this.#observer = observer
+    this.#places = places
+    this.#isHead = isHead
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#resume?.()
+  }
+
+  abort(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    // Without a connection there is nothing to abort; undici reports the attempt when it comes to it.
+    if (this.#abort === null) this.#places.leaveLine(this)
+    else this.#abort()
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort
+    if (this.#isOver) abort()
+    else this.#observer.onStarted()
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (this.#isOver) return true
+    if (status < 200) return this.#onInformational()
+    if (status > 599) return this.#fail(BAD_STATUS)
+    this.#status = status
+    this.#resume = resume
+    this.#observer.onHead(status, toHeaderList(raw))
+    return !this.#isPaused
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#isOver) return true
+    this.#observer.onData(chunk)
+    return !this.#isPaused
+  }
+
+  onComplete(): void {
+    this.#freePlace()
+    this.#end()
+  }
+
+  onError(error: Error): void {
+    this.#freePlace()
+    if (this.#isOver) return
+    // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
+    if (isLengthMismatch(error) && (this.#isHead || this.#status === 304 || this.#status === 204)) this.#end()
+    else this.#fail(failureOf(error))
+  }
+
+  #onInformational(): boolean {
+    this.#informational++
+    return this.#informational > MAX_INFORMATIONAL ? this.#fail(TOO_MANY_INFORMATIONAL) : true
+  }
+
+  #freePlace(): void {
+    if (!this.#hasPlace) return
+    this.#hasPlace = false
+    this.#places.onPlaceFree()
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#observer.onEnd()
+  }
+
+  #fail(failure: Failure): boolean {
+    this.#isOver = true
+    this.#observer.onFailure(failure)
+    this.#abort?.()
+    return true
+  }
+}
+
+function isLengthMismatch(error: Error): boolean {
+  return 'code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+}
+
+/** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */
+interface Latin1Buffer extends Buffer {
+  latin1Slice(): string
+}
+
+function toHeaderList(raw: readonly Buffer[]): string[] {
+  const list: string[] = new Array<string>(raw.length)
+  for (let i = 0; i < raw.length; i += 2) {
+    list[i] = (raw[i] as Latin1Buffer).latin1Slice().toLowerCase()
+    list[i + 1] = (raw[i + 1] as Latin1Buffer).latin1Slice()
+  }
+  return list
+}

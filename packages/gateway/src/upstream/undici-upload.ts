@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream'
+import { SpillFile } from './spill-file.js'
+import type { Upload } from './transport.js'
+
+/** Upload bytes held while the target does not read. */
+const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
+/** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
+const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
+
+/** The request body as the Readable that undici wants. What comes in spite of a pause waits in a file. */
+export class UndiciUpload extends Readable implements Upload {
+  readonly length: number
+  readonly #onDrain: () => void
+  readonly #spill = new SpillFile()
+  #isFull = false
+  #hasEnded = false
+
+  constructor(length: number, onDrain: () => void) {
+    super({ highWaterMark: UPLOAD_HIGH_WATER_BYTES })
+    this.length = length
+    this.#onDrain = onDrain
+    // An early response makes undici destroy the body; that is no error of ours.
+    this.on('error', () => {})
+  }
+
+  override _read(): void {
+    if (!this.#spill.isEmpty) this.#pushSpilled()
+    else if (this.#isFull) {
+      this.#isFull = false
+      this.#onDrain()
+    }
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#spill.close()
+    done(error)
+  }
+
+  add(chunk: Uint8Array): boolean {
+    if (this.destroyed) return true
+    if (this.#isFull && this.readableLength > UPLOAD_MAX_BYTES) return this.#spillChunk(chunk)
+    if (!this.#spill.isEmpty) return this.#spillChunk(chunk)
+    const hasRoom = this.push(Buffer.from(chunk))
+    if (!hasRoom) this.#isFull = true
+    return hasRoom
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    if (!this.destroyed && this.#spill.isEmpty) this.push(null)
+  }
+
+  #spillChunk(chunk: Uint8Array): boolean {
+    try {
+      this.#spill.append(chunk)
+    } catch (error) {
+      this.destroy(error as Error)
+    }
+    return false
+  }
+
+  #pushSpilled(): void {
+    this.push(this.#spill.take(UPLOAD_HIGH_WATER_BYTES))
+    if (this.#spill.isEmpty && this.#hasEnded) this.push(null)
+  }
+}
