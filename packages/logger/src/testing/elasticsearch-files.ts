@@ -1,6 +1,6 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ElasticsearchOptions } from './elasticsearch.js'
 import type { ElasticsearchAccess } from './elasticsearch-endpoint.js'
 import { giveToServer, openTheWay } from './elasticsearch-user.js'
@@ -23,9 +23,15 @@ interface Preparation extends ElasticsearchOptions {
 
 /** Writes what a node reads when it starts; data, password and certificates of an earlier start are kept. */
 export function prepareElasticsearch(preparation: Preparation): ElasticsearchFiles {
-  const { home, dir } = preparation
-  const [config, data, logs, tmp] = ['config', 'data', 'logs', 'tmp'].map((name) => join(dir, name))
-  const folders = { config: config!, data: data!, logs: logs!, tmp: tmp! }
+  const { home } = preparation
+  // The server takes a relative path for one below its own folder.
+  const dir = resolve(preparation.dir)
+  const folders = {
+    config: join(dir, 'config'),
+    data: join(dir, 'data'),
+    logs: join(dir, 'logs'),
+    tmp: join(dir, 'tmp'),
+  }
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true })
   cpSync(join(home, 'config'), folders.config, { recursive: true })
   const access = preparation.security === true ? grantAccess(dir, folders.config) : null
