@@ -4,12 +4,12 @@ import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 export class LogLedger {
   #departed = EMPTY_LOG
 
-  /** What an ended worker still held in memory is lost, and counted so. */
+  /** What an ended worker still held is lost, unless it lies in a spool: then a living worker counts it again. */
   depart(log: LogIdentity): void {
-    const { inMemory } = log
-    const lost =
-      inMemory === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: inMemory, droppedBy: { worker: inMemory } }
-    this.#departed = sum(sum(this.#departed, { ...log, inMemory: 0 }), lost)
+    const lost = log.onDisk + log.inMemory - log.inherited
+    const settled = { ...log, received: log.received - log.inherited, onDisk: 0, inMemory: 0, inherited: 0 }
+    const loss = lost === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: lost, droppedBy: { worker: lost } }
+    this.#departed = sum(sum(this.#departed, settled), loss)
   }
 
   total(live: Iterable<LogIdentity>): LogIdentity {
@@ -31,5 +31,6 @@ function sum(a: LogIdentity, b: LogIdentity): LogIdentity {
     droppedBy,
     onDisk: a.onDisk + b.onDisk,
     inMemory: a.inMemory + b.inMemory,
+    inherited: a.inherited + b.inherited,
   }
 }

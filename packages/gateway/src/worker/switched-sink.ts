@@ -36,7 +36,7 @@ export class SwitchedSink implements LogSink {
 
 /** The sum of several sinks' counts. */
 export function addIdentities(identities: readonly LogIdentity[]): LogIdentity {
-  const sum = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+  const sum = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0, inherited: 0 }
   const droppedBy: Record<string, number> = {}
   for (const identity of identities) {
     sum.received += identity.received
@@ -45,6 +45,7 @@ export function addIdentities(identities: readonly LogIdentity[]): LogIdentity {
     sum.dropped += identity.dropped
     sum.onDisk += identity.onDisk
     sum.inMemory += identity.inMemory
+    sum.inherited += identity.inherited
     for (const [reason, count] of Object.entries(identity.droppedBy)) {
       droppedBy[reason] = (droppedBy[reason] ?? 0) + count
     }

@@ -46,6 +46,12 @@ export function isOwnerAlive(root: string, name: string, nowMs: number, modified
   return startOf(owner.pid) === owner.started && exists(owner.pid)
 }
 
+/** Whether an owner is, or was, a thread of this process. */
+export function isOwnedByThisProcess(root: string, name: string): boolean {
+  const owner = readOwner(lockPath(root, name))
+  return owner?.host === hostname() && owner.pid === process.pid && owner.started === startOf(process.pid)
+}
+
 /** Where an owner's lock lies. */
 export function lockPath(root: string, name: string): string {
   return join(root, `${name}.lock`)

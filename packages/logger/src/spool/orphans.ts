@@ -1,6 +1,8 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOwnerAlive, lockPath } from './lock.js'
+import { isOwnedByThisProcess, isOwnerAlive, lockPath } from './lock.js'
+import { takeLost } from './mark.js'
+import { isOwnerName } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
 
 /** What was found in directories whose owners are gone. */
@@ -9,6 +11,8 @@ export interface Inheritance {
   readonly segments: readonly Segment[]
   /** Files with a torn end. */
   readonly torn: number
+  /** Records that ended with their process before they were on disk. */
+  readonly lost: number
   /** What could not be taken over, or empty. */
   readonly problem: string
 }
@@ -29,9 +33,10 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
   const segments: Segment[] = []
   const problems: string[] = []
   let torn = 0
+  let lost = 0
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue
     const [made = '', taken = made] = entry.name.split(OWNED_BY)
+    if (!entry.isDirectory() || !isOwnerName(made)) continue
     if (taken === owner || isOwnerAlive(root, taken, nowMs, modifiedMs(lockPath(root, taken)))) continue
     const dir = join(root, `${made}${OWNED_BY}${owner}`)
     try {
@@ -39,6 +44,9 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
       const found = segmentsIn(dir, made)
       segments.push(...found.segments)
       torn += found.torn
+      // What a thread of this process has lost, its owner has counted.
+      const died = takeLost(root, taken)
+      if (!isOwnedByThisProcess(root, taken)) lost += died
       rmSync(lockPath(root, taken), { force: true })
       if (found.segments.length === 0) removeEmpty(dir)
     } catch (error) {
@@ -48,7 +56,7 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
     }
   }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
-  return { segments: segments.sort(byAge), torn, problem }
+  return { segments: segments.sort(byAge), torn, lost, problem }
 }
 
 /** Removes a spool directory that holds nothing any more. */
