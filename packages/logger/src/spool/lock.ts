@@ -2,8 +2,6 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-/** An owner shows so often that it lives. */
-export const TOUCH_EVERY_MS = 5000
 /** An owner whose process cannot be looked at, on another machine or in this very process, is gone after this silence. */
 const SILENT_AFTER_MS = 30_000
 
