@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { SpoolCount } from '../hand-off/hand-off.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
-import { openTarget, type TargetOptions } from '../target/open-target.js'
+import { lateTarget } from '../target/late-target.js'
+import type { TargetOptions } from '../target/open-target.js'
 import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 import { Shipper } from './shipper.js'
@@ -41,7 +42,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const before = count[1]!
   const encoded = () => count[0]! - before
   const spool = new Spool({ root: dir, owner, encoded, ...bounds }, tell)
-  const target = openTarget(targetOptions, (problem) => tell({ problem }))
+  // A client takes its time to load, and records must not wait for that before they are on disk.
+  const target = lateTarget(async () => {
+    const { openTarget } = await import('../target/open-target.js')
+    return openTarget(targetOptions, (problem) => tell({ problem }))
+  })
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner), tell })
   const timers = [
     setInterval(() => {
