@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { assertIdentity, until } from '../../testing.js'
+import { makeCertificates } from '../../testing/make-certificates.js'
+import { assertIdentity, scratchDir, until } from '../../testing.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { type Shipping, shipTo } from '../testing/shipping.js'
 import {
@@ -77,6 +80,35 @@ test('the request says who we are, signed and compressed, as it was asked for', 
   t.after(() => bearer.close())
   await bearer.deliver(sampleShipment(['{"id":"c"}']))
   assert.equal(receiver.posts[1]?.headers['authorization'], 'Bearer t0k')
+})
+
+test('an https receiver is checked against its authorities, and a missing file of them is an outage', async (t) => {
+  const dir = scratchDir()
+  const caFile = makeCertificates(dir)
+  const bodies: string[] = []
+  const server = createServer(
+    { key: readFileSync(join(dir, 'node.key')), cert: readFileSync(join(dir, 'node.pem')) },
+    (request, response) => {
+      request.setEncoding('utf8').on('data', (chunk: string) => bodies.push(chunk))
+      request.on('end', () => response.writeHead(204).end())
+    },
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const kinds: string[] = []
+  for (const tls of [
+    { caFile, insecure: false },
+    { caFile: null, insecure: true },
+    { caFile: null, insecure: false },
+    { caFile: '/nowhere/ca.pem', insecure: false },
+  ]) {
+    const target = new WebhookTarget({ ...OPTIONS, url, tls })
+    t.after(() => target.close())
+    kinds.push((await target.deliver(sampleShipment(['{"id":"a"}']))).kind)
+  }
+  assert.deepEqual(kinds, ['answered', 'answered', 'failed', 'failed'])
+  assert.deepEqual(bodies, ['{"id":"a"}\n', '{"id":"a"}\n'])
 })
 
 const reset: Mood = (_, __, request) => request.socket.resetAndDestroy()
