@@ -94,7 +94,7 @@ export class Shipper {
     if (this.#isEnding && delivery.kind !== 'answered') return all()
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()
-      this.#outage.failed()
+      this.#outage.failed(delivery.afterMs)
       this.#options.tell({ problem: `the traffic log waits: ${delivery.reason}` })
       return all()
     }

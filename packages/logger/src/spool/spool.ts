@@ -280,7 +280,7 @@ export class Spool {
   }
 
   #fullText(): string {
-    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see log.elasticsearch.spool`
+    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see the spool of the log's target`
   }
 }
 
