@@ -40,7 +40,16 @@ test('every record is on disk, in order, when the sink is closed', async () => {
   assertIdentity(sink.identity())
   assert.deepEqual(
     { ...sink.identity() },
-    { received: 5000, indexed: 5000, dead: 0, dropped: 0, droppedBy: {}, onDisk: 0, inMemory: 0 },
+    {
+      received: 5000,
+      indexed: 5000,
+      dead: 0,
+      dropped: 0,
+      droppedBy: {},
+      onDisk: 0,
+      inMemory: 0,
+      inherited: 0,
+    },
   )
   assert.deepEqual(idsIn(dir), [...numbered('r', 5000)])
 })

@@ -40,7 +40,6 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
     if (taken === owner || isOwnerAlive(root, taken, nowMs, modifiedMs(lockPath(root, taken)))) continue
     const dir = join(root, `${made}${OWNED_BY}${owner}`)
     try {
-      if (!isSpool(join(root, entry.name))) continue
       renameSync(join(root, entry.name), dir)
       const found = segmentsIn(dir, made)
       segments.push(...found.segments)
@@ -67,12 +66,6 @@ export function removeEmpty(dir: string): void {
   } catch {
     // Something is in it, or it is gone: both are as they should be.
   }
-}
-
-/** Dead letters, and whatever else lies in a directory that an operator has chosen, are nobody's spool. */
-function isSpool(dir: string): boolean {
-  const files = readdirSync(dir)
-  return files.length === 0 || files.some((file) => parseSegmentName(file) !== null)
 }
 
 function segmentsIn(dir: string, prefix: string): { readonly segments: Segment[]; readonly torn: number } {
