@@ -10,6 +10,8 @@ export {
 export { formatRecordLine, type LineOptions } from './reader/record-line.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
 export { type TailOptions, type TrafficTail, tailSegments } from './reader/tail.js'
+export { RecordDecryptor } from './privacy/record-decryptor.js'
+export type { PrivacyOptions, PrivacyRule } from './privacy/privacy-options.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
 export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'

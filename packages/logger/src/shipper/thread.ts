@@ -1,4 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { batchPrivacy } from '../privacy/batch-privacy.js'
+import type { PrivacyOptions } from '../privacy/privacy-options.js'
 import { Spool } from '../spool/spool.js'
 import { openTarget, type TargetOptions } from '../target/open-target.js'
 import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
@@ -15,6 +17,8 @@ export interface ShipperThreadOptions {
   /** The worker's index, for the ids of records. */
   readonly worker: number
   readonly target: TargetOptions
+  /** Applied to every record before it is spooled; null: records are kept as they come. */
+  readonly privacy: PrivacyOptions | null
 }
 
 /** How often segments that have waited long enough are sealed. */
@@ -28,10 +32,11 @@ const SHIPPING_SHARE = 0.8
 
 /** Entry of the thread that spools and ships a worker's records. */
 function serve(port: NonNullable<typeof parentPort>): void {
-  const { target: targetOptions, dir, worker, ...bounds } = workerData as ShipperThreadOptions
+  const { target: targetOptions, dir, worker, privacy: rules, ...bounds } = workerData as ShipperThreadOptions
   const tell = (change: Partial<Receipt>): void => {
     port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
   }
+  const privacy = batchPrivacy(rules)
   const owner = ownerName(worker)
   const spool = new Spool({ root: dir, owner, ...bounds }, tell)
   const target = openTarget(targetOptions, (problem) => tell({ problem }))
@@ -49,7 +54,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
   ]
   port.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
-      spool.append(Buffer.from(message.buffer, 0, message.length), message.records)
+      const received = Buffer.from(message.buffer, 0, message.length)
+      const { lines, problem } = privacy?.redacted(received) ?? { lines: received, problem: '' }
+      if (problem !== '') tell({ problem })
+      spool.append(lines, message)
       shipper.pump()
       return
     }

@@ -1,0 +1,140 @@
+import { Edits } from './edits.js'
+import { structureOf } from './formats/format-of.js'
+import { looseScan } from './formats/loose.js'
+import { PLAIN } from './formats/syntax.js'
+import type { Place, Scan, Visitor } from './formats/visitor.js'
+import { applyRegex, applyTypes } from './pattern-rules.js'
+import { open, type Piece, textOf } from './piece.js'
+import type { AreaRules, Found, NameRule } from './rules.js'
+import type { TextContext } from './text-context.js'
+
+/** Texts within texts, at most. */
+const MAX_DEPTH = 4
+/** No type of value is shorter. */
+const SHORTEST_VALUE = 5
+
+/**
+ * A text without the values that the rules find, or null when they find nothing.
+ * @throws Error when it is nested too deep to be looked through.
+ */
+export function redactedText(
+  text: string,
+  scans: readonly Scan[],
+  context: TextContext,
+): readonly Piece[] | null {
+  let pieces: readonly Piece[] = [open(text)]
+  let isClean = scans.length > 0
+  for (const scan of scans) {
+    const visit = new TextVisit(textOf(pieces), context)
+    isClean = scan(visit.text, visit) && isClean
+    pieces = visit.edits.pieces() ?? pieces
+  }
+  // What is not of the format, its scanner may have misread: the whole text is looked through as text, too.
+  if (!isClean) pieces = applyTypes(looselyRedacted(pieces, context), context)
+  if (context.depth === 0) pieces = applyRegex(pieces, context)
+  return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
+}
+
+/** A text that is one value, such as that of a header field; it may hold another text. */
+export function redactedValue(text: string, context: TextContext): readonly Piece[] | null {
+  const scan = structureOf(text)
+  if (scan === null) {
+    const types = applyTypes([open(text)], context)
+    const pieces = context.depth === 0 ? applyRegex(types, context) : types
+    return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
+  }
+  if (context.depth >= MAX_DEPTH) throw new Error('texts are nested too deep')
+  return redactedText(text, [scan], context)
+}
+
+/** What a rule that takes a value leaves of it; null deletes it. */
+export function takenValue(rule: NameRule, found: Found, context: TextContext): readonly Piece[] | null {
+  context.findings.add(rule)
+  if (typeof rule.action === 'string') return null
+  return applyTypes([rule.action(found)], context)
+}
+
+/** The first rule that takes values under this name, or null; those that only look are noted. */
+export function takingRule(name: string, { rules, findings }: TextContext): NameRule | null {
+  const named = rules.named(name)
+  for (const rule of named) {
+    if (rule.action !== 'detect') return rule
+    findings.add(rule)
+  }
+  return null
+}
+
+function looselyRedacted(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
+  const scan = looseScanOf(context.rules)
+  if (scan === null) return pieces
+  return pieces.flatMap((piece) => {
+    if (piece.isOpaque) return [piece]
+    const visit = new TextVisit(piece.text, context)
+    scan(piece.text, visit)
+    return visit.edits.pieces() ?? [piece]
+  })
+}
+
+const looseScans = new WeakMap<AreaRules, Scan>()
+
+function looseScanOf(rules: AreaRules): Scan | null {
+  if (rules.names.length === 0) return null
+  const known = looseScans.get(rules)
+  if (known !== undefined) return known
+  const scan = looseScan(rules.names)
+  looseScans.set(rules, scan)
+  return scan
+}
+
+/** Changes a text while its scanner goes through it. */
+class TextVisit implements Visitor {
+  readonly text: string
+  readonly edits: Edits
+  readonly #context: TextContext
+
+  constructor(text: string, context: TextContext) {
+    this.text = text
+    this.edits = new Edits(text)
+    this.#context = context
+  }
+
+  takes(name: string): boolean {
+    return takingRule(name, this.#context) !== null
+  }
+
+  take(name: string, place: Place): void {
+    const rule = takingRule(name, this.#context)!
+    const pieces = takenValue(rule, this.#found(place), this.#context)
+    if (pieces === null) this.edits.replace(...place.outer(this.edits.end), [])
+    else this.edits.replace(place.start, place.end, written(pieces, place))
+  }
+
+  leaf(place: Place): void {
+    if (place.end - place.start < SHORTEST_VALUE) return
+    const { syntax, start, end } = place
+    const { wrap, depth, ...context } = this.#context
+    const text = syntax.decode(this.text.slice(start, end))
+    const pieces = redactedValue(text, {
+      ...context,
+      isCut: context.isCut && end === this.text.length,
+      depth: depth + 1,
+      wrap: (inner) => wrap(syntax.encode(inner)),
+    })
+    if (pieces !== null) this.edits.replace(start, end, written(pieces, place))
+  }
+
+  #found({ start, end, syntax, isUnquoted, isContainer }: Place): Found {
+    const raw = this.text.slice(start, end)
+    const { wrap } = this.#context
+    return { text: isContainer ? raw : syntax.decode(raw), written: wrap(raw), isUnquoted, isContainer }
+  }
+}
+
+/** The pieces of a value as they are written at its place. */
+function written(pieces: readonly Piece[], { syntax, isUnquoted }: Place): readonly Piece[] {
+  const inner =
+    syntax === PLAIN
+      ? pieces
+      : pieces.map((piece) => (piece.isOpaque ? piece : open(syntax.encode(piece.text))))
+  return isUnquoted ? [open('"'), ...inner, open('"')] : inner
+}
