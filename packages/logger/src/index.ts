@@ -1,5 +1,7 @@
 export { type FileSinkOptions, openFileSink } from './file-sink.js'
 export { noneSink } from './none-sink.js'
+export { RecordDecryptor } from './privacy/record-decryptor.js'
+export { LineSplitter } from './reader/line-splitter.js'
 export {
   type Criterion,
   type FilterRequest,
@@ -10,8 +12,6 @@ export {
 export { formatRecordLine, type LineOptions } from './reader/record-line.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
 export { type TailOptions, type TrafficTail, tailSegments } from './reader/tail.js'
-export { RecordDecryptor } from './privacy/record-decryptor.js'
-export type { PrivacyOptions, PrivacyRule } from './privacy/privacy-options.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
 export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'

@@ -1,6 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
+import { logPrivacyPlan } from './log-privacy-plan.js'
 
 type LogDocument = Document['log']
 type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
@@ -8,12 +9,13 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
-export function logPlan({ sink, fields, file, elasticsearch }: LogDocument): LogPlan {
+export function logPlan({ sink, fields, file, elasticsearch, privacy }: LogDocument): LogPlan {
   return {
     sink,
     fields,
     file: filePlan(file),
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
+    privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
   }
 }
 

@@ -49,8 +49,8 @@ export class RecordDecryptor {
 
   #text(text: string): string {
     if (!text.includes('~enc')) return text
-    return text.replace(TOKEN, (token, _, unquotedId?, unquoted?, id?, sealed?) =>
-      this.#opened(token, unquotedId ?? id, unquoted ?? sealed),
+    return text.replace(TOKEN, (token, ...groups: readonly string[]) =>
+      this.#opened(token, groups[1] ?? groups[3]!, groups[2] ?? groups[4]!),
     )
   }
 

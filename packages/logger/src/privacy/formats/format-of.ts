@@ -7,7 +7,7 @@ import { scanXml } from './xml.js'
 const FORM_TYPE = /^application\/x-www-form-urlencoded/i
 const MULTIPART_TYPE = /^multipart\//i
 const PART = /^\s*--[^\r\n]+\r?\n[\s\S]{0,1000}?content-disposition:/i
-const FORM = /^[^\s=&<>{}"]{1,256}=\S*$/
+const FORM = /^[^\s=<>{}"]*=\S*$/
 
 /**
  * How to scan a body: by what it looks like, because a content type may be wrong or missing; two formats when the type

@@ -1,6 +1,9 @@
 import { PLAIN } from './syntax.js'
 import { plainPlace, type Scan } from './visitor.js'
 
+/** What stands before the name in a tag that ends an element. */
+const CLOSING = /<\/[\w.:-]*$/
+
 /**
  * Scans text of no format for names that are followed by something like a value: `name: value`, `name=value`,
  * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line, which rather is too much.
@@ -15,8 +18,10 @@ export function looseScan(names: readonly string[]): Scan {
     pattern.lastIndex = 0
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       const start = pattern.lastIndex
-      const end = valueEnd(text, start, match[0].endsWith('>') && !match[0].endsWith('=>') ? '<' : match[2])
-      if (end === start || !visitor.takes(match[1]!)) continue
+      const isElement = /[^=]>$/.test(match[0])
+      const end = valueEnd(text, start, isElement ? '<' : match[2])
+      const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
+      if (end === start || isClosing || !visitor.takes(match[1]!)) continue
       const outer = (): readonly [number, number] => [match.index, end]
       visitor.take(match[1]!, { ...plainPlace(start, end, PLAIN), outer })
       pattern.lastIndex = end

@@ -13,7 +13,9 @@ export function findJwts(text: string, isCut: boolean): Spans {
 
 function hasHeader(token: string): boolean {
   try {
-    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
+    const header: unknown = JSON.parse(
+      Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString(),
+    )
     return typeof header === 'object' && header !== null && 'alg' in header
   } catch {
     return false
