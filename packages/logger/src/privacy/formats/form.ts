@@ -9,7 +9,7 @@ export function scanForm(text: string, visitor: Visitor): boolean {
 /** Scans a URL: what stands before the question mark, and the query. */
 export function scanUrl(text: string, visitor: Visitor): boolean {
   const mark = text.indexOf('?')
-  visitor.leaf(plainPlace(0, mark, PLAIN))
+  visitor.leaf(0, mark, PLAIN, false)
   return scanPairs(text, mark + 1, visitor)
 }
 
@@ -27,14 +27,14 @@ function scanPairs(text: string, from: number, visitor: Visitor): boolean {
 function scanPair(text: string, start: number, end: number, visitor: Visitor): void {
   const equals = text.indexOf('=', start)
   if (equals === -1 || equals >= end) {
-    if (end > start) visitor.leaf(plainPlace(start, end, FORM_VALUE))
+    if (end > start) visitor.leaf(start, end, FORM_VALUE, false)
     return
   }
   const taken = takenPart(FORM_VALUE.decode(text.slice(start, equals)), visitor)
   const place = plainPlace(equals + 1, end, FORM_VALUE)
   if (taken === null) {
-    visitor.leaf(plainPlace(start, equals, FORM_VALUE))
-    visitor.leaf(place)
+    visitor.leaf(start, equals, FORM_VALUE, false)
+    visitor.leaf(equals + 1, end, FORM_VALUE, false)
     return
   }
   const outer = (changedEnd: number): readonly [number, number] =>

@@ -2,14 +2,21 @@ import { JSON_STRING, PLAIN } from './syntax.js'
 import type { Place, Visitor } from './visitor.js'
 
 const SPACE = /\s/
-const WORD_END = /[\s,:"{}[\]]/
 const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
+const QUOTE = 34
+const APOSTROPHE = 39
+const COMMA = 44
+const COLON = 58
+const OPENING_BRACKET = 91
+const CLOSING_BRACKET = 93
+const OPENING_BRACE = 123
+const CLOSING_BRACE = 125
 
-/** A member or an item: its key, and its value. */
+/** Where a key or a value stands, without its quotes. */
 interface Span {
-  readonly keyStart: number
   readonly start: number
   readonly end: number
+  readonly isUnquoted: boolean
 }
 
 /**
@@ -35,92 +42,95 @@ class JsonScanner {
 
   scan(): boolean {
     while (this.#at < this.#text.length) {
-      const character = this.#text[this.#at]!
-      if (character === '"' || character === "'") this.#string(character)
-      else if (character === '{' || character === '[') this.#container()
-      else if (/[\s:]/.test(character)) this.#at++
-      else if (/[,}\]]/.test(character)) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === QUOTE || code === APOSTROPHE) this.#string(code)
+      else if (code === COLON || isSpace(code)) this.#at++
+      else if (code === COMMA || code === CLOSING_BRACE || code === CLOSING_BRACKET) {
         this.#key = null
         this.#at++
-      } else this.#word()
+      } else if (code === OPENING_BRACE || code === OPENING_BRACKET) this.#container()
+      else this.#word()
     }
     return this.#isClean
   }
 
-  #string(quote: string): void {
+  #string(quote: number): void {
     const start = this.#at
-    const closing = closingQuote(this.#text, start + 1, quote)
+    const closing = closingQuote(this.#text, start + 1, quote === QUOTE ? '"' : "'")
     const end = closing === -1 ? this.#text.length : closing + 1
-    const inner = this.#place({ keyStart: start, start: start + 1, end: closing === -1 ? end : closing }, end)
-    if (quote === "'") this.#isClean = false
-    if (closing !== -1 && this.#isColonAt(end)) this.#becomeKey(inner, start, end)
-    else this.#value(inner, end)
+    if (quote === APOSTROPHE) this.#isClean = false
+    this.#at = end
+    const inner: Span = { start: start + 1, end: closing === -1 ? end : closing, isUnquoted: false }
+    if (closing !== -1 && this.#isColonAt(end)) this.#becomeKey(inner, start)
+    else this.#value(inner, start)
   }
 
   #word(): void {
     const start = this.#at
     let end = start + 1
-    while (end < this.#text.length && !WORD_END.test(this.#text[end]!)) end++
-    const place = { ...this.#place({ keyStart: start, start, end }, end), syntax: PLAIN, isUnquoted: true }
+    while (end < this.#text.length && !isWordEnd(this.#text.charCodeAt(end))) end++
+    this.#at = end
+    const word: Span = { start, end, isUnquoted: true }
     if (this.#isColonAt(end)) {
       this.#isClean = false
-      this.#becomeKey(place, start, end)
+      this.#becomeKey(word, start)
       return
     }
     if (!LITERAL.test(this.#text.slice(start, end))) this.#isClean = false
-    this.#value(place, end)
+    this.#value(word, start)
   }
 
   #container(): void {
-    const key = this.#key
-    if (key === null || !this.#visitor.takes(key)) {
-      this.#key = null
-      this.#at++
-      return
+    const [start, key] = [this.#at, this.#key]
+    this.#at++
+    if (key !== null && this.#visitor.takes(key)) {
+      this.#at = containerEnd(this.#text, start)
+      this.#visitor.take(key, this.#place({ start, end: this.#at, isUnquoted: true }, true))
     }
-    const [start, end] = [this.#at, containerEnd(this.#text, this.#at)]
-    const place = this.#place({ keyStart: start, start, end }, end)
-    this.#visitor.take(key, { ...place, syntax: PLAIN, isUnquoted: true, isContainer: true })
     this.#key = null
-    this.#at = end
   }
 
-  #becomeKey(place: Place, start: number, end: number): void {
-    const key = place.syntax.decode(this.#text.slice(place.start, place.end))
+  #becomeKey({ start, end, isUnquoted }: Span, keyStart: number): void {
+    const written = this.#text.slice(start, end)
+    const key = isUnquoted ? written : JSON_STRING.decode(written)
     // A name that has a rule holds no value; it may have to go as a whole, which a change within it would prevent.
-    if (!place.isUnquoted && !this.#visitor.takes(key)) this.#visitor.leaf(place)
+    if (!isUnquoted && !this.#visitor.takes(key)) this.#visitor.leaf(start, end, JSON_STRING, false)
     this.#key = key
-    this.#keyStart = start
-    this.#at = end
+    this.#keyStart = keyStart
   }
 
-  #value(place: Place, end: number): void {
+  #value(span: Span, start: number): void {
     const key = this.#key
-    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, place)
-    else this.#visitor.leaf(place)
+    if (key === null) this.#keyStart = start
+    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, this.#place(span, false))
+    else this.#visitor.leaf(span.start, span.end, span.isUnquoted ? PLAIN : JSON_STRING, span.isUnquoted)
     this.#key = null
-    this.#at = end
   }
 
   #isColonAt(at: number): boolean {
     let next = at
-    while (next < this.#text.length && SPACE.test(this.#text[next]!)) next++
-    return this.#text[next] === ':'
+    while (next < this.#text.length && isSpace(this.#text.charCodeAt(next))) next++
+    return this.#text.charCodeAt(next) === COLON
   }
 
-  /** @param valueEnd behind the closing quote. */
-  #place({ keyStart, start, end }: Span, valueEnd: number): Place {
-    const text = this.#text
-    const memberStart = this.#key === null ? keyStart : this.#keyStart
-    return {
-      start,
-      end,
-      syntax: JSON_STRING,
-      isUnquoted: false,
-      isContainer: false,
-      outer: (changedEnd) => memberWithComma(text, memberStart, valueEnd, changedEnd),
-    }
+  /** The place of the value that has just been read. */
+  #place({ start, end, isUnquoted }: Span, isContainer: boolean): Place {
+    const [text, keyStart, valueEnd] = [this.#text, this.#keyStart, this.#at]
+    const outer = (changedEnd: number): readonly [number, number] =>
+      memberWithComma(text, keyStart, valueEnd, changedEnd)
+    return { start, end, syntax: isUnquoted ? PLAIN : JSON_STRING, isUnquoted, isContainer, outer }
   }
+}
+
+function isWordEnd(code: number): boolean {
+  if (code === COMMA || code === COLON || code === QUOTE || isSpace(code)) return true
+  const isOpening = code === OPENING_BRACE || code === OPENING_BRACKET
+  return isOpening || code === CLOSING_BRACE || code === CLOSING_BRACKET
+}
+
+/** Also the control characters, which stand nowhere in JSON, and the mark at the beginning of a file. */
+function isSpace(code: number): boolean {
+  return code <= 32 || code === 0xa0 || code === 0xfeff
 }
 
 /** A member goes with the comma before it; when that has gone with another member, or is not there, with the next. */
@@ -152,12 +162,12 @@ function closingQuote(text: string, from: number, quote: string): number {
 function containerEnd(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {
-    const character = text[at]
-    if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') {
+    const code = text.charCodeAt(at)
+    if (code === OPENING_BRACE || code === OPENING_BRACKET) depth++
+    else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
       depth--
       if (depth === 0) return at + 1
-    } else if (character === '"') {
+    } else if (code === QUOTE) {
       at = closingQuote(text, at + 1, '"')
       if (at === -1) return text.length
     }

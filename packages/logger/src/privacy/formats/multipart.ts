@@ -20,7 +20,7 @@ export function scanMultipart(text: string, visitor: Visitor): boolean {
 function scanPart(text: string, start: number, partEnd: number, visitor: Visitor): boolean {
   const blank = HEADERS_END.exec(text.slice(start, partEnd))
   const headersEnd = blank === null ? partEnd : start + blank.index
-  if (headersEnd > start) visitor.leaf(plainPlace(start, headersEnd, PLAIN))
+  if (headersEnd > start) visitor.leaf(start, headersEnd, PLAIN, false)
   if (blank === null) return true
   const contentStart = headersEnd + blank[0].length
   const end = text[partEnd - 1] === '\r' && partEnd > contentStart ? partEnd - 1 : partEnd
@@ -28,7 +28,7 @@ function scanPart(text: string, start: number, partEnd: number, visitor: Visitor
   const name = NAME.exec(text.slice(start, headersEnd))
   const taken = name === null ? null : takenPart(name[1] ?? name[2]!, visitor)
   if (taken !== null) visitor.take(taken, place)
-  else visitor.leaf(place)
+  else visitor.leaf(contentStart, end, PLAIN, false)
   // What a part without a name holds is known to nobody.
   return name !== null
 }

@@ -20,8 +20,8 @@ export interface Visitor {
   takes(name: string): boolean
   /** A value under a name that a rule takes; the scanner goes on behind it. */
   take(name: string, place: Place): void
-  /** A piece of text that no name has taken. */
-  leaf(place: Place): void
+  /** A piece of text that no name has taken; unquoted as in a place. Called for every value, so it gets no object. */
+  leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
 }
 
 /** Tells a visitor what a text holds. False: parts of the text are not what the format allows. */

@@ -106,7 +106,7 @@ class XmlScanner {
   }
 
   #leaf(start: number, end: number, syntax: Syntax): void {
-    if (end > start) this.#visitor.leaf(plainPlace(start, end, syntax))
+    if (end > start) this.#visitor.leaf(start, end, syntax, false)
   }
 }
 
