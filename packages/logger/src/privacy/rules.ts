@@ -46,6 +46,7 @@ export class AreaRules {
   readonly regexes: readonly RegexRule[]
   /** Every name, in lower case. */
   readonly names: readonly string[]
+  readonly #anyName: RegExp
   readonly #byName = new Map<string, NameRule[]>()
   readonly #answers = new Map<string, readonly NameRule[]>()
 
@@ -62,10 +63,16 @@ export class AreaRules {
     this.types = types
     this.regexes = regexes
     this.names = [...this.#byName.keys()]
+    this.#anyName = new RegExp(this.names.map(escapedForRegex).join('|'))
   }
 
   get isEmpty(): boolean {
     return this.types.length === 0 && this.regexes.length === 0 && this.names.length === 0
+  }
+
+  /** Whether one of the names stands somewhere in a text without escapes; most texts have none. */
+  occursIn(text: string): boolean {
+    return this.names.length > 0 && this.#anyName.test(text.toLowerCase())
   }
 
   /** The rules for values under this name, in the order of the document; case does not matter. */
@@ -96,6 +103,11 @@ export function compileRules({ keys, rules }: PrivacyOptions): Readonly<Record<P
       key,
     )
   return { headers: area('headers'), query: area('query'), body: area('body'), vars: area('vars') }
+}
+
+/** A text as a regular expression that matches it. */
+export function escapedForRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 function actionOf(rule: PrivacyRule, key: LogKey | null): Action {

@@ -25,6 +25,11 @@ export function redactedText(
   context: TextContext,
 ): readonly Piece[] | null {
   let pieces: readonly Piece[] = [open(text)]
+  if (holdsNothing(text, context)) {
+    if (context.depth > 0 || context.rules.regexes.length === 0) return null
+    pieces = applyRegex(pieces, context)
+    return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
+  }
   let isClean = scans.length > 0
   for (const scan of scans) {
     const visit = new TextVisit(textOf(pieces), context)
@@ -77,6 +82,12 @@ function looselyRedacted(pieces: readonly Piece[], context: TextContext): readon
     scan(piece.text, visit)
     return visit.edits.pieces() ?? [piece]
   })
+}
+
+/** Whether there can be nothing for rules of names and types in any part of the text. */
+function holdsNothing(text: string, context: TextContext): boolean {
+  if (ESCAPES.test(text) || context.rules.occursIn(text)) return false
+  return possibleTypes(text, context).length === 0
 }
 
 /**

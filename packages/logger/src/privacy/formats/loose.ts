@@ -1,3 +1,4 @@
+import { escapedForRegex } from '../rules.js'
 import { PLAIN } from './syntax.js'
 import { plainPlace, type Scan } from './visitor.js'
 
@@ -9,7 +10,7 @@ const CLOSING = /<\/[\w.:-]*$/
  * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line, which rather is too much.
  */
 export function looseScan(names: readonly string[]): Scan {
-  const any = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
+  const any = names.map(escapedForRegex).join('|')
   const pattern = new RegExp(
     `(?<![\\w-])(${any})(?:\\\\{0,3}["'\\]]{0,2}\\s{0,8}(?:=>|[:=])[ \\t]{0,8}(\\\\{0,3}["'])?|(?:\\s[^<>]{0,200})?>)`,
     'gi',

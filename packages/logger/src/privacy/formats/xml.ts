@@ -1,3 +1,4 @@
+import { escapedForRegex } from '../rules.js'
 import { PLAIN, type Syntax, XML_TEXT } from './syntax.js'
 import { plainPlace, type Visitor } from './visitor.js'
 
@@ -112,7 +113,7 @@ class XmlScanner {
 
 /** Where the content of an element ends, and its closing tag; elements of the same name within are passed over. */
 function elementEnd(text: string, name: string, from: number): readonly [number, number] {
-  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const escaped = escapedForRegex(name)
   const tag = new RegExp(`<(/?)${escaped}(?=[\\s/>])[^<>]*?(/?)>`, 'g')
   tag.lastIndex = from
   let depth = 1
