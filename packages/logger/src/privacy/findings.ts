@@ -4,9 +4,10 @@ import type { TypeRule } from './rules.js'
 export class Findings {
   readonly #rules = new Set<string>()
   readonly #detected = new Set<string>()
+  #failed = ''
 
   get isEmpty(): boolean {
-    return this.#rules.size === 0
+    return this.#rules.size === 0 && this.#failed === ''
   }
 
   add(rule: { readonly id: string }): void {
@@ -18,8 +19,14 @@ export class Findings {
     this.#detected.add(rule.type)
   }
 
+  /** Something had to be left out, because no rule could look into it. */
+  fail(reason: string): void {
+    this.#failed = reason
+  }
+
   /** The record's member `privacy`. */
-  member(): { readonly rules: readonly string[]; readonly detected: readonly string[] } {
-    return { rules: [...this.#rules], detected: [...this.#detected] }
+  member(): object {
+    const found = { rules: [...this.#rules], detected: [...this.#detected] }
+    return this.#failed === '' ? found : { ...found, failed: this.#failed }
   }
 }

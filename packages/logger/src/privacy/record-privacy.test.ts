@@ -98,6 +98,15 @@ test('the digest of a body that was changed goes, for it would confirm a guess',
   assert.deepEqual(body, { req_in: { text: '***' }, res_out: { text: 'plain', sha256: 'bb' } })
 })
 
+test('a body that is no text is left out, unless rules only detect', () => {
+  const record = { body: { req_in: { base64: 'AAEC', bytes: 3, ct: `image/png; x=${MAIL}` } } }
+  const expected = { body: { req_in: { bytes: 3, ct: 'image/png; x=***' } } }
+  const { privacy, ...rest } = redactedRecord<Redacted>(record, EMAIL)
+  assert.deepEqual([rest, privacy], [expected, { rules: ['email'], detected: ['email'], failed: 'binary' }])
+  const watched = redactedRecord<Redacted>(record, { ...EMAIL, do: 'detect' })
+  assert.deepEqual(watched['body'], record.body)
+})
+
 test('a real record stays one line of ASCII with everything else in it', () => {
   const x = sampleExchange({ query: 'q=ü&mail=a%40b.com' })
   x.setVar('city', 'İzmir, a@b.com\n')

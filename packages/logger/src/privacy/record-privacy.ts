@@ -52,6 +52,9 @@ export class RecordPrivacy {
     for (const side of ['req', 'res']) {
       if (isPresent(record[side])) redactCopy(membersOf(record[side]), 'ct', 'content-type', context)
     }
+    if (!isPresent(record['body'])) return
+    for (const region of Object.values(membersOf(record['body'])))
+      redactCopy(membersOf(region), 'ct', 'content-type', context)
   }
 
   #query(record: Members, findings: Findings): void {
@@ -68,15 +71,23 @@ export class RecordPrivacy {
     if (!isPresent(body) || this.#rules.body.isEmpty) return
     for (const [name, value] of Object.entries(membersOf(body))) {
       const region = membersOf(value)
-      if (!isPresent(region['text'])) continue
-      const context = { ...this.#context('body', findings), isCut: region['truncated'] === true }
-      const text = textIn(region['text'])
-      const pieces = redactedText(text, scansOf(text, contentTypeOf(record, name)), context)
-      if (pieces === null) continue
-      region['text'] = textOf(pieces)
-      // The digest of the body as it was would confirm a guess of what is hidden.
-      delete region['sha256']
+      if (isPresent(region['base64']) && this.#rules.body.isProtecting) {
+        // Bytes that are no text: no rule can tell what they hold.
+        delete region['base64']
+        findings.fail('binary')
+      }
+      if (isPresent(region['text'])) this.#text(region, contentTypeOf(record, name, region), findings)
     }
+  }
+
+  #text(region: Members, contentType: string, findings: Findings): void {
+    const context = { ...this.#context('body', findings), isCut: region['truncated'] === true }
+    const text = textIn(region['text'])
+    const pieces = redactedText(text, scansOf(text, contentType), context)
+    if (pieces === null) return
+    region['text'] = textOf(pieces)
+    // The digest of the body as it was would confirm a guess of what is hidden.
+    delete region['sha256']
   }
 
   #context(area: PrivacyArea, findings: Findings): TextContext {
@@ -124,12 +135,12 @@ function redactCopy(members: Members, member: string, field: string, context: Te
   else members[member] = left
 }
 
-function contentTypeOf(record: Members, region: string): string {
+function contentTypeOf(record: Members, region: string, { ct }: Members): string {
   const fields = isMembers(record['hdr']) ? record['hdr'][region] : undefined
   const written = isMembers(fields) ? fields['content-type'] : undefined
   const side = record[region.startsWith('req') ? 'req' : 'res']
   const copy = isMembers(side) ? side['ct'] : undefined
-  return String(written ?? copy ?? '')
+  return String(ct ?? written ?? copy ?? '')
 }
 
 function textIn(value: unknown): string {

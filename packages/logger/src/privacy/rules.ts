@@ -44,6 +44,8 @@ const NO_RULES: readonly NameRule[] = []
 export class AreaRules {
   readonly types: readonly TypeRule[]
   readonly regexes: readonly RegexRule[]
+  /** Some rule does more than to detect. */
+  readonly isProtecting: boolean
   /** Every name, in lower case. */
   readonly names: readonly string[]
   readonly #anyName: RegExp
@@ -60,6 +62,7 @@ export class AreaRules {
       else if ('regex' in find) regexes.push({ id, action, regex: new RegExp(find.regex, 'dg') })
       else for (const name of find.names) this.#addName(name.toLowerCase(), { id, action })
     }
+    this.isProtecting = rules.some((rule) => rule.do !== 'detect')
     this.types = types
     this.regexes = regexes
     this.names = [...this.#byName.keys()]
