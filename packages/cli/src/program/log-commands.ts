@@ -32,7 +32,11 @@ function addDecrypt(logs: Command): void {
     .argument('[file]', 'records, one a line; default stdin')
     .option('--key-file <file>', 'a key, else that of GW_LOG_KEY; may be repeated', collect)
   decrypt.action(runs(async () => (await import('../commands/logs-decrypt.js')).decrypt))
-  withExample(decrypt, 'gw logs tail --no-follow -o jsonl | gw logs decrypt --key-file key-2026-11')
+  withExample(
+    decrypt,
+    'gw logs decrypt --key-file key-2026-11 calls.ndjson',
+    'gw logs tail --no-follow -o jsonl | gw logs decrypt --key-file key-2026-11',
+  )
 }
 
 /** The same for every command that picks calls. */
