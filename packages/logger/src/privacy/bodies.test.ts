@@ -28,6 +28,10 @@ test('a text within JSON is looked through as what it is', () => {
   assertBodies(
     {
       '{"a":"{\\"password\\":\\"x\\"}"}': '{"a":"{\\"password\\":\\"***\\"}"}',
+      '{"a":"http://b/c?password=x&d=1"}': '{"a":"http://b/c?password=***&d=1"}',
+      '{"query":"{ login(password: \\"x\\", u: 1) }"}': '{"query":"{ login(password: \\"***\\", u: 1) }"}',
+      '{"query":"mutation { login(password: \\"x\\") }"}':
+        '{"query":"mutation { login(password: \\"***\\") }"}',
       '{"a":"<r><password>x</password></r>"}': '{"a":"<r><password>***</password></r>"}',
     },
     NAMES,
@@ -42,6 +46,7 @@ test('names are found in JSON that was cut or is none', () => {
       '{"password":12': '{"password":"***"',
       '{"a":"b\\': '{"a":"b\\',
       "{password: 'x', b: 2}": "{password: '***', b: 2}",
+      '{"password":x y z,"a":1}': '{"password":"***","a":1}',
       '[INFO] password=abc\nnext': '[INFO] password=***\nnext',
       ')]}\',\n{"password":"x"}': ')]}\',\n{"password":"***"}',
       'data: {"password":"x"}\n\n': 'data: {"password":"***"}\n\n',

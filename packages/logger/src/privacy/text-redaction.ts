@@ -47,8 +47,11 @@ export function redactedValue(text: string, context: TextContext): readonly Piec
   const { types, regexes } = context.rules
   const scan = mayBeStructure(text) ? structureOf(text) : null
   if (scan === null) {
-    if (regexes.length === 0 && !hasTypes(text, types, context.isCut)) return null
-    const typed = applyTypes([open(text)], context)
+    const hasName = context.rules.occursIn(text)
+    if (regexes.length === 0 && !hasName && !hasTypes(text, types, context.isCut)) return null
+    // A URL with a query, a query of GraphQL, a line of a log: names with values within a text.
+    const named = hasName ? looselyRedacted([open(text)], context) : [open(text)]
+    const typed = applyTypes(named, context)
     const pieces = context.depth === 0 ? applyRegex(typed, context) : typed
     return pieces.length === 1 && pieces[0]!.text === text ? null : pieces
   }
@@ -156,7 +159,8 @@ class TextVisit implements Visitor {
     const { rules, isCut, depth, wrap } = this.#context
     const text = syntax.decode(this.text.slice(start, end))
     const isCutHere = isCut && end === this.text.length
-    if (!mayBeStructure(text) && !hasTypes(text, this.#types, isCutHere)) return
+    const isPlain = !mayBeStructure(text) && !rules.occursIn(text)
+    if (isPlain && !hasTypes(text, this.#types, isCutHere)) return
     const pieces = redactedValue(text, {
       rules,
       findings: this.#context.findings,

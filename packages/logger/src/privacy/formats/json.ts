@@ -76,8 +76,18 @@ class JsonScanner {
       this.#becomeKey(word, start)
       return
     }
-    if (!LITERAL.test(this.#text.slice(start, end))) this.#isClean = false
-    this.#value(word, start)
+    if (LITERAL.test(this.#text.slice(start, end))) {
+      this.#value(word, start)
+      return
+    }
+    this.#isClean = false
+    // No value of JSON: the text is looked through as text later, but what a rule is to take goes now, to where the
+    // next member could begin.
+    if (this.#key !== null && this.#visitor.takes(this.#key)) {
+      while (this.#at < this.#text.length && !/[,}\]\r\n]/.test(this.#text[this.#at]!)) this.#at++
+      this.#value({ ...word, end: this.#at }, start)
+    }
+    this.#key = null
   }
 
   #container(): void {
