@@ -94,8 +94,8 @@ function holdsNothing(text: string, context: TextContext): boolean {
 }
 
 /**
- * What is not in the whole text is in none of its parts, unless an escape hides it. One look at a text of 1 KiB costs
- * 1 us and a type, one look at each of its values 20 us.
+ * What is not in the whole text is in none of its parts, unless an escape hides it. Most texts hold no value of most
+ * types, so one look at the whole spares a look at each part.
  */
 function possibleTypes(text: string, { rules, isCut }: TextContext): readonly TypeRule[] {
   if (ESCAPES.test(text)) return rules.types
