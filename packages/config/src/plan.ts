@@ -227,6 +227,8 @@ export interface LogPlan {
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly custom?: LogCustomPlan
+  /** Null unless the document has it. */
+  readonly privacy: LogPrivacyPlan | null
 }
 
 export interface LogStdoutPlan {
@@ -294,6 +296,36 @@ export interface LogElasticsearchPlan {
   readonly manage: boolean
   readonly spool: LogSpoolPlan
 }
+
+export interface LogPrivacyPlan {
+  /** The first one is used; the others belong to records of before. */
+  readonly keys: readonly LogPrivacyKey[]
+  /** In the order of the document. */
+  readonly rules: readonly LogPrivacyRule[]
+}
+
+export interface LogPrivacyKey {
+  readonly id: string
+  readonly secret: string
+}
+
+export interface LogPrivacyRule {
+  readonly id: string
+  readonly find:
+    | { readonly names: readonly string[] }
+    | { readonly regex: string }
+    | { readonly type: LogPrivacyType }
+  readonly in: readonly ('headers' | 'query' | 'body' | 'vars')[]
+  readonly do: 'mask' | 'delete' | 'hash' | 'encrypt' | 'detect'
+  /** What a mask leaves. */
+  readonly shape: {
+    readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'
+    readonly count: number
+  }
+}
+
+/** Values that are known by their form. */
+export type LogPrivacyType = 'card' | 'iban' | 'tckn' | 'email' | 'phone' | 'jwt' | 'private-key' | 'aws-key'
 
 export interface LogFilePlan {
   readonly dir: string

@@ -2,10 +2,11 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { HandOff } from './hand-off/hand-off.js'
+import { checkedPrivacy } from './privacy/checked-privacy.js'
 import { recordEnv } from './record/record-env.js'
 import type { SinkOptions } from './sink-options.js'
 import { makeWritable } from './writable-dir.js'
-import type { SegmentOptions } from './writer/segment-writer.js'
+import type { WriterThreadOptions } from './writer/thread.js'
 import type { WriterProgram } from './writer/writer-thread.js'
 
 /** How the traffic log is written to files. */
@@ -26,7 +27,7 @@ const WRITERS = 8
 
 /**
  * Opens the traffic log in files: `<dir>/traffic-<worker>-<startMs>-<seq>.ndjson`, written by a thread of its own.
- * @throws Error when the directory cannot be created or written.
+ * @throws Error when the directory cannot be created or written, or privacy rules cannot be applied.
  * @throws RangeError when maxBytes is too small.
  */
 export function openFileSink(options: FileSinkOptions): LogSink {
@@ -36,10 +37,11 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   const dir = resolve(options.dir)
   makeWritable(dir, 'the traffic log', 'choose another log.file.dir')
   const segmentBytes = fittingSegmentBytes(options)
-  const segments: SegmentOptions = { dir, maxBytes: options.maxBytes, segmentBytes, worker: options.worker }
+  const { maxBytes, worker } = options
+  const privacy = checkedPrivacy(options.privacy)
   return new HandOff({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),
-    program: segmentProgram(segments),
+    program: segmentProgram({ dir, maxBytes, segmentBytes, worker, privacy }),
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
     handOffMs: options.handOffMs ?? HAND_OFF_MS,
     maxRecordBytes: segmentBytes,
@@ -48,7 +50,7 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   })
 }
 
-function segmentProgram(options: SegmentOptions): WriterProgram {
+function segmentProgram(options: WriterThreadOptions): WriterProgram {
   return { entry: new URL('./writer/thread.js', import.meta.url), options }
 }
 

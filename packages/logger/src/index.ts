@@ -1,5 +1,7 @@
 export { type FileSinkOptions, openFileSink } from './file-sink.js'
 export { noneSink } from './none-sink.js'
+export { RecordDecryptor } from './privacy/record-decryptor.js'
+export { LineSplitter } from './reader/line-splitter.js'
 export {
   type Criterion,
   type FilterRequest,

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { HandOff, newSpoolCount } from './hand-off/hand-off.js'
+import { checkedPrivacy } from './privacy/checked-privacy.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
@@ -27,7 +28,8 @@ const MAX_RECORD_BYTES = 1024 ** 2
 
 /**
  * Opens the traffic log that is shipped: spooled to disk by a thread of its own, then delivered to the target, for as
- * long as it takes. @throws Error when the spool's directory cannot be created or written.
+ * long as it takes.
+ * @throws Error when the spool's directory cannot be created or written, or privacy rules cannot be applied.
  */
 export function openShippingSink(options: ShippingSinkOptions): LogSink {
   const { spool, target, worker } = options
@@ -40,6 +42,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     worker,
     target,
     whenFull: spool.whenFull,
+    privacy: checkedPrivacy(options.privacy),
     maxBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
   return new HandOff({

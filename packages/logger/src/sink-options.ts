@@ -1,3 +1,4 @@
+import type { PrivacyOptions } from './privacy/privacy-options.js'
 import type { FieldSet } from './record/record-env.js'
 
 /** What every sink of a worker is opened with. */
@@ -15,6 +16,8 @@ export interface SinkOptions {
   readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, beside the well-known ones. */
   readonly sensitiveNames?: readonly string[]
+  /** What is kept out of the log, on the thread that writes; null or absent: nothing. */
+  readonly privacy?: PrivacyOptions | null
   /** Bytes that may wait for the thread; default 8 MiB. Beyond, new records are dropped and counted. */
   readonly queueBytes?: number
   /** The longest time before a record is on its way to the disk, ms; default 20. */

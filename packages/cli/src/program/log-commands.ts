@@ -15,12 +15,27 @@ export function addLogCommands(program: Command): void {
     .option('--last <n>', 'calls to begin with', wholeNumber(0, MAX_LAST), 10)
     .option('-f, --follow', 'go on with the calls that come', true)
     .option('--no-follow', 'end with the calls that are there')
+  addDecrypt(logs)
   addFilters(tail)
   withOutput(tail, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js')).tail))
   withExample(
     tail,
     'gw logs tail --status 5xx --since 1h',
     'gw logs tail --no-follow --last 1000 --where up.name=orders -o jsonl',
+  )
+}
+
+function addDecrypt(logs: Command): void {
+  const decrypt = logs
+    .command('decrypt')
+    .description('records with the values that privacy rules have encrypted')
+    .argument('[file]', 'records, one a line; default stdin')
+    .option('--key-file <file>', 'a key, else that of GW_LOG_KEY; may be repeated', collect)
+  decrypt.action(runs(async () => (await import('../commands/logs-decrypt.js')).decrypt))
+  withExample(
+    decrypt,
+    'gw logs decrypt --key-file key-2026-11 calls.ndjson',
+    'gw logs tail --no-follow -o jsonl | gw logs decrypt --key-file key-2026-11',
   )
 }
 

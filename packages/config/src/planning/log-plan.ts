@@ -1,6 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
+import { logPrivacyPlan } from './log-privacy-plan.js'
 import { spoolPlan, targetPlans } from './log-target-plans.js'
 
 type LogDocument = Document['log']
@@ -10,13 +11,14 @@ const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
-  const { sink, fields, file, elasticsearch } = document
+  const { sink, fields, file, elasticsearch, privacy } = document
   return {
     sink,
     fields,
     file: filePlan(file),
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
     ...targetPlans(document),
+    privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
   }
 }
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
+import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
 import { custom, stdout, syslog, webhook } from './log-targets.js'
 
@@ -110,6 +111,7 @@ export const logSchema = object(
     syslog: Type.Optional(syslog),
     webhook: Type.Optional(webhook),
     custom: Type.Optional(custom),
+    privacy: Type.Optional(logPrivacySchema),
   },
   { default: {}, description: 'The traffic log: one record for every call.' },
 )

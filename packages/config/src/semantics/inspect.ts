@@ -3,6 +3,7 @@ import { checkConflicts } from './conflict-check.js'
 import type { Inspection } from './inspection.js'
 import { checkListeners } from './listener-check.js'
 import { checkLog } from './log-check.js'
+import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkPolicies } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
@@ -18,6 +19,7 @@ export function inspect(inspection: Inspection): void {
   checkRoutes(inspection)
   checkConflicts(inspection)
   checkLog(inspection)
+  checkLogPrivacy(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(inspection)
   checkShadows(inspection)

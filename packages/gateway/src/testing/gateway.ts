@@ -52,6 +52,7 @@ export function planOf(wish: PlanWish): Plan {
       fields: 'standard',
       file: { dir: '', maxBytes: 0, segmentBytes: 0 },
       elasticsearch: null,
+      privacy: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },

@@ -58,7 +58,8 @@ function bench(t: TestContext, answer: Answer) {
   const take = (segments: number, records: number): void => {
     for (let i = 0; i < segments; i++) {
       const lines = Array.from({ length: records }, () => `{"n":${next++}}\n`)
-      spool.append(Buffer.from(lines.join('')), records)
+      const text = Buffer.from(lines.join(''))
+      spool.append(text, { length: text.length, records })
       spool.sealOpen()
     }
     shipper.pump()

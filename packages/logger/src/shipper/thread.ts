@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SpoolCount } from '../hand-off/hand-off.js'
+import { batchPrivacy } from '../privacy/batch-privacy.js'
+import type { PrivacyOptions } from '../privacy/privacy-options.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { lateTarget } from '../target/late-target.js'
@@ -19,6 +21,8 @@ export interface ShipperThreadOptions {
   /** The worker's index, for the ids of records. */
   readonly worker: number
   readonly target: TargetOptions
+  /** Applied to every record before it is spooled; null: records are kept as they come. */
+  readonly privacy: PrivacyOptions | null
 }
 
 /** How often the number of records encoded is brought to the file system: what a kill leaves uncounted is this young. */
@@ -34,10 +38,18 @@ const SHIPPING_SHARE = 0.8
 
 /** Entry of the thread that spools and ships a worker's records. */
 function serve(port: NonNullable<typeof parentPort>): void {
-  const { target: targetOptions, dir, worker, count, ...bounds } = workerData as ShipperThreadOptions
+  const {
+    target: targetOptions,
+    dir,
+    worker,
+    count,
+    privacy: rules,
+    ...bounds
+  } = workerData as ShipperThreadOptions
   const tell = (change: Partial<Receipt>): void => {
     port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
   }
+  const privacy = batchPrivacy(rules)
   const owner = ownerName(worker)
   const before = count[1]!
   const encoded = () => count[0]! - before
@@ -62,7 +74,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
   ]
   port.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
-      spool.append(Buffer.from(message.buffer, 0, message.length), message.records)
+      const received = Buffer.from(message.buffer, 0, message.length)
+      const { lines, problem } = privacy?.redacted(received) ?? { lines: received, problem: '' }
+      if (problem !== '') tell({ problem })
+      spool.append(lines, message)
       shipper.pump()
       return
     }

@@ -50,6 +50,11 @@ function lines(count: number, text = 'x'.repeat(100)): Buffer {
   return Buffer.from(Array.from({ length: count }, (_, i) => `{"n":${i},"t":"${text}"}\n`).join(''))
 }
 
+function put(spool: Spool, records: number): void {
+  const text = lines(records)
+  spool.append(text, { length: text.length, records })
+}
+
 function recordsIn(spool: Spool): number {
   let records = 0
   for (let segment = spool.take(); segment !== null; segment = spool.take()) {
@@ -68,7 +73,7 @@ function kill(root: string, owner: string): void {
 test('what was taken in is on disk before it is shipped, and gone when it has been', () => {
   const root = scratchDir()
   const { spool, ledger, options } = open(root)
-  spool.append(lines(10), 10)
+  put(spool, 10)
   assert.deepEqual(readdirSync(join(root, options.owner)), ['000000000000000.open'])
   assert.equal(ledger.account.onDisk, 10)
   spool.sealOpen()
@@ -81,7 +86,7 @@ test('what was taken in is on disk before it is shipped, and gone when it has be
 test('the spool of an owner that was killed is taken over, records that died with it are counted', () => {
   const root = scratchDir()
   const dead = open(root, { encoded: () => 17 })
-  dead.spool.append(lines(10), 10)
+  put(dead.spool, 10)
   kill(root, dead.options.owner)
   const { spool, ledger } = open(root)
   spool.look(Date.now())
@@ -97,7 +102,7 @@ test('the spool of an owner that was killed is taken over, records that died wit
 test('a living owner is left alone, and of two heirs one inherits', () => {
   const root = scratchDir()
   const dead = open(root)
-  dead.spool.append(lines(10), 10)
+  put(dead.spool, 10)
   const heirs = [open(root), open(root)]
   for (const { spool } of heirs) spool.look(Date.now())
   assert.deepEqual(
@@ -115,7 +120,7 @@ test('a living owner is left alone, and of two heirs one inherits', () => {
 test('an heir that is killed is inherited in its turn, and ids stay those of the first owner', () => {
   const root = scratchDir()
   const first = open(root)
-  first.spool.append(lines(3), 3)
+  put(first.spool, 3)
   kill(root, first.options.owner)
   const second = open(root)
   second.spool.look(Date.now())
@@ -129,7 +134,7 @@ test('an heir that is killed is inherited in its turn, and ids stay those of the
 test('an owner of another machine is taken for dead only after a long silence', () => {
   const root = scratchDir()
   const far = open(root)
-  far.spool.append(lines(1), 1)
+  put(far.spool, 1)
   const path = lockPath(root, far.options.owner)
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), host: 'another' }))
   const { spool, ledger } = open(root)
@@ -143,7 +148,7 @@ test('an owner of another machine is taken for dead only after a long silence', 
 test('a torn end is cut off and counted', () => {
   const root = scratchDir()
   const dead = open(root)
-  dead.spool.append(lines(10), 10)
+  put(dead.spool, 10)
   const file = join(root, dead.options.owner, '000000000000000.open')
   truncateSync(file, readFileSync(file).length - 5)
   kill(root, dead.options.owner)
@@ -156,7 +161,7 @@ test('a torn end is cut off and counted', () => {
 test('at the bound the oldest records give way, counted', () => {
   const { spool, ledger } = open(scratchDir(), { maxBytes: 100_000 })
   for (let i = 0; i < 20; i++) {
-    spool.append(lines(100), 100)
+    put(spool, 100)
     spool.sealOpen()
     assert.ok(spool.diskBytes <= 100_000, `${spool.diskBytes} bytes`)
   }
@@ -168,7 +173,7 @@ test('at the bound the oldest records give way, counted', () => {
 
 test('or the newest, when that is what was asked for', () => {
   const { spool, ledger } = open(scratchDir(), { maxBytes: 100_000, whenFull: 'drop-newest' })
-  for (let i = 0; i < 20; i++) spool.append(lines(100), 100)
+  for (let i = 0; i < 20; i++) put(spool, 100)
   spool.sealOpen()
   assert.equal(spool.take()?.place.first, 0)
   assert.equal(ledger.account.received, 2000)
@@ -181,7 +186,7 @@ test('records wait in memory up to a bound when the directory is in the way of i
   // A file where the directory should be: root cannot write there either.
   rmSync(join(root, options.owner), { recursive: true })
   writeFileSync(join(root, options.owner), '')
-  for (let i = 0; i < 2000; i++) spool.append(lines(100), 100)
+  for (let i = 0; i < 2000; i++) put(spool, 100)
   const { received, inMemory, dropped, onDisk } = ledger.account
   assert.deepEqual([received, onDisk], [200_000, 0])
   assert.ok(inMemory > 100_000 && inMemory < 180_000, `${inMemory} kept`)

@@ -75,10 +75,13 @@ export class Spool {
     return this.#diskBytes
   }
 
-  /** Takes lines in. Never throws: what finds no place is dropped and told. */
-  append(lines: Buffer, records: number): void {
-    this.#append(lines, records)
-    this.#taken += records
+  /**
+   * Takes lines in. Never throws: what finds no place is dropped and told.
+   * @param batch as it was handed over, which is what the receipt answers; the lines may be longer or shorter by now.
+   */
+  append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
+    this.#append(lines, batch)
+    this.#taken += batch.records
     this.mark()
   }
 
@@ -91,8 +94,8 @@ export class Spool {
     }
   }
 
-  #append(lines: Buffer, records: number): void {
-    const account = { length: lines.length, records }
+  #append(lines: Buffer, { length, records }: { readonly length: number; readonly records: number }): void {
+    const account = { length, records }
     const frames = framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })

@@ -67,6 +67,7 @@ export function toyPlan(changes: Partial<Plan> = {}): Plan {
       fields: 'standard',
       file: { dir: './data/traffic', maxBytes: 1_048_576, segmentBytes: 65_536 },
       elasticsearch: null,
+      privacy: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },

@@ -68,7 +68,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     vars: fields,
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),
-    privacy: group({ rules: keyword, detected: keyword }),
+    privacy: group({ rules: keyword, detected: keyword, failed: keyword }),
     log: group({ reason: keyword, dropped: long, reasons: fields }),
   },
 }

@@ -1,0 +1,56 @@
+import type { DocumentPath } from '../document-path.js'
+import type { Document } from '../schema/document.js'
+import type { Inspection } from './inspection.js'
+
+type PrivacyDocument = NonNullable<Document['log']['privacy']>
+
+const SHAPES = ['keepFirst', 'keepLast', 'maskFirst'] as const
+
+/** Privacy rules of the traffic log: ids that stand once, keys where they are needed, shapes where there is a mask. */
+export function checkLogPrivacy(inspection: Inspection): void {
+  const { privacy } = inspection.document.log
+  if (privacy === undefined) return
+  checkIds(inspection, privacy.keys, 'keys')
+  checkIds(inspection, privacy.rules, 'rules')
+  checkRules(inspection, privacy)
+}
+
+function checkIds(
+  { origins, report }: Inspection,
+  items: readonly { readonly id: string }[],
+  list: 'keys' | 'rules',
+): void {
+  const seen = new Set<string>()
+  for (const [{ id }, path] of origins.entries(items, ['log', 'privacy', list])) {
+    const place = [...path, 'id']
+    if (seen.has(id)) {
+      const message = `two privacy ${list} have the id ${report.quote(id, place)}`
+      report.add({ path: place, message, remedy: 'rename one of them' })
+    }
+    seen.add(id)
+  }
+}
+
+function checkRules({ origins, report }: Inspection, { keys, rules }: PrivacyDocument): void {
+  const hasKeys = keys.length > 0 || !report.isSound(['log', 'privacy', 'keys'])
+  for (const [rule, path] of origins.entries(rules, ['log', 'privacy', 'rules'])) {
+    if ((rule.do === 'hash' || rule.do === 'encrypt') && !hasKeys) {
+      report.add({
+        path: [...path, 'do'],
+        message: `the privacy rule ${quoted(report, rule.id, path)} needs a key to ${rule.do}`,
+        remedy: "add log.privacy.keys: [{ id: k1, secret: '${env:LOG_KEY}' }]",
+      })
+    }
+    const shape = SHAPES.find((name) => rule[name] !== undefined)
+    if (shape === undefined || rule.do === 'mask') continue
+    report.add({
+      path: [...path, shape],
+      message: `${shape} belongs to a mask, and the privacy rule ${quoted(report, rule.id, path)} has do: ${rule.do}`,
+      remedy: `remove ${shape} or write do: mask`,
+    })
+  }
+}
+
+function quoted(report: Inspection['report'], id: string, path: DocumentPath): string {
+  return report.quote(id, [...path, 'id'])
+}

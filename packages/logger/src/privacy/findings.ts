@@ -1,0 +1,32 @@
+import type { TypeRule } from './rules.js'
+
+/** What the rules have found in one record. */
+export class Findings {
+  readonly #rules = new Set<string>()
+  readonly #detected = new Set<string>()
+  #failed = ''
+
+  get isEmpty(): boolean {
+    return this.#rules.size === 0 && this.#failed === ''
+  }
+
+  add(rule: { readonly id: string }): void {
+    this.#rules.add(rule.id)
+  }
+
+  addType(rule: TypeRule): void {
+    this.#rules.add(rule.id)
+    this.#detected.add(rule.type)
+  }
+
+  /** Something had to be left out, because no rule could look into it. */
+  fail(reason: string): void {
+    this.#failed = reason
+  }
+
+  /** The record's member `privacy`. */
+  member(): object {
+    const found = { rules: [...this.#rules], detected: [...this.#detected] }
+    return this.#failed === '' ? found : { ...found, failed: this.#failed }
+  }
+}

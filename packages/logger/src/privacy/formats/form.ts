@@ -1,0 +1,43 @@
+import { FORM_VALUE, PLAIN } from './syntax.js'
+import { plainPlace, takenPart, type Visitor } from './visitor.js'
+
+/** Scans `name=value&…`, as forms and queries are written. */
+export function scanForm(text: string, visitor: Visitor): boolean {
+  return scanPairs(text, 0, visitor)
+}
+
+/** Scans a URL: what stands before the question mark, and the query. */
+export function scanUrl(text: string, visitor: Visitor): boolean {
+  const mark = text.indexOf('?')
+  visitor.leaf(0, mark, PLAIN, false)
+  return scanPairs(text, mark + 1, visitor)
+}
+
+function scanPairs(text: string, from: number, visitor: Visitor): boolean {
+  for (let start = from; start <= text.length; ) {
+    let end = text.indexOf('&', start)
+    if (end === -1) end = text.length
+    scanPair(text, start, end, visitor)
+    start = end + 1
+  }
+  // A plus is a space, but many a client means a plus, as in the number of a telephone.
+  return !text.includes('+')
+}
+
+function scanPair(text: string, start: number, end: number, visitor: Visitor): void {
+  const equals = text.indexOf('=', start)
+  if (equals === -1 || equals >= end) {
+    if (end > start) visitor.leaf(start, end, FORM_VALUE, false)
+    return
+  }
+  const taken = takenPart(FORM_VALUE.decode(text.slice(start, equals)), visitor)
+  const place = plainPlace(equals + 1, end, FORM_VALUE)
+  if (taken === null) {
+    visitor.leaf(start, equals, FORM_VALUE, false)
+    visitor.leaf(equals + 1, end, FORM_VALUE, false)
+    return
+  }
+  const outer = (changedEnd: number): readonly [number, number] =>
+    start > changedEnd ? [start - 1, end] : [start, Math.min(text.length, end + 1)]
+  visitor.take(taken, { ...place, outer })
+}

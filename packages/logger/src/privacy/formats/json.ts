@@ -1,0 +1,186 @@
+import { JSON_STRING, PLAIN } from './syntax.js'
+import type { Place, Visitor } from './visitor.js'
+
+const SPACE = /\s/
+const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
+const QUOTE = 34
+const APOSTROPHE = 39
+const COMMA = 44
+const COLON = 58
+const OPENING_BRACKET = 91
+const CLOSING_BRACKET = 93
+const OPENING_BRACE = 123
+const CLOSING_BRACE = 125
+
+/** Where a key or a value stands, without its quotes. */
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly isUnquoted: boolean
+}
+
+/**
+ * Scans JSON without a parser's strictness, because a body that was cut at its limit is no JSON any more: a string or
+ * an object without an end goes on to the end of the text, and whatever stands before a colon is a key.
+ */
+export function scanJson(text: string, visitor: Visitor): boolean {
+  return new JsonScanner(text, visitor).scan()
+}
+
+class JsonScanner {
+  readonly #text: string
+  readonly #visitor: Visitor
+  #at = 0
+  #key: string | null = null
+  #keyStart = 0
+  #isClean = true
+
+  constructor(text: string, visitor: Visitor) {
+    this.#text = text
+    this.#visitor = visitor
+  }
+
+  scan(): boolean {
+    while (this.#at < this.#text.length) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === QUOTE || code === APOSTROPHE) this.#string(code)
+      else if (code === COLON || isSpace(code)) this.#at++
+      else if (code === COMMA || code === CLOSING_BRACE || code === CLOSING_BRACKET) {
+        this.#key = null
+        this.#at++
+      } else if (code === OPENING_BRACE || code === OPENING_BRACKET) this.#container()
+      else this.#word()
+    }
+    return this.#isClean
+  }
+
+  #string(quote: number): void {
+    const start = this.#at
+    const closing = closingQuote(this.#text, start + 1, quote === QUOTE ? '"' : "'")
+    const end = closing === -1 ? this.#text.length : closing + 1
+    if (quote === APOSTROPHE) this.#isClean = false
+    this.#at = end
+    const inner: Span = { start: start + 1, end: closing === -1 ? end : closing, isUnquoted: false }
+    if (closing !== -1 && this.#isColonAt(end)) this.#becomeKey(inner, start)
+    else this.#value(inner, start)
+  }
+
+  #word(): void {
+    const start = this.#at
+    let end = start + 1
+    while (end < this.#text.length && !isWordEnd(this.#text.charCodeAt(end))) end++
+    this.#at = end
+    const word: Span = { start, end, isUnquoted: true }
+    if (this.#isColonAt(end)) {
+      this.#isClean = false
+      this.#becomeKey(word, start)
+      return
+    }
+    if (LITERAL.test(this.#text.slice(start, end))) {
+      this.#value(word, start)
+      return
+    }
+    this.#isClean = false
+    // No value of JSON: the text is looked through as text later, but what a rule is to take goes now, to where the
+    // next member could begin.
+    if (this.#key !== null && this.#visitor.takes(this.#key)) {
+      while (this.#at < this.#text.length && !/[,}\]\r\n]/.test(this.#text[this.#at]!)) this.#at++
+      this.#value({ ...word, end: this.#at }, start)
+    }
+    this.#key = null
+  }
+
+  #container(): void {
+    const [start, key] = [this.#at, this.#key]
+    this.#at++
+    if (key !== null && this.#visitor.takes(key)) {
+      this.#at = containerEnd(this.#text, start)
+      this.#visitor.take(key, this.#place({ start, end: this.#at, isUnquoted: true }, true))
+    }
+    this.#key = null
+  }
+
+  #becomeKey({ start, end, isUnquoted }: Span, keyStart: number): void {
+    const written = this.#text.slice(start, end)
+    const key = isUnquoted ? written : JSON_STRING.decode(written)
+    // A name that has a rule holds no value; it may have to go as a whole, which a change within it would prevent.
+    if (!isUnquoted && !this.#visitor.takes(key)) this.#visitor.leaf(start, end, JSON_STRING, false)
+    this.#key = key
+    this.#keyStart = keyStart
+  }
+
+  #value(span: Span, start: number): void {
+    const key = this.#key
+    if (key === null) this.#keyStart = start
+    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, this.#place(span, false))
+    else this.#visitor.leaf(span.start, span.end, span.isUnquoted ? PLAIN : JSON_STRING, span.isUnquoted)
+    this.#key = null
+  }
+
+  #isColonAt(at: number): boolean {
+    let next = at
+    while (next < this.#text.length && isSpace(this.#text.charCodeAt(next))) next++
+    return this.#text.charCodeAt(next) === COLON
+  }
+
+  /** The place of the value that has just been read. */
+  #place({ start, end, isUnquoted }: Span, isContainer: boolean): Place {
+    const [text, keyStart, valueEnd] = [this.#text, this.#keyStart, this.#at]
+    const outer = (changedEnd: number): readonly [number, number] =>
+      memberWithComma(text, keyStart, valueEnd, changedEnd)
+    return { start, end, syntax: isUnquoted ? PLAIN : JSON_STRING, isUnquoted, isContainer, outer }
+  }
+}
+
+function isWordEnd(code: number): boolean {
+  if (code === COMMA || code === COLON || code === QUOTE || isSpace(code)) return true
+  const isOpening = code === OPENING_BRACE || code === OPENING_BRACKET
+  return isOpening || code === CLOSING_BRACE || code === CLOSING_BRACKET
+}
+
+/** Also the control characters, which stand nowhere in JSON, and the mark at the beginning of a file. */
+function isSpace(code: number): boolean {
+  return code <= 32 || code === 0xa0 || code === 0xfeff
+}
+
+/** A member goes with the comma before it; when that has gone with another member, or is not there, with the next. */
+function memberWithComma(
+  text: string,
+  start: number,
+  end: number,
+  changedEnd: number,
+): readonly [number, number] {
+  let before = start - 1
+  while (before >= changedEnd && SPACE.test(text[before]!)) before--
+  if (before >= changedEnd && text[before] === ',') return [before, end]
+  let after = end
+  while (after < text.length && SPACE.test(text[after]!)) after++
+  return [start, text[after] === ',' ? after + 1 : end]
+}
+
+/** Where the quote is that ends a string, or -1. */
+function closingQuote(text: string, from: number, quote: string): number {
+  for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
+    let backslashes = 0
+    while (at - backslashes > from && text[at - backslashes - 1] === '\\') backslashes++
+    if (backslashes % 2 === 0) return at
+  }
+  return -1
+}
+
+/** Behind the bracket that closes the one at `start`, or the end of the text. */
+function containerEnd(text: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === OPENING_BRACE || code === OPENING_BRACKET) depth++
+    else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
+      depth--
+      if (depth === 0) return at + 1
+    } else if (code === QUOTE) {
+      at = closingQuote(text, at + 1, '"')
+      if (at === -1) return text.length
+    }
+  }
+  return text.length
+}

@@ -1,0 +1,42 @@
+import { escapedForRegex } from '../rules.js'
+import { PLAIN } from './syntax.js'
+import { plainPlace, type Scan } from './visitor.js'
+
+/** What stands before the name in a tag that ends an element. */
+const CLOSING = /<\/[\w.:-]*$/
+
+/**
+ * Scans text of no format for names that are followed by something like a value: `name: value`, `name=value`,
+ * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line, which rather is too much.
+ */
+export function looseScan(names: readonly string[]): Scan {
+  const any = names.map(escapedForRegex).join('|')
+  const pattern = new RegExp(
+    `(?<![\\w-])(${any})(?:\\\\{0,3}["'\\]]{0,2}\\s{0,8}(?:=>|[:=])[ \\t]{0,8}(\\\\{0,3}["'])?|(?:\\s[^<>]{0,200})?>)`,
+    'gi',
+  )
+  return (text, visitor) => {
+    pattern.lastIndex = 0
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      const start = pattern.lastIndex
+      const isElement = /[^=]>$/.test(match[0])
+      const end = valueEnd(text, start, isElement ? '<' : match[2])
+      const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
+      if (end === start || isClosing || !visitor.takes(match[1]!)) continue
+      const outer = (): readonly [number, number] => [match.index, end]
+      visitor.take(match[1]!, { ...plainPlace(start, end, PLAIN), outer })
+      pattern.lastIndex = end
+    }
+    return true
+  }
+}
+
+function valueEnd(text: string, start: number, closing: string | undefined): number {
+  if (closing !== undefined) {
+    const end = text.indexOf(closing, start)
+    return end === -1 ? text.length : end
+  }
+  const rest = /[\r\n&]/g
+  rest.lastIndex = start
+  return rest.exec(text)?.index ?? text.length
+}

@@ -1,0 +1,40 @@
+import type { Syntax } from './syntax.js'
+
+/** Where a value stands within a text. */
+export interface Place {
+  /** What gives way to another value. */
+  readonly start: number
+  readonly end: number
+  readonly syntax: Syntax
+  /** A value of JSON without quotes, which what takes its place needs. */
+  readonly isUnquoted: boolean
+  /** It has parts of its own. */
+  readonly isContainer: boolean
+  /** What goes when the value is deleted together with its name; `changedEnd` is where the last change ended. */
+  outer(changedEnd: number): readonly [number, number]
+}
+
+/** What a format's scanner tells of a text, from its beginning to its end. */
+export interface Visitor {
+  /** Whether a rule takes the values under this name. */
+  takes(name: string): boolean
+  /** A value under a name that a rule takes; the scanner goes on behind it. */
+  take(name: string, place: Place): void
+  /** A piece of text that no name has taken; unquoted as in a place. Called for every value, so it gets no object. */
+  leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
+}
+
+/** Tells a visitor what a text holds. False: parts of the text are not what the format allows. */
+export type Scan = (text: string, visitor: Visitor) => boolean
+
+/** A place with nothing around it. */
+export function plainPlace(start: number, end: number, syntax: Syntax): Place {
+  return { start, end, syntax, isUnquoted: false, isContainer: false, outer: () => [start, end] }
+}
+
+/** Names of forms may have parts: `user[password]`, `user.password`. The first part that a rule takes, or null. */
+export function takenPart(name: string, visitor: Visitor): string | null {
+  if (visitor.takes(name)) return name
+  if (!/[.[]/.test(name)) return null
+  return name.split(/[[\].]+/).find((part) => part !== '' && visitor.takes(part)) ?? null
+}

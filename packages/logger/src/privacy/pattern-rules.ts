@@ -1,0 +1,89 @@
+import { open, type Piece, textOf } from './piece.js'
+import type { Found, RegexRule, TypeRule } from './rules.js'
+import type { TextContext } from './text-context.js'
+import type { Spans } from './types/spans.js'
+
+/** Pieces without the values of the types that rules look for; the same pieces when there are none. */
+export function applyTypes(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
+  let result = pieces
+  for (const rule of context.rules.types) result = withoutType(result, rule, context)
+  return result
+}
+
+function withoutType(pieces: readonly Piece[], rule: TypeRule, context: TextContext): readonly Piece[] {
+  let changed: Piece[] | null = null
+  for (const [i, piece] of pieces.entries()) {
+    const isLast = i === pieces.length - 1
+    const spans = piece.isOpaque ? [] : rule.find(piece.text, context.isCut && isLast)
+    if (spans.length > 0) context.findings.addType(rule)
+    if (spans.length > 0 && rule.action !== 'detect') {
+      changed ??= pieces.slice(0, i)
+      changed.push(...withoutSpans(piece.text, spans, rule, context))
+    } else changed?.push(piece)
+  }
+  return changed ?? pieces
+}
+
+/** Pieces without what the expressions of rules match; they see the whole text, and leave alone what rules put there. */
+export function applyRegex(pieces: readonly Piece[], context: TextContext): readonly Piece[] {
+  let result = pieces
+  for (const rule of context.rules.regexes) result = withoutMatches(result, rule, context)
+  return result
+}
+
+function withoutMatches(pieces: readonly Piece[], rule: RegexRule, context: TextContext): readonly Piece[] {
+  const text = textOf(pieces)
+  const spans = regexSpans(text, rule.regex)
+  if (spans.length === 0) return pieces
+  const result: Piece[] = []
+  let next = 0
+  let at = 0
+  for (const piece of pieces) {
+    const end = at + piece.text.length
+    const within: number[] = []
+    for (; next < spans.length && spans[next]! < end; next += 2) {
+      // A match that reaches into what a rule put there takes only what stands outside of it.
+      within.push(Math.max(spans[next]!, at) - at, Math.min(spans[next + 1]!, end) - at)
+      if (spans[next + 1]! > end) break
+    }
+    if (within.length > 0) context.findings.add(rule)
+    if (within.length === 0 || piece.isOpaque || rule.action === 'detect') result.push(piece)
+    else result.push(...withoutSpans(piece.text, within, rule, context))
+    at = end
+  }
+  return result
+}
+
+function regexSpans(text: string, regex: RegExp): Spans {
+  const spans: number[] = []
+  regex.lastIndex = 0
+  for (let match = regex.exec(text); match !== null; match = regex.exec(text)) {
+    if (regex.lastIndex === match.index) regex.lastIndex++
+    const [start, end] = match.indices![1] ?? match.indices![0]!
+    // Of groups within a look-ahead, two may overlap.
+    if (end > start && start >= (spans.at(-1) ?? 0)) spans.push(start, end)
+  }
+  return spans
+}
+
+function withoutSpans(
+  text: string,
+  spans: Spans,
+  { action }: TypeRule | RegexRule,
+  { wrap }: TextContext,
+): Piece[] {
+  const pieces: Piece[] = []
+  let at = 0
+  for (let i = 0; i < spans.length; i += 2) {
+    const [start, end] = [spans[i]!, spans[i + 1]!]
+    if (start > at) pieces.push(open(text.slice(at, start)))
+    if (typeof action !== 'string') pieces.push(action(foundOf(text.slice(start, end), wrap)))
+    at = end
+  }
+  if (at < text.length) pieces.push(open(text.slice(at)))
+  return pieces
+}
+
+function foundOf(text: string, wrap: (written: string) => string): Found {
+  return { text, written: wrap(text), isUnquoted: false, isContainer: false }
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeRecord } from '../record/record.js'
+import { recordEnv } from '../record/record-env.js'
+import { sampleExchange } from '../testing.js'
+import { BatchPrivacy, batchPrivacy } from './batch-privacy.js'
+import { RecordPrivacy } from './record-privacy.js'
+import { options, redactedRecord, rule } from './testing.js'
+
+const EMAIL = rule({ type: 'email' })
+const MAIL = 'john@example.com'
+
+interface Redacted {
+  readonly [member: string]: unknown
+  readonly privacy: { readonly rules: readonly string[]; readonly detected: readonly string[] }
+}
+
+/** A record with the value in every part that rules look at, and in one that they do not. */
+const EVERYWHERE = {
+  id: 'r1',
+  url: { path: `/${MAIL}`, query: `a=${encodeURIComponent(MAIL)}&b=1` },
+  ua: `curl (${MAIL})`,
+  xff: MAIL,
+  req: { ct: `text/plain; x=${MAIL}` },
+  res: { status: 200, ct: `text/plain; x=${MAIL}` },
+  vars: { who: MAIL },
+  hdr: {
+    req_in: { 'x-a': MAIL, referer: `http://a/b?c=${MAIL}` },
+    req_up: { 'x-a': [MAIL, 'b'] },
+    res_up: {},
+    res_out: { 'x-a': `{"a":"${MAIL}"}` },
+  },
+  body: {
+    req_in: { text: MAIL },
+    req_up: { text: `m=${MAIL}` },
+    res_up: { text: `{"a":"${MAIL}"}` },
+    res_out: { text: `<a>${MAIL}</a>`, bytes: 3 },
+  },
+}
+
+test('a value is found in header fields, their copies, the query, variables and all bodies', () => {
+  const { url, ...rest } = redactedRecord<Redacted>(EVERYWHERE, EMAIL)
+  assert.deepEqual(url, { path: `/${MAIL}`, query: 'a=***&b=1' })
+  assert.ok(!JSON.stringify(rest).includes(MAIL), JSON.stringify(rest))
+  assert.deepEqual(rest.privacy, { rules: ['email'], detected: ['email'] })
+  assert.deepEqual((rest['hdr'] as typeof EVERYWHERE.hdr).req_up['x-a'], ['***', 'b'])
+})
+
+test('a rule looks only where it is told to', () => {
+  for (const area of ['headers', 'query', 'body', 'vars'] as const) {
+    const record = redactedRecord<typeof EVERYWHERE>(EVERYWHERE, { ...EMAIL, in: [area] })
+    const { headers, ...others } = {
+      headers: [record.hdr, record.ua, record.xff, record.req],
+      query: record.url.query,
+      body: record.body,
+      vars: record.vars,
+    }
+    const holds = (part: unknown) => JSON.stringify(part).includes('john')
+    assert.equal(holds(headers), area !== 'headers')
+    for (const [name, part] of Object.entries(others))
+      assert.equal(holds(part), area !== name, `${area} ${name}`)
+  }
+})
+
+test('header fields, parameters and variables are found by name, and copies of fields with them', () => {
+  const names = rule(
+    { names: ['User-Agent', 'content-type', 'a', 'who', 'x-forwarded-for'] },
+    { do: 'delete' },
+  )
+  const record = redactedRecord<typeof EVERYWHERE>(EVERYWHERE, names)
+  assert.deepEqual(
+    [record.ua, record.xff, record.req, record.res, record.vars, record.url.query],
+    [undefined, undefined, {}, { status: 200 }, {}, 'b=1'],
+  )
+})
+
+test('a rule that only detects changes nothing but tells', () => {
+  const rules = [
+    { ...EMAIL, do: 'detect' as const },
+    rule({ names: ['who'] }, { do: 'detect' }),
+    rule({ regex: 'curl' }, { do: 'detect', id: 'tool' }),
+  ]
+  const { privacy, ...rest } = redactedRecord<Redacted>(EVERYWHERE, ...rules)
+  assert.deepEqual(rest, EVERYWHERE)
+  assert.deepEqual([...privacy.rules].sort(), ['email', 'tool', 'who'])
+  assert.deepEqual(privacy.detected, ['email'])
+})
+
+test('a line in which nothing is found stays as it is', () => {
+  const privacy = new RecordPrivacy(options(EMAIL))
+  const line = '{ "body":{"req_in":{"text":"{\\"a\\" : 1}"}}, "url":{"query":"a=b"} }'
+  assert.equal(privacy.redacted(line), line)
+})
+
+test('the digest of a body that was changed goes, for it would confirm a guess', () => {
+  const record = { body: { req_in: { text: MAIL, sha256: 'aa' }, res_out: { text: 'plain', sha256: 'bb' } } }
+  const { body } = redactedRecord<typeof record>(record, EMAIL)
+  assert.deepEqual(body, { req_in: { text: '***' }, res_out: { text: 'plain', sha256: 'bb' } })
+})
+
+test('a body that is no text is left out, unless rules only detect', () => {
+  const record = { body: { req_in: { base64: 'AAEC', bytes: 3, ct: `image/png; x=${MAIL}` } } }
+  const expected = { body: { req_in: { bytes: 3, ct: 'image/png; x=***' } } }
+  const { privacy, ...rest } = redactedRecord<Redacted>(record, EMAIL)
+  assert.deepEqual([rest, privacy], [expected, { rules: ['email'], detected: ['email'], failed: 'binary' }])
+  const watched = redactedRecord<Redacted>(record, { ...EMAIL, do: 'detect' })
+  assert.deepEqual(watched['body'], record.body)
+})
+
+test('a real record stays one line of ASCII with everything else in it', () => {
+  const x = sampleExchange({ query: 'q=ü&mail=a%40b.com' })
+  x.setVar('city', 'İzmir, a@b.com\n')
+  const env = recordEnv({ fields: 'full', worker: 1, node: 'n', version: '1', configDigest: () => 'd' })
+  const line = encodeRecord(x, env)
+  const redacted = new RecordPrivacy(options(EMAIL)).redacted(line)
+  assert.match(redacted, /^[ -~]*$/)
+  const [before, after] = [JSON.parse(line), JSON.parse(redacted)]
+  assert.deepEqual(after.vars, { city: 'İzmir, ***\n' })
+  assert.deepEqual({ ...after, vars: 0, url: 0, privacy: 0 }, { ...before, vars: 0, url: 0, privacy: 0 })
+})
+
+test('a record that a rule fails on keeps nothing of what the rule was to protect', () => {
+  const privacy = new BatchPrivacy(options(EMAIL))
+  const broken = [
+    { ...EVERYWHERE, hdr: { req_in: 'text' } },
+    { ...EVERYWHERE, body: { req_in: { text: { a: MAIL } } } },
+    { ...EVERYWHERE, vars: [MAIL] },
+    { ...EVERYWHERE, url: { path: '/p', query: { a: MAIL } } },
+  ]
+  for (const record of broken) {
+    const { lines, problem } = privacy.redacted(Buffer.from(`${JSON.stringify(record)}\n`))
+    const left = JSON.parse(lines.toString())
+    assert.deepEqual([left.id, left.res], ['r1', { status: 200 }])
+    assert.equal(left.privacy.failed, 'rule')
+    assert.deepEqual(
+      ['body', 'hdr', 'vars', 'ua', 'xff'].filter((name) => name in left),
+      [],
+    )
+    assert.equal(left.url.query, undefined)
+    assert.match(problem, /failed on 1 records/)
+  }
+})
+
+test('a line that is no record is replaced by one that says so', () => {
+  const privacy = new BatchPrivacy(options(EMAIL))
+  const id = '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'
+  const line = `{"@timestamp":"2026-01-31T08:05:09.042Z","id":"${id}","a":"${MAIL}`
+  const { lines } = privacy.redacted(Buffer.from(`${line}\n"text"\n`))
+  const [first, second, end] = lines.toString().split('\n')
+  assert.deepEqual(JSON.parse(first!), {
+    '@timestamp': '2026-01-31T08:05:09.042Z',
+    id,
+    privacy: { rules: [], detected: [], failed: 'record' },
+  })
+  assert.equal(JSON.parse(second!).privacy.failed, 'record')
+  assert.equal(end, '')
+})
+
+test('without rules there is nothing between the lines and the disk', () => {
+  assert.equal(batchPrivacy(null), null)
+  assert.equal(batchPrivacy({ keys: [], rules: [] }), null)
+})

@@ -1,0 +1,159 @@
+import { Findings } from './findings.js'
+import { scanForm, scanUrl } from './formats/form.js'
+import { scansOf } from './formats/format-of.js'
+import { asciiJson, isMembers, type Members } from './members.js'
+import { textOf } from './piece.js'
+import type { PrivacyArea, PrivacyOptions } from './privacy-options.js'
+import { type AreaRules, compileRules } from './rules.js'
+import type { TextContext } from './text-context.js'
+import { redactedText, redactedValue, takenValue, takingRule } from './text-redaction.js'
+
+/** Fields of a record that repeat a header field. */
+const COPIES: readonly (readonly [string, string])[] = [
+  ['ua', 'user-agent'],
+  ['xff', 'x-forwarded-for'],
+]
+
+/** Applies the rules to records, one at a time; for a thread of its own. */
+export class RecordPrivacy {
+  readonly #rules: Readonly<Record<PrivacyArea, AreaRules>>
+
+  /** @throws Error when the rules cannot be applied. */
+  constructor(options: PrivacyOptions) {
+    this.#rules = compileRules(options)
+  }
+
+  /** The line to keep instead of this one; the same when there is nothing to change. @throws Error on any doubt. */
+  redacted(line: string): string {
+    const record: unknown = JSON.parse(line)
+    if (!isMembers(record)) throw new Error('a record is an object')
+    const findings = new Findings()
+    // Bodies first, while the header fields still tell what they are.
+    this.#body(record, findings)
+    this.#headers(record, findings)
+    this.#query(record, findings)
+    if (isPresent(record['vars'])) {
+      record['vars'] = values(membersOf(record['vars']), this.#context('vars', findings), redactedValue)
+    }
+    if (findings.isEmpty) return line
+    record['privacy'] = findings.member()
+    return asciiJson(record)
+  }
+
+  #headers(record: Members, findings: Findings): void {
+    const context = this.#context('headers', findings)
+    if (context.rules.isEmpty) return
+    if (isPresent(record['hdr'])) {
+      const regions = membersOf(record['hdr'])
+      for (const [name, region] of Object.entries(regions))
+        regions[name] = values(membersOf(region), context, redactedField)
+    }
+    for (const [member, field] of COPIES) redactCopy(record, member, field, context)
+    for (const side of ['req', 'res']) {
+      if (isPresent(record[side])) redactCopy(membersOf(record[side]), 'ct', 'content-type', context)
+    }
+    if (!isPresent(record['body'])) return
+    for (const region of Object.values(membersOf(record['body'])))
+      redactCopy(membersOf(region), 'ct', 'content-type', context)
+  }
+
+  #query(record: Members, findings: Findings): void {
+    if (!isPresent(record['url'])) return
+    const url = membersOf(record['url'])
+    const context = this.#context('query', findings)
+    if (!isPresent(url['query']) || context.rules.isEmpty) return
+    const pieces = redactedText(textIn(url['query']), [scanForm], context)
+    if (pieces !== null) url['query'] = textOf(pieces)
+  }
+
+  #body(record: Members, findings: Findings): void {
+    const { body } = record
+    if (!isPresent(body) || this.#rules.body.isEmpty) return
+    for (const [name, value] of Object.entries(membersOf(body))) {
+      const region = membersOf(value)
+      if (isPresent(region['base64']) && this.#rules.body.isProtecting) {
+        // Bytes that are no text: no rule can tell what they hold.
+        delete region['base64']
+        findings.fail('binary')
+      }
+      if (isPresent(region['text'])) this.#text(region, contentTypeOf(record, name, region), findings)
+    }
+  }
+
+  #text(region: Members, contentType: string, findings: Findings): void {
+    const context = { ...this.#context('body', findings), isCut: region['truncated'] === true }
+    const text = textIn(region['text'])
+    const pieces = redactedText(text, scansOf(text, contentType), context)
+    if (pieces === null) return
+    region['text'] = textOf(pieces)
+    // The digest of the body as it was would confirm a guess of what is hidden.
+    delete region['sha256']
+  }
+
+  #context(area: PrivacyArea, findings: Findings): TextContext {
+    return { rules: this.#rules[area], findings, isCut: false, depth: 0, wrap: (written) => written }
+  }
+}
+
+type Redact = typeof redactedValue
+
+/** Values by name; a value may be a list of texts. */
+function values(members: Members, context: TextContext, redact: Redact): Members {
+  if (context.rules.isEmpty) return members
+  const kept: [string, unknown][] = []
+  for (const [name, value] of Object.entries(members)) {
+    const texts = Array.isArray(value) ? value : [value]
+    const left = texts.flatMap((one) => redactMember(name, textIn(one), context, redact) ?? [])
+    if (left.length > 0 || texts.length === 0) kept.push([name, Array.isArray(value) ? left : left[0]])
+  }
+  return Object.fromEntries(kept)
+}
+
+/** What is left of a value, or null when it goes. */
+function redactMember(name: string, text: string, context: TextContext, redact: Redact): string | null {
+  const rule = takingRule(name, context)
+  if (rule !== null) {
+    const taken = takenValue(rule, { text, written: text, isUnquoted: false, isContainer: false }, context)
+    return taken === null ? null : textOf(taken)
+  }
+  const pieces = redact(text, context)
+  return pieces === null ? text : textOf(pieces)
+}
+
+/** The value of a header field; that of Referer or Location has a query of its own. */
+function redactedField(text: string, context: TextContext): ReturnType<Redact> {
+  const question = text.indexOf('?')
+  if (question === -1 || text.indexOf('=', question) === -1) return redactedValue(text, context)
+  return redactedText(text, [scanUrl], context)
+}
+
+function redactCopy(members: Members, member: string, field: string, context: TextContext): void {
+  const value = members[member]
+  if (!isPresent(value)) return
+  const left = values({ [field]: value }, context, redactedField)[field]
+  if (left === undefined) delete members[member]
+  else members[member] = left
+}
+
+function contentTypeOf(record: Members, region: string, { ct }: Members): string {
+  const fields = isMembers(record['hdr']) ? record['hdr'][region] : undefined
+  const written = isMembers(fields) ? fields['content-type'] : undefined
+  const side = record[region.startsWith('req') ? 'req' : 'res']
+  const copy = isMembers(side) ? side['ct'] : undefined
+  return String(ct ?? written ?? copy ?? '')
+}
+
+function textIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new Error('a text is expected')
+}
+
+function membersOf(value: unknown): Members {
+  if (isMembers(value)) return value
+  throw new Error('an object is expected')
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}

@@ -1,0 +1,52 @@
+import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
+
+const START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9])/g
+const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]){2,30}$/
+/** Lengths by country, from the registry of ISO 13616. */
+const LENGTHS =
+  'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27' +
+  'GB22GE22GI23GL18GR27GT28HN28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22' +
+  'MK19MN20MR27MT31MU30NI28NL18NO15OM23PK24PL28PS29PT25QA29RO24RS22RU33SA24SC31SD18SE24SI19SK24SM27SO23ST25SV28' +
+  'TL23TN24TR26UA29VA22VG24XK20YE30'
+const LENGTH_OF: ReadonlyMap<string, number> = new Map(
+  [...LENGTHS.matchAll(/([A-Z]{2})(\d{2})/g)].map((match) => [match[1]!, Number(match[2])]),
+)
+
+/** International bank account numbers (ISO 13616) with the length of their country and a sound checksum. */
+export function findIbans(text: string, isCut: boolean): Spans {
+  START.lastIndex = 0
+  let spans: number[] | null = null
+  for (let match = START.exec(text); match !== null; match = START.exec(text)) {
+    const end = endOfNumber(text, match.index)
+    if (end === -1) continue
+    spans ??= []
+    spans.push(match.index, end)
+    START.lastIndex = end
+  }
+  const found = spans ?? NO_SPANS
+  return isCut ? withCutEnd(found, text, CUT, 70) : found
+}
+
+/** The end of the number that begins here, or -1. */
+function endOfNumber(text: string, start: number): number {
+  const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase()) ?? 0
+  let number = ''
+  let at = start
+  for (; at < text.length && number.length < length; at++) {
+    const character = text[at]!
+    if (/[A-Za-z0-9]/.test(character)) number += character
+    else if (!/[ \u00a0-]/.test(character)) return -1
+  }
+  const isWhole = number.length === length && length > 0 && !/[A-Za-z0-9]/.test(text[at] ?? '')
+  return isWhole && isSound(number.toUpperCase()) ? at : -1
+}
+
+/** ISO 7064, MOD 97-10: the first four characters at the end, letters as numbers from 10 on. */
+function isSound(number: string): boolean {
+  let rest = 0
+  for (const character of number.slice(4) + number.slice(0, 4)) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}

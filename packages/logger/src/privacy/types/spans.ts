@@ -1,0 +1,24 @@
+/** Where values lie in a text: from `[0]` to `[1]`, from `[2]` to `[3]`, …, in order and apart. */
+export type Spans = readonly number[]
+
+/** Nothing found. */
+export const NO_SPANS: Spans = []
+
+/** All matches of a global expression that pass a check. */
+export function matchingSpans(text: string, pattern: RegExp, isValid: (match: string) => boolean): Spans {
+  pattern.lastIndex = 0
+  let spans: number[] | null = null
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    if (!isValid(match[0])) continue
+    spans ??= []
+    spans.push(match.index, match.index + match[0].length)
+  }
+  return spans ?? NO_SPANS
+}
+
+/** Adds what an expression that ends with `$` finds in the last characters of a text, behind all other spans. */
+export function withCutEnd(spans: Spans, text: string, pattern: RegExp, characters: number): Spans {
+  const from = Math.max(0, text.length - characters, spans.at(-1) ?? 0)
+  const match = pattern.exec(text.slice(from))
+  return match === null ? spans : [...spans, from + match.index, text.length]
+}

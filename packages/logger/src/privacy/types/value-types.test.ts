@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VALUE_TYPES, type ValueTypeName } from './value-types.js'
+
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'
+const PEM = '-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----'
+
+function found(type: ValueTypeName, text: string, isCut = false): string[] {
+  const spans = VALUE_TYPES[type](text, isCut)
+  return Array.from({ length: spans.length / 2 }, (_, i) => text.slice(spans[2 * i], spans[2 * i + 1]))
+}
+
+/** Whole texts that are one value, by type. */
+const VALUES: Readonly<Record<ValueTypeName, readonly string[]>> = {
+  card: [
+    '4111111111111111',
+    '4111 1111 1111 1111',
+    '4111-1111-1111-1111',
+    '378282246310005',
+    '6011111111111117',
+    '9792030394440796',
+  ],
+  iban: [
+    'TR330006100519786457841326',
+    'TR33 0006 1005 1978 6457 8413 26',
+    'de89370400440532013000',
+    'GB29NWBK60161331926819',
+  ],
+  tckn: ['10000000146', '12345678950'],
+  email: ['john@example.com', 'a.b+c@sub.example.co', 'jörg@münchen.example', 'a@b.xn--p1ai'],
+  phone: ['+905551112233', '+90 555 111 22 33', '0555 111 22 33', '(415) 555-2671', '0044 20 7946 0958'],
+  jwt: [JWT, 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0.AAAA.BBBB.CCCC.DDDD'],
+  'private-key': [PEM, PEM.replaceAll('RSA ', ''), '-----BEGIN PRIVATE KEY-----\nwithout an end'],
+  'aws-key': ['AKIAIOSFODNN7EXAMPLE', 'ASIAIOSFODNN7EXAMPLE'],
+}
+
+/** Texts that look alike and are none. */
+const OTHERS: Readonly<Record<ValueTypeName, readonly string[]>> = {
+  card: ['4111111111111112', '1763712345678', '411111111111', '41111111111111111111', '0.4111111111111111'],
+  iban: ['TR330006100519786457841327', 'ZZ33000610051978645784', 'TR3300061005197864578413', 'XTR33abc'],
+  tckn: ['10000000147', '00000000146', '100000001461', '1000000014'],
+  email: ['@example.com', 'john@', 'john@localhost', 'a@b.1', 'a @ b.com'],
+  phone: ['2026-11-21', '1763712345678', '12:30:45', '+12', '10.20.30.40'],
+  jwt: ['eyJhbGciOiJIUzI1NiJ9', 'eyJub25lIjoxfQ.eyJzdWIiOiIxIn0.x', 'eyJxx.yyy.zzz'],
+  'private-key': ['-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----', 'PRIVATE KEY'],
+  'aws-key': ['AKIAIOSFODNN7EXAMPL', 'XAKIAIOSFODNN7EXAMPLE', 'akiaiosfodnn7example'],
+}
+
+for (const type of Object.keys(VALUES) as ValueTypeName[]) {
+  test(`values of the type ${type} are found, alone and within text`, () => {
+    for (const value of VALUES[type]) {
+      assert.deepEqual(found(type, value), [value])
+      if (value.startsWith('-----BEGIN PRIVATE KEY-----\nwithout')) continue
+      assert.deepEqual(found(type, `see ${value}, "${value}"`), [value, value], value)
+    }
+  })
+
+  test(`texts that only look like the type ${type} are left`, () => {
+    for (const text of OTHERS[type]) assert.deepEqual(found(type, text), [], text)
+  })
+}
+
+test('a card number is found among other groups of digits', () => {
+  assert.deepEqual(found('card', '12 4111 1111 1111 1111 99'), ['4111 1111 1111 1111'])
+  assert.deepEqual(found('card', '4111111111111111 378282246310005'), ['4111111111111111', '378282246310005'])
+})
+
+test('the beginning of a value counts where a text was cut', () => {
+  const cases: readonly (readonly [ValueTypeName, string])[] = [
+    ['card', '4111 1111 1'],
+    ['iban', 'TR33 0006 10'],
+    ['tckn', '1000000'],
+    ['email', 'john@exam'],
+    ['phone', '+90 555 1'],
+    ['jwt', 'eyJhbGciOiJIUzI1NiJ9.eyJz'],
+    ['aws-key', 'AKIAIOSFOD'],
+  ]
+  for (const [type, beginning] of cases) {
+    assert.deepEqual(found(type, `see ${beginning}`, true), [beginning])
+    assert.deepEqual(found(type, `see ${beginning}`, false), [])
+    assert.deepEqual(found(type, `see ${beginning}, and`, true), [])
+  }
+})
+
+test('texts made to keep an expression busy are looked through in no time', () => {
+  const texts = [
+    'a',
+    '1',
+    '1 ',
+    'eyJ',
+    '-eyJaaaaaaaa.',
+    '@',
+    'a@',
+    '+1(',
+    'TR33',
+    '-----BEGIN PRIVATE KEY-----',
+    '.a@b.',
+  ]
+  for (const type of Object.keys(VALUE_TYPES) as ValueTypeName[]) {
+    for (const text of texts) {
+      const startedMono = performance.now()
+      found(type, text.repeat(65_536 / text.length), true)
+      // Quadratic time would be minutes.
+      assert.ok(performance.now() - startedMono < 5000, `${type} ${text}`)
+    }
+  }
+})
