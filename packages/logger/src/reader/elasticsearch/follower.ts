@@ -31,7 +31,7 @@ const MAX_KNOWN = 20_000
  *                   │◄──── at most LATE_MS ───►│
  * ```
  *
- * The floor follows the youngest record and not the clock, so records that waited while the cluster was away are found
+ * The floor follows the youngest record and not the clock, unless the record is from the future, so records that waited while the cluster was away are found
  * however late they are. More than MAX_KNOWN ids raise the floor early.
  */
 export class Follower {
@@ -49,12 +49,19 @@ export class Follower {
   async passOver(snapshot: Snapshot): Promise<void> {
     const { query } = this.#following
     for await (const { documentId, timeMs } of snapshot.hits({ query, order: 'desc', wanted: MAX_KNOWN })) {
-      if (this.#known.size === 0) this.#youngestMs = timeMs
-      if (timeMs < this.#youngestMs - LATE_MS || this.#known.size === MAX_KNOWN) break
+      if (this.#floorMs === null) {
+        this.#youngestMs = timeMs
+        this.#floorMs = this.#lateMs()
+      }
+      if (timeMs < this.#floorMs) break
+      if (this.#known.size === MAX_KNOWN) {
+        // Those of one millisecond stay together: above the floor all have to be known.
+        this.#floorMs = timeMs + 1
+        break
+      }
       this.#known.set(documentId, timeMs)
-      this.#floorMs = timeMs
     }
-    if (this.#known.size > 0 && this.#known.size < MAX_KNOWN) this.#floorMs = this.#youngestMs - LATE_MS
+    this.#forgetBelowFloor()
   }
 
   /** The documents that come, until the signal. What passes by itself is told once and tried again. */
@@ -105,15 +112,22 @@ export class Follower {
 
   #raiseFloor(): void {
     if (this.#known.size === 0) return
-    let floorMs = Math.max(this.#floorMs ?? Number.NEGATIVE_INFINITY, this.#youngestMs - LATE_MS)
+    this.#floorMs = Math.max(this.#floorMs ?? Number.NEGATIVE_INFINITY, this.#lateMs())
     if (this.#known.size > MAX_KNOWN) {
       const youngestFirst = [...this.#known.values()].sort((a, b) => b - a)
-      // Those of one millisecond stay together: above the floor all have to be known.
-      floorMs = Math.max(floorMs, youngestFirst[MAX_KNOWN]! + 1)
+      this.#floorMs = Math.max(this.#floorMs, youngestFirst[MAX_KNOWN]! + 1)
     }
-    this.#floorMs = floorMs
+    this.#forgetBelowFloor()
+  }
+
+  /** A gateway whose clock is ahead must not make the records of all others too old. */
+  #lateMs(): number {
+    return Math.min(this.#youngestMs, Date.now()) - LATE_MS
+  }
+
+  #forgetBelowFloor(): void {
     for (const [id, timeMs] of this.#known) {
-      if (timeMs < floorMs) this.#known.delete(id)
+      if (this.#floorMs !== null && timeMs < this.#floorMs) this.#known.delete(id)
     }
   }
 }
