@@ -37,18 +37,22 @@ export class Snapshot {
 
   /** In the order of time, then of the records' ids. */
   async *hits(reading: Reading): AsyncGenerator<Hit, void, undefined> {
-    let size = Math.min(Math.max(reading.wanted, 1), MAX_PAGE)
+    let largest = MAX_PAGE
+    let size = Math.min(Math.max(reading.wanted, 1), largest)
     let after: estypes.SortResults | undefined
     for (;;) {
       const page = await this.#page(reading, size, after)
       if (page === null) {
-        size = Math.max(1, Math.floor(size / 4))
+        largest = Math.max(1, Math.floor(size / 4))
+        size = largest
         continue
       }
       yield* page.map(hitOf)
       if (page.length < size) return
       after = page.at(-1)!.sort
       if (after === undefined) return
+      // Whoever goes on did not find what was wanted, because the check of a filter refused it.
+      size = Math.min(size * 4, largest)
     }
   }
 
