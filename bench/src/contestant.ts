@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 const PROXY_CPU = '0'
 export const LOAD_CPU = '1'
 const START_MS = 15_000
+/** The admin API of a gateway listens so far above its listener. */
+export const ADMIN_PORT_OFFSET = 100
 const GW = fileURLToPath(new URL('../../packages/cli/bin/gw.mjs', import.meta.url))
 
 /** A running server of the benchmark. */
@@ -35,25 +37,30 @@ export function startPeer(dir: string, port: number, originPort: number): Promis
   return startNginx({ name: 'nginx', dir, port, cpu: PROXY_CPU }, servers)
 }
 
-/** The gateway with one worker and no traffic log; `/set` carries the header policy both ways. */
-export function startGateway(dir: string, port: number, originPort: number): Promise<Contestant> {
-  const config = join(dir, 'gateway.yaml')
+/** The gateway with one worker; `/set` carries the header policy both ways. No traffic log unless `log` says so. */
+export function startGateway(
+  dir: string,
+  port: number,
+  originPort: number,
+  log = '{ sink: none }',
+): Promise<Contestant> {
+  const config = join(dir, `gateway-${port}.yaml`)
   const policy =
     '[{ use: header, with: { request: { set: { x-a: "1" } }, response: { set: { x-b: "2" } } } }]'
   writeFileSync(
     config,
     `version: 1
 listeners: [{ address: "127.0.0.1:${port}" }]
-admin: { address: "127.0.0.1:0" }
+admin: { address: "127.0.0.1:${port + ADMIN_PORT_OFFSET}" }
 workers: 1
 upstreams: { origin: { targets: ["http://127.0.0.1:${originPort}"] } }
 routes:
   - { id: plain, match: { path: /* }, upstream: origin }
   - { id: set, match: { path: /set }, upstream: origin, policies: ${policy} }
-log: { sink: none }
+log: ${log}
 `,
   )
-  const args = [process.execPath, GW, 'start', '-c', config, '--data-dir', join(dir, 'data')]
+  const args = [process.execPath, GW, 'start', '-c', config, '--data-dir', join(dir, `data-${port}`)]
   return launch({ name: 'sluice', dir, port, cpu: PROXY_CPU }, args)
 }
 

@@ -1,11 +1,12 @@
 import { type DocumentPath, formatPath, isMapping } from './document-path.js'
+import type { LogSinkName } from './schema/log.js'
 
 /** What the command line puts over the document. */
 export interface Overrides {
   readonly workers?: number
   /** The address of the first listener. */
   readonly listen?: string
-  readonly logSink?: 'file' | 'none' | 'elasticsearch'
+  readonly logSink?: LogSinkName
 }
 
 const FLAGS: ReadonlyMap<string, keyof Overrides> = new Map([

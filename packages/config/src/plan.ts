@@ -216,11 +216,70 @@ export interface PolicyUse {
 }
 
 export interface LogPlan {
-  readonly sink: 'file' | 'elasticsearch' | 'none'
+  readonly sink: 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom' | 'none'
   readonly fields: 'minimal' | 'standard' | 'full'
   readonly file: LogFilePlan
   /** Null unless the document has it. */
   readonly elasticsearch: LogElasticsearchPlan | null
+  /** There when it is the sink. */
+  readonly stdout?: LogStdoutPlan
+  /** These are there when the document has them. */
+  readonly syslog?: LogSyslogPlan
+  readonly webhook?: LogWebhookPlan
+  readonly custom?: LogCustomPlan
+}
+
+export interface LogStdoutPlan {
+  readonly spool: LogSpoolPlan
+}
+
+/** A facility of syslog (RFC 5424 section 6.2.1). */
+export type LogFacility =
+  | ('kern' | 'user' | 'mail' | 'daemon' | 'auth' | 'syslog' | 'lpr' | 'news' | 'uucp' | 'cron' | 'authpriv')
+  | ('ftp' | 'ntp' | 'audit' | 'alert' | 'clock')
+  | `local${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`
+
+export interface LogSyslogPlan {
+  /** `udp://`, `tcp://` or `tls://`. */
+  readonly address: string
+  readonly facility: LogFacility
+  readonly appName: string
+  readonly structuredDataId: string
+  readonly maxMessageBytes: number
+  readonly tls: {
+    readonly caFile: string | null
+    readonly certFile: string | null
+    readonly keyFile: string | null
+    readonly insecure: boolean
+  }
+  readonly spool: LogSpoolPlan
+}
+
+export interface LogWebhookPlan {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly auth: { readonly username: string; readonly password: string } | { readonly token: string } | null
+  readonly format: 'ndjson' | 'array'
+  readonly compress: boolean
+  readonly timeoutMs: number
+  readonly signature: { readonly secret: string; readonly header: string } | null
+  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  readonly spool: LogSpoolPlan
+}
+
+export interface LogCustomPlan {
+  /** A package, or a path that begins with `.` or `/`. */
+  readonly module: string
+  readonly options: Readonly<Record<string, unknown>>
+  readonly spool: LogSpoolPlan
+}
+
+/** Where records wait until their target has them. */
+export interface LogSpoolPlan {
+  readonly dir: string
+  /** All workers together. */
+  readonly maxBytes: number
+  readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 
 export interface LogElasticsearchPlan {
@@ -233,12 +292,7 @@ export interface LogElasticsearchPlan {
   readonly retentionMs: number | null
   readonly replicas: number
   readonly manage: boolean
-  readonly spool: {
-    readonly dir: string
-    /** All workers together. */
-    readonly maxBytes: number
-    readonly whenFull: 'drop-oldest' | 'drop-newest'
-  }
+  readonly spool: LogSpoolPlan
 }
 
 export interface LogFilePlan {

@@ -17,6 +17,8 @@ export interface LogIdentity {
   /** Spooled, not delivered yet. */
   readonly onDisk: number
   readonly inMemory: number
+  /** Of the two above, what the next owner of a spool counts again when this one is gone. */
+  readonly inherited: number
 }
 
 /** No records at all. */
@@ -28,6 +30,7 @@ export const EMPTY_LOG: LogIdentity = {
   droppedBy: {},
   onDisk: 0,
   inMemory: 0,
+  inherited: 0,
 }
 
 /** The receiving end of the traffic log in a worker. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import { HandOff } from './hand-off/hand-off.js'
+import { HandOff, newSpoolCount } from './hand-off/hand-off.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
@@ -33,8 +33,10 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
   const { spool, target, worker } = options
   const dir = resolve(spool.dir)
   makeWritable(dir, 'the log spool', 'choose another spool.dir')
+  const spoolCount = newSpoolCount()
   const thread: ShipperThreadOptions = {
     dir,
+    count: spoolCount,
     worker,
     target,
     whenFull: spool.whenFull,
@@ -47,5 +49,6 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     handOffMs: options.handOffMs ?? HAND_OFF_MS,
     maxRecordBytes: MAX_RECORD_BYTES,
     onProblem: options.onProblem ?? (() => {}),
+    spoolCount,
   })
 }

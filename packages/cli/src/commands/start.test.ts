@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { documentFor, fileWith, gw, spawnGw, startArgs, startGateway, until } from '../testing.js'
+import { documentFor, fileWith, gw, scratch, spawnGw, startArgs, startGateway, until } from '../testing.js'
 
 const DOCUMENT = documentFor('http://127.0.0.1:9')
 
@@ -19,6 +19,34 @@ test('flags are checked like the document', async (t) => {
   assert.match(listen.stderr, /--listen: 'nowhere' is not an address/)
   assert.match(sink.stderr, /--log-sink: .* needs log\.elasticsearch/)
   assert.deepEqual([listen.code, sink.code], [3, 3])
+})
+
+test('a sink of the command line needs its settings in the document', async (t) => {
+  const file = fileWith(t, DOCUMENT)
+  const runs = ['syslog', 'webhook', 'custom'].map((sink) => gw(startArgs(t, file, '--log-sink', sink)))
+  for (const { code, stderr } of await Promise.all(runs)) {
+    assert.equal(code, 3)
+    assert.match(stderr, /--log-sink: the sink '(\w+)' needs log\.\1 /)
+  }
+})
+
+test('the traffic log goes to standard output when it is asked for, one line a call', async (t) => {
+  const settings = `log: { stdout: { spool: { dir: ${JSON.stringify(scratch(t))} } } }`
+  const file = fileWith(t, `${DOCUMENT.replace(/^log: .*$/m, '')}\n${settings}\n`)
+  const gateway = spawnGw(t, startArgs(t, file, '--workers', '2', '--log-sink', 'stdout'))
+  await until(() => gateway.stdout().includes('admin API'), gateway.stderr)
+  const url = /listening on (\S+)/.exec(gateway.stdout())?.[1] ?? ''
+  for (let i = 0; i < 20; i++) await (await fetch(`${url}/call-${i}`)).text()
+  const records = (): string[] =>
+    gateway
+      .stdout()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+  await until(() => records().length >= 20, gateway.stderr)
+  const paths = new Set(records().map((line) => JSON.parse(line).url.path))
+  assert.deepEqual([paths.size, records().length], [20, 20])
+  gateway.process.kill('SIGTERM')
+  assert.equal(await gateway.exited, 0)
 })
 
 test('an address that is taken ends the start with 1', async (t) => {

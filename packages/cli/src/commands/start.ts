@@ -1,4 +1,4 @@
-import type { Overrides } from '@sluice/config'
+import type { LogSinkName, Overrides } from '@sluice/config'
 import { StartError, type Supervisor, startSupervisor, type Tier, workerEntry } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { readDocument } from '../document.js'
@@ -11,7 +11,7 @@ interface StartOptions extends DocumentOptions {
   readonly tier?: Tier
   readonly workers?: number
   readonly listen?: string
-  readonly logSink?: 'file' | 'elasticsearch' | 'none'
+  readonly logSink?: LogSinkName
   readonly dataDir: string
 }
 

@@ -32,6 +32,10 @@ function addStart(program: Command): void {
       new Option('--log-sink <sink>', 'where the traffic log goes, in place of the document').choices([
         'file',
         'elasticsearch',
+        'stdout',
+        'syslog',
+        'webhook',
+        'custom',
         'none',
       ]),
     )

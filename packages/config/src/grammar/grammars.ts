@@ -20,6 +20,9 @@ export const GRAMMARS = {
   'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) =>
     parseServiceUrl(text, ['http', 'https']),
   ),
+  'syslog-url': grammarOf('a URL such as udp://127.0.0.1:514', (text) =>
+    parseServiceUrl(text, ['udp', 'tcp', 'tls']),
+  ),
   'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', (text) =>
     parseServiceUrl(text, ['redis', 'rediss']),
   ),

@@ -1,6 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
+import { spoolPlan, targetPlans } from './log-target-plans.js'
 
 type LogDocument = Document['log']
 type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
@@ -8,12 +9,14 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
-export function logPlan({ sink, fields, file, elasticsearch }: LogDocument): LogPlan {
+export function logPlan(document: LogDocument): LogPlan {
+  const { sink, fields, file, elasticsearch } = document
   return {
     sink,
     fields,
     file: filePlan(file),
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
+    ...targetPlans(document),
   }
 }
 
@@ -38,7 +41,7 @@ function elasticsearchPlan(document: ElasticsearchDocument): LogElasticsearchPla
     retentionMs: retention === undefined ? null : parseDuration(retention),
     replicas,
     manage,
-    spool: { dir: spool.dir, maxBytes: parseSize(spool.maxBytes), whenFull: spool.whenFull },
+    spool: spoolPlan(spool),
   }
 }
 

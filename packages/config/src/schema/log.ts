@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
+import { spool } from './log-spool.js'
+import { custom, stdout, syslog, webhook } from './log-targets.js'
 
 /** What Elasticsearch takes as the name of a data stream (create data stream API), without what would need an escape. */
 const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
@@ -47,26 +49,6 @@ const auth = object(
   },
 )
 
-const spool = object(
-  {
-    dir: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      default: './data/spool',
-      description: 'Where records wait until they are delivered.',
-    }),
-    maxBytes: size(
-      { min: '8mb', max: '100000gb' },
-      { default: '2gb', description: 'The most that may wait, all workers together.' },
-    ),
-    whenFull: oneOf(['drop-oldest', 'drop-newest'], {
-      default: 'drop-oldest',
-      description: 'What gives way at maxBytes; what is lost is counted.',
-    }),
-  },
-  { default: {}, description: 'Records wait on disk until they are delivered.' },
-)
-
 const tls = object(
   {
     caFile: Type.Optional(filePath("Authorities to trust instead of the system's, PEM.")),
@@ -108,16 +90,26 @@ const elasticsearch = object(
   { description: 'The sink `elasticsearch`.' },
 )
 
+/** Where records can go. */
+export const LOG_SINKS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'none'] as const
+
+/** A sink by its name. */
+export type LogSinkName = (typeof LOG_SINKS)[number]
+
 /** The traffic log. */
 export const logSchema = object(
   {
-    sink: oneOf(['file', 'elasticsearch', 'none'], { default: 'file', description: 'Where records go.' }),
+    sink: oneOf(LOG_SINKS, { default: 'file', description: 'Where records go.' }),
     fields: oneOf(['minimal', 'standard', 'full'], {
       default: 'standard',
       description: 'How much a record says.',
     }),
     file,
     elasticsearch: Type.Optional(elasticsearch),
+    stdout,
+    syslog: Type.Optional(syslog),
+    webhook: Type.Optional(webhook),
+    custom: Type.Optional(custom),
   },
   { default: {}, description: 'The traffic log: one record for every call.' },
 )

@@ -1,10 +1,15 @@
 import { parseSize } from '@sluice/core'
+import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 
 /** The traffic log: what its sink needs is there, and a bound leaves room for what is being written. */
 export function checkLog(inspection: Inspection): void {
   checkSegments(inspection)
+  if (!inspection.report.isSound(['log'])) return
+  checkSettings(inspection)
   checkElasticsearch(inspection)
+  checkSyslog(inspection)
+  checkWebhook(inspection)
 }
 
 /** A bound that holds less than two segments would remove the one being written. */
@@ -19,23 +24,60 @@ function checkSegments({ document, report }: Inspection): void {
   })
 }
 
+/** What to add for a sink that cannot do without settings. */
+const EXAMPLES = {
+  elasticsearch: 'nodes: [http://127.0.0.1:9200]',
+  syslog: 'address: udp://127.0.0.1:514',
+  webhook: 'url: https://logs.example.com/traffic',
+  custom: "module: './target.mjs'",
+} as const
+
+function checkSettings({ document, report }: Inspection): void {
+  const { sink, ...settings } = document.log
+  if (sink === 'file' || sink === 'stdout' || sink === 'none' || settings[sink] !== undefined) return
+  report.add({
+    path: ['log', 'sink'],
+    message: `the sink '${sink}' needs log.${sink}`,
+    remedy: `add log.${sink} with ${EXAMPLES[sink]}`,
+  })
+}
+
 function checkElasticsearch({ document, report }: Inspection): void {
-  const { sink, elasticsearch } = document.log
-  if (!report.isSound(['log'])) return
-  if (elasticsearch === undefined) {
-    if (sink !== 'elasticsearch') return
-    report.add({
-      path: ['log', 'sink'],
-      message: "the sink 'elasticsearch' needs log.elasticsearch",
-      remedy: 'add log.elasticsearch with nodes: [http://127.0.0.1:9200]',
-    })
-    return
-  }
-  const { auth } = elasticsearch
-  if (auth === undefined || (auth.username === undefined) === (auth.password === undefined)) return
+  const { elasticsearch } = document.log
+  if (isPaired(elasticsearch?.auth?.username, elasticsearch?.auth?.password)) return
   report.add({
     path: ['log', 'elasticsearch', 'auth'],
     message: 'a user and a password belong together',
     remedy: 'write username and password, or an apiKey',
   })
+}
+
+function checkSyslog(inspection: Inspection): void {
+  const { tls } = inspection.document.log.syslog ?? {}
+  if (tls === undefined) return
+  const path = ['log', 'syslog', 'tls']
+  for (const key of ['caFile', 'certFile', 'keyFile'] as const) {
+    if (tls[key] !== undefined) checkPemFile(inspection, tls[key], [...path, key])
+  }
+  if (isPaired(tls.certFile, tls.keyFile)) return
+  inspection.report.add({
+    path,
+    message: 'a certificate and a key belong together',
+    remedy: 'write certFile and keyFile, or neither',
+  })
+}
+
+function checkWebhook(inspection: Inspection): void {
+  const { tls, auth } = inspection.document.log.webhook ?? {}
+  if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, ['log', 'webhook', 'tls', 'caFile'])
+  if (isPaired(auth?.username, auth?.password)) return
+  inspection.report.add({
+    path: ['log', 'webhook', 'auth'],
+    message: 'a user and a password belong together',
+    remedy: 'write username and password, or a token',
+  })
+}
+
+function isPaired(one: string | undefined, other: string | undefined): boolean {
+  return (one === undefined) === (other === undefined)
 }

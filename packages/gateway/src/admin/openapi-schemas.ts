@@ -24,6 +24,7 @@ const logMembers = {
   droppedBy: numbers,
   onDisk: count,
   inMemory: count,
+  inherited: count,
 }
 
 const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Type } from '@sinclair/typebox'
-import { type Catalog, definePolicy, type Outcome, type Step } from '@sluice/core'
+import type { Catalog, Outcome, Policy, Step } from '@sluice/core'
 import { startGateway, TIMEOUTS, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
@@ -24,13 +23,12 @@ class Decision {
 }
 
 function catalogOf(step: Omit<Step, 'name'>): Catalog {
-  const schema = Type.Object({})
-  const slow = definePolicy({
+  const slow: Policy = {
     name: 'slow',
     summary: 'Waits.',
-    schema,
+    schema: {} as Policy['schema'],
     compile: () => ({ name: 'slow', ...step }),
-  })
+  }
   return new Map([['slow', slow]])
 }
 

@@ -27,3 +27,19 @@ test('a worker that held nothing leaves no reason behind', () => {
   ledger.depart({ ...EMPTY_LOG, received: 2, indexed: 2 })
   assert.deepEqual(ledger.total([]).droppedBy, {})
 })
+
+test('what an ended worker has left in a spool is counted by whoever takes it over, and by nobody twice', () => {
+  const ledger = new LogLedger()
+  ledger.depart({ ...EMPTY_LOG, received: 10, indexed: 4, onDisk: 5, inMemory: 1, inherited: 6 })
+  const heir = {
+    ...EMPTY_LOG,
+    received: 6,
+    onDisk: 5,
+    dropped: 1,
+    droppedBy: { process_lost: 1 },
+    inherited: 5,
+  }
+  const total = ledger.total([heir])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual([total.received, total.indexed, total.onDisk, total.dropped], [10, 4, 5, 1])
+})

@@ -1,35 +1,19 @@
 import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import { sumOfLogs, withoutInherited } from '../telemetry/log-identities.js'
 
 /** The log identity of the whole gateway: that of the living workers and of all that have ended. */
 export class LogLedger {
   #departed = EMPTY_LOG
 
-  /** What an ended worker still held in memory is lost, and counted so. */
+  /** What an ended worker still held is lost, unless it lies in a spool: then a living worker counts it again. */
   depart(log: LogIdentity): void {
-    const { inMemory } = log
-    const lost =
-      inMemory === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: inMemory, droppedBy: { worker: inMemory } }
-    this.#departed = sum(sum(this.#departed, { ...log, inMemory: 0 }), lost)
+    const left = withoutInherited(log)
+    const lost = left.onDisk + left.inMemory
+    const loss = lost === 0 ? EMPTY_LOG : { ...EMPTY_LOG, dropped: lost, droppedBy: { worker: lost } }
+    this.#departed = sumOfLogs([this.#departed, { ...left, onDisk: 0, inMemory: 0 }, loss])
   }
 
   total(live: Iterable<LogIdentity>): LogIdentity {
-    let total = this.#departed
-    for (const log of live) total = sum(total, log)
-    return total
-  }
-}
-
-function sum(a: LogIdentity, b: LogIdentity): LogIdentity {
-  const droppedBy: Record<string, number> = { ...a.droppedBy }
-  for (const [reason, count] of Object.entries(b.droppedBy))
-    droppedBy[reason] = (droppedBy[reason] ?? 0) + count
-  return {
-    received: a.received + b.received,
-    indexed: a.indexed + b.indexed,
-    dead: a.dead + b.dead,
-    dropped: a.dropped + b.dropped,
-    droppedBy,
-    onDisk: a.onDisk + b.onDisk,
-    inMemory: a.inMemory + b.inMemory,
+    return sumOfLogs([this.#departed, ...live])
   }
 }

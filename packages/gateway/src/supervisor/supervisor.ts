@@ -14,6 +14,7 @@ import { Fleet } from './fleet.js'
 import { LastGoodFile } from './last-good.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
+import { LOG_HELP, logSamples } from './log-samples.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { SUPERVISOR_HELP, supervisorSamples } from './supervisor-samples.js'
@@ -193,12 +194,13 @@ export class Supervisor implements AdminBackend {
   async samples(): Promise<readonly Sample[]> {
     const merged = await this.#pool.samples()
     const { counts: rollouts, queueLength } = this.#deployment
-    return [...supervisorSamples({ status: this.status(), rollouts, queueLength }), ...merged]
+    const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
+    return [...own, ...logSamples(this.logIdentity()), ...merged]
   }
 
   async metrics(): Promise<string | null> {
     if (this.#deployment.current?.load.plan.metrics.enabled === false) return null
-    return renderSamples(await this.samples(), SUPERVISOR_HELP)
+    return renderSamples(await this.samples(), { ...SUPERVISOR_HELP, ...LOG_HELP })
   }
 
   /**

@@ -146,9 +146,9 @@ function loadOf(wish: PlanWish): Load {
 }
 
 /** Waits until the condition holds. @throws Error when it does not within the time. */
-export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   const giveUpMono = performance.now() + withinMs
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > giveUpMono) {
       throw new Error(`the condition did not come true within ${withinMs} ms`)
     }

@@ -1,4 +1,11 @@
-import type { LogElasticsearchPlan, Plan } from '@sluice/config'
+import type {
+  LogElasticsearchPlan,
+  LogPlan,
+  LogSpoolPlan,
+  LogSyslogPlan,
+  LogWebhookPlan,
+  Plan,
+} from '@sluice/config'
 import type { LogSink } from '@sluice/core'
 import {
   noneSink,
@@ -10,16 +17,40 @@ import {
 
 const DAY_MS = 86_400_000
 
+/** What a sink ships to, and where records wait for it. */
+interface Shipping {
+  readonly spool: LogSpoolPlan
+  readonly target: TargetOptions
+}
+
 /** Opens the sink that a plan asks for. @throws Error when its directory cannot be used. */
 export function openSink({ log }: Plan, options: SinkOptions): LogSink {
   if (log.sink === 'none') return noneSink
   if (log.sink === 'file') return openFileSink({ ...log.file, ...options })
-  // Validation lets no document through whose sink has no settings.
-  const settings = log.elasticsearch!
-  return openShippingSink({ ...options, spool: settings.spool, target: targetOf(settings) })
+  return openShippingSink({ ...options, ...SHIPPING[log.sink](log) })
 }
 
-function targetOf({ tls, retentionMs, spool: _, ...settings }: LogElasticsearchPlan): TargetOptions {
+/** By the name of the sink. Validation lets no document through whose sink has no settings. */
+const SHIPPING: Readonly<Record<Exclude<LogPlan['sink'], 'none' | 'file'>, (log: LogPlan) => Shipping>> = {
+  elasticsearch: ({ elasticsearch }) => toElasticsearch(elasticsearch!),
+  stdout: ({ stdout }) => ({ spool: stdout!.spool, target: { kind: 'stdout' } }),
+  syslog: ({ syslog }) => toSyslog(syslog!),
+  webhook: ({ webhook }) => toWebhook(webhook!),
+  custom: ({ custom }) => {
+    const { spool, ...settings } = custom!
+    return { spool, target: { kind: 'custom', from: process.cwd(), ...settings } }
+  },
+}
+
+function toElasticsearch({ tls, retentionMs, spool, ...settings }: LogElasticsearchPlan): Shipping {
   const retentionDays = retentionMs === null ? null : Math.ceil(retentionMs / DAY_MS)
-  return { kind: 'elasticsearch', ...settings, ...tls, retentionDays }
+  return { spool, target: { kind: 'elasticsearch', ...settings, ...tls, retentionDays } }
+}
+
+function toSyslog({ spool, ...settings }: LogSyslogPlan): Shipping {
+  return { spool, target: { kind: 'syslog', ...settings } }
+}
+
+function toWebhook({ spool, ...settings }: LogWebhookPlan): Shipping {
+  return { spool, target: { kind: 'webhook', ...settings } }
 }

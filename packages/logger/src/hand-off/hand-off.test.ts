@@ -28,6 +28,7 @@ function open(t: TestContext, writer: WriterProgram, changes: Partial<HandOffOpt
     program: writer,
     ...{ queueBytes: 1_000_000, handOffMs: 1, maxRecordBytes: 100_000 },
     onProblem: (message) => problems.push(message),
+    spoolCount: null,
     ...changes,
   })
   t.after(() => sink.close(100))
@@ -128,7 +129,16 @@ test('closing right after a crash starts one more thread for what is held', asyn
   assert.deepEqual(
     { ...sink.identity(), droppedBy: {} },
     {
-      ...{ received: 25, indexed: 20, dead: 0, dropped: 5, droppedBy: {}, onDisk: 0, inMemory: 0 },
+      ...{
+        received: 25,
+        indexed: 20,
+        dead: 0,
+        dropped: 5,
+        droppedBy: {},
+        onDisk: 0,
+        inMemory: 0,
+        inherited: 0,
+      },
     },
   )
 })

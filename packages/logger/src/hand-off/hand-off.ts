@@ -17,6 +17,19 @@ export interface HandOffOptions {
   /** A longer record is dropped. */
   readonly maxRecordBytes: number
   readonly onProblem: (message: string) => void
+  /** What the thread keeps in a spool that others can take over; null for a sink without one. */
+  readonly spoolCount: SpoolCount | null
+}
+
+/**
+ * Shared with the thread of a spool, so that it can keep on disk how many records there have been: the number of those
+ * that the request path has encoded, and how many of them were not this thread's.
+ */
+export type SpoolCount = Float64Array<SharedArrayBuffer>
+
+/** The count of a sink with a spool. */
+export function newSpoolCount(): SpoolCount {
+  return new Float64Array(new SharedArrayBuffer(16))
 }
 
 /**
@@ -49,9 +62,12 @@ export class HandOff implements LogSink {
   #kept = 0
   readonly #dropped = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
+  readonly #spoolCount: SpoolCount
 
   constructor(options: HandOffOptions) {
     this.#options = options
+    // Counting into a place of its own costs less than asking whether there is one.
+    this.#spoolCount = options.spoolCount ?? newSpoolCount()
     this.#report = new ProblemReport(options.onProblem)
     this.#writer = new WriterThread(options.program, {
       onReceipt: (receipt) => this.#settle(receipt),
@@ -95,6 +111,7 @@ export class HandOff implements LogSink {
       droppedBy: Object.fromEntries(this.#dropped),
       onDisk: this.#spooled,
       inMemory: this.#held + this.#kept,
+      inherited: this.#options.spoolCount === null ? 0 : this.#spooled + this.#held + this.#kept,
     }
   }
 
@@ -114,6 +131,7 @@ export class HandOff implements LogSink {
     this.#open.add(line)
     this.#held++
     this.#heldBytes += bytes
+    this.#spoolCount[0]!++
     if (this.#open.isFull) this.#flush()
     else this.#setTimer()
   }
@@ -157,6 +175,7 @@ export class HandOff implements LogSink {
     const lost = this.#sent + this.#kept
     this.#held -= this.#sent
     this.#kept = 0
+    this.#spoolCount[1] = this.#spoolCount[0]! - this.#held
     // What is on disk is not lost: the thread that comes next adopts it and counts it again.
     if (this.#closed === null) {
       this.#received -= this.#spooled

@@ -1,6 +1,8 @@
 /** The first wait after a failure, and the longest, ms. */
 const FIRST_MS = 100
 const LONGEST_MS = 30_000
+/** A target that asks for more patience than this is not believed, ms. */
+const MAX_ASKED_MS = 3_600_000
 
 /**
  * Whether the target answers. While it does not, one delivery at a time tries again, after a wait that doubles each
@@ -8,6 +10,7 @@ const LONGEST_MS = 30_000
  */
 export class Outage {
   #failures = 0
+  #leastMs = 0
   #isProbing = false
   #waiting: (() => void)[] = []
   #wake: (() => void) | null = null
@@ -36,8 +39,10 @@ export class Outage {
     this.#release()
   }
 
-  failed(): void {
+  /** @param afterMs the target does not want to be tried before; jitter comes on top. */
+  failed(afterMs = 0): void {
     this.#failures++
+    this.#leastMs = Math.min(MAX_ASKED_MS, afterMs)
     this.#release()
   }
 
@@ -57,7 +62,8 @@ export class Outage {
 
   #delayMs(): number {
     const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 16))
-    return FIRST_MS + Math.random() * (longest - FIRST_MS)
+    const ownMs = FIRST_MS + Math.random() * (longest - FIRST_MS)
+    return this.#leastMs === 0 ? ownMs : this.#leastMs + Math.random() * FIRST_MS
   }
 
   #sleep(ms: number): Promise<void> {

@@ -29,6 +29,7 @@ export class Shipper {
   readonly #outage = new Outage()
   #underWay = 0
   #isEnding = false
+  #closed: Promise<void> | null = null
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -49,7 +50,12 @@ export class Shipper {
   }
 
   /** Ships all that is there, for so long at most, then lets go of the target and the spool. */
-  async close(deadlineMs: number): Promise<void> {
+  close(deadlineMs: number): Promise<void> {
+    this.#closed ??= this.#close(deadlineMs)
+    return this.#closed
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
     const { spool, target } = this.#options
     const endMono = performance.now() + deadlineMs
     spool.sealOpen()
@@ -88,7 +94,7 @@ export class Shipper {
     if (this.#isEnding && delivery.kind !== 'answered') return all()
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()
-      this.#outage.failed()
+      this.#outage.failed(delivery.afterMs)
       this.#options.tell({ problem: `the traffic log waits: ${delivery.reason}` })
       return all()
     }

@@ -1,9 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { SpoolCount } from '../hand-off/hand-off.js'
+import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
-import { openTarget, type TargetOptions } from '../target/open-target.js'
+import { lateTarget } from '../target/late-target.js'
+import type { TargetOptions } from '../target/open-target.js'
 import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
-import { ownerName } from './owner-name.js'
 import { Shipper } from './shipper.js'
 
 /** What the thread of a shipper is started with. */
@@ -12,11 +14,15 @@ export interface ShipperThreadOptions {
   readonly dir: string
   readonly maxBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
+  /** What the request path has encoded, and how much of it other threads had. */
+  readonly count: SpoolCount
   /** The worker's index, for the ids of records. */
   readonly worker: number
   readonly target: TargetOptions
 }
 
+/** How often the number of records encoded is brought to the file system: what a kill leaves uncounted is this young. */
+const MARK_EVERY_MS = 5
 /** How often segments that have waited long enough are sealed. */
 const SEAL_EVERY_MS = 100
 /** Power failures cost what was written since. */
@@ -28,19 +34,26 @@ const SHIPPING_SHARE = 0.8
 
 /** Entry of the thread that spools and ships a worker's records. */
 function serve(port: NonNullable<typeof parentPort>): void {
-  const { target: targetOptions, dir, worker, ...bounds } = workerData as ShipperThreadOptions
+  const { target: targetOptions, dir, worker, count, ...bounds } = workerData as ShipperThreadOptions
   const tell = (change: Partial<Receipt>): void => {
     port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
   }
   const owner = ownerName(worker)
-  const spool = new Spool({ root: dir, owner, ...bounds }, tell)
-  const target = openTarget(targetOptions, (problem) => tell({ problem }))
+  const before = count[1]!
+  const encoded = () => count[0]! - before
+  const spool = new Spool({ root: dir, owner, encoded, ...bounds }, tell)
+  // A client takes its time to load, and records must not wait for that before they are on disk.
+  const target = lateTarget(async () => {
+    const { openTarget } = await import('../target/open-target.js')
+    return openTarget(targetOptions, (problem) => tell({ problem }))
+  })
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner), tell })
   const timers = [
     setInterval(() => {
       spool.sealDue(performance.now())
       shipper.pump()
     }, SEAL_EVERY_MS),
+    setInterval(() => spool.mark(), MARK_EVERY_MS),
     setInterval(() => spool.sync(), SYNC_EVERY_MS),
     setInterval(() => {
       spool.look(Date.now())

@@ -2,8 +2,6 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-/** An owner shows so often that it lives. */
-export const TOUCH_EVERY_MS = 5000
 /** An owner whose process cannot be looked at, on another machine or in this very process, is gone after this silence. */
 const SILENT_AFTER_MS = 30_000
 
@@ -44,6 +42,12 @@ export function isOwnerAlive(root: string, name: string, nowMs: number, modified
   if (owner === null) return isTouched
   if (owner.host !== hostname() || owner.pid === process.pid) return isTouched
   return startOf(owner.pid) === owner.started && exists(owner.pid)
+}
+
+/** Whether an owner is, or was, a thread of this process. */
+export function isOwnedByThisProcess(root: string, name: string): boolean {
+  const owner = readOwner(lockPath(root, name))
+  return owner?.host === hostname() && owner.pid === process.pid && owner.started === startOf(process.pid)
 }
 
 /** Where an owner's lock lies. */

@@ -1,6 +1,8 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOwnerAlive, lockPath } from './lock.js'
+import { isOwnedByThisProcess, isOwnerAlive, lockPath } from './lock.js'
+import { takeLost } from './mark.js'
+import { isOwnerName } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
 
 /** What was found in directories whose owners are gone. */
@@ -9,6 +11,8 @@ export interface Inheritance {
   readonly segments: readonly Segment[]
   /** Files with a torn end. */
   readonly torn: number
+  /** Records that ended with their process before they were on disk. */
+  readonly lost: number
   /** What could not be taken over, or empty. */
   readonly problem: string
 }
@@ -29,16 +33,21 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
   const segments: Segment[] = []
   const problems: string[] = []
   let torn = 0
+  let lost = 0
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue
     const [made = '', taken = made] = entry.name.split(OWNED_BY)
+    if (!entry.isDirectory() || !isOwnerName(made)) continue
     if (taken === owner || isOwnerAlive(root, taken, nowMs, modifiedMs(lockPath(root, taken)))) continue
     const dir = join(root, `${made}${OWNED_BY}${owner}`)
     try {
+      if (!isSpool(join(root, entry.name))) continue
       renameSync(join(root, entry.name), dir)
       const found = segmentsIn(dir, made)
       segments.push(...found.segments)
       torn += found.torn
+      // What a thread of this process has lost, its owner has counted.
+      const died = takeLost(root, taken)
+      if (!isOwnedByThisProcess(root, taken)) lost += died
       rmSync(lockPath(root, taken), { force: true })
       if (found.segments.length === 0) removeEmpty(dir)
     } catch (error) {
@@ -48,7 +57,7 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
     }
   }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
-  return { segments: segments.sort(byAge), torn, problem }
+  return { segments: segments.sort(byAge), torn, lost, problem }
 }
 
 /** Removes a spool directory that holds nothing any more. */
@@ -58,6 +67,12 @@ export function removeEmpty(dir: string): void {
   } catch {
     // Something is in it, or it is gone: both are as they should be.
   }
+}
+
+/** Dead letters, and whatever else lies in a directory that an operator has chosen, are nobody's spool. */
+function isSpool(dir: string): boolean {
+  const files = readdirSync(dir)
+  return files.length === 0 || files.some((file) => parseSegmentName(file) !== null)
 }
 
 function segmentsIn(dir: string, prefix: string): { readonly segments: Segment[]; readonly torn: number } {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { LossReason, Receipt } from '../writer/messages.js'
 import { framesOf } from './frame.js'
 import { OwnerLock } from './lock.js'
+import { Mark } from './mark.js'
 import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
 import { Segment, type SegmentPlace } from './segment.js'
 
@@ -11,6 +12,8 @@ export interface SpoolOptions {
   readonly root: string
   /** The owner's name; ids of its records begin with it. Never used twice. */
   readonly owner: string
+  /** Records that the request path has encoded so far. */
+  readonly encoded: () => number
   /** The most bytes on disk. */
   readonly maxBytes: number
   /** What gives way at that bound. */
@@ -41,6 +44,9 @@ export class Spool {
   readonly #options: SpoolOptions
   readonly #tell: TellChange
   readonly #lock: OwnerLock
+  readonly #mark: Mark
+  /** Records that were taken in, whatever became of them then. */
+  #taken = 0
   readonly #waiting: Segment[] = []
   #open: Segment | null = null
   #openedMono = 0
@@ -54,8 +60,10 @@ export class Spool {
   constructor(options: SpoolOptions, tell: TellChange) {
     this.#options = options
     this.#tell = tell
-    mkdirSync(ownDirectory(options.root, options.owner), { recursive: true, mode: 0o700 })
     this.#lock = new OwnerLock(options.root, options.owner)
+    this.#mark = new Mark(options.root, options.owner)
+    // Behind the lock: a directory without one belongs to nobody.
+    mkdirSync(ownDirectory(options.root, options.owner), { recursive: true, mode: 0o700 })
   }
 
   /** Whether records wait that nobody has taken. */
@@ -69,6 +77,21 @@ export class Spool {
 
   /** Takes lines in. Never throws: what finds no place is dropped and told. */
   append(lines: Buffer, records: number): void {
+    this.#append(lines, records)
+    this.#taken += records
+    this.mark()
+  }
+
+  /** Notes how many records there have been, for whoever takes over. */
+  mark(): void {
+    try {
+      this.#mark.set(this.#options.encoded(), this.#taken)
+    } catch (error) {
+      this.#tell({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
+    }
+  }
+
+  #append(lines: Buffer, records: number): void {
     const account = { length: lines.length, records }
     const frames = framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
@@ -86,6 +109,7 @@ export class Spool {
     this.#count(segment, frames.length)
     this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
+    this.#boundMemory()
   }
 
   /** Seals the open segment when it has waited long enough. */
@@ -128,7 +152,7 @@ export class Spool {
     const { root, owner } = this.#options
     try {
       this.#lock.touch(nowMs)
-      const { segments, torn, problem } = adoptOrphans(root, owner, nowMs)
+      const { segments, torn, lost, problem } = adoptOrphans(root, owner, nowMs)
       let records = 0
       for (const segment of segments) {
         records += segment.records
@@ -136,6 +160,10 @@ export class Spool {
       }
       this.#waiting.unshift(...segments)
       if (records > 0 || problem !== '') this.#tell({ adopted: records, onDisk: records, problem })
+      if (lost > 0) {
+        const told = `${lost} records ended with the process that held them`
+        this.#tell({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })
+      }
       if (torn > 0) {
         this.#tell({
           adopted: torn,
@@ -179,6 +207,7 @@ export class Spool {
     if (lost > 0)
       this.#tell({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
     removeEmpty(ownDirectory(this.#options.root, this.#options.owner))
+    this.#mark.remove()
     this.#lock.release()
   }
 
@@ -210,6 +239,10 @@ export class Spool {
     this.#count(segment, frames.length)
     this.#waiting.push(segment)
     this.#tell({ ...account, inMemory: account.records, problem: memoryText(error) })
+    this.#boundMemory()
+  }
+
+  #boundMemory(): void {
     while (this.#memoryBytes > MEMORY_BYTES && this.#dropOldest((one) => !one.isOnDisk, 'disk_full'));
   }
 
@@ -247,7 +280,7 @@ export class Spool {
   }
 
   #fullText(): string {
-    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see log.elasticsearch.spool`
+    return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see the spool of the log's target`
   }
 }
 

@@ -21,8 +21,16 @@ export interface Refusal {
 export type Delivery =
   /** The target answered for every record: those not named here are delivered. */
   | { readonly kind: 'answered'; readonly refused: readonly Refusal[]; readonly again: readonly number[] }
-  /** Nothing is known about any record; it has to be sent again. `overload`: smaller and fewer would be better. */
-  | { readonly kind: 'failed'; readonly overload: boolean; readonly reason: string }
+  /**
+   * Nothing is known about any record; all have to be sent again. `overload`: smaller and fewer would be better.
+   * `afterMs`: the target asks to be left alone for so long.
+   */
+  | {
+      readonly kind: 'failed'
+      readonly overload: boolean
+      readonly reason: string
+      readonly afterMs?: number
+    }
   /** The target refuses the shipment as a whole: it is too large, or one of its records spoils it. Parts may pass. */
   | { readonly kind: 'unfit'; readonly status: number; readonly reason: string }
 

@@ -49,7 +49,7 @@ function sampleOf(gateway: TestGateway, name: string, label = ''): number {
 }
 
 async function comesToRest(gateway: TestGateway): Promise<void> {
-  await until(() => gateway.plane.inFlight === 0 && gateway.plane.connections === 0)
+  await until(() => gateway.plane.inFlight === 0 && gateway.plane.connections === 0, 30_000)
   assert.equal(sampleOf(gateway, 'gw_upstream_active'), 0)
   assert.deepEqual(gateway.events, [])
 }

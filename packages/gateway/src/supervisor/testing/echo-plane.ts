@@ -86,7 +86,16 @@ export class EchoPlane implements DataPlane {
 
   logIdentity(): LogIdentity {
     const received = this.#answered
-    return { received, indexed: received, dead: 0, dropped: 0, droppedBy: {}, onDisk: 0, inMemory: 0 }
+    return {
+      received,
+      indexed: received,
+      dead: 0,
+      dropped: 0,
+      droppedBy: {},
+      onDisk: 0,
+      inMemory: 0,
+      inherited: 0,
+    }
   }
 
   async drain(deadlineMs: number): Promise<number> {

@@ -9,3 +9,8 @@ export function ownerName(worker: number): string {
   const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
   return `${host}-${Date.now().toString(36)}-${worker}-${randomBytes(3).toString('hex')}`
 }
+
+/** Whether a directory is that of an owner, and not somebody else's. */
+export function isOwnerName(name: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-z]+-\d+-[0-9a-f]{6}$/.test(name)
+}

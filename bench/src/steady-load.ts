@@ -1,0 +1,128 @@
+import net from 'node:net'
+import { quantile } from './statistics.js'
+
+/** What clients saw in one span of time. */
+export interface Span {
+  readonly requests: number
+  readonly failed: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const CONNECTIONS = 64
+const TICK_MS = 2
+/** Requests that wait for a free connection; beyond, the machine does not make the rate. */
+const MAX_WAITING = 20_000
+
+/**
+ * GET requests at a constant rate, whether or not answers come (an open loop): each is due at its time, and its latency
+ * counts from then, so that a server that stops cannot hide what it made others wait (coordinated omission, Tene 2013).
+ */
+export class SteadyLoad {
+  readonly #port: number
+  readonly #perSecond: number
+  readonly #idle: net.Socket[] = []
+  readonly #waiting: number[] = []
+  #latencies: number[] = []
+  #requests = 0
+  #failed = 0
+  #timer: NodeJS.Timeout | undefined
+  #sent = 0
+  #isOver = false
+
+  constructor(port: number, perSecond: number) {
+    this.#port = port
+    this.#perSecond = perSecond
+  }
+
+  async start(): Promise<void> {
+    for (let i = 0; i < CONNECTIONS; i++) await this.#connect()
+    const startMono = performance.now()
+    let due = 0
+    this.#timer = setInterval(() => {
+      const nowMono = performance.now()
+      const target = Math.floor(((nowMono - startMono) * this.#perSecond) / 1000)
+      for (; due < target; due++) {
+        if (this.#waiting.length < MAX_WAITING) this.#waiting.push(startMono + (due * 1000) / this.#perSecond)
+        else this.#failed++
+      }
+      this.#drive()
+    }, TICK_MS)
+  }
+
+  /** All requests so far, those that failed included. */
+  get total(): number {
+    return this.#sent
+  }
+
+  /** What was seen since the last call. */
+  span(): Span {
+    const span = {
+      requests: this.#requests,
+      failed: this.#failed,
+      p50Ms: quantile(this.#latencies, 0.5),
+      p99Ms: quantile(this.#latencies, 0.99),
+    }
+    this.#latencies = []
+    this.#requests = 0
+    this.#failed = 0
+    return span
+  }
+
+  /** Sends no more; resolves when the last answer has come. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    while (this.#waiting.length > 0 || this.#idle.length < CONNECTIONS) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    this.#isOver = true
+    for (const socket of this.#idle) socket.destroy()
+  }
+
+  #drive(): void {
+    while (this.#waiting.length > 0 && this.#idle.length > 0) {
+      const socket = this.#idle.pop()!
+      this.#dueOf.set(socket, this.#waiting.shift()!)
+      this.#sent++
+      socket.write('GET / HTTP/1.1\r\nHost: bench\r\n\r\n')
+    }
+  }
+
+  readonly #dueOf = new WeakMap<net.Socket, number>()
+
+  #connect(): Promise<void> {
+    const socket = net.connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
+    let text = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      text += chunk
+      const head = text.indexOf('\r\n\r\n')
+      if (head < 0) return
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
+      if (text.length < head + 4 + length) return
+      this.#answered(socket, text.startsWith('HTTP/1.1 200 '))
+      text = ''
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      if (this.#isOver) return
+      if (!this.#idle.includes(socket)) this.#failed++
+      else this.#idle.splice(this.#idle.indexOf(socket), 1)
+      void this.#connect()
+    })
+    return new Promise((resolve) => {
+      socket.once('connect', () => {
+        this.#idle.push(socket)
+        resolve()
+      })
+    })
+  }
+
+  #answered(socket: net.Socket, isGood: boolean): void {
+    this.#requests++
+    if (!isGood) this.#failed++
+    this.#latencies.push(performance.now() - this.#dueOf.get(socket)!)
+    this.#idle.push(socket)
+    this.#drive()
+  }
+}

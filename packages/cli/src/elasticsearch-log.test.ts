@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { scratchDir, until } from '@sluice/logger/testing'
+import {
+  type ElasticsearchNode,
+  elasticsearchSkip,
+  startElasticsearch,
+} from '@sluice/logger/testing/elasticsearch'
+import { documentFor, origin, type RunningGateway, startGateway, statusOf } from './testing.js'
+
+// The traffic log of the whole gateway in a real Elasticsearch, with security on.
+
+const skip = elasticsearchSkip
+const home = scratchDir()
+let node: ElasticsearchNode
+before(async () => {
+  if (skip === false) node = await startElasticsearch({ dir: home, security: true })
+})
+after(() => node?.stop())
+
+interface Identity {
+  readonly received: number
+  readonly indexed: number
+  readonly dead: number
+  readonly dropped: number
+  readonly onDisk: number
+  readonly inMemory: number
+}
+
+async function identityOf(admin: string): Promise<Identity> {
+  const identity = (await (await fetch(`${admin}/v1/log`)).json()) as Identity
+  const { received, indexed, dead, dropped, onDisk, inMemory } = identity
+  assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
+  return identity
+}
+
+async function countIn(stream: string): Promise<number> {
+  await node.request('POST', `/${stream}/_refresh`)
+  const { body } = await node.request('GET', `/${stream}/_count`)
+  return (body as { count: number }).count
+}
+
+function documentTo(target: string, stream: string, password = node.password): string {
+  const settings = {
+    nodes: [node.url],
+    dataStream: stream,
+    auth: { username: node.username, password },
+    tls: { caFile: node.caFile },
+    replicas: 0,
+    spool: { dir: join(scratchDir(), 'spool') },
+  }
+  return documentFor(target).replace(
+    'log: { sink: none }',
+    `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,
+  )
+}
+
+async function call(gateway: RunningGateway, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await (await fetch(`${gateway.url}/a/${i}`)).text()
+}
+
+function isSettledAt(gateway: RunningGateway, received: number): () => Promise<boolean> {
+  return async () => {
+    const identity = await identityOf(gateway.admin)
+    return identity.received === received && identity.indexed === received
+  }
+}
+
+async function started(t: TestContext, stream: string, password?: string): Promise<RunningGateway> {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  return startGateway(t, documentTo(target, stream, password))
+}
+
+test('every call is in the data stream, with the credentials of the document and none of them in the log', {
+  skip,
+}, async (t) => {
+  const gateway = await started(t, 'logs-e2e')
+  await call(gateway, 50)
+  await until(isSettledAt(gateway, 50), 'all calls are indexed', 60_000)
+  assert.equal(await countIn('logs-e2e'), 50)
+  const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
+  assert.match(metrics, /^gw_log_received_total 50$/m)
+  assert.match(metrics, /^gw_log_indexed_total 50$/m)
+  assert.ok(!gateway.logText().includes(node.password!))
+  assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(node.password!))
+})
+
+test('wrong credentials are told, and records wait until a deploy brings the right ones', {
+  skip,
+}, async (t) => {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  const text = documentTo(target, 'logs-credentials', 'wrong')
+  const gateway = await startGateway(t, text)
+  await call(gateway, 20)
+  await until(() => gateway.logText().includes('check log.elasticsearch.auth'), 'the mistake is told', 60_000)
+  await until(async () => (await identityOf(gateway.admin)).onDisk === 20, 'they wait on disk')
+  const put = await fetch(`${gateway.admin}/v1/config`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/yaml' },
+    body: text.replace('"wrong"', JSON.stringify(node.password)),
+  })
+  assert.equal(put.status, 200, await put.text())
+  await call(gateway, 5)
+  await until(async () => (await countIn('logs-credentials')) === 25, 'all calls are there', 90_000)
+  await until(isSettledAt(gateway, 25), 'nothing is counted twice', 30_000)
+})
+
+test('a gateway that ends while Elasticsearch is away loses nothing: the next one ships it', {
+  skip,
+}, async (t) => {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  const text = documentTo(target, 'logs-restart')
+  const first = await startGateway(t, text)
+  await call(first, 10)
+  await until(isSettledAt(first, 10), 'the first are indexed', 60_000)
+  const { port } = node
+  await node.kill()
+  try {
+    await call(first, 40)
+    first.process.kill('SIGTERM')
+    assert.equal(await first.exited, 0)
+  } finally {
+    node = await startElasticsearch({ dir: home, port, security: true })
+  }
+  const second = await startGateway(t, text)
+  await until(isSettledAt(second, 40), 'what was left is shipped', 90_000)
+  assert.equal(await countIn('logs-restart'), 50)
+})
+
+test('workers that are killed leave their records to the others', { skip }, async (t) => {
+  const gateway = await started(t, 'logs-killed')
+  node.pause()
+  try {
+    await call(gateway, 60)
+    await until(async () => (await identityOf(gateway.admin)).onDisk === 60, 'all wait on disk', 30_000)
+    const { workers } = await statusOf(gateway.admin)
+    process.kill(workers[0]!.pid!, 'SIGKILL')
+    await until(async () => {
+      const status = await statusOf(gateway.admin)
+      return status.workers.every(({ state, pid }) => state === 'ready' && pid !== workers[0]!.pid)
+    }, 'it is replaced')
+    await call(gateway, 10)
+  } finally {
+    node.resume()
+  }
+  await until(async () => (await countIn('logs-killed')) === 70, 'all calls are there', 90_000)
+  await until(isSettledAt(gateway, 70), 'the account is whole', 30_000)
+})

@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+import { object, oneOf, size } from './build.js'
+
+/** Where records wait for the target of a sink that ships them; the same for every kind of target. */
+export const spool = object(
+  {
+    dir: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      default: './data/spool',
+      description: 'Where records wait until they are delivered.',
+    }),
+    maxBytes: size(
+      { min: '8mb', max: '100000gb' },
+      { default: '2gb', description: 'The most that may wait, all workers together.' },
+    ),
+    whenFull: oneOf(['drop-oldest', 'drop-newest'], {
+      default: 'drop-oldest',
+      description: 'What gives way at maxBytes; what is lost is counted.',
+    }),
+  },
+  { default: {}, description: 'Records wait on disk until they are delivered.' },
+)

@@ -1,0 +1,28 @@
+import type { LogIdentity } from '@sluice/core'
+import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
+
+/** Help texts of the families below. */
+export const LOG_HELP: Readonly<Record<string, string>> = {
+  gw_log_received_total: 'Records of the traffic log; the sum of all that follow.',
+  gw_log_indexed_total: 'Records delivered: written by the file sink, acknowledged by a target.',
+  gw_log_dead_total: 'Records that the target refused for good; they are kept as dead letters.',
+  gw_log_dropped_total: 'Records lost because a bound was reached, by reason.',
+  gw_log_on_disk: 'Records in the spool, not delivered yet.',
+  gw_log_in_memory: 'Records in memory, not on disk yet.',
+}
+
+/** Where the records of the traffic log are, as metrics. */
+export function logSamples(log: LogIdentity): Sample[] {
+  const one = (name: string, value: number, labels = ''): Sample => ({ name, labels, value })
+  return [
+    one('gw_log_received_total', log.received),
+    one('gw_log_indexed_total', log.indexed),
+    one('gw_log_dead_total', log.dead),
+    ...Object.entries(log.droppedBy).map(([reason, count]) =>
+      one('gw_log_dropped_total', count, label('reason', reason)),
+    ),
+    one('gw_log_on_disk', log.onDisk),
+    one('gw_log_in_memory', log.inMemory),
+  ]
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { LogPlan, LogSpoolPlan } from '@sluice/config'
+import { startGateway, until } from '../testing/gateway.js'
+
+const TLS = { caFile: null, insecure: false }
+
+function scratch(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+  return dir
+}
+
+/** Starts a gateway with this log and calls it once; resolves when the record counts as delivered. */
+async function callOnce(
+  t: TestContext,
+  log: (spool: LogSpoolPlan) => Pick<LogPlan, 'sink' | 'syslog' | 'webhook' | 'custom'>,
+): Promise<void> {
+  const spool: LogSpoolPlan = { dir: scratch(t), maxBytes: 8 * 1024 ** 2, whenFull: 'drop-oldest' }
+  const file = { dir: '', maxBytes: 0, segmentBytes: 0 }
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: ['http://127.0.0.1:1'] }],
+    log: { fields: 'standard', file, elasticsearch: null, ...log(spool) },
+  })
+  await (await fetch(`${gateway.url}/called`)).arrayBuffer()
+  await until(() => gateway.plane.logIdentity().indexed === 1, 30_000)
+}
+
+test('a plan with the sink webhook posts the record of a call', async (t) => {
+  let body = ''
+  const server = createServer(async (request, response) => {
+    for await (const chunk of request) body += chunk
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const { port } = server.address() as AddressInfo
+  await callOnce(t, (spool) => {
+    const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
+    return {
+      sink: 'webhook',
+      webhook: { url: `http://127.0.0.1:${port}/`, timeoutMs: 10_000, tls: TLS, spool, ...request },
+    }
+  })
+  assert.equal(JSON.parse(body).url.path, '/called')
+})
+
+test('a plan with the sink syslog sends the record of a call', async (t) => {
+  const socket = createSocket('udp4')
+  const received: string[] = []
+  socket.on('message', (message) => received.push(message.toString()))
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  t.after(() => socket.close())
+  await callOnce(t, (spool) => ({
+    sink: 'syslog',
+    syslog: {
+      ...{ address: `udp://127.0.0.1:${socket.address().port}`, facility: 'local7', appName: 'gw', spool },
+      ...{ structuredDataId: 'traffic@32473', maxMessageBytes: 8192 },
+      tls: { ...TLS, certFile: null, keyFile: null },
+    },
+  }))
+  await until(() => received.length === 1)
+  // A target that is not there makes the result an error: facility 23, severity 3.
+  assert.match(received[0]!, /^<187>1 .* gw \d+ traffic \[traffic@32473 .*"path":"\/called"/)
+})
+
+test('a plan with the sink custom hands the record of a call to a module', async (t) => {
+  const dir = scratch(t)
+  const module = join(dir, 'target.mjs')
+  writeFileSync(
+    module,
+    `import { writeFileSync } from 'node:fs'
+     export default ({ file }) => ({
+       async deliver(shipment) {
+         writeFileSync(file, shipment.jsonOf(0))
+         return { kind: 'answered', refused: [], again: [] }
+       },
+       async close() {},
+     })`,
+  )
+  const file = join(dir, 'record.json')
+  await callOnce(t, (spool) => ({ sink: 'custom', custom: { module, options: { file }, spool } }))
+  assert.equal(JSON.parse(readFileSync(file, 'utf8')).url.path, '/called')
+})

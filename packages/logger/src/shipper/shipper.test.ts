@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { ownerName } from '../spool/owner-name.js'
+import { Spool } from '../spool/spool.js'
+import type { Delivery, LogTarget, Shipment } from '../target/target.js'
+import { scratchDir, until } from '../testing.js'
+import type { Receipt } from '../writer/messages.js'
+import { DeadLetters } from './dead-letters.js'
+import { Shipper } from './shipper.js'
+
+type Answer = (shipment: Shipment, attempt: number) => Delivery | Promise<Delivery>
+
+const DELIVERED: Delivery = { kind: 'answered', refused: [], again: [] }
+
+function bench(t: TestContext, answer: Answer) {
+  const root = scratchDir()
+  const owner = ownerName(0)
+  const account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+  const problems: string[] = []
+  const tell = (change: Partial<Receipt>): void => {
+    account.received += (change.records ?? 0) + (change.adopted ?? 0)
+    for (const place of ['indexed', 'dead', 'dropped', 'onDisk', 'inMemory'] as const)
+      account[place] += change[place] ?? 0
+    const { received, indexed, dead, dropped, onDisk, inMemory } = account
+    assert.equal(received, indexed + dead + dropped + onDisk + inMemory)
+    if (change.problem) problems.push(change.problem)
+  }
+  /** Times each id was delivered. */
+  const delivered = new Map<string, number>()
+  const state = { attempts: 0, underWay: 0, mostUnderWay: 0, isClosed: false }
+  const target: LogTarget = {
+    async deliver(shipment) {
+      state.mostUnderWay = Math.max(state.mostUnderWay, ++state.underWay)
+      const delivery = await answer(shipment, ++state.attempts)
+      state.underWay--
+      if (delivery.kind === 'answered') {
+        const out = new Set([...delivery.again, ...delivery.refused.map(({ index }) => index)])
+        for (let i = 0; i < shipment.count; i++) {
+          if (!out.has(i)) delivered.set(shipment.idOf(i), (delivered.get(shipment.idOf(i)) ?? 0) + 1)
+        }
+      }
+      return delivery
+    },
+    close: async () => {
+      state.isClosed = true
+    },
+  }
+  const spool = new Spool(
+    { root, owner, encoded: () => account.received, maxBytes: 1e9, whenFull: 'drop-oldest' },
+    tell,
+  )
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner), tell })
+  t.after(() => shipper.close(0))
+  let next = 0
+  /** Puts records into the spool, so many a segment, and ships. */
+  const take = (segments: number, records: number): void => {
+    for (let i = 0; i < segments; i++) {
+      const lines = Array.from({ length: records }, () => `{"n":${next++}}\n`)
+      spool.append(Buffer.from(lines.join('')), records)
+      spool.sealOpen()
+    }
+    shipper.pump()
+  }
+  return { root, account, problems, delivered, state, shipper, take }
+}
+
+test('every record is delivered once, under an id of its own', async (t) => {
+  const { take, account, delivered } = bench(t, () => DELIVERED)
+  take(5, 100)
+  await until(() => account.indexed === 500, 'all are delivered')
+  assert.equal(delivered.size, 500)
+  assert.deepEqual([...new Set(delivered.values())], [1])
+  assert.equal(account.onDisk, 0)
+})
+
+test('a target that does not answer is tried again, by one delivery at a time, until it does', async (t) => {
+  const { take, account, state, problems } = bench(t, (_, attempt) =>
+    attempt <= 4 ? { kind: 'failed', overload: false, reason: 'nobody is at home' } : DELIVERED,
+  )
+  take(6, 10)
+  await until(() => account.indexed === 60, 'all are delivered')
+  assert.match(problems[0] ?? '', /waits: nobody is at home/)
+  assert.ok(state.attempts >= 10)
+})
+
+test('only what was refused for the moment is sent again', async (t) => {
+  const seen: number[] = []
+  const { take, account, delivered } = bench(t, (shipment) => {
+    seen.push(shipment.count)
+    const again = Array.from({ length: shipment.count }, (_, i) => i).filter((i) => i % 2 === 1)
+    return { kind: 'answered', refused: [], again }
+  })
+  take(1, 100)
+  await until(() => account.indexed === 100, 'all are delivered')
+  assert.equal(seen[0], 100)
+  assert.deepEqual([...new Set(delivered.values())], [1])
+})
+
+test('what is refused for good goes to the dead letters, with the reason and the record', async (t) => {
+  const { take, account, root } = bench(t, (shipment) => ({
+    kind: 'answered',
+    refused: Array.from({ length: shipment.count }, (_, index) => index)
+      .filter((index) => index % 10 === 0)
+      .map((index) => ({ index, status: 400, type: 'document_parsing_exception', reason: 'no "date"' })),
+    again: [],
+  }))
+  take(2, 50)
+  await until(() => account.dead === 10 && account.indexed === 90, 'all are settled')
+  const files = readdirSync(join(root, 'dead'))
+  const letters = files.flatMap((file) =>
+    readFileSync(join(root, 'dead', file), 'utf8')
+      .trimEnd()
+      .split('\n'),
+  )
+  assert.equal(letters.length, 10)
+  const { id, status, type, reason, record } = JSON.parse(letters[0]!)
+  assert.match(id, /-0$/)
+  assert.deepEqual(
+    { status, type, reason, record },
+    {
+      ...{ status: 400, type: 'document_parsing_exception', reason: 'no "date"', record: { n: 0 } },
+    },
+  )
+})
+
+test('a shipment that is refused as a whole is divided until the one record to blame is found', async (t) => {
+  const isSpoiled = (shipment: Shipment): boolean =>
+    Array.from({ length: shipment.count }, (_, i) => shipment.jsonOf(i).toString()).includes('{"n":37}')
+  const { take, account } = bench(t, (shipment) =>
+    isSpoiled(shipment) ? { kind: 'unfit', status: 413, reason: 'too large' } : DELIVERED,
+  )
+  take(1, 100)
+  await until(() => account.indexed + account.dead === 100, 'all are settled')
+  assert.deepEqual([account.indexed, account.dead], [99, 1])
+})
+
+test('several deliveries are under way at once when the target keeps up', async (t) => {
+  const { take, account, state } = bench(t, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return DELIVERED
+  })
+  take(60, 10)
+  await until(() => account.indexed === 600, 'all are delivered')
+  assert.ok(state.mostUnderWay > 1 && state.mostUnderWay <= 4, `${state.mostUnderWay} at once`)
+})
+
+test('closing ships what is there; what the target does not take stays on disk', async (t) => {
+  const well = bench(t, () => DELIVERED)
+  well.take(1, 10)
+  await well.shipper.close(5000)
+  assert.deepEqual([well.account.indexed, well.state.isClosed], [10, true])
+  const ill = bench(t, () => ({ kind: 'failed', overload: false, reason: 'down' }))
+  ill.take(3, 10)
+  await ill.shipper.close(50)
+  assert.deepEqual([ill.account.onDisk, ill.account.indexed], [30, 0])
+  assert.equal(readdirSync(ill.root).length, 1)
+})

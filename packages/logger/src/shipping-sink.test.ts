@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { LogIdentity, LogSink } from '@sluice/core'
+import { openShippingSink } from './shipping-sink.js'
+import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
+import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+
+// The whole way of a record, against a real node that goes away and processes that are killed.
+
+const skip = elasticsearchSkip
+const THIS_FILE = fileURLToPath(import.meta.url)
+/** With a URL, a data stream and a directory this file is a program that logs until it is killed. */
+const [, , url, stream, dir] = process.argv
+if (url === undefined) defineTests()
+else await logEndlessly(sinkTo(url, stream!, dir!))
+
+async function logEndlessly(sink: LogSink): Promise<void> {
+  for (let i = 0; ; ) {
+    for (let burst = 0; burst < 10; burst++) sink.record(sampleExchange({ id: `r-${i++}` }))
+    process.send?.({ made: i, identity: sink.identity() })
+    await sleep(2)
+  }
+}
+
+function sinkTo(node: string, dataStream: string, spoolDir: string, problems: string[] = []): LogSink {
+  return openShippingSink({
+    ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    onProblem: (problem) => problems.push(problem),
+    spool: { dir: spoolDir, maxBytes: 256 * 1024 ** 2, whenFull: 'drop-oldest' },
+    target: {
+      ...{ kind: 'elasticsearch', nodes: [node], auth: null, caFile: null, insecure: false, compress: false },
+      ...{ dataStream, retentionDays: null, replicas: 0, manage: true },
+    },
+  })
+}
+
+interface Made {
+  readonly made: number
+  readonly identity: LogIdentity
+}
+
+function defineTests(): void {
+  let node: ElasticsearchNode
+  const home = scratchDir()
+
+  before(async () => {
+    if (skip === false) node = await startElasticsearch({ dir: home })
+  })
+  after(() => node?.stop())
+
+  async function countIn(name: string): Promise<number> {
+    await node.request('POST', `/${name}/_refresh`)
+    const { body } = await node.request('GET', `/${name}/_count`)
+    return (body as { count: number }).count
+  }
+
+  async function outage(during: () => Promise<void>): Promise<void> {
+    const { port } = node
+    await node.kill()
+    try {
+      await during()
+    } finally {
+      node = await startElasticsearch({ dir: home, port })
+    }
+  }
+
+  async function log(sink: LogSink, records: number): Promise<void> {
+    for (let i = 0; i < records; i++) {
+      sink.record(sampleExchange({ id: `r-${i}` }))
+      if (i % 50 !== 49) continue
+      await sleep(5)
+      assertIdentity(sink.identity())
+    }
+  }
+
+  test('an outage of the target costs no record and writes none twice', { skip }, async (t) => {
+    const problems: string[] = []
+    const sink = sinkTo(node.url, 'logs-outage', scratchDir(), problems)
+    t.after(() => sink.close(0))
+    await log(sink, 1000)
+    await until(() => sink.identity().indexed === 1000, 'the first are indexed', 60_000)
+    await outage(async () => {
+      await log(sink, 10_000)
+      await until(() => sink.identity().onDisk === 10_000, 'they wait on disk')
+    })
+    await log(sink, 1000)
+    await until(() => sink.identity().indexed === 12_000, 'all are indexed', 120_000)
+    assertIdentity(sink.identity())
+    assert.equal(await countIn('logs-outage'), 12_000)
+    assert.match(problems[0] ?? '', /the traffic log waits: Elasticsearch does not answer/)
+  })
+
+  test('a target that hangs, with connections open, costs nothing either', { skip }, async (t) => {
+    const sink = sinkTo(node.url, 'logs-hang', scratchDir())
+    t.after(() => sink.close(0))
+    await log(sink, 500)
+    await until(() => sink.identity().indexed === 500, 'the first are indexed', 60_000)
+    node.pause()
+    try {
+      await log(sink, 2000)
+      await until(() => sink.identity().onDisk === 2000, 'they wait on disk')
+    } finally {
+      node.resume()
+    }
+    await until(() => sink.identity().indexed === 2500, 'all are indexed', 120_000)
+    assert.equal(await countIn('logs-hang'), 2500)
+  })
+
+  test('what cannot be shipped before the end waits for the next process', { skip }, async () => {
+    const spoolDir = scratchDir()
+    await outage(async () => {
+      const sink = sinkTo(node.url, 'logs-restart', spoolDir)
+      await log(sink, 300)
+      await sink.close(2000)
+      assert.deepEqual([sink.identity().onDisk, sink.identity().dropped], [300, 0])
+    })
+    const sink = sinkTo(node.url, 'logs-restart', spoolDir)
+    await until(() => sink.identity().indexed === 300, 'the next one ships', 60_000)
+    assertIdentity(sink.identity())
+    await sink.close(5000)
+    assert.equal(await countIn('logs-restart'), 300)
+    assert.deepEqual(readdirSync(spoolDir), [])
+  })
+
+  test('a process that is killed loses what is younger than a hand-off, and the count says so', {
+    skip,
+  }, async (t) => {
+    const spoolDir = scratchDir()
+    let last: Made = { made: 0, identity: { ...sinkTo(node.url, 'logs-none', scratchDir()).identity() } }
+    await outage(async () => {
+      const child = start(t, node.url, 'logs-killed', spoolDir)
+      child.on('message', (message: Made) => {
+        last = message
+      })
+      await until(() => last.identity.onDisk > 3000, 'thousands wait on disk')
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('close', resolve))
+    })
+    const sink = sinkTo(node.url, 'logs-killed', spoolDir)
+    t.after(() => sink.close(0))
+    await until(
+      () => sink.identity().indexed > 0 && sink.identity().onDisk === 0,
+      'the rest is shipped',
+      120_000,
+    )
+    const { received, indexed, droppedBy } = sink.identity()
+    assertIdentity(sink.identity())
+    assert.equal(await countIn('logs-killed'), indexed)
+    const lost = droppedBy['process_lost'] ?? 0
+    assert.equal(received, indexed + lost)
+    // Ten records every 2 ms at most: 50 ms are 250 of them, and those made since the last word count as well.
+    assert.ok(last.made - indexed <= 250, `${last.made - indexed} of ${last.made} records are gone`)
+    t.diagnostic(`${last.made} made at least, ${indexed} indexed, ${lost} counted as lost`)
+  })
+
+  function start(t: TestContext, nodeUrl: string, dataStream: string, spoolDir: string): ChildProcess {
+    mkdirSync(spoolDir, { recursive: true })
+    const child = spawn(process.execPath, [THIS_FILE, nodeUrl, dataStream, spoolDir], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    return child
+  }
+}

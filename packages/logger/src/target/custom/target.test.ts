@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { assertIdentity, scratchDir, until } from '../../testing.js'
+import { sampleShipment } from '../testing/sample-shipment.js'
+import { shipTo } from '../testing/shipping.js'
+import { CustomTarget } from './target.js'
+
+/** A target as somebody else would write it: a file that gets the records. */
+const FILE_TARGET = `
+import { appendFileSync } from 'node:fs'
+export default function openTarget({ file }, tell) {
+  return {
+    async deliver(shipment) {
+      for (let i = 0; i < shipment.count; i++) appendFileSync(file, shipment.idOf(i) + ' ' + shipment.jsonOf(i) + '\\n')
+      return { kind: 'answered', refused: [], again: [] }
+    },
+    async close() { tell('closed') },
+  }
+}
+`
+
+/** A module whose target delivers as the expression says. */
+function delivering(expression: string): string {
+  return `export default () => ({ async deliver(shipment) { return ${expression} }, async close() {} })`
+}
+
+function targetOf(t: TestContext, source: string, name = 'target.mjs'): CustomTarget {
+  const from = scratchDir()
+  writeFileSync(join(from, name), source)
+  const target = new CustomTarget({ module: `./${name}`, from, options: {} }, () => {})
+  t.after(() => target.close())
+  return target
+}
+
+test('the traffic log goes where a module of somebody else brings it', async (t) => {
+  const from = scratchDir()
+  const file = join(from, 'records')
+  writeFileSync(join(from, 'target.mjs'), FILE_TARGET)
+  const { sink, problems, log } = shipTo(t, {
+    kind: 'custom',
+    module: './target.mjs',
+    from,
+    options: { file },
+  })
+  const ids = log(200)
+  await until(() => sink.identity().indexed === 200, `all are delivered; ${problems.join('; ')}`)
+  await sink.close(5000)
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  assert.deepEqual(lines.map((line) => JSON.parse(line.slice(line.indexOf(' '))).id).sort(), ids.sort())
+  assert.equal(new Set(lines.map((line) => line.split(' ')[0])).size, 200)
+  assert.ok(problems.includes('closed'))
+  assertIdentity(sink.identity())
+})
+
+test('a package is found from the directory of the gateway', async (t) => {
+  const from = scratchDir()
+  const dir = join(from, 'node_modules', 'my-target')
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, 'package.json'), '{ "name": "my-target", "type": "module", "main": "index.js" }')
+  writeFileSync(join(dir, 'index.js'), delivering("{ kind: 'unfit', status: 413, reason: 'no' }"))
+  const target = new CustomTarget({ module: 'my-target', from, options: {} }, () => {})
+  t.after(() => target.close())
+  assert.deepEqual(await target.deliver(sampleShipment(['{}'])), { kind: 'unfit', status: 413, reason: 'no' })
+})
+
+test('a module that comes late is found by the next attempt', async (t) => {
+  const from = scratchDir()
+  const target = new CustomTarget({ module: './late.mjs', from, options: {} }, () => {})
+  t.after(() => target.close())
+  const first = await target.deliver(sampleShipment(['{}']))
+  assert.ok(first.kind === 'failed' && first.reason.includes('late.mjs'), JSON.stringify(first))
+  writeFileSync(join(from, 'late.mjs'), delivering("{ kind: 'answered', refused: [], again: [] }"))
+  assert.equal((await target.deliver(sampleShipment(['{}']))).kind, 'answered')
+})
+
+for (const [what, source, reason] of [
+  ['exports no function', 'export const a = 1', /no function as its default export/],
+  ['opens something else', 'export default () => ({})', /without deliver and close/],
+  ['fails to open', "export default () => { throw new Error('no broker') }", /no broker/],
+  ['throws', delivering("(() => { throw new Error('oops') })()"), /oops/],
+  ['answers nonsense', delivering('undefined'), /no known kind/],
+  ['leaves out its lists', delivering("{ kind: 'answered' }"), /lacks the list/],
+  [
+    'names a record that is none',
+    delivering("{ kind: 'answered', refused: [], again: [7] }"),
+    /the record 7 of 1/,
+  ],
+  [
+    'names a record twice',
+    delivering("{ kind: 'answered', refused: [{ index: 0 }], again: [0] }"),
+    /names a record twice/,
+  ],
+] as const) {
+  test(`a target that ${what} is an outage, not an accident`, async (t) => {
+    const delivery = await targetOf(t, source).deliver(sampleShipment(['{}']))
+    assert.ok(delivery.kind === 'failed', JSON.stringify(delivery))
+    assert.match(delivery.reason, reason)
+  })
+}

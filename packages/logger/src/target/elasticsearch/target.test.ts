@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../../testing/elasticsearch.js'
+import { scratchDir, until } from '../../testing.js'
+import type { Delivery, Shipment } from '../target.js'
+import { type ElasticsearchOptions, ElasticsearchTarget } from './target.js'
+
+// Against a real node: what it answers is what counts.
+
+const skip = elasticsearchSkip
+let node: ElasticsearchNode
+let streams = 0
+
+before(async () => {
+  if (skip !== false) return
+  // So little room for requests that a shipment of some hundred KB is too much at once.
+  node = await startElasticsearch({
+    dir: scratchDir(),
+    settings: { 'indexing_pressure.memory.limit': '300kb' },
+  })
+})
+after(() => node?.stop())
+
+function shipmentOf(records: readonly object[], prefix = 'id'): Shipment {
+  const texts = records.map((record) => Buffer.from(JSON.stringify(record)))
+  return {
+    count: texts.length,
+    bytes: texts.reduce((sum, text) => sum + text.length, 0),
+    idOf: (i) => `${prefix}-${i}`,
+    jsonOf: (i) => texts[i]!,
+  }
+}
+
+function open(changes: Partial<ElasticsearchOptions> = {}) {
+  const problems: string[] = []
+  const options: ElasticsearchOptions = {
+    ...{ nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false },
+    ...{ dataStream: `logs-gateway-${++streams}`, retentionDays: 30, replicas: 0, manage: true },
+    ...changes,
+  }
+  const target = new ElasticsearchTarget(options, (problem) => problems.push(problem))
+  return { target, stream: options.dataStream, problems }
+}
+
+async function countIn(stream: string): Promise<number> {
+  await node.request('POST', `/${stream}/_refresh`)
+  const { body } = await node.request('GET', `/${stream}/_count`)
+  return (body as { count: number }).count
+}
+
+const good = (n: number): object => ({
+  '@timestamp': new Date(1_700_000_000_000 + n).toISOString(),
+  id: `r${n}`,
+})
+const DELIVERED: Delivery = { kind: 'answered', refused: [], again: [] }
+
+test('records are written once, however often they are sent', { skip }, async () => {
+  const { target, stream } = open()
+  const shipment = shipmentOf([good(1), good(2), good(3)])
+  assert.deepEqual(await target.deliver(shipment), DELIVERED)
+  assert.deepEqual(await target.deliver(shipment), DELIVERED)
+  assert.equal(await countIn(stream), 3)
+  await target.close()
+})
+
+test('compressed requests arrive as well', { skip }, async () => {
+  const { target, stream } = open({ compress: true })
+  assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)])), DELIVERED)
+  assert.equal(await countIn(stream), 2)
+  await target.close()
+})
+
+test('a record that the mapping refuses is told apart from those beside it', { skip }, async () => {
+  const { target, stream } = open()
+  const bad = { '@timestamp': 'yesterday' }
+  const delivery = await target.deliver(shipmentOf([good(1), bad, good(2)]))
+  assert.equal(delivery.kind, 'answered')
+  const { refused, again } = delivery as Extract<Delivery, { kind: 'answered' }>
+  assert.deepEqual([refused.map(({ index, status }) => [index, status]), again], [[[1, 400]], []])
+  assert.match(refused[0]!.reason, /failed to parse field \[@timestamp\]/)
+  assert.equal(await countIn(stream), 2)
+  await target.close()
+})
+
+test('fields that nobody foresaw are kept and not indexed', { skip }, async () => {
+  const { target, stream } = open()
+  const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x${i}`, i]))
+  assert.deepEqual(
+    await target.deliver(shipmentOf([{ ...good(1), many, client: { ip: 'unknown' } }])),
+    DELIVERED,
+  )
+  assert.equal(await countIn(stream), 1)
+  await target.close()
+})
+
+test('an index that may not be written makes records wait, not die', { skip }, async () => {
+  const { target, stream } = open()
+  await target.deliver(shipmentOf([good(1)]))
+  await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': true })
+  const blocked = await target.deliver(shipmentOf([good(1), good(2)], 'more'))
+  assert.deepEqual(blocked, { kind: 'answered', refused: [], again: [0, 1] })
+  await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': false })
+  assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)], 'more')), DELIVERED)
+  assert.equal(await countIn(stream), 3)
+  await target.close()
+})
+
+test('a node that has no room says so, and smaller shipments pass', { skip }, async () => {
+  const { target } = open()
+  const records = Array.from({ length: 400 }, (_, i) => ({ ...good(i), ua: 'x'.repeat(1000) }))
+  const refused = await target.deliver(shipmentOf(records))
+  assert.equal(refused.kind, 'failed')
+  assert.equal(refused.kind === 'failed' && refused.overload, true)
+  assert.deepEqual(await target.deliver(shipmentOf(records.slice(0, 50))), DELIVERED)
+  await target.close()
+})
+
+test('a data stream that cannot be made is told, and the records wait', { skip }, async () => {
+  const { target } = open({ dataStream: 'Upper' })
+  const delivery = await target.deliver(shipmentOf([good(1)]))
+  assert.equal(delivery.kind, 'failed')
+  assert.match(delivery.kind === 'failed' ? delivery.reason : '', /the data stream cannot be set up: .*400/)
+  await target.close()
+})
+
+test('another node takes over when the first does not answer', { skip }, async () => {
+  const { target, stream } = open({ nodes: ['http://127.0.0.1:9', node.url] })
+  await until(
+    async () => (await target.deliver(shipmentOf([good(1)]))).kind === 'answered',
+    'it is delivered',
+  )
+  for (let i = 0; i < 4; i++)
+    assert.deepEqual(await target.deliver(shipmentOf([good(i)], `n${i}`)), DELIVERED)
+  assert.equal(await countIn(stream), 5)
+  await target.close()
+})
+
+test('a node that nobody serves is told, and the records wait', { skip }, async () => {
+  const nobody = open({ nodes: ['http://127.0.0.1:9'] })
+  const delivery = await nobody.target.deliver(shipmentOf([good(1)]))
+  assert.equal(delivery.kind, 'failed')
+  assert.match(
+    delivery.kind === 'failed' ? delivery.reason : '',
+    /Elasticsearch does not answer: .*ECONNREFUSED/,
+  )
+  await nobody.target.close()
+})
+
+test('the data stream has the lifecycle and the mapping that were asked for', { skip }, async () => {
+  const { target, stream } = open({ retentionDays: 7 })
+  await target.deliver(shipmentOf([good(1)]))
+  const template = JSON.stringify(await node.request('GET', `/_index_template/${stream}-template`))
+  assert.match(template, /"data_retention":"7d"/)
+  const mapping = JSON.stringify(await node.request('GET', `/${stream}/_mapping`))
+  assert.match(mapping, /"@timestamp":\{"type":"date_nanos"\}/)
+  assert.match(mapping, /"ip":\{"type":"ip"/)
+  await target.close()
+})

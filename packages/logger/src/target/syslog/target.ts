@@ -1,0 +1,51 @@
+import type { Delivery, LogTarget, Refusal, Shipment } from '../target.js'
+import { SyslogMessages } from './message.js'
+import { parseSyslogAddress, type SyslogOptions } from './options.js'
+import { StreamTransport } from './stream-transport.js'
+import type { SyslogTransport } from './transport.js'
+import { MAX_DATAGRAM_BYTES, UdpTransport } from './udp-transport.js'
+
+/** A syslog receiver: RFC 5424 messages over UDP (RFC 5426), TCP (RFC 6587) or TLS (RFC 5425). */
+export class SyslogTarget implements LogTarget {
+  readonly #options: SyslogOptions
+  readonly #messages: SyslogMessages
+  readonly #transport: SyslogTransport
+  readonly #maxBytes: number
+
+  /** @throws Error when the address cannot be read. */
+  constructor(options: SyslogOptions) {
+    const address = parseSyslogAddress(options.address)
+    this.#options = options
+    this.#messages = new SyslogMessages(options)
+    const isUdp = address.transport === 'udp'
+    this.#transport = isUdp ? new UdpTransport(address) : new StreamTransport(address, options.tls)
+    this.#maxBytes = isUdp ? Math.min(MAX_DATAGRAM_BYTES, options.maxMessageBytes) : options.maxMessageBytes
+  }
+
+  async deliver(shipment: Shipment): Promise<Delivery> {
+    const messages: Buffer[] = []
+    const refused: Refusal[] = []
+    for (let index = 0; index < shipment.count; index++) {
+      const message = this.#messages.messageOf(shipment.jsonOf(index), shipment.idOf(index))
+      if (message.length <= this.#maxBytes) messages.push(message)
+      else refused.push(this.#tooLong(index, message.length))
+    }
+    try {
+      if (messages.length > 0) await this.#transport.send(messages)
+    } catch (error) {
+      const reason = `syslog at ${this.#options.address}: ${(error as Error).message}`
+      return { kind: 'failed', overload: false, reason }
+    }
+    return { kind: 'answered', refused, again: [] }
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close()
+  }
+
+  /** Half a record is no JSON, so it is refused and kept rather than cut. */
+  #tooLong(index: number, bytes: number): Refusal {
+    const reason = `a message of ${bytes} bytes is longer than ${this.#maxBytes}; see log.syslog.maxMessage`
+    return { index, status: 0, type: 'message_too_long', reason }
+  }
+}

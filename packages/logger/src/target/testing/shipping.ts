@@ -1,0 +1,38 @@
+import type { TestContext } from 'node:test'
+import type { LogSink } from '@sluice/core'
+import { openShippingSink } from '../../shipping-sink.js'
+import { sampleExchange, scratchDir } from '../../testing.js'
+import type { TargetOptions } from '../open-target.js'
+
+/** A sink that ships to a target, closed with the test. */
+export interface Shipping {
+  readonly sink: LogSink
+  readonly dir: string
+  /** What operators were told. */
+  readonly problems: readonly string[]
+  /** Logs so many exchanges; answers with their ids. */
+  log(count: number): string[]
+}
+
+let last = 0
+
+/** Opens the traffic log with a target, as a worker does; `dir` is that of the spool. */
+export function shipTo(t: TestContext, target: TargetOptions, dir = scratchDir()): Shipping {
+  const problems: string[] = []
+  const sink = openShippingSink({
+    fields: 'standard',
+    worker: 1,
+    version: 'test',
+    configDigest: () => 'd1',
+    spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
+    target,
+    onProblem: (problem) => problems.push(problem),
+  })
+  t.after(() => sink.close(5000))
+  const log = (count: number): string[] => {
+    const ids = Array.from({ length: count }, () => `r-${last++}`)
+    for (const id of ids) sink.record(sampleExchange({ id }))
+    return ids
+  }
+  return { sink, dir, problems, log }
+}

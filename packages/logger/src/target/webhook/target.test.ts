@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { makeCertificates } from '../../testing/make-certificates.js'
+import { assertIdentity, scratchDir, until } from '../../testing.js'
+import { sampleShipment } from '../testing/sample-shipment.js'
+import { type Shipping, shipTo } from '../testing/shipping.js'
+import {
+  answering,
+  kind,
+  type Mood,
+  type WebhookReceiver,
+  webhookReceiver,
+} from '../testing/webhook-receiver.js'
+import { retryAfterMs } from './answer.js'
+import type { WebhookOptions } from './options.js'
+import { WebhookTarget } from './target.js'
+
+const OPTIONS: Omit<WebhookOptions, 'url'> = {
+  headers: {},
+  auth: null,
+  format: 'ndjson',
+  compress: false,
+  timeoutMs: 20_000,
+  signature: null,
+  tls: { caFile: null, insecure: false },
+}
+
+function shipToWebhook(t: TestContext, url: string, changes: Partial<WebhookOptions> = {}): Shipping {
+  return shipTo(t, { kind: 'webhook', ...OPTIONS, url, ...changes })
+}
+
+/** Waits until all is delivered; then exactly these records were taken, and the account says so. */
+async function assertTaken(
+  { sink, problems }: Shipping,
+  receivers: WebhookReceiver[],
+  ids: readonly string[],
+) {
+  await until(() => sink.identity().indexed === ids.length, `all are taken; ${problems.join('; ')}`, 60_000)
+  assert.deepEqual(receivers.flatMap(({ accepted }) => accepted).sort(), [...ids].sort())
+  assertIdentity(sink.identity())
+  const { received, onDisk, inMemory } = sink.identity()
+  assert.deepEqual([received, onDisk, inMemory], [ids.length, 0, 0])
+}
+
+test('records are posted one a line, with a key that belongs to them', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const shipping = shipToWebhook(t, receiver.url)
+  await assertTaken(shipping, [receiver], shipping.log(3000))
+  const { headers } = receiver.posts[0]!
+  assert.equal(headers['content-type'], 'application/x-ndjson')
+  assert.match(String(headers['idempotency-key']), /^[0-9a-f]{32}$/)
+})
+
+test('the request says who we are, signed and compressed, as it was asked for', async (t) => {
+  const receiver = await webhookReceiver(t)
+  const target = new WebhookTarget({
+    ...OPTIONS,
+    url: receiver.url,
+    headers: { 'X-Tenant': 'acme', 'Content-Type': 'text/plain' },
+    auth: { username: 'gw', password: 'pa:ss' },
+    format: 'array',
+    compress: true,
+    signature: { secret: 'k3y', header: 'X-Sum' },
+  })
+  t.after(() => target.close())
+  const delivery = await target.deliver(sampleShipment(['{"id":"a"}', '{"id":"b"}']))
+  assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [] })
+  const { headers, body, ids } = receiver.posts[0]!
+  assert.deepEqual(ids, ['a', 'b'])
+  assert.equal(headers['x-tenant'], 'acme')
+  assert.equal(headers['content-type'], 'application/json')
+  assert.equal(headers['authorization'], `Basic ${Buffer.from('gw:pa:ss').toString('base64')}`)
+  assert.equal(headers['x-sum'], `sha256=${createHmac('sha256', 'k3y').update(body).digest('hex')}`)
+  const bearer = new WebhookTarget({ ...OPTIONS, url: receiver.url, auth: { token: 't0k' } })
+  t.after(() => bearer.close())
+  await bearer.deliver(sampleShipment(['{"id":"c"}']))
+  assert.equal(receiver.posts[1]?.headers['authorization'], 'Bearer t0k')
+})
+
+test('an https receiver is checked against its authorities, and a missing file of them is an outage', async (t) => {
+  const dir = scratchDir()
+  const caFile = makeCertificates(dir)
+  const bodies: string[] = []
+  const server = createServer(
+    { key: readFileSync(join(dir, 'node.key')), cert: readFileSync(join(dir, 'node.pem')) },
+    (request, response) => {
+      request.setEncoding('utf8').on('data', (chunk: string) => bodies.push(chunk))
+      request.on('end', () => response.writeHead(204).end())
+    },
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const kinds: string[] = []
+  for (const tls of [
+    { caFile, insecure: false },
+    { caFile: null, insecure: true },
+    { caFile: null, insecure: false },
+    { caFile: '/nowhere/ca.pem', insecure: false },
+  ]) {
+    const target = new WebhookTarget({ ...OPTIONS, url, tls })
+    t.after(() => target.close())
+    kinds.push((await target.deliver(sampleShipment(['{"id":"a"}']))).kind)
+  }
+  assert.deepEqual(kinds, ['answered', 'answered', 'failed', 'failed'])
+  assert.deepEqual(bodies, ['{"id":"a"}\n', '{"id":"a"}\n'])
+})
+
+const reset: Mood = (_, __, request) => request.socket.resetAndDestroy()
+const half: Mood = (_, response, request) => {
+  response.writeHead(500, { 'content-length': '100' })
+  response.write('half', () => request.socket.resetAndDestroy())
+}
+const silent: Mood = () => {}
+
+for (const [failure, moods] of [
+  ['500', [answering(500)]],
+  ['503 and 408', [answering(503), answering(408)]],
+  ['401', [answering(401)]],
+  ['a redirect', [answering(302, { location: '/elsewhere' })]],
+  ['a reset instead of an answer', [reset]],
+  ['a reset within an answer', [half]],
+] as const) {
+  test(`after ${failure} the same request comes again`, async (t) => {
+    const receiver = await webhookReceiver(t, moods)
+    const shipping = shipToWebhook(t, receiver.url)
+    await assertTaken(shipping, [receiver], shipping.log(40))
+    const keys = receiver.posts.map(({ headers }) => headers['idempotency-key'])
+    assert.ok(keys.length > moods.length)
+    // A receiver with too much to do, or that cuts connections, may get smaller requests.
+    if (moods[0] !== reset && failure !== '503 and 408') assert.equal(keys[0], keys[moods.length])
+    assert.match(shipping.problems[0]!, /the traffic log waits: the webhook/)
+  })
+}
+
+test('a receiver that does not answer in time is asked again', async (t) => {
+  const receiver = await webhookReceiver(t, [silent])
+  const shipping = shipToWebhook(t, receiver.url, { timeoutMs: 300 })
+  await assertTaken(shipping, [receiver], shipping.log(10))
+  assert.match(shipping.problems[0]!, /no answer within 300 ms/)
+})
+
+test('429 is asked again after the time that it names', async (t) => {
+  const receiver = await webhookReceiver(t, [answering(429, { 'retry-after': '2' })])
+  const shipping = shipToWebhook(t, receiver.url)
+  await assertTaken(shipping, [receiver], shipping.log(10))
+  const [first, second] = receiver.posts
+  assert.ok(second!.atMono - first!.atMono >= 1900, `${second!.atMono - first!.atMono} ms`)
+})
+
+test('Retry-After is seconds or a date, and nonsense is nothing', () => {
+  const now = Date.parse('2026-01-31T00:00:00Z')
+  assert.equal(retryAfterMs('7', now), 7000)
+  assert.equal(retryAfterMs('Sat, 31 Jan 2026 00:00:09 GMT', now), 9000)
+  assert.equal(retryAfterMs('Fri, 30 Jan 2026 00:00:00 GMT', now), 0)
+  for (const text of [undefined, '', '-1', 'soon']) assert.equal(retryAfterMs(text, now), 0)
+})
+
+test('413 divides the records until they fit, and only one that never fits is a dead letter', async (t) => {
+  const moods: Mood[] = Array.from({ length: 200 }, () => (posted, response, request) => {
+    const tooLarge = posted.ids.length > 10 || posted.ids.includes(poison)
+    ;(tooLarge ? answering(413) : kind)(posted, response, request)
+  })
+  const receiver = await webhookReceiver(t, moods)
+  const shipping = shipToWebhook(t, receiver.url)
+  const ids = shipping.log(60)
+  const poison = ids[30]!
+  const { sink, dir } = shipping
+  await until(() => sink.identity().indexed + sink.identity().dead === 60, 'all are settled', 60_000)
+  assert.deepEqual([sink.identity().indexed, sink.identity().dead], [59, 1])
+  assert.deepEqual(receiver.accepted.sort(), ids.filter((id) => id !== poison).sort())
+  assert.deepEqual(
+    deadLetters(dir).map(({ record, status }) => [record.id, status]),
+    [[poison, 413]],
+  )
+})
+
+test('400 makes dead letters of the records, and the next ones pass', async (t) => {
+  const receiver = await webhookReceiver(t, [answering(400)])
+  const { sink, dir, log } = shipToWebhook(t, receiver.url)
+  const refused = log(20)
+  await until(() => sink.identity().dead === 20, 'they are dead')
+  const taken = log(5)
+  await until(() => sink.identity().indexed === 5, 'the others are taken')
+  assert.deepEqual(receiver.accepted.sort(), taken.sort())
+  const letters = deadLetters(dir)
+  assert.deepEqual(letters.map(({ record }) => record.id).sort(), refused.sort())
+  assert.match(letters[0]!.reason, /the webhook answered 400: no: 400/)
+  assertIdentity(sink.identity())
+})
+
+test('what is logged while the receiver is away is taken when it is back', async (t) => {
+  const first = await webhookReceiver(t)
+  const shipping = shipToWebhook(t, first.url)
+  const ids = shipping.log(50)
+  await assertTaken(shipping, [first], ids)
+  await first.stop()
+  ids.push(...shipping.log(700))
+  await until(() => shipping.problems.some((problem) => problem.includes('waits')), 'the outage is told')
+  const { onDisk, inMemory } = shipping.sink.identity()
+  assert.equal(onDisk + inMemory, 700)
+  const second = await webhookReceiver(t, [], first.port)
+  ids.push(...shipping.log(50))
+  await assertTaken(shipping, [first, second], ids)
+})
+
+function deadLetters(dir: string): { record: { id: string }; status: number; reason: string }[] {
+  const files = readdirSync(join(dir, 'dead')).map((name) => readFileSync(join(dir, 'dead', name), 'utf8'))
+  return files
+    .join('')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
