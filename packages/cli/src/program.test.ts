@@ -38,6 +38,21 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['status --server nonsense', /^'nonsense' is not the URL of a gateway; write for example http:/],
   ['status --server ftp://a', /is not the URL of a gateway/],
   ['status --server http://user:secret@a', /is not the URL of a gateway/],
+  ['logs search --limit 0', /write a whole number from 1 to 100000; see gw logs search --help\n$/],
+  ['logs search --since 1m --until 1h', /^nothing is between 1m and 1h; /],
+  ['logs search --where t.total>fast', /^'t\.total>fast' compares with 'fast', which is no number; /],
+  ['logs search --dir a --elasticsearch http://b', /^name --dir or --elasticsearch, not both\n$/],
+  ['logs search --dir a --data-stream b', /^--data-stream is of Elasticsearch, and a has files; /],
+  ['logs tail --elasticsearch http://b --data-stream A*', /^'A\*' is not the name of a data stream; /],
+  ['logs tail --elasticsearch http://me:pass@b', /^(?!.*pass@)--elasticsearch takes the URL of a cluster, /],
+  ['logs tail --elasticsearch http://b --es-username me', /^a user and a password belong together: /],
+  ['log-setup', /^name the cluster with -c or --elasticsearch\n$/],
+  ['log-setup kafka', /allowed choices are es, elasticsearch/i],
+  [
+    'log-setup --elasticsearch http://b --retention 5m',
+    /^'5m' is not a retention; write for example 30d, or/,
+  ],
+  ['log-setup --elasticsearch http://b --replicas 11', /write a whole number from 0 to 10/],
   ['logs tail --status 9x', /^'9x' is not a status; write for example 404, 5xx or 400-499\n$/],
 ]
 

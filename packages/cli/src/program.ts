@@ -9,7 +9,7 @@ import { version } from './version.js'
 const EXIT_CODES = `
 Exit codes:
   0 done or nothing to do · 1 failed · 2 differences · 3 invalid configuration · 4 not authorised
-  5 gateway unreachable · 6 rolled back · 64 wrong usage
+  5 gateway or cluster unreachable · 6 rolled back · 64 wrong usage
 
 Where the gateway is: --server, GW_SERVER, else http://127.0.0.1:9901. The token: --token-file or GW_TOKEN.`
 

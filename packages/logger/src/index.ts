@@ -1,17 +1,20 @@
 export { type FileSinkOptions, openFileSink } from './file-sink.js'
 export { noneSink } from './none-sink.js'
 export { RecordDecryptor } from './privacy/record-decryptor.js'
+export type { Comparison, Criterion } from './reader/criterion.js'
+export { FileSource } from './reader/file-source.js'
 export { LineSplitter } from './reader/line-splitter.js'
-export {
-  type Criterion,
-  type FilterRequest,
-  matchesFilter,
-  type RecordFilter,
-  recordFilter,
-} from './reader/record-filter.js'
+export { type FilterRequest, matchesFilter, type RecordFilter, recordFilter } from './reader/record-filter.js'
 export { formatRecordLine, type LineOptions } from './reader/record-line.js'
+export {
+  type RecordSource,
+  type SearchOptions,
+  SourceError,
+  type SourceFault,
+  type TailOptions,
+} from './reader/record-source.js'
 export { type RecordView, recordValue, type TrafficRecord } from './reader/record-view.js'
-export { type TailOptions, type TrafficTail, tailSegments } from './reader/tail.js'
+export { type TrafficTail, tailSegments } from './reader/tail.js'
 export { encodeRecord } from './record/record.js'
 export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './record/record-env.js'
 export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'

@@ -1,59 +1,65 @@
-import { resolvePlan } from '@sluice/config'
 import {
   type FilterRequest,
   formatRecordLine,
   type RecordFilter,
+  type RecordSource,
+  type RecordView,
   recordFilter,
-  tailSegments,
+  type SearchOptions,
 } from '@sluice/logger'
-import { loadFile } from '../document.js'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { hasColors, print, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
+import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
 import { untilSignal } from './until-signal.js'
 
-interface TailOptions extends FilterRequest, OutputOptions {
-  readonly dir?: string
-  readonly config?: string
+interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
   readonly last: number
-  readonly follow: boolean
 }
 
-const DEFAULT_DIR = './data/traffic'
+/** The records that a command shows. */
+type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
 
 /** Prints the newest records of all workers, and then those that come. */
-export async function tail(options: TailOptions): Promise<number> {
+export function tail(options: LogOptions & { readonly follow: boolean }): Promise<number> {
+  const { follow } = options
+  return show(options, (source, search) => source.tail({ ...search, follow }))
+}
+
+/** Prints what a filter takes, oldest first. */
+export function search(
+  options: LogOptions & { readonly limit?: number; readonly all?: boolean },
+): Promise<number> {
+  const last = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? options.last)
+  return show({ ...options, last }, (source, wanted) => source.search(wanted))
+}
+
+async function show(options: LogOptions, select: Selection): Promise<number> {
   const filter = filterOf(options)
-  const dir = options.dir ?? dirOf(options.config)
-  const { follow, last } = options
-  const records = tailSegments(dir, { follow, last, filter, signal: untilSignal().signal })
+  const source = await openSource(options)
   const color = hasColors()
   try {
-    for await (const { line, record } of records) {
+    for await (const { line, record } of select(source, {
+      filter,
+      last: options.last,
+      signal: untilSignal().signal,
+    })) {
       print(options.output === 'table' ? formatRecordLine(record, { color }) : line)
     }
   } catch (error) {
-    throw new Failure(EXIT.failed, messageOf(error))
+    throw sourceFailure(error)
+  } finally {
+    await source.close()
   }
-  if (records.skippedLines > 0) say(`${countText(records.skippedLines, 'damaged line')} left out`)
+  if (source.skipped > 0) say(`${countText(source.skipped, 'damaged record')} left out`)
   return EXIT.ok
 }
 
-function filterOf(options: TailOptions): RecordFilter {
+function filterOf(options: LogOptions): RecordFilter {
   try {
     return recordFilter(options)
   } catch (error) {
     throw new Failure(EXIT.usage, messageOf(error))
   }
-}
-
-function dirOf(config: string | undefined): string {
-  if (config === undefined) return DEFAULT_DIR
-  const { log } = resolvePlan(loadFile(config))
-  if (log.sink === 'file') return log.file.dir
-  throw new Failure(
-    EXIT.failed,
-    `${config} has log.sink: ${log.sink}, so there are no log files; name one with --dir`,
-  )
 }

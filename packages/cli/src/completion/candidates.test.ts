@@ -19,6 +19,7 @@ test('the first word is a command, and hidden ones are not offered', () => {
 test('commands have commands, also under another name', () => {
   assert.deepEqual(texts('routes', 's'), ['show'])
   assert.deepEqual(texts('route', 's'), ['show'])
+  assert.deepEqual(texts('logs', 's'), ['search'])
 })
 
 test('options are those of the command and of the program', () => {
@@ -43,6 +44,7 @@ test('an option that waits for its value is offered its values', () => {
 test('arguments with fixed values are offered them', () => {
   assert.deepEqual(texts('completion', ''), ['bash', 'zsh', 'fish'])
   assert.deepEqual(texts('completion', 'bash', ''), [])
+  assert.deepEqual(texts('log-setup', 'e'), ['es', 'elasticsearch'])
 })
 
 test('every shell has a script', async () => {

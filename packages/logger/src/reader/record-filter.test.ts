@@ -58,6 +58,36 @@ test('a time is an age or an instant with its zone', () => {
   for (const since of ['59s', '2026-01-31T11:59:00.001Z', '2026-02-01']) assert.ok(!isTaken({ since }), since)
 })
 
+test('what ends a time is before it, and has to be later than what begins it', () => {
+  for (const until of ['59s', '2026-01-31T11:59:00.001Z']) assert.ok(isTaken({ until }), until)
+  for (const until of ['1m', '2026-01-31T11:59:00Z']) assert.ok(!isTaken({ until }), until)
+  assert.ok(isTaken({ since: '1m', until: '59s' }))
+  assert.throws(() => recordFilter({ since: '1m', until: '1h' }), /nothing is between 1m and 1h/)
+})
+
+test('a condition may compare, or ask for another value', () => {
+  const slow = view({ startedMono: performance.now() - 700, status: 503 })
+  const taken = [
+    't.total>500',
+    't.total>=699.5',
+    'res.status<504',
+    'res.status<=503',
+    'gw.worker!=3',
+    'no.such!=x',
+  ]
+  for (const where of taken) assert.ok(isTaken({ where: [where] }, slow), where)
+  const refused = [
+    't.total<500',
+    'res.status>503',
+    'res.status<=502.9',
+    'gw.worker!=2',
+    'url.path>1',
+    'no.such<1',
+  ]
+  for (const where of refused) assert.ok(!isTaken({ where: [where] }, slow), where)
+  assert.ok(isTaken({ where: ['url.query=page=2&access_token=***'] }))
+})
+
 test('what cannot be understood is refused with what to write instead', () => {
   const cases: readonly (readonly [FilterRequest, RegExp])[] = [
     [{ status: '4x' }, /'4x' is not a status; write for example 404, 5xx or 400-499/],
@@ -67,6 +97,8 @@ test('what cannot be understood is refused with what to write instead', () => {
     [{ since: '2026-13-31' }, /is not a time/],
     [{ where: ['up.name'] }, /'up\.name' is not a condition; write field=value/],
     [{ where: ['=x'] }, /is not a condition/],
+    [{ where: ['t.total>fast'] }, /compares with 'fast', which is no number; write for example t\.total>500/],
+    [{ until: 'tomorrow' }, /'tomorrow' is not a time/],
   ]
   for (const [request, message] of cases) {
     assert.throws(

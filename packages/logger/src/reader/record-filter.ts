@@ -1,5 +1,6 @@
 import { parseDuration } from '@sluice/core'
-import { type RecordView, recordValue } from './record-view.js'
+import { type Comparison, type Criterion, meets } from './criterion.js'
+import type { RecordView } from './record-view.js'
 
 /** What a person asks for; what is absent does not matter. */
 export interface FilterRequest {
@@ -19,28 +20,25 @@ export interface FilterRequest {
   readonly code?: string | undefined
   /** How long ago, `1h`, or an ISO 8601 instant. */
   readonly since?: string | undefined
-  /** `key=value` each, the key a dotted path; all must hold. */
+  /** As `since`; records that began then or later are left out. */
+  readonly until?: string | undefined
+  /** `key=value`, or another operator of WHERE, the key a dotted path; all must hold. */
   readonly where?: readonly string[] | undefined
 }
 
-/** One condition on a record, in a form that a search engine can be asked as well. */
-export type Criterion =
-  /** One of the fields has this value, compared as text. */
-  | { readonly kind: 'equals'; readonly fields: readonly string[]; readonly value: string }
-  | { readonly kind: 'prefix'; readonly field: string; readonly value: string }
-  /** Both ends belong to it. */
-  | { readonly kind: 'range'; readonly field: string; readonly from: number; readonly to: number }
-
-/** Which records are wanted: those that meet every criterion and began at `sinceMs` or later. */
+/** Which records are wanted: those that meet every criterion and began at `sinceMs` or later, but before `untilMs`. */
 export interface RecordFilter {
   readonly criteria: readonly Criterion[]
   /** ms since the epoch, or null for any time. */
   readonly sinceMs: number | null
+  /** ms since the epoch, or null for any time. */
+  readonly untilMs: number | null
 }
 
 const STATUS_CLASS = /^([1-5])xx$/i
 const STATUS_RANGE = /^(\d{3})(?:-(\d{3}))?$/
-const WHERE = /^([@\w-]+(?:\.[\w-]+)*)=(.*)$/s
+const WHERE = /^([@\w-]+(?:\.[\w-]+)*)(!=|>=|<=|=|>|<)(.*)$/s
+const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 /** A date, or a date and time that says its zone: a time without one means something else on every machine. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
 
@@ -61,32 +59,24 @@ export function recordFilter(request: FilterRequest, nowMs = Date.now()): Record
   equals(criteria, ['result'], request.result)
   equals(criteria, ['error.code'], request.code)
   for (const text of request.where ?? []) criteria.push(whereCriterion(text))
-  return { criteria, sinceMs: request.since === undefined ? null : instantOf(request.since, nowMs) }
+  return { criteria, ...timeOf(request, nowMs) }
 }
 
 /** Whether a record is wanted. */
 export function matchesFilter(filter: RecordFilter, view: RecordView): boolean {
   if (filter.sinceMs !== null && view.timeMs < filter.sinceMs) return false
+  if (filter.untilMs !== null && view.timeMs >= filter.untilMs) return false
   return filter.criteria.every((criterion) => meets(view, criterion))
 }
 
-function meets({ record }: RecordView, criterion: Criterion): boolean {
-  switch (criterion.kind) {
-    case 'equals':
-      return criterion.fields.some((field) => textOf(recordValue(record, field)) === criterion.value)
-    case 'prefix':
-      return textOf(recordValue(record, criterion.field))?.startsWith(criterion.value) === true
-    case 'range': {
-      const value = recordValue(record, criterion.field)
-      return typeof value === 'number' && value >= criterion.from && value <= criterion.to
-    }
+/** When the records began. */
+function timeOf({ since, until }: FilterRequest, nowMs: number): Pick<RecordFilter, 'sinceMs' | 'untilMs'> {
+  const sinceMs = since === undefined ? null : instantOf(since, nowMs)
+  const untilMs = until === undefined ? null : instantOf(until, nowMs)
+  if (sinceMs !== null && untilMs !== null && untilMs <= sinceMs) {
+    throw new RangeError(`nothing is between ${since} and ${until}; the second has to be the later time`)
   }
-}
-
-/** Only single values can be compared; null stands for the rest. */
-function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return value
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+  return { sinceMs, untilMs }
 }
 
 function equals(criteria: Criterion[], fields: readonly string[], value: string | undefined): void {
@@ -110,7 +100,17 @@ function whereCriterion(text: string): Criterion {
   if (match === null) {
     throw new RangeError(`'${text}' is not a condition; write field=value, for example up.name=orders`)
   }
-  return { kind: 'equals', fields: [match[1]!], value: match[2]! }
+  const field = match[1]!
+  const operator = match[2]!
+  const value = match[3]!
+  if (operator === '=') return { kind: 'equals', fields: [field], value }
+  if (operator === '!=') return { kind: 'differs', field, value }
+  if (!NUMBER.test(value)) {
+    throw new RangeError(
+      `'${text}' compares with '${value}', which is no number; write for example t.total>500`,
+    )
+  }
+  return { kind: 'compares', field, by: operator as Comparison, bound: Number(value) }
 }
 
 function instantOf(text: string, nowMs: number): number {

@@ -1,28 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EndedRun, latestRecords } from './latest-records.js'
 import { lastLineEnd } from './lines-backward.js'
-import { matchesFilter, type RecordFilter } from './record-filter.js'
+import { matchesFilter } from './record-filter.js'
+import { SourceError, type TailOptions } from './record-source.js'
 import { parseRecord, type RecordView } from './record-view.js'
 import { RunMerge } from './run-merge.js'
 import { isMissing, listRuns, type Run } from './runs.js'
-
-/** What to read of a traffic log in files. */
-export interface TailOptions {
-  /** Whether to go on with what is written from now on, until the signal. */
-  readonly follow: boolean
-  /** How many of the records that are there; Infinity for all, which are then read from the oldest on. */
-  readonly last: number
-  readonly filter: RecordFilter
-  /** Ends the iteration, without an error. */
-  readonly signal: AbortSignal
-}
 
 /** How often a followed directory is looked at, ms. */
 const POLL_EVERY_MS = 200
 
 /**
  * Reads the segments of all workers, merged by time as far as that can be told.
- * Iterating throws an Error when the directory is not there.
+ * Iterating throws a SourceError when the directory is not there.
  */
 export function tailSegments(dir: string, options: TailOptions): TrafficTail {
   return new TrafficTail(dir, options)
@@ -82,9 +72,8 @@ export class TrafficTail implements AsyncIterable<RecordView> {
       return await listRuns(this.#dir, this.#options.filter.sinceMs)
     } catch (error) {
       if (!isMissing(error)) throw error
-      throw new Error(`there is no traffic log in ${this.#dir}; name the log.file.dir of the gateway`, {
-        cause: error,
-      })
+      const message = `there is no traffic log in ${this.#dir}; name the log.file.dir of the gateway`
+      throw new SourceError('missing', message, error)
     }
   }
 

@@ -26,7 +26,8 @@ export function reasonOf(error: unknown): string {
   return `Elasticsearch does not answer: ${textOf(error)}`
 }
 
-function textOf(error: unknown): string {
+/** The message of an error in one line. */
+export function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/\s+/g, ' ').slice(0, MAX_REASON)
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@elastic/elasticsearch'
 import { TRAFFIC_MAPPING } from './mapping.js'
+import { type SetupStep, setupSteps } from './setup-steps.js'
 
 /** What Elasticsearch is told to keep, and for how long. */
 export interface DataStreamOptions {
@@ -10,26 +11,36 @@ export interface DataStreamOptions {
   readonly replicas: number
 }
 
-/** What `setUp` made or renewed, for people. */
-export interface SetupReport {
-  readonly template: string
-  readonly dataStream: string
-  readonly isNew: boolean
+/** A step, and what became of it; `unavailable`: the cluster does not know such a thing. */
+export interface SetupOutcome extends SetupStep {
+  readonly outcome: 'done' | 'kept' | 'unavailable'
 }
 
 /** Above Elasticsearch's own template for `logs-*-*`, which has 100. */
 const TEMPLATE_PRIORITY = 500
 
 /**
- * Creates the index template, with the lifecycle that rolls over and deletes, and the data stream, or renews them; what
- * is there already stays. The lifecycle is the data stream's own (Elasticsearch 8.14 and later), which every
- * distribution has, and not a policy of ILM. @throws ResponseError when the credentials may not do so.
+ * Creates the index template, with the lifecycle that rolls over and deletes, and the data stream, or renews what
+ * differs; nothing is sent when nothing does. The lifecycle is the data stream's own (Elasticsearch 8.14 and later),
+ * which every distribution has, and not a policy of ILM. @throws ResponseError when the credentials may not do so.
  */
-export async function setUp(client: Client, options: DataStreamOptions): Promise<SetupReport> {
-  const { dataStream, replicas, retentionDays } = options
-  const template = `${dataStream}-template`
-  await client.indices.putIndexTemplate({
-    name: template,
+export async function setUp(client: Client, options: DataStreamOptions): Promise<SetupOutcome[]> {
+  const outcomes: SetupOutcome[] = []
+  for (const step of await plannedSetup(client, options)) {
+    outcomes.push({ ...step, outcome: await take(client, step) })
+  }
+  return outcomes
+}
+
+/** What `setUp` would do now. It reads, and changes nothing. */
+export function plannedSetup(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
+  const { dataStream, retentionDays } = options
+  const retention = retentionDays === null ? null : `${retentionDays}d`
+  return setupSteps(client, { dataStream, retention, template: templateOf(options, retention) })
+}
+
+function templateOf({ dataStream, replicas }: DataStreamOptions, retention: string | null): object {
+  return {
     index_patterns: [dataStream],
     data_stream: {},
     priority: TEMPLATE_PRIORITY,
@@ -43,18 +54,24 @@ export async function setUp(client: Client, options: DataStreamOptions): Promise
         'index.refresh_interval': '1s',
       },
       mappings: TRAFFIC_MAPPING,
-      lifecycle: retentionDays === null ? {} : { data_retention: `${retentionDays}d` },
+      lifecycle: { enabled: true, ...(retention === null ? {} : { data_retention: retention }) },
     },
     _meta: { managed_by: 'sluice' },
-  })
-  const isNew = !(await client.indices.exists({ index: dataStream }))
-  if (isNew) await createDataStream(client, dataStream)
-  return { template, dataStream, isNew }
+  }
 }
 
-/** Another worker may be faster. */
-async function createDataStream(client: Client, name: string): Promise<void> {
-  await client.indices.createDataStream({ name }).catch((error: Error) => {
-    if (!error.message.includes('resource_already_exists_exception')) throw error
-  })
+async function take(client: Client, { what, request }: SetupStep): Promise<SetupOutcome['outcome']> {
+  if (request === null) return 'kept'
+  try {
+    const { body, ...rest } = request
+    await client.transport.request(body === null ? rest : { ...rest, body })
+    return 'done'
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    // Another worker may be faster.
+    if (what === 'data stream' && message.includes('resource_already_exists_exception')) return 'kept'
+    // Archives without the module of data streams keep records for ever, whatever they are told.
+    if (what === 'lifecycle' && message.includes('no handler found')) return 'unavailable'
+    throw error
+  }
 }

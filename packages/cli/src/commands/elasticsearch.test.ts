@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { scratchDir } from '@sluice/logger/testing'
+import {
+  type ElasticsearchNode,
+  elasticsearchSkip,
+  startElasticsearch,
+} from '@sluice/logger/testing/elasticsearch'
+import {
+  closedPort,
+  fileWith,
+  gw,
+  type Outcome,
+  origin,
+  scratch,
+  spawnGw,
+  startGateway,
+  until,
+} from '../testing.js'
+
+const skip = elasticsearchSkip
+let node: ElasticsearchNode
+let streams = 0
+
+before(async () => {
+  if (skip === false) node = await startElasticsearch({ dir: scratchDir(), security: true })
+})
+after(async () => {
+  if (skip === false) await node.stop()
+})
+
+function freshStream(): string {
+  return `logs-gateway-${streams++}`
+}
+
+/** Runs `gw` against the node; `env` names who asks. */
+function ask(env: Record<string, string>, ...args: readonly string[]): Promise<Outcome> {
+  return gw([...args, '--elasticsearch', node.url, '--es-ca-file', node.caFile!], { env })
+}
+
+/** An API key that may do no more than this with one data stream. */
+async function keyFor(
+  stream: string,
+  privileges: { readonly cluster?: readonly string[]; readonly index?: readonly string[] },
+): Promise<string> {
+  const indices = [{ names: [stream], privileges: privileges.index ?? [] }]
+  const role = { cluster: privileges.cluster ?? [], indices }
+  const key = { name: 'key', role_descriptors: { role } }
+  const { status, body } = await node.request('POST', '/_security/api_key?refresh=wait_for', key)
+  assert.equal(status, 200)
+  return (body as { readonly encoded: string }).encoded
+}
+
+/** What `gw log-setup` needs, and no more. */
+function setupKey(stream: string): Promise<string> {
+  return keyFor(stream, { cluster: ['manage_index_templates'], index: ['manage'] })
+}
+
+interface Step {
+  readonly what: string
+  readonly action: string
+  readonly outcome?: string
+  readonly differences: readonly string[]
+  readonly request: { readonly method: string; readonly path: string } | null
+}
+
+function steps({ stdout, stderr, code }: Outcome): readonly Step[] {
+  assert.equal(code, 0, stderr)
+  return (JSON.parse(stdout) as { readonly steps: readonly Step[] }).steps
+}
+
+test('log-setup says what it would send, does it once, and renews what differs', { skip }, async () => {
+  const stream = freshStream()
+  const env = { GW_ES_API_KEY: await setupKey(stream) }
+  const setUp = (...args: string[]) => ask(env, 'log-setup', 'es', '--data-stream', stream, ...args)
+  const dry = await setUp('--dry-run', '--retention', '30d', '--replicas', '0')
+  assert.match(dry.stdout, /^what +name +would happen\nindex template +\S+ +would be created\ndata stream /)
+  assert.match(
+    dry.stdout,
+    new RegExp(`\nPUT /_index_template/${stream}-template\n\\{\n[^]*"data_retention": "30d"`),
+  )
+  assert.match(dry.stdout, new RegExp(`\nPUT /_data_stream/${stream}\n$`))
+  assert.equal((await node.request('GET', `/_data_stream/${stream}`)).status, 404)
+
+  const made = steps(await setUp('--retention', '30d', '--replicas', '0', '-o', 'json'))
+  assert.deepEqual(
+    made.map(({ what, action, outcome }) => [what, action, outcome]),
+    [
+      ['index template', 'create', 'done'],
+      ['data stream', 'create', 'done'],
+    ],
+  )
+  const again = steps(await setUp('--retention', '30d', '--replicas', '0', '-o', 'json'))
+  for (const { what, request } of again) if (what !== 'lifecycle') assert.equal(request, null, what)
+
+  const renewed = await setUp('--retention', '7d', '--replicas', '1')
+  assert.equal(renewed.code, 0, renewed.stderr)
+  assert.match(renewed.stdout, /\nindex template +\S+ +changed\ndata stream +\S+ +as it should be\n/)
+  assert.match(renewed.stdout, /\nrollover +\S+ +with the next record\n/)
+  assert.match(renewed.stdout, /\n {2}template\.lifecycle\.data_retention: 30d -> 7d\n/)
+  assert.match(renewed.stdout, /\n {2}template\.settings\.index\.number_of_replicas: 0 -> 1\n/)
+})
+
+test('log-setup is told when its credentials are not enough', { skip }, async () => {
+  const stream = freshStream()
+  const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }
+  const { code, stderr, stdout } = await ask(env, 'log-setup', '--data-stream', stream)
+  assert.match(stderr, /does not allow it \(403\): .*index_template.* is unauthorized for API key/)
+  assert.deepEqual([code, stdout], [4, ''])
+})
+
+async function bench(t: TestContext) {
+  const dataStream = freshStream()
+  const target = await origin(t, (_, res) => res.end('hello'))
+  const document = `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+upstreams: { up: { targets: ["${target}"] } }
+routes: [{ id: hello, match: { path: /hello }, upstream: up }]
+log:
+  sink: elasticsearch
+  elasticsearch:
+    nodes: ["${node.url}"]
+    dataStream: ${dataStream}
+    auth: { username: ${node.username}, password: "${node.password}" }
+    tls: { caFile: "${node.caFile}" }
+    replicas: 0
+    manage: false
+    spool: { dir: "${scratch(t)}/spool" }
+`
+  return { dataStream, document }
+}
+
+test('the calls of a gateway are found in Elasticsearch, and followed', { skip }, async (t) => {
+  const { dataStream, document } = await bench(t)
+  const config = fileWith(t, document)
+  const absent = await gw(['logs', 'search', '-c', config])
+  assert.match(
+    absent.stderr,
+    new RegExp(`^there is no data stream ${dataStream} in .*; create it with gw log-setup, or`),
+  )
+  assert.deepEqual([absent.code, absent.stdout], [1, ''])
+  assert.equal((await gw(['log-setup', '-c', config])).code, 0)
+
+  const gateway = await startGateway(t, document)
+  const follower = spawnGw(t, ['logs', 'tail', '-c', config, '--status', '404', '-o', 'jsonl'])
+  for (const path of ['/hello', '/nothing', '/hello?again']) {
+    await (await fetch(gateway.url + path)).text()
+  }
+  const search = (...args: string[]) => gw(['logs', 'search', '-c', config, ...args])
+  await until(async () => (await search()).stdout.split('\n').length === 4)
+  const [shown, routed, missed] = await Promise.all([
+    search(),
+    search('--route', 'hello', '--since', '1h', '--limit', '1', '-o', 'jsonl'),
+    gw(['logs', 'tail', '-c', config, '--no-follow', '--where', 'res.status>=400', '-o', 'jsonl']),
+  ])
+  assert.match(
+    shown.stdout,
+    /^\S+Z 200 GET 127\.0\.0\.1\/hello hello .*\n\S+ 404 GET .*GW_ROUTE_NOT_FOUND\n\S+ 200 /,
+  )
+  assert.equal(JSON.parse(routed.stdout).route, 'hello')
+  await until(() => follower.stdout() !== '', follower.stderr)
+  assert.equal(follower.stdout(), missed.stdout)
+  follower.process.kill('SIGINT')
+  assert.equal(await follower.exited, 0)
+})
+
+test('reading needs read alone, and whoever may not read is told', { skip }, async (t) => {
+  const stream = freshStream()
+  assert.equal(
+    (await ask({ GW_ES_API_KEY: await setupKey(stream) }, 'log-setup', '--data-stream', stream)).code,
+    0,
+  )
+  const search = (env: Record<string, string>, ...args: string[]) =>
+    ask(env, 'logs', 'search', '--data-stream', stream, '--route', 'a', ...args)
+  const secret = join(scratch(t), 'secret')
+  writeFileSync(secret, `${node.password}\n`, { mode: 0o600 })
+  const [reader, writer, wrong, nobody, user] = await Promise.all([
+    search({ GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }),
+    search({ GW_ES_API_KEY: await keyFor(stream, { index: ['create_doc'] }) }),
+    search({ GW_ES_USERNAME: node.username!, GW_ES_PASSWORD: 'wrong-password' }),
+    search({}),
+    search({}, '--es-username', node.username!, '--es-password-file', secret),
+  ])
+  for (const { code, stdout, stderr } of [reader, user]) assert.deepEqual([code, stdout, stderr], [0, '', ''])
+  assert.match(writer.stderr, /does not allow it \(403\): .*unauthorized/)
+  for (const refused of [wrong, nobody]) {
+    assert.match(
+      refused.stderr,
+      /^Elasticsearch at \S+ refuses the credentials \(401\); check the user, password/,
+    )
+  }
+  for (const { code, stdout, stderr } of [writer, wrong, nobody]) {
+    assert.deepEqual([code, stdout], [4, ''])
+    assert.doesNotMatch(stderr, /wrong-password/)
+  }
+})
+
+test('a cluster that does not answer, or is not trusted, is told apart', { skip }, async () => {
+  const port = await closedPort()
+  const closed = await gw(['logs', 'search', '--elasticsearch', `http://127.0.0.1:${port}`])
+  assert.match(closed.stderr, /^Elasticsearch at http:\/\/127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/)
+  const strange = await gw(['logs', 'tail', '--elasticsearch', node.url])
+  assert.match(
+    strange.stderr,
+    / does not answer: .*certificate.*; trust it with --es-ca-file or log\.elasticsearch\.tls/,
+  )
+  const setup = await gw(['log-setup', '--elasticsearch', `http://127.0.0.1:${port}`])
+  for (const { code, stdout } of [closed, strange, setup]) assert.deepEqual([code, stdout], [5, ''])
+})

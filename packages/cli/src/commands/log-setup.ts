@@ -1,0 +1,113 @@
+import { parseDuration } from '@sluice/core'
+import {
+  type ClusterSetup,
+  planClusterSetup,
+  type SetupOutcome,
+  type SetupStep,
+  setUpCluster,
+} from '@sluice/logger/elasticsearch'
+import { EXIT, Failure } from '../failure.js'
+import { print, printTable, printValue, say } from '../output/output.js'
+import { visibleText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
+import {
+  documentPlace,
+  type ElasticsearchFlags,
+  elasticsearchOf,
+  namedPlace,
+} from './elasticsearch-access.js'
+import { sourceFailure } from './log-source.js'
+
+interface LogSetupOptions extends ElasticsearchFlags, OutputOptions {
+  readonly retention?: string
+  readonly replicas?: number
+  readonly dryRun?: boolean
+}
+
+const DAY_MS = 86_400_000
+const MOST_DAYS = 36_500
+const DONE: Readonly<Record<SetupStep['action'], string>> = {
+  create: 'created',
+  change: 'changed',
+  keep: 'as it should be',
+}
+const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
+  create: 'would be created',
+  change: 'would be changed',
+  keep: 'as it should be',
+}
+
+/** Creates or renews what the traffic log needs in Elasticsearch, or says what it would do. */
+export async function logSetup(options: LogSetupOptions): Promise<number> {
+  const setup = setupOf(options)
+  const isDryRun = options.dryRun === true
+  let steps: readonly (SetupStep | SetupOutcome)[]
+  try {
+    steps = await (isDryRun ? planClusterSetup(setup) : setUpCluster(setup))
+  } catch (error) {
+    throw sourceFailure(error)
+  }
+  if (options.output === 'table') tell(steps, isDryRun)
+  else await printValue({ dryRun: isDryRun, nodes: setup.nodes, steps }, options.output)
+  return EXIT.ok
+}
+
+function setupOf(options: LogSetupOptions): ClusterSetup {
+  const { config, elasticsearch, retention, replicas } = options
+  const retentionDays = retention === undefined ? undefined : daysOf(retention)
+  const plan = config === undefined ? null : elasticsearchOf(config)
+  const ofPlan = plan === null || plan.retentionMs === null ? null : Math.ceil(plan.retentionMs / DAY_MS)
+  const wanted = {
+    retentionDays: retentionDays === undefined ? ofPlan : retentionDays,
+    replicas: replicas ?? plan?.replicas ?? 1,
+  }
+  if (elasticsearch !== undefined) {
+    const dataStream = options.dataStream ?? plan?.dataStream
+    const flags = dataStream === undefined ? options : { ...options, dataStream }
+    return { ...namedPlace(flags, elasticsearch), ...wanted }
+  }
+  if (plan !== null) return { ...documentPlace(options, plan), ...wanted }
+  if (config === undefined) throw new Failure(EXIT.usage, 'name the cluster with -c or --elasticsearch')
+  throw new Failure(EXIT.failed, `${config} has no log.elasticsearch; name the cluster with --elasticsearch`)
+}
+
+/** Null: records are kept for ever. */
+function daysOf(text: string): number | null {
+  if (text === 'none') return null
+  try {
+    const days = parseDuration(text) / DAY_MS
+    if (days >= 1 && days <= MOST_DAYS) return Math.ceil(days)
+  } catch {
+    // Told below, like a number of days that is out of range.
+  }
+  throw new Failure(
+    EXIT.usage,
+    `'${text}' is not a retention; write for example 30d, or none to keep everything`,
+  )
+}
+
+function tell(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean): void {
+  const rows = steps.map((step) => [step.what, step.name, stateOf(step, isDryRun)])
+  printTable(['what', 'name', isDryRun ? 'would happen' : 'happened'], rows)
+  for (const { what, differences } of steps) {
+    if (differences.length > 0) print('', `${what}:`, ...differences.map((line) => `  ${visibleText(line)}`))
+  }
+  if (isDryRun) {
+    for (const { request } of steps) {
+      if (request === null) continue
+      print('', `${request.method} ${request.path}`)
+      if (request.body !== null) print(JSON.stringify(request.body, null, 2))
+    }
+  }
+  if (steps.some((step) => 'outcome' in step && step.outcome === 'unavailable')) {
+    say('this Elasticsearch cannot change the lifecycle of a data stream; delete old records by other means')
+  }
+}
+
+function stateOf(step: SetupStep | SetupOutcome, isDryRun: boolean): string {
+  if (isDryRun || !('outcome' in step))
+    return step.what === 'rollover' ? 'with the next record' : PLANNED[step.action]
+  if (step.outcome === 'unavailable') return 'not available'
+  if (step.outcome === 'kept') return DONE.keep
+  return step.what === 'rollover' ? 'with the next record' : DONE[step.action]
+}

@@ -1,0 +1,36 @@
+import type { Client } from '@elastic/elasticsearch'
+import type { Criterion } from '../criterion.js'
+
+/** How the cluster indexes a field in every part of the data stream; what is absent cannot be relied on. */
+export type FieldTypes = ReadonlyMap<string, string>
+
+/**
+ * Asks the cluster how it indexes the fields of the criteria. Its answer decides what it can be asked for, because an
+ * older part of a data stream may have another mapping than the newest, and somebody else may have made it.
+ */
+export async function fieldTypes(
+  client: Client,
+  dataStream: string,
+  { criteria, signal }: { readonly criteria: readonly Criterion[]; readonly signal: AbortSignal },
+): Promise<FieldTypes> {
+  const types = new Map<string, string>()
+  const fields = [...new Set(criteria.flatMap(fieldsOf).flatMap(withParents))]
+  if (fields.length === 0) return types
+  const answer = await client.fieldCaps({ index: dataStream, fields, include_unmapped: true }, { signal })
+  for (const [field, capabilities] of Object.entries(answer.fields)) {
+    const [only, ...others] = Object.values(capabilities)
+    if (only === undefined || others.length > 0 || only.metadata_field || !only.searchable) continue
+    types.set(field, only.type)
+  }
+  return types
+}
+
+function fieldsOf(criterion: Criterion): readonly string[] {
+  return criterion.kind === 'equals' ? criterion.fields : [criterion.field]
+}
+
+/** A member of a flattened field is known by that field alone. */
+function withParents(field: string): string[] {
+  const names = field.split('.')
+  return names.map((_, i) => names.slice(0, i + 1).join('.'))
+}

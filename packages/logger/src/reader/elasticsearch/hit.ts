@@ -1,0 +1,38 @@
+import type { estypes } from '@elastic/elasticsearch'
+import type { RecordView, TrafficRecord } from '../record-view.js'
+
+/** A document of the data stream. */
+export interface Hit {
+  readonly documentId: string
+  /** Null when the document holds no record. */
+  readonly view: RecordView | null
+  readonly timeMs: number
+}
+
+/** The short escapes of JSON.stringify, but for those that a record has as well, and what is not printable ASCII. */
+const UNLIKE_RECORD = /\\["\\bfnrt]|[^ -~]/g
+const CODES: Readonly<Record<string, string>> = {
+  '\\b': '\\u0008',
+  '\\f': '\\u000c',
+  '\\n': '\\u000a',
+  '\\r': '\\u000d',
+  '\\t': '\\u0009',
+}
+
+/** The hit of an answer to a search that sorts by time first. */
+export function hitOf({ _id, _source, sort }: estypes.SearchHit): Hit {
+  const timeMs = Date.parse(String(sort?.[0]))
+  const time = Number.isNaN(timeMs) ? 0 : timeMs
+  const documentId = _id ?? ''
+  if (typeof _source !== 'object' || _source === null) return { documentId, view: null, timeMs: time }
+  const record = _source as TrafficRecord
+  return { documentId, view: { record, line: recordText(record), timeMs: time }, timeMs: time }
+}
+
+/** The line that the record came from: the same JSON in printable ASCII that a file holds. */
+export function recordText(record: TrafficRecord): string {
+  return JSON.stringify(record).replace(UNLIKE_RECORD, (text) => {
+    if (text.length === 2) return CODES[text] ?? text
+    return `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type FilterRequest, recordFilter } from '../record-filter.js'
+import { queryOf } from './query.js'
+
+const TYPES = new Map([
+  ['route', 'keyword'],
+  ['url.path', 'keyword'],
+  ['client.ip', 'ip'],
+  ['consumer.id', 'keyword'],
+  ['res.status', 'short'],
+  ['t.total', 'float'],
+  ['up.reused', 'boolean'],
+  ['hdr.req_up', 'flattened'],
+  ['error.msg', 'text'],
+])
+const NOW_MS = Date.UTC(2026, 0, 31)
+
+/** What is asked for, but for the clauses about fields that are not indexed. */
+function asked(request: FilterRequest): unknown {
+  const { bool } = queryOf(recordFilter(request, NOW_MS), TYPES)
+  return bool?.filter
+}
+
+function orIgnored(query: object, field: string): unknown {
+  return {
+    bool: {
+      should: [{ bool: { should: [query, { term: { _ignored: field } }], minimum_should_match: 1 } }],
+      minimum_should_match: 1,
+    },
+  }
+}
+
+test('the times are asked for, the first one included, the last one not', () => {
+  assert.deepEqual(asked({ since: '2s', until: '1s' }), [
+    { range: { '@timestamp': { gte: NOW_MS - 2000, lt: NOW_MS - 1000, format: 'epoch_millis' } } },
+  ])
+  assert.deepEqual(asked({}), [])
+})
+
+test('a value is asked for as it is, whatever stands in it', () => {
+  for (const route of ['orders', 'a*', 'x OR y', '"]}', '']) {
+    assert.deepEqual(asked({ route }), [orIgnored({ term: { route } }, 'route')])
+  }
+})
+
+test('whether a field can hold a value is left to Elasticsearch', () => {
+  for (const client of ['203.0.113.7', '10.0.0.0/8', 'unix', 'fe80::1%eth0', '']) {
+    assert.deepEqual(asked({ client }), [
+      orIgnored({ match: { 'client.ip': { query: client, lenient: true } } }, 'client.ip'),
+    ])
+  }
+  assert.deepEqual(asked({ where: ['res.status=fine'] }), [
+    orIgnored({ match: { 'res.status': { query: 'fine', lenient: true } } }, 'res.status'),
+  ])
+})
+
+test('what cannot be asked for exactly is left to the check of what comes back', () => {
+  const left: FilterRequest[] = [
+    { consumer: 'c-1' },
+    { result: 'error' },
+    { path: '' },
+    { where: ['route!=orders'] },
+    { where: ['error.msg=no answer'] },
+    { where: ['cache.status=hit'] },
+    { where: ['route>5'] },
+    { where: ['up.reused=maybe'] },
+    { where: [`hdr.req_up.x=${'x'.repeat(1025)}`] },
+  ]
+  for (const request of left) assert.deepEqual(asked(request), [], JSON.stringify(request))
+  assert.deepEqual(asked({ where: ['hdr.req_up.x=1'] }), [
+    { bool: { should: [{ term: { 'hdr.req_up.x': '1' } }], minimum_should_match: 1 } },
+  ])
+})
+
+test('a comparison includes the bound, and stays within what the field can hold', () => {
+  const range = (field: string, bounds: object) => [
+    {
+      bool: {
+        should: [{ range: { [field]: bounds } }, { term: { _ignored: field } }],
+        minimum_should_match: 1,
+      },
+    },
+  ]
+  assert.deepEqual(asked({ where: ['t.total>500.001'] }), range('t.total', { gte: 500.001 }))
+  assert.deepEqual(asked({ where: ['res.status<99999'] }), range('res.status', { lte: 32_767 }))
+  assert.deepEqual(asked({ status: '5xx' }), range('res.status', { gte: 500, lte: 599 }))
+})

@@ -1,0 +1,34 @@
+import { sourceError } from '../../reader/elasticsearch/source-error.js'
+import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { type DataStreamOptions, plannedSetup, type SetupOutcome, setUp } from './setup.js'
+import type { SetupStep } from './setup-steps.js'
+
+/** A cluster and the data stream that it is to have. */
+export interface ClusterSetup extends ElasticsearchAccess, DataStreamOptions {}
+
+/**
+ * Sets up the data stream of a cluster, for `gw log-setup`. The credentials need `manage_index_templates`, and
+ * `manage` on the data stream. @throws SourceError that says what to do.
+ */
+export function setUpCluster(options: ClusterSetup): Promise<SetupOutcome[]> {
+  return withClient(options, (client) => setUp(client, options))
+}
+
+/** What `setUpCluster` would do now. @throws SourceError that says what to do. */
+export function planClusterSetup(options: ClusterSetup): Promise<SetupStep[]> {
+  return withClient(options, (client) => plannedSetup(client, options))
+}
+
+async function withClient<T>(
+  options: ClusterSetup,
+  use: (client: ReturnType<typeof elasticsearchClient>) => Promise<T>,
+): Promise<T> {
+  const client = elasticsearchClient(options)
+  try {
+    return await use(client)
+  } catch (error) {
+    throw sourceError(error, options)
+  } finally {
+    await client.close()
+  }
+}
