@@ -139,6 +139,8 @@ export interface RoutePlan {
   /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */
   readonly timeouts: TimeoutsPlan | null
   readonly policies: readonly PolicyUse[]
+  /** What the traffic log gets of the route; null: what it gets of every route. */
+  readonly log: RouteLogPlan | null
 }
 
 export interface MatchPlan {
@@ -221,6 +223,46 @@ export interface LogPlan {
   readonly file: LogFilePlan
   /** Null unless the document has it. */
   readonly elasticsearch: LogElasticsearchPlan | null
+  /** Requests without a route, and those that a listener refuses, are recorded too. */
+  readonly unknownRoutes: boolean
+  /** What is kept beside the record; null: nothing. */
+  readonly capture: CapturePlan | null
+}
+
+export interface RouteLogPlan extends LogRulePlan {
+  /** Rules for single methods, upper case, in the place of the route's own. */
+  readonly methods: Readonly<Record<string, LogRulePlan>>
+}
+
+export interface LogRulePlan {
+  /** No records at all. */
+  readonly off: boolean
+  /** What is kept beside the record; null: nothing. */
+  readonly capture: CapturePlan | null
+}
+
+export interface CapturePlan {
+  /** As the client sent it, as it went to the target, as the target sent it, as it went to the client. */
+  readonly requestIn: RegionPlan
+  readonly requestUp: RegionPlan
+  readonly responseUp: RegionPlan
+  readonly responseOut: RegionPlan
+  /** The most of a body that is kept, for each region. */
+  readonly maxBodyBytes: number
+  readonly binary: 'omit' | 'base64'
+  /** The exchanges whose bodies are kept: those that ended so. Null: all. */
+  readonly keepBodyOn: KeepBodyPlan | null
+}
+
+export interface RegionPlan {
+  readonly headers: boolean
+  readonly body: boolean
+}
+
+export interface KeepBodyPlan {
+  readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
+  readonly slowMs: number | null
+  readonly status: number | null
 }
 
 export interface LogElasticsearchPlan {

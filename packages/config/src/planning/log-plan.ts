@@ -1,6 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
+import { capturePlan } from './capture-plan.js'
 
 type LogDocument = Document['log']
 type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
@@ -8,12 +9,15 @@ type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
-export function logPlan({ sink, fields, file, elasticsearch }: LogDocument): LogPlan {
+export function logPlan(document: LogDocument): LogPlan {
+  const { sink, fields, file, elasticsearch, unknownRoutes, capture } = document
   return {
     sink,
     fields,
     file: filePlan(file),
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
+    unknownRoutes,
+    capture: capturePlan(capture),
   }
 }
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
+import { captureSchema } from './capture.js'
 
 /** What Elasticsearch takes as the name of a data stream (create data stream API), without what would need an escape. */
 const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
@@ -118,6 +119,11 @@ export const logSchema = object(
     }),
     file,
     elasticsearch: Type.Optional(elasticsearch),
+    unknownRoutes: Type.Boolean({
+      default: true,
+      description: 'Records requests that no route takes, and those that are refused before.',
+    }),
+    capture: Type.Optional(captureSchema),
   },
   { default: {}, description: 'The traffic log: one record for every call.' },
 )

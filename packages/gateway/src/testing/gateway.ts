@@ -52,6 +52,8 @@ export function planOf(wish: PlanWish): Plan {
       fields: 'standard',
       file: { dir: '', maxBytes: 0, segmentBytes: 0 },
       elasticsearch: null,
+      unknownRoutes: true,
+      capture: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
@@ -96,6 +98,7 @@ function routePlan(
     action: { kind: 'proxy', upstream: 'up' },
     timeouts,
     policies: [],
+    log: null,
     ...wish,
   }
 }

@@ -1,5 +1,6 @@
 import { type Exchange, headerJoined } from '@sluice/core'
 import { jsonText } from './json-text.js'
+import type { RecordEnv } from './record-env.js'
 import type { SensitiveNames } from './sensitive-names.js'
 
 /** Stands where a secret was. */
@@ -24,19 +25,44 @@ export function variablesPart(x: Exchange, sensitive: SensitiveNames): string {
   return ',"vars":{' + members + '}'
 }
 
-/** `,"hdr":{…}`: the fields as the policies left them, towards the upstream and towards the client. */
-export function fieldsPart(x: Exchange, sensitive: SensitiveNames): string {
-  return (
-    ',"hdr":{"req_up":{' +
-    members(x.headers, sensitive) +
-    '},"res_out":{' +
-    members(x.responseHeaders, sensitive) +
-    '}}'
-  )
+/** `,"xff":…`: X-Forwarded-For as it was received, apart from the address that was believed. */
+export function receivedParts(x: Exchange): string {
+  return x.forwardedFor === '' ? '' : ',"xff":"' + jsonText(x.forwardedFor) + '"'
 }
 
-function members(list: readonly string[], sensitive: SensitiveNames): string {
-  let out = ''
+/**
+ * `,"hdr":{…}`: the fields of each region. `full` tells those that the policies left, towards the upstream and towards
+ * the client; a capture tells what it was asked for.
+ */
+export function fieldsPart(x: Exchange, env: RecordEnv): string {
+  const { capture } = x
+  const full = env.fields === 'full'
+  let regions = ''
+  if (capture !== null && capture.requestHeaders !== null)
+    regions += region('"req_in":{', capture.requestHeaders, x.authority, env)
+  const hasGone = capture !== null && capture.rules.requestUp.headers && capture.upstreamHost !== ''
+  if (full || hasGone)
+    regions += region(
+      regions === '' ? '"req_up":{' : ',"req_up":{',
+      x.headers,
+      hasGone ? capture.upstreamHost : '',
+      env,
+    )
+  if (capture !== null && capture.responseHeaders !== null)
+    regions += region(regions === '' ? '"res_up":{' : ',"res_up":{', capture.responseHeaders, '', env)
+  if (full || (capture !== null && capture.rules.responseOut.headers))
+    regions += region(regions === '' ? '"res_out":{' : ',"res_out":{', x.responseHeaders, '', env)
+  return regions === '' ? '' : ',"hdr":{' + regions + '}'
+}
+
+/** One region; the listener keeps Host apart from the other fields. */
+function region(opening: string, list: readonly string[], host: string, { sensitive }: RecordEnv): string {
+  const first = host === '' ? '' : '"host":"' + jsonText(host) + '"'
+  return opening + members(first, list, sensitive) + '}'
+}
+
+function members(first: string, list: readonly string[], sensitive: SensitiveNames): string {
+  let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
     if (isRepeated(list, i)) continue
@@ -57,7 +83,8 @@ function isRepeated(list: readonly string[], at: number): boolean {
   return false
 }
 
-function maskedQuery(query: string, sensitive: SensitiveNames): string {
+/** A query or a form without the values whose names tell that they are secrets. */
+export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   let out = ''
   let start = 0
   while (start <= query.length) {
