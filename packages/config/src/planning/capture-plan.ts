@@ -30,7 +30,10 @@ export function routeLogPlan(
   if (own === undefined) return null
   const capture = merged(merged(NO_CAPTURE, common), own.capture)
   const base = { off: own.off ?? false, capture }
-  const methods = Object.entries(own.methods).map(([method, rule]) => [method, rulePlan(base, rule)] as const)
+  const methods = Object.entries(own.methods).map(([method, rule]) => [
+    method.toUpperCase(),
+    rulePlan(base, rule),
+  ])
   return { off: base.off, capture: orNull(capture), methods: Object.fromEntries(methods) }
 }
 
