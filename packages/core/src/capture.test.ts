@@ -7,15 +7,19 @@ import { PHASE, PHASE_NAMES } from './phase.js'
 
 test('however a body is cut into chunks, its beginning is kept and the whole is counted', () => {
   fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), fc.integer({ min: 1, max: 200 }), (chunks, limit) => {
-      const body = new CapturedBody(limit, [])
-      for (const chunk of chunks) body.add(chunk)
-      const whole = Buffer.concat(chunks)
-      assert.deepEqual(Buffer.from(body.beginning), whole.subarray(0, limit))
-      assert.equal(body.bytes, whole.length)
-      assert.equal(body.isTruncated, whole.length > limit)
-      assert.ok(body.beginning.buffer.byteLength <= limit)
-    }),
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 50 })),
+      fc.integer({ min: 1, max: 200 }),
+      (chunks, limit) => {
+        const body = new CapturedBody(limit, [])
+        for (const chunk of chunks) body.add(chunk)
+        const whole = Buffer.concat(chunks)
+        assert.deepEqual(Buffer.from(body.beginning), whole.subarray(0, limit))
+        assert.equal(body.bytes, whole.length)
+        assert.equal(body.isTruncated, whole.length > limit)
+        assert.ok(body.beginning.buffer.byteLength <= limit)
+      },
+    ),
   )
 })
 

@@ -35,19 +35,22 @@ export const captureSchema = object(
     ),
     binary: Type.Optional(
       oneOf(['omit', 'base64'], {
-        description: 'What becomes of bodies that are not text. Absent: omit, only size and type are recorded.',
+        description:
+          'What becomes of bodies that are not text. Absent: omit, only size and type are recorded.',
       }),
     ),
     keepBodyOn: Type.Optional(
       Type.Array(
         Type.String({
           pattern: KEEP_BODY_PATTERN,
-          expects: 'error, blocked, aborted, shed, slow>DURATION such as slow>1s, or status>=NUMBER such as status>=500',
+          expects:
+            'error, blocked, aborted, shed, slow>DURATION such as slow>1s, or status>=NUMBER such as status>=500',
           description: 'A way for an exchange to end.',
         }),
         {
           maxItems: 10,
-          description: 'Bodies are recorded only of exchanges that ended in one of these ways. Absent or empty: of all.',
+          description:
+            'Bodies are recorded only of exchanges that ended in one of these ways. Absent or empty: of all.',
         },
       ),
     ),

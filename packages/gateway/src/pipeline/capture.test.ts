@@ -100,7 +100,13 @@ test('of bodies that stream past, the beginning is kept and the whole is counted
     })
     req.resume()
   })
-  const capture = captureOf({ requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON, maxBodyBytes: 100 })
+  const capture = captureOf({
+    requestIn: ON,
+    requestUp: ON,
+    responseUp: ON,
+    responseOut: ON,
+    maxBodyBytes: 100,
+  })
   const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url] }] }, { capture })
   const client = await connectRaw(t, gateway.port)
   client.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 3000000\r\n\r\n')
@@ -203,7 +209,11 @@ test('a client that goes away while it sends leaves what it had sent', async (t)
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
   const keepBodyOn = { results: ['aborted' as const], slowMs: null, status: null }
   const capture = captureOf({ requestIn: ON, requestUp: ON, keepBodyOn })
-  const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }] }, { capture })
+  const gateway = await startLogged(
+    t,
+    { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }] },
+    { capture },
+  )
   const client = await connectRaw(t, gateway.port)
   client.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nbegin')
   await until(() => begun > 0)

@@ -34,8 +34,8 @@ test('a load whose listener cannot be opened leaves no log writer behind', { ski
       fields: 'standard',
       file: { dir, maxBytes: 8 * MB, segmentBytes: MB },
       elasticsearch: null,
-    unknownRoutes: true,
-    capture: null,
+      unknownRoutes: true,
+      capture: null,
     },
   })
   await assert.rejects(failing, /cannot listen/)

@@ -37,13 +37,20 @@ function bodyOf(sent: Sent) {
 }
 
 test('whatever the bytes are, a record stays one line of printable ASCII JSON', () => {
-  const types = ['', 'text/plain', 'application/json', 'image/png', 'multipart/form-data; boundary=b', 'a"b\n']
+  const types = [
+    '',
+    'text/plain',
+    'application/json',
+    'image/png',
+    'multipart/form-data; boundary=b',
+    'a"b\n',
+  ]
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
     fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
-    fc.array(fc.constantFrom('--b', '\r\n', 'Content-Disposition: form-data; name="a"', 'x', '--', '"')).map((parts) =>
-      Buffer.from(parts.join('')),
-    ),
+    fc
+      .array(fc.constantFrom('--b', '\r\n', 'Content-Disposition: form-data; name="a"', 'x', '--', '"'))
+      .map((parts) => Buffer.from(parts.join(''))),
   )
   const rules = fc.record({
     maxBodyBytes: fc.integer({ min: 1, max: 200 }),
@@ -60,7 +67,13 @@ test('whatever the bytes are, a record stays one line of printable ASCII JSON', 
 })
 
 test('text is told as text by its media type, or by its bytes where nothing is said', () => {
-  const texts = ['text/html', 'application/json; charset=utf-8', 'application/problem+json', 'Application/XML', '']
+  const texts = [
+    'text/html',
+    'application/json; charset=utf-8',
+    'application/problem+json',
+    'Application/XML',
+    '',
+  ]
   for (const type of texts) assert.equal(bodyOf({ bytes: 'grün', type }).text, 'grün', type)
   assert.equal(bodyOf({ bytes: Buffer.from([0xfc]), type: 'text/plain; charset=ISO-8859-1' }).text, 'ü')
   assert.deepEqual(bodyOf({ bytes: 'abc', type: 'image/png' }), { bytes: 3, ct: 'image/png' })
@@ -117,7 +130,11 @@ test('of a multipart form the fields are told, of its files only the names, of i
 
 test('a multipart body that cannot be read with certainty is not told', () => {
   const part = 'Content-Disposition: form-data; name="f"; filename="x"\r\n\r\nFILE'
-  for (const type of ['multipart/form-data', 'multipart/mixed; boundary=b', 'multipart/form-data; boundary=other'])
+  for (const type of [
+    'multipart/form-data',
+    'multipart/mixed; boundary=b',
+    'multipart/form-data; boundary=other',
+  ])
     assert.equal(bodyOf({ bytes: FORM([part]), type }).text, undefined, type)
 })
 

@@ -37,28 +37,21 @@ export function receivedParts(x: Exchange): string {
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const { capture } = x
   const full = env.fields === 'full'
-  let regions = ''
-  if (capture !== null && capture.requestHeaders !== null)
-    regions += region('"req_in":{', capture.requestHeaders, x.authority, env)
-  const hasGone = capture !== null && capture.rules.requestUp.headers && capture.upstreamHost !== ''
-  if (full || hasGone)
-    regions += region(
-      regions === '' ? '"req_up":{' : ',"req_up":{',
-      x.headers,
-      hasGone ? capture.upstreamHost : '',
-      env,
-    )
-  if (capture !== null && capture.responseHeaders !== null)
-    regions += region(regions === '' ? '"res_up":{' : ',"res_up":{', capture.responseHeaders, '', env)
-  if (full || (capture !== null && capture.rules.responseOut.headers))
-    regions += region(regions === '' ? '"res_out":{' : ',"res_out":{', x.responseHeaders, '', env)
-  return regions === '' ? '' : ',"hdr":{' + regions + '}'
+  const isUp = full || (capture?.rules.requestUp.headers === true && capture.upstreamHost !== '')
+  const isOut = full || capture?.rules.responseOut.headers === true
+  const regions =
+    region('req_in', capture?.requestHeaders ?? null, x.authority, env) +
+    region('req_up', isUp ? x.headers : null, capture?.upstreamHost ?? '', env) +
+    region('res_up', capture?.responseHeaders ?? null, '', env) +
+    region('res_out', isOut ? x.responseHeaders : null, '', env)
+  return regions === '' ? '' : ',"hdr":{' + regions.slice(1) + '}'
 }
 
-/** One region; the listener keeps Host apart from the other fields. */
-function region(opening: string, list: readonly string[], host: string, { sensitive }: RecordEnv): string {
+/** One region, or nothing; the listener keeps Host apart from the other fields. */
+function region(name: string, list: readonly string[] | null, host: string, env: RecordEnv): string {
+  if (list === null) return ''
   const first = host === '' ? '' : '"host":"' + jsonText(host) + '"'
-  return opening + members(first, list, sensitive) + '}'
+  return ',"' + name + '":{' + members(first, list, env.sensitive) + '}'
 }
 
 function members(first: string, list: readonly string[], sensitive: SensitiveNames): string {

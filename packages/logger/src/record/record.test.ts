@@ -232,7 +232,12 @@ test('numbers that are none cannot break a record', () => {
     fc.property(number, number, (one, other) => {
       const x = sampleExchange({
         ...{ startedAt: one, startedMono: other, status: one, upstreamStatus: other, attempts: one },
-        ...{ requestBytes: other, responseBytes: one, phaseMs: [one, other, one, other, one, other, one, other], endedMono: other },
+        ...{
+          requestBytes: other,
+          responseBytes: one,
+          phaseMs: [one, other, one, other, one, other, one, other],
+          endedMono: other,
+        },
       })
       for (const fields of ['minimal', 'standard', 'full'] as const) decoded(x, fields)
     }),

@@ -7,5 +7,7 @@ const LENGTH = 55
 export function tracePart(traceparent: string): string {
   if (traceparent === '' || !TRACEPARENT.test(traceparent)) return ''
   if (traceparent.length !== LENGTH && traceparent.startsWith('00')) return ''
-  return ',"trace":{"id":"' + traceparent.slice(3, 35) + '"},"span":{"id":"' + traceparent.slice(36, 52) + '"}'
+  return (
+    ',"trace":{"id":"' + traceparent.slice(3, 35) + '"},"span":{"id":"' + traceparent.slice(36, 52) + '"}'
+  )
 }
