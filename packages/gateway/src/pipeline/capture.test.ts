@@ -1,29 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Type } from '@sinclair/typebox'
-import { type Catalog, definePolicy, refusal, type Step } from '@sluice/core'
+import { refusal } from '@sluice/core'
 import { TIMEOUTS, until } from '../testing/gateway.js'
 import { closedPort, echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
+import { TOY_POLICIES, toyCatalog } from '../testing/toy-policy.js'
 import { captureOf, startLogged } from '../testing/traffic-records.js'
 
 const ON = { headers: true, body: true }
 const EVERYTHING = captureOf({ requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON })
 const JSON_TYPE = { 'content-type': 'application/json' }
-
-function catalogOf(step: Omit<Step, 'name'>): Catalog {
-  const schema = Type.Object({})
-  const policy = definePolicy({
-    name: 'p',
-    summary: 'A test.',
-    schema,
-    compile: () => ({ name: 'p', ...step }),
-  })
-  return new Map([['p', policy]])
-}
-
-const POLICIES = [{ id: 'p', use: 'p', with: {}, when: null, onError: 'fail' as const }]
 
 test('each region is recorded as it was there: what policies changed shows only behind them', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
@@ -32,7 +19,7 @@ test('each region is recorded as it was there: what policies changed shows only 
       res.end('made')
     })
   })
-  const catalog = catalogOf({
+  const catalog = toyCatalog({
     onRequest: (x) => {
       x.headers.push('x-added', 'yes')
       return null
@@ -42,7 +29,7 @@ test('each region is recorded as it was there: what policies changed shows only 
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
   const gateway = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
   await fetch(`${gateway.url}/a`, {
     method: 'POST',
@@ -75,13 +62,13 @@ test('each region is recorded as it was there: what policies changed shows only 
 
 test('a body that a policy needed whole is recorded as it came and as it went', async (t) => {
   const origin = await echoOrigin(t)
-  const catalog = catalogOf({
+  const catalog = toyCatalog({
     onRequestBody: (x) => {
       x.body = Buffer.from('{"b":2}')
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
   const capture = captureOf({ requestIn: ON, requestUp: ON })
   const gateway = await startLogged(t, wish, { capture }, { catalog })
   await fetch(`${gateway.url}/a`, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })
@@ -146,13 +133,13 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
     res.statusCode = req.url === '/broken' ? 500 : 200
     res.end('text')
   })
-  const catalog = catalogOf({
+  const catalog = toyCatalog({
     onRequest: (x) => (x.path === '/blocked' ? refusal('GW_IP_DENIED', 'not here') : null),
   })
   const keepBodyOn = { results: ['blocked' as const], slowMs: 60_000, status: 500 }
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] },
+    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
     { capture: captureOf({ responseOut: ON, keepBodyOn }) },
     { catalog },
   )
