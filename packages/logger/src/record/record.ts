@@ -60,7 +60,7 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
     (x.consumer === null ? '' : consumerPart(x.consumer, known)) +
     routePart(x, known) +
     '","version":"' +
-    known.json(x.httpVersion) +
+    x.httpVersion +
     '"},"url":{"host":"' +
     jsonText(x.host) +
     '","path":"' +
