@@ -72,6 +72,7 @@ function routePlan(i: number): RoutePlan {
     action: { kind: 'respond', status: 200, headers: [], body: '' },
     timeouts: null,
     policies: [],
+    log: null,
   }
 }
 

@@ -1,5 +1,7 @@
+import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderList } from './header-list.js'
+import { PHASE, type Phase } from './phase.js'
 
 /** Who is calling, set by the policy that authenticated the request. */
 export interface Consumer {
@@ -27,6 +29,7 @@ export class Exchange {
   /** Monotonic clock at arrival, ms; durations are differences of these. */
   startedMono = 0
   method = ''
+  httpVersion: '1.1' | '2' = '1.1'
   scheme: 'http' | 'https' = 'http'
   /** The Host field as received. */
   authority = ''
@@ -40,6 +43,10 @@ export class Exchange {
   query = ''
   /** End-to-end request fields; Host, framing and hop-by-hop fields are not among them. */
   headers: HeaderList = []
+  /** Request line and fields as they came, in bytes. */
+  requestHeadBytes = 0
+  /** X-Forwarded-For as it came, believed or not; empty when there was none. */
+  forwardedFor = ''
   /** The announced body length in bytes; 0 no body, -1 chunked (unknown). */
   contentLength = 0
   /** Address of the connection's other end. */
@@ -55,6 +62,8 @@ export class Exchange {
 
   // What the gateway decided.
   routeId = '-'
+  /** The path pattern of the route, as the document has it. */
+  routeTemplate = ''
   /** Values of the route's path parameters, in the order of their names. */
   params: readonly string[] = []
   paramNames: readonly string[] = []
@@ -63,6 +72,8 @@ export class Exchange {
   vars: Map<string, string> | null = null
   /** Values of policies: the slot and its value in turn (see Slot). */
   slots: unknown[] = []
+  /** What is kept for the traffic log beside the record; null when nothing is, as for most. */
+  capture: Capture | null = null
 
   // The upstream.
   upstream = ''
@@ -71,10 +82,12 @@ export class Exchange {
   upstreamStatus = 0
   /** Attempts made, the first included. */
   attempts = 0
-  /** Monotonic clock when the last attempt was handed to the transport, ms; 0 when there was none. */
-  dispatchedMono = 0
-  /** Monotonic clock at the response head, ms; 0 when none arrived. */
-  respondedMono = 0
+  /** Attempts made again because a kept connection turned out to be dead. */
+  retries = 0
+  /** Attempts made at another target because the one before could not be reached. */
+  failovers = 0
+  /** The last attempt went over a connection that had served before. */
+  isReused = false
 
   // The response to the client.
   /** 0 until known. */
@@ -87,6 +100,39 @@ export class Exchange {
   errorCode: ErrorCode | '' = ''
   /** The policy that refused or failed. */
   errorPolicy = ''
+  /** What the client was told, without what is secret inside. */
+  errorMessage = ''
+  /** Where the exchange was when it failed. */
+  errorPhase: Phase = PHASE.route
+
+  // Where the time went.
+  phase: Phase = PHASE.route
+  /** Monotonic clock when the phase began. */
+  phaseSince = 0
+  /** Time spent in each phase, ms, by its number. */
+  phaseMs: number[] = [0, 0, 0, 0, 0, 0, 0, 0]
+  /** Monotonic clock at the end; 0 until then. */
+  endedMono = 0
+
+  /** Goes on to another phase, which may be one that it was in before. */
+  enter(phase: Phase, nowMono: number): void {
+    this.phaseMs[this.phase]! += nowMono - this.phaseSince
+    this.phase = phase
+    this.phaseSince = nowMono
+  }
+
+  /** Notes why it cannot succeed, and where it was then. */
+  fail(code: ErrorCode | '', message: string): void {
+    this.errorCode = code
+    this.errorMessage = message
+    this.errorPhase = this.phase
+  }
+
+  /** The last byte is out, or given up: time stops. */
+  end(nowMono: number): void {
+    this.enter(this.phase, nowMono)
+    this.endedMono = nowMono
+  }
 
   /** Sets a free variable. */
   setVar(name: string, value: string): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { LogSink } from '@sluice/core'
+import { Capture, type LogSink } from '@sluice/core'
 import { type FileSinkOptions, openFileSink } from './file-sink.js'
 import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
 
@@ -224,4 +224,27 @@ test('a problem that lasts is reported once a second at most', async (t) => {
     return told.length === 3
   }, 'three reports')
   for (let i = 1; i < told.length; i++) assert.ok(told[i]! - told[i - 1]! >= 999, told.join(' '))
+})
+
+test('a record that its bodies make too large is told without them', async () => {
+  const dir = scratchDir()
+  const sink = open(dir, { maxBytes: 2 * MIB, segmentBytes: 2 * MIB, writers: 16 })
+  const x = sampleExchange({ contentLength: -1 })
+  const off = { headers: false, body: false }
+  const regions = {
+    requestIn: { headers: true, body: true },
+    requestUp: off,
+    responseUp: off,
+    responseOut: off,
+  }
+  x.capture = new Capture({ ...regions, maxBodyBytes: 65_536, binary: 'omit', keepBodyOn: null }, x)
+  // Each byte is six characters of JSON.
+  x.capture.onRequestChunk(Buffer.alloc(65_536, 1))
+  sink.record(x)
+  await sink.close(5000)
+  const [line] = segmentLines(dir)
+  const record = JSON.parse(line!)
+  assert.equal(record.body, undefined)
+  assert.equal(record.hdr.req_in['content-type'], 'application/json')
+  assert.equal(sink.identity().dropped, 0)
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Exchange, type LogIdentity } from '@sluice/core'
+import { Exchange, type LogIdentity, PHASE } from '@sluice/core'
 import { parseSegmentFile } from './segment-name.js'
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
@@ -15,6 +15,7 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   x.method = 'POST'
   x.authority = 'api.example.com:8080'
   x.host = 'api.example.com'
+  x.requestHeadBytes = 213
   x.rawPath = '/orders/42/lines'
   x.path = '/orders/42/lines'
   x.query = 'page=2&access_token=s3cr3t'
@@ -29,13 +30,17 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   x.peer = '10.0.0.9'
   x.clientIp = '203.0.113.7'
   x.routeId = 'orders'
+  x.routeTemplate = '/orders/{id}/*'
   x.consumer = { id: 'c-1', name: 'acme', auth: 'basic-auth', groups: [] }
   x.upstream = 'orders'
   x.target = 'http://10.0.0.5:9000'
   x.upstreamStatus = 200
   x.attempts = 1
-  x.dispatchedMono = x.startedMono + 1.25
-  x.respondedMono = x.startedMono + 9.75
+  x.phaseMs[PHASE.route] = 0.25
+  x.phaseMs[PHASE.requestChain] = 1
+  x.phaseMs[PHASE.upstreamFirstByte] = 8.5
+  x.phaseMs[PHASE.upstreamBody] = 2.75
+  x.endedMono = x.startedMono + 12.5
   x.status = 200
   x.responseHeaders = ['content-type', 'application/json', 'set-cookie', 'sid=s3cr3t']
   x.requestBytes = 128

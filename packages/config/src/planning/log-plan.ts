@@ -1,6 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
+import { capturePlan } from './capture-plan.js'
 import { logPrivacyPlan } from './log-privacy-plan.js'
 import { spoolPlan, targetPlans } from './log-target-plans.js'
 
@@ -11,7 +12,7 @@ const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
-  const { sink, fields, file, elasticsearch, privacy } = document
+  const { sink, fields, file, elasticsearch, privacy, unknownRoutes, capture } = document
   return {
     sink,
     fields,
@@ -19,6 +20,8 @@ export function logPlan(document: LogDocument): LogPlan {
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
     ...targetPlans(document),
     privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
+    unknownRoutes,
+    capture: capturePlan(capture),
   }
 }
 

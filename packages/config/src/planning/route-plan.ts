@@ -3,6 +3,7 @@ import type { PolicyUse, RoutePlan, TimeoutsPlan } from '../plan.js'
 import { policyIdOf } from '../policy-id.js'
 import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'
+import { routeLogPlan } from './capture-plan.js'
 import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
@@ -18,6 +19,7 @@ export function routePlans(document: Document): readonly RoutePlan[] {
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),
     policies: chainOf(route, shared),
+    log: routeLogPlan(route.log, document.log.capture),
   }))
 }
 

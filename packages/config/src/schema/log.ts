@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
+import { captureSchema } from './capture.js'
 import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
 import { custom, stdout, syslog, webhook } from './log-targets.js'
@@ -112,6 +113,11 @@ export const logSchema = object(
     webhook: Type.Optional(webhook),
     custom: Type.Optional(custom),
     privacy: Type.Optional(logPrivacySchema),
+    unknownRoutes: Type.Boolean({
+      default: true,
+      description: 'Records requests that no route takes, and those that are refused before.',
+    }),
+    capture: Type.Optional(captureSchema),
   },
   { default: {}, description: 'The traffic log: one record for every call.' },
 )

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { integer, mapOf, name, object, oneOf, text } from './build.js'
+import { routeLogSchema } from './capture.js'
 import { policyEntrySchema } from './policy.js'
 import { routeTimeoutsSchema } from './upstream.js'
 
@@ -151,6 +152,7 @@ export const routeSchema = object(
     respond: Type.Optional(respond),
     redirect: Type.Optional(redirect),
     timeouts: Type.Optional(routeTimeoutsSchema),
+    log: Type.Optional(routeLogSchema),
     policies: Type.Array(policyEntrySchema, {
       default: [],
       maxItems: 100,

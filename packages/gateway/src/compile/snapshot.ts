@@ -1,6 +1,7 @@
 import { compileCondition, type Plan, type RoutePlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import type { Lease, PipelineContext } from '../pipeline/context.js'
+import { nowhere } from '../pipeline/nowhere.js'
 import type { Route } from '../pipeline/route.js'
 import type { Candidate, Predicate } from '../router/candidate.js'
 import { compileRouter, type Router } from '../router/router.js'
@@ -9,6 +10,7 @@ import type { Upstream } from '../upstream/upstream.js'
 import { compileAction } from './action.js'
 import { ChainCompiler } from './chain.js'
 import { SnapshotEnv } from './compile-env.js'
+import { compileRouteLog, compileUnknownLog } from './route-log.js'
 import type { Closer, SharedTable } from './shared-table.js'
 import { compileUpstreams } from './upstreams.js'
 
@@ -27,6 +29,8 @@ export class Snapshot implements Lease {
   readonly plan: Plan
   readonly digest: string
   readonly router: Router<Route>
+  /** Stands for the route of requests that have none. */
+  readonly nowhere: Route
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly #closers: readonly Closer[]
   #uses = 1
@@ -35,12 +39,14 @@ export class Snapshot implements Lease {
     readonly plan: Plan
     readonly digest: string
     readonly router: Router<Route>
+    readonly nowhere: Route
     readonly upstreams: ReadonlyMap<string, Upstream>
     readonly closers: readonly Closer[]
   }) {
     this.plan = parts.plan
     this.digest = parts.digest
     this.router = parts.router
+    this.nowhere = parts.nowhere
     this.upstreams = parts.upstreams
     this.#closers = parts.closers
   }
@@ -70,7 +76,14 @@ export async function compileSnapshot(
   try {
     const upstreams = compileUpstreams(plan, options, closers)
     const candidates = await compileRoutes(plan, upstreams, { ...options, closers })
-    return new Snapshot({ plan, digest, router: compileRouter(candidates), upstreams, closers })
+    return new Snapshot({
+      plan,
+      digest,
+      router: compileRouter(candidates),
+      nowhere: nowhere(options.context, compileUnknownLog(plan.log)),
+      upstreams,
+      closers,
+    })
   } catch (error) {
     unwind(closers)
     throw error
@@ -91,7 +104,9 @@ async function compileRoutes(
   for (const route of plan.routes) {
     const chain = await chains.compile(route.policies)
     const metrics = context.metrics.route(route.id)
-    const value = { id: route.id, chain, action: compileAction(route, upstreams), metrics }
+    const action = compileAction(route, upstreams)
+    const log = compileRouteLog(route, plan.log)
+    const value = { id: route.id, template: route.match.path.text, log, chain, action, metrics }
     candidates.push({ plan: route, when: compileWhen(route, context), value })
     if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }

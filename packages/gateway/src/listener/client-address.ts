@@ -31,6 +31,7 @@ function dropForwarding(x: Exchange): void {
   const headers = x.headers
   for (let i = 0; i < headers.length; i += 2) {
     if (isForwardingField(headers[i]!)) {
+      x.forwardedFor = headerJoined(headers, 'x-forwarded-for') ?? ''
       dropAll(x)
       return
     }
@@ -55,7 +56,10 @@ function dropAll(x: Exchange): void {
 /** The hops that proxies name, the client's first; null when no field names any. */
 function hopsOf(x: Exchange): readonly string[] | null {
   const chain = headerJoined(x.headers, 'x-forwarded-for')
-  if (chain !== null) return chain.split(',')
+  if (chain !== null) {
+    x.forwardedFor = chain
+    return chain.split(',')
+  }
   const forwarded = headerJoined(x.headers, 'forwarded')
   return forwarded === null ? null : forwardedHops(forwarded)
 }

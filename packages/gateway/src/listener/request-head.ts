@@ -98,6 +98,11 @@ export class RequestHead {
     this.#headers.push(name, value)
   }
 
+  /** Of all lines as they came, with their ends. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Whether the client asked for the connection to be closed (RFC 9112 section 9.6). */
   get wantsClose(): boolean {
     return this.#connection !== '' && listHasToken(this.#connection, 'close')

@@ -30,6 +30,7 @@ export class BodyCollector implements BodyReceiver {
     const flow = this.#flow
     if (flow.isOver || this.#done === null) return
     flow.x.requestBytes += chunk.length
+    if (flow.x.capture !== null) flow.x.capture.onRequestChunk(chunk)
     if (flow.x.requestBytes > flow.x.bodyLimit) {
       this.#done = null
       flow.refuse(REFUSALS.tooLarge)

@@ -1,5 +1,5 @@
 import { ConditionError } from '@sluice/config'
-import type { Exchange, Reply } from '@sluice/core'
+import { Capture, type Exchange, PHASE, type Phase, type Reply } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector } from './body-collector.js'
@@ -8,7 +8,7 @@ import { type Hook, type HookCursor, runHooks } from './hook.js'
 import { renderProblem } from './problem.js'
 import { ProxyPass } from './proxy-pass.js'
 import { REFUSALS } from './refusals.js'
-import type { Route } from './route.js'
+import { logRuleOf, type Route } from './route.js'
 
 /** What a flow does next, once the hooks of a phase have run. */
 export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'reply'
@@ -48,6 +48,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   wheelPrevious: Deadline | null = null
   wheelSlot = -1
   readonly #lease: Lease
+  readonly #isLogged: boolean
   #totalDueAt = Number.POSITIVE_INFINITY
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
@@ -65,14 +66,21 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.client = client
     this.context = shared.context
     this.#lease = shared.lease
+    const { isOff, capture } = logRuleOf(route.log, x.method)
+    this.#isLogged = !isOff
+    if (capture !== null) x.capture = new Capture(capture, x)
     x.routeId = route.id
+    x.routeTemplate = route.template
+    x.phaseSince = x.startedMono
     client.owner = this
     this.context.inFlight++
     if (this.context.isDraining) client.closeAfter = true
   }
 
   start(): void {
-    this.run(this.route.chain.request, 'body')
+    const hooks = this.route.chain.request
+    if (hooks !== null) this.x.enter(PHASE.requestChain, performance.now())
+    this.run(hooks, 'body')
   }
 
   /** Runs the hooks of a phase, then goes on to the next stage, or ends the flow with a refusal or a fault. */
@@ -132,8 +140,11 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
     else {
-      this.waitFor('request-body', this.x.bodyIdleMs)
-      new BodyCollector(this).collect(() => this.run(hooks, 'action'))
+      this.waitIn(PHASE.requestBody, 'request-body', this.x.bodyIdleMs)
+      new BodyCollector(this).collect(() => {
+        this.x.enter(PHASE.requestChain, performance.now())
+        this.run(hooks, 'action')
+      })
     }
   }
 
@@ -161,7 +172,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (this.isOver) return
     this.#proxy?.abandon()
     this.#proxy = null
-    this.x.errorCode = reply.problem?.code ?? ''
+    const { problem } = reply
+    this.x.fail(problem === null ? '' : problem.code, problem === null ? '' : problem.detail)
     if (this.x.result === 'success') this.x.result = reply.status === 503 ? 'shed' : 'error'
     // A refusal made while the answer is already on its way through the hooks goes out as it is.
     if (this.#reply !== null) this.#answer(reply, null)
@@ -190,7 +202,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const reply = error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed
     this.#proxy?.abandon()
     this.#proxy = null
-    this.x.errorCode = reply.problem!.code
+    this.x.fail(reply.problem!.code, reply.problem!.detail)
     this.#answer(reply, null)
   }
 
@@ -199,6 +211,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#turn++
     this.x.status = reply.status
     this.x.responseHeaders = reply.headers.slice()
+    if (hooks !== null) this.x.enter(PHASE.responseChain, performance.now())
     this.run(hooks, 'reply')
   }
 
@@ -218,6 +231,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     else if (x.status === 204 || x.status === 304) this.client.sendHead(x.status, headers, -1)
     else {
       x.responseBytes = length
+      if (x.capture !== null) x.capture.onReply(x, body)
       this.client.send(x.status, headers, body)
     }
     this.finish()
@@ -227,8 +241,19 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
   waitFor(whom: Waiting, ms: number): void {
+    this.#arm(whom, performance.now() + ms)
+  }
+
+  /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
+  waitIn(phase: Phase, whom: Waiting, ms: number): void {
+    const nowMono = performance.now()
+    this.x.enter(phase, nowMono)
+    this.#arm(whom, nowMono + ms)
+  }
+
+  #arm(whom: Waiting, dueAt: number): void {
     this.waiting = whom
-    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
+    this.dueAt = Math.min(dueAt, this.#totalDueAt)
     this.context.wheel.arm(this)
   }
 
@@ -265,10 +290,11 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.isOver = true
     const { context, route, x } = this
     context.wheel.disarm(this)
+    x.end(performance.now())
     if (route.chain.finish !== null) this.#runFinishHooks()
-    route.metrics.record(x, performance.now() - x.startedMono)
+    route.metrics.record(x, x.endedMono - x.startedMono)
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
-    context.log.record(x)
+    if (this.#isLogged) context.log.record(x)
     context.inFlight--
     this.#lease.release()
   }

@@ -1,4 +1,4 @@
-import { type ErrorCode, type Exchange, type Reply, refusal } from '@sluice/core'
+import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { isBodiless } from '../listener/response-head.js'
@@ -59,7 +59,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#next()
       return
     }
-    this.#flow.waitFor('request-body', x.bodyIdleMs)
+    this.#flow.waitIn(PHASE.requestBody, 'request-body', x.bodyIdleMs)
     this.#body = new RequestBody(this.#client, x.contentLength, this)
     this.#body.read()
   }
@@ -70,10 +70,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (!this.#flow.isOver) this.#next()
   }
 
-  onBodyProgress(bytes: number): void {
+  onBodyProgress(chunk: Uint8Array): void {
     const x = this.#x
-    x.requestBytes += bytes
+    x.requestBytes += chunk.length
     if (this.#flow.isOver) return
+    if (x.capture !== null) x.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) this.#overflow()
     else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(x.bodyIdleMs)
   }
@@ -99,7 +100,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   /** The body outgrew its limit: 413 while nothing was answered yet, else the response is cut. */
   #overflow(): void {
     if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.tooLarge)
-    else this.#cut('GW_BODY_TOO_LARGE')
+    else this.#cut('GW_BODY_TOO_LARGE', 'the request body outgrew its limit while the answer was on its way')
   }
 
   // Attempts.
@@ -111,7 +112,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       return
     }
     this.#x.target = target.origin
-    this.#flow.run(this.#flow.route.chain.attempt, 'dispatch')
+    const hooks = this.#flow.route.chain.attempt
+    if (hooks !== null) this.#x.enter(PHASE.requestChain, performance.now())
+    this.#flow.run(hooks, 'dispatch')
   }
 
   #shed(): void {
@@ -133,8 +136,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.attempts++
     target.attempts++
     this.#hasStarted = false
-    this.#flow.waitFor('connection', timeouts.connectMs + timeouts.headersMs)
-    x.dispatchedMono = performance.now()
+    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', timeouts.connectMs + timeouts.headersMs)
     const request = {
       method: x.method,
       path: rewritten === null ? receivedTarget(x) : rewritten(x),
@@ -143,19 +145,21 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
     }
+    if (x.capture !== null) x.capture.onDispatch(x, request.host)
     const attempt = target.transport.dispatch(request, this, this.#search.isFresh)
     // A failure at once has already gone on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
       this.#attempt = attempt
   }
 
-  onStarted(): void {
+  onStarted(isReused: boolean): void {
     this.#hasStarted = true
+    this.#x.isReused = isReused
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
     const isUploading = this.#body !== null && !this.#body.isComplete
-    if (isUploading) this.#flow.waitFor('request-body', this.#x.bodyIdleMs)
-    else this.#flow.waitFor('response', timeouts.headersMs)
+    if (isUploading) this.#flow.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.bodyIdleMs)
+    else this.#flow.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
   }
 
   onFailure(failure: Failure): void {
@@ -163,7 +167,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (this.#flow.isOver) return
     if (target !== null) target.failures++
     if (this.#delivery === 'whole') this.#flow.finish()
-    else if (!this.#canStillAnswer()) this.#cut(failure.code)
+    else if (!this.#canStillAnswer()) this.#cut(failure.code, failure.detail)
     else if (target === null || !this.#retry(failure, target)) this.#flow.refuse(this.#refusalOf(failure))
   }
 
@@ -184,19 +188,22 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (this.#flow.isOver) return
     const x = this.#x
     this.#hasHead = true
-    x.respondedMono = performance.now()
     x.upstreamStatus = status
     x.status = status
+    if (x.capture !== null) x.capture.onResponseHead(headers)
     this.#length = takeFraming(headers)
     x.responseHeaders = headers
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
-    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
-    this.#flow.run(this.#flow.route.chain.response, 'deliver')
+    const hooks = this.#flow.route.chain.response
+    const phase = hooks === null ? PHASE.upstreamBody : PHASE.responseChain
+    this.#flow.waitIn(phase, 'response-body', this.#action.timeouts.idleMs)
+    this.#flow.run(hooks, 'deliver')
   }
 
   deliver(): void {
     const x = this.#x
+    if (x.phase !== PHASE.upstreamBody) x.enter(PHASE.upstreamBody, performance.now())
     x.responseHeaders.push('x-request-id', x.id)
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#delivery = 'bodiless'
@@ -218,6 +225,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (this.#flow.isOver || this.#delivery === 'bodiless') return
     const x = this.#x
     x.responseBytes += chunk.length
+    if (x.capture !== null) x.capture.onResponseChunk(chunk)
     if (this.#delivery === 'held' && chunk.length === this.#length) {
       this.#delivery = 'whole'
       this.#client.send(x.status, x.responseHeaders, chunk)
@@ -226,7 +234,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.flushHead()
     if (this.#client.write(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
     else {
-      this.#flow.waitFor('client', this.#action.timeouts.idleMs)
+      this.#flow.waitIn(PHASE.clientWrite, 'client', this.#action.timeouts.idleMs)
       this.pause()
     }
   }
@@ -247,7 +255,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#client.send(x.status, x.responseHeaders, null)
     } else if (this.#delivery === 'streaming' && !this.#client.end()) {
       this.#delivery = 'draining'
-      this.#flow.waitFor('client', this.#action.timeouts.idleMs)
+      this.#flow.waitIn(PHASE.clientWrite, 'client', this.#action.timeouts.idleMs)
       return
     }
     this.#flow.finish()
@@ -259,7 +267,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#flow.finish()
       return
     }
-    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
+    this.#flow.waitIn(PHASE.upstreamBody, 'response-body', this.#action.timeouts.idleMs)
     this.#resume()
   }
 
@@ -278,7 +286,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onTimeout(waiting: Waiting, isTotal: boolean): void {
     if (!this.#canStillAnswer()) {
       if (waiting === 'client') this.#x.result = 'aborted'
-      this.#cut('GW_UPSTREAM_TIMEOUT')
+      this.#cut('GW_UPSTREAM_TIMEOUT', 'the response stood still for too long')
       return
     }
     const phase = isTotal ? 'total' : waiting === 'connection' ? 'connect' : 'headers'
@@ -292,8 +300,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
-  #cut(code: ErrorCode): void {
-    this.#x.errorCode = code
+  #cut(code: ErrorCode, message: string): void {
+    this.#x.fail(code, message)
     if (this.#x.result === 'success') this.#x.result = 'error'
     this.abandon()
     this.#client.abort()

@@ -5,7 +5,8 @@ import type { Transport, Upload } from '../upstream/transport.js'
 export interface RequestBodyObserver {
   /** There is enough to start an attempt: all of a small body, or the beginning of a large one. */
   onBodyReady(): void
-  onBodyProgress(bytes: number): void
+  /** The chunk is only valid during the call. */
+  onBodyProgress(chunk: Uint8Array): void
   onBodyEnd(): void
   /** The target does not read: until `onBodyWanted` the client is not to blame for the silence. */
   onBodyHeld(): void
@@ -62,7 +63,7 @@ export class RequestBody implements BodyReceiver {
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
     this.isComplete = isLast
-    this.#observer.onBodyProgress(chunk.length)
+    this.#observer.onBodyProgress(chunk)
     if (!this.#hasBegun) this.#begin(chunk, isLast)
     else this.#continue(chunk, isLast)
   }

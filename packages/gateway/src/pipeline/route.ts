@@ -1,5 +1,5 @@
 import type { TimeoutsPlan } from '@sluice/config'
-import type { Exchange, Reply } from '@sluice/core'
+import type { CaptureRules, Exchange, Reply } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
@@ -7,9 +7,30 @@ import type { Chain } from './chain.js'
 /** A route with everything that could be decided before a request comes. */
 export interface Route {
   readonly id: string
+  /** The path pattern as the document has it. */
+  readonly template: string
+  readonly log: RouteLog
   readonly chain: Chain
   readonly action: RouteAction
   readonly metrics: RouteMetrics
+}
+
+/** What the traffic log gets of a route's exchanges; methods may differ. */
+export interface RouteLog {
+  readonly rule: LogRule
+  readonly byMethod: ReadonlyMap<string, LogRule> | null
+}
+
+export interface LogRule {
+  /** No record at all. */
+  readonly isOff: boolean
+  /** Null: the record alone. */
+  readonly capture: CaptureRules | null
+}
+
+/** The rule for a method. */
+export function logRuleOf(log: RouteLog, method: string): LogRule {
+  return log.byMethod === null ? log.rule : (log.byMethod.get(method) ?? log.rule)
 }
 
 export type RouteAction =

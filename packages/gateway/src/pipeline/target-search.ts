@@ -62,7 +62,8 @@ export class TargetSearch {
   goOn(attempt: FailedAttempt): boolean {
     const { failure, target, hasStarted, body } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.maxRetries === 0) return false
-    if (!hasStarted && failure.phase === 'connect') {
+    const isMove = !hasStarted && failure.phase === 'connect'
+    if (isMove) {
       if (body !== null && !body.canRestart) return false
       if (this.#moves >= this.#upstream.maxRetries) return false
       const tried = [...this.#tried, target]
@@ -77,6 +78,8 @@ export class TargetSearch {
     }
     if (!this.#upstream.budget.spend()) return false
     this.#upstream.retries++
+    if (isMove) this.#x.failovers++
+    else this.#x.retries++
     return true
   }
 }

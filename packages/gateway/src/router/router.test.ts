@@ -31,6 +31,7 @@ function routePlan(id: string, order: number, wish: Wish): RoutePlan {
     action: { kind: 'respond', status: 200, headers: [], body: '' },
     timeouts: null,
     policies: [],
+    log: null,
   }
 }
 

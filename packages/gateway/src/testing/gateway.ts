@@ -53,6 +53,8 @@ export function planOf(wish: PlanWish): Plan {
       file: { dir: '', maxBytes: 0, segmentBytes: 0 },
       elasticsearch: null,
       privacy: null,
+      unknownRoutes: true,
+      capture: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
@@ -97,6 +99,7 @@ function routePlan(
     action: { kind: 'proxy', upstream: 'up' },
     timeouts,
     policies: [],
+    log: null,
     ...wish,
   }
 }

@@ -6,6 +6,17 @@ export interface ConnectionAge {
   readonly maxMs: number
 }
 
+/** What became of one connection so far. */
+export interface ConnectionUse {
+  /** Begun on it. */
+  requests: number
+}
+
+/** A handler that wants to know the connection it gets. */
+export interface ConnectionUser {
+  connection: ConnectionUse | null
+}
+
 /** Connections that were opened together are renewed over this last part of their time, not in one moment. */
 const SPREAD = 0.1
 
@@ -18,13 +29,21 @@ const SPREAD = 0.1
  */
 export function createAgingClient(origin: URL, options: Client.Options, age: ConnectionAge): Client {
   let old: net.Socket | null = null
+  const use: ConnectionUse = { requests: 0 }
   const connect: buildConnector.connector = (target, done) => {
     age.connector(target, (...result) => {
+      use.requests = 0
       if (result[1] !== null) watch(result[1])
       done(...result)
     })
   }
   const client = new Client(origin, { ...options, connect })
+  const dispatch = client.dispatch.bind(client)
+  client.dispatch = (request, handler) => {
+    // Whether the connection is new is known when it is given to the request, not yet when the request comes.
+    ;(handler as unknown as ConnectionUser).connection = use
+    return dispatch(request, handler)
+  }
   const renew = (socket: net.Socket): void => {
     if (client.stats.size === 0) socket.destroy()
     else old = socket

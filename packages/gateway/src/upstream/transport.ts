@@ -39,8 +39,11 @@ export interface Failure {
  * time, and nothing comes after end or failure.
  */
 export interface AttemptObserver {
-  /** There is a connection and the request is being written to it: from now on the target may see it. */
-  onStarted(): void
+  /**
+   * There is a connection and the request is being written to it: from now on the target may see it.
+   * @param isReused the connection has served another request before.
+   */
+  onStarted(isReused: boolean): void
   /** `headers` is a flat list, lower-case names, values as latin1. 1xx responses are not reported. */
   onHead(status: number, headers: string[]): void
   /** The chunk may be kept. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { ConnectionUse, ConnectionUser } from './aging-client.js'
 import { failureOf } from './failure.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
 
@@ -25,7 +26,8 @@ export interface PlaceOwner {
 }
 
 /** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
-export class UndiciAttempt implements Attempt, Dispatcher.DispatchHandler {
+export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.DispatchHandler {
+  connection: ConnectionUse | null = null
   readonly #observer: AttemptObserver
   readonly #places: PlaceOwner
   readonly #isHead: boolean
@@ -64,7 +66,7 @@ export class UndiciAttempt implements Attempt, Dispatcher.DispatchHandler {
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort
     if (this.#isOver) abort()
-    else this.#observer.onStarted()
+    else this.#observer.onStarted(this.connection !== null && this.connection.requests++ > 0)
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {

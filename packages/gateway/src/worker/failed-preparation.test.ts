@@ -35,6 +35,8 @@ test('a load whose listener cannot be opened leaves no log writer behind', { ski
       file: { dir, maxBytes: 8 * MB, segmentBytes: MB },
       elasticsearch: null,
       privacy: null,
+      unknownRoutes: true,
+      capture: null,
     },
   })
   await assert.rejects(failing, /cannot listen/)

@@ -1,10 +1,10 @@
 import { type Exchange, type Reply, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
 import type { ClientStream, Gate, ListenerSettings } from '../listener/listener.js'
-import { EMPTY_CHAIN } from '../pipeline/chain.js'
 import type { Lease, PipelineContext } from '../pipeline/context.js'
 import { Flow } from '../pipeline/flow.js'
 import { healthAnswer } from '../pipeline/health.js'
+import { nowhere } from '../pipeline/nowhere.js'
 import { REFUSALS } from '../pipeline/refusals.js'
 import type { Route } from '../pipeline/route.js'
 
@@ -16,17 +16,12 @@ export class GatewayGate implements Gate {
   snapshot: Snapshot | null = null
   isReady = false
   readonly #context: PipelineContext
-  /** Stands for the route of requests that have none. */
+  /** Stands for the route of requests that come before there is a snapshot. */
   readonly #nowhere: Route
 
   constructor(context: PipelineContext) {
     this.#context = context
-    this.#nowhere = {
-      id: '-',
-      chain: EMPTY_CHAIN,
-      action: { kind: 'answer', reply: () => REFUSALS.notFound },
-      metrics: context.metrics.route('-'),
-    }
+    this.#nowhere = nowhere(context, { rule: { isOff: false, capture: null }, byMethod: null })
   }
 
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
@@ -45,7 +40,8 @@ export class GatewayGate implements Gate {
   }
 
   refuse(x: Exchange, client: ClientStream, reply: Reply): void {
-    new Flow(this.#nowhere, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
+    const route = this.snapshot === null ? this.#nowhere : this.snapshot.nowhere
+    new Flow(route, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
   }
 
   /** Health answers are neither logged nor counted: a load balancer asks every second. */

@@ -27,7 +27,15 @@ async function callOnce(
   const file = { dir: '', maxBytes: 0, segmentBytes: 0 }
   const gateway = await startGateway(t, {
     upstreams: [{ urls: ['http://127.0.0.1:1'] }],
-    log: { fields: 'standard', file, elasticsearch: null, privacy: null, ...log(spool) },
+    log: {
+      fields: 'standard',
+      file,
+      elasticsearch: null,
+      privacy: null,
+      unknownRoutes: true,
+      capture: null,
+      ...log(spool),
+    },
   })
   await (await fetch(`${gateway.url}/called`)).arrayBuffer()
   await until(() => gateway.plane.logIdentity().indexed === 1, 30_000)

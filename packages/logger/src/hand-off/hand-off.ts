@@ -91,7 +91,7 @@ export class HandOff implements LogSink {
     }
     let line: string
     try {
-      line = encodeRecord(x, this.#options.env) + '\n'
+      line = this.#lineOf(x)
     } catch (error) {
       // A defect, but one that must not end the request that met it.
       this.#drop(1, 'not_encodable', String(error))
@@ -118,6 +118,14 @@ export class HandOff implements LogSink {
   close(deadlineMs: number): Promise<void> {
     this.#closed ??= this.#finish(deadlineMs)
     return this.#closed
+  }
+
+  /** A record that its bodies make too large is told without them. */
+  #lineOf(x: Exchange): string {
+    const line = encodeRecord(x, this.#options.env) + '\n'
+    if (line.length <= this.#options.maxRecordBytes || x.capture === null) return line
+    x.capture.dropBodies()
+    return encodeRecord(x, this.#options.env) + '\n'
   }
 
   #add(line: string): void {

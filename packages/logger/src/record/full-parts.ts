@@ -1,5 +1,6 @@
 import { type Exchange, headerJoined } from '@sluice/core'
 import { jsonText } from './json-text.js'
+import type { RecordEnv } from './record-env.js'
 import type { SensitiveNames } from './sensitive-names.js'
 
 /** Stands where a secret was. */
@@ -24,19 +25,37 @@ export function variablesPart(x: Exchange, sensitive: SensitiveNames): string {
   return ',"vars":{' + members + '}'
 }
 
-/** `,"hdr":{…}`: the fields as the policies left them, towards the upstream and towards the client. */
-export function fieldsPart(x: Exchange, sensitive: SensitiveNames): string {
-  return (
-    ',"hdr":{"req_up":{' +
-    members(x.headers, sensitive) +
-    '},"res_out":{' +
-    members(x.responseHeaders, sensitive) +
-    '}}'
-  )
+/** `,"xff":…`: X-Forwarded-For as it was received, apart from the address that was believed. */
+export function receivedParts(x: Exchange): string {
+  return x.forwardedFor === '' ? '' : ',"xff":"' + jsonText(x.forwardedFor) + '"'
 }
 
-function members(list: readonly string[], sensitive: SensitiveNames): string {
-  let out = ''
+/**
+ * `,"hdr":{…}`: the fields of each region. `full` tells those that the policies left, towards the upstream and towards
+ * the client; a capture tells what it was asked for.
+ */
+export function fieldsPart(x: Exchange, env: RecordEnv): string {
+  const { capture } = x
+  const full = env.fields === 'full'
+  const isUp = full || (capture?.rules.requestUp.headers === true && capture.upstreamHost !== '')
+  const isOut = full || capture?.rules.responseOut.headers === true
+  const regions =
+    region('req_in', capture?.requestHeaders ?? null, x.authority, env) +
+    region('req_up', isUp ? x.headers : null, capture?.upstreamHost ?? '', env) +
+    region('res_up', capture?.responseHeaders ?? null, '', env) +
+    region('res_out', isOut ? x.responseHeaders : null, '', env)
+  return regions === '' ? '' : ',"hdr":{' + regions.slice(1) + '}'
+}
+
+/** One region, or nothing; the listener keeps Host apart from the other fields. */
+function region(name: string, list: readonly string[] | null, host: string, env: RecordEnv): string {
+  if (list === null) return ''
+  const first = host === '' ? '' : '"host":"' + jsonText(host) + '"'
+  return ',"' + name + '":{' + members(first, list, env.sensitive) + '}'
+}
+
+function members(first: string, list: readonly string[], sensitive: SensitiveNames): string {
+  let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
     if (isRepeated(list, i)) continue
@@ -57,7 +76,8 @@ function isRepeated(list: readonly string[], at: number): boolean {
   return false
 }
 
-function maskedQuery(query: string, sensitive: SensitiveNames): string {
+/** A query or a form without the values whose names tell that they are secrets. */
+export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   let out = ''
   let start = 0
   while (start <= query.length) {

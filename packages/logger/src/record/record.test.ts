@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PHASE } from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -31,8 +32,6 @@ const someText = anyText.filter((text) => text !== '')
 test('a minimal record tells who asked for what and how it ended', () => {
   const x = sampleExchange({ startedAt: Date.UTC(2026, 0, 31, 8, 5, 9, 42) })
   const record = decoded(x, 'minimal')
-  assert.ok(record.t.total >= 12.5)
-  record.t.total = 0
   assert.deepEqual(record, {
     '@timestamp': '2026-01-31T08:05:09.042Z',
     id: x.id,
@@ -41,7 +40,7 @@ test('a minimal record tells who asked for what and how it ended', () => {
     http: { method: 'POST' },
     url: { path: '/orders/42/lines' },
     res: { status: 200 },
-    t: { total: 0 },
+    t: { total: 12.5 },
     result: 'success',
   })
 })
@@ -49,7 +48,6 @@ test('a minimal record tells who asked for what and how it ended', () => {
 test('a standard record adds the gateway, the consumer, the upstream, sizes and timings', () => {
   const x = sampleExchange()
   const record = decoded(x, 'standard')
-  record.t.total = 0
   assert.deepEqual(record, {
     '@timestamp': new Date(x.startedAt).toISOString(),
     id: x.id,
@@ -57,13 +55,13 @@ test('a standard record adds the gateway, the consumer, the upstream, sizes and 
     consumer: { id: 'c-1', name: 'acme', auth: 'basic-auth' },
     route: 'orders',
     client: { ip: '203.0.113.7' },
-    http: { method: 'POST' },
-    url: { host: 'api.example.com', path: '/orders/42/lines' },
-    req: { bytes_b: 128, ct: 'application/json' },
+    http: { method: 'POST', version: '1.1' },
+    url: { host: 'api.example.com', path: '/orders/42/lines', template: '/orders/{id}/*' },
+    req: { bytes_h: 213, bytes_b: 128, ct: 'application/json' },
     ua: 'curl/8.5.0',
-    res: { status: 200, bytes_b: 2048, ct: 'application/json' },
+    res: { status: 200, bytes_h: 56, bytes_b: 2048, ct: 'application/json' },
     up: { name: 'orders', addr: 'http://10.0.0.5:9000', status: 200, attempts: 1 },
-    t: { total: 0, up_ttfb: 8.5 },
+    t: { total: 12.5, route: 0.25, req_chain: 1, up_ttfb: 8.5, up_body: 2.75 },
     result: 'success',
   })
 })
@@ -89,15 +87,22 @@ test('a refused exchange names the code and the policy, and leaves out what neve
     upstream: '',
     target: '',
     consumer: null,
-    respondedMono: 0,
-    dispatchedMono: 0,
+    phaseMs: [0.25, 1, 0, 0, 0, 0, 0, 0],
+    endedMono: 0,
     headers: [],
+    errorPhase: PHASE.requestChain,
+    errorMessage: 'your address is not allowed here',
   })
   const record = decoded(x, 'standard')
-  assert.deepEqual(record.error, { code: 'GW_IP_DENIED', policy: 'ip-filter' })
+  assert.deepEqual(record.error, {
+    code: 'GW_IP_DENIED',
+    policy: 'ip-filter',
+    phase: 'req_chain',
+    msg: 'your address is not allowed here',
+  })
   assert.deepEqual(decoded(x, 'minimal').error, { code: 'GW_IP_DENIED' })
-  assert.deepEqual(Object.keys(record.t), ['total'])
-  assert.deepEqual(record.req, { bytes_b: 128 })
+  assert.deepEqual(Object.keys(record.t), ['total', 'route', 'req_chain'])
+  assert.deepEqual(record.req, { bytes_h: 213, bytes_b: 128 })
   for (const absent of ['up', 'consumer', 'ua']) assert.equal(record[absent], undefined)
 })
 
@@ -227,7 +232,12 @@ test('numbers that are none cannot break a record', () => {
     fc.property(number, number, (one, other) => {
       const x = sampleExchange({
         ...{ startedAt: one, startedMono: other, status: one, upstreamStatus: other, attempts: one },
-        ...{ requestBytes: other, responseBytes: one, dispatchedMono: one, respondedMono: other },
+        ...{
+          requestBytes: other,
+          responseBytes: one,
+          phaseMs: [one, other, one, other, one, other, one, other],
+          endedMono: other,
+        },
       })
       for (const fields of ['minimal', 'standard', 'full'] as const) decoded(x, fields)
     }),

@@ -1,27 +1,30 @@
-import { type Consumer, type Exchange, headerValue } from '@sluice/core'
-import { fieldsPart, urlRest, variablesPart } from './full-parts.js'
+import { type Consumer, type Exchange, PHASE_NAMES } from '@sluice/core'
+import { bodiesPart } from './bodies-part.js'
+import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 import type { KnownTexts } from './known-texts.js'
 import type { RecordEnv } from './record-env.js'
+import { SentFields } from './sent-fields.js'
+import { timingsPart } from './timings-part.js'
+import { tracePart } from './trace-part.js'
+
+// Records are made one at a time.
+const sent = new SentFields()
+const given = new SentFields()
 
 /**
- * One finished exchange as one line of JSON in printable ASCII, without the newline; the exchange ends now.
- * What is absent or empty is left out. Written by hand because it runs once a request on the request path.
+ * One finished exchange as one line of JSON in printable ASCII, without the newline. What is absent or empty is left
+ * out. Written by hand because it runs once a request on the request path.
  */
 export function encodeRecord(x: Exchange, env: RecordEnv): string {
-  const totalMs = performance.now() - x.startedMono
+  const totalMs = x.endedMono - x.startedMono
   const head = '{"@timestamp":"' + env.clock.text(x.startedAt) + '","id":"' + jsonText(x.id) + '"'
-  if (env.fields === 'minimal') return head + minimalParts(x, env.known, totalMs) + '}'
   const full = env.fields === 'full'
-  return (
-    head +
-    env.gateway.text() +
-    requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
-    responseParts(x, env.known, totalMs) +
-    (full ? variablesPart(x, env.sensitive) + fieldsPart(x, env.sensitive) : '') +
-    '}'
-  )
+  const parts =
+    env.fields === 'minimal' ? minimalParts(x, env.known, totalMs) : standardParts(x, env, full, totalMs)
+  if (x.capture === null) return head + parts + (full ? fieldsPart(x, env) : '') + '}'
+  return head + parts + fieldsPart(x, env) + bodiesPart(x, env, totalMs) + '}'
 }
 
 function minimalParts(x: Exchange, known: KnownTexts, totalMs: number): string {
@@ -39,43 +42,59 @@ function minimalParts(x: Exchange, known: KnownTexts, totalMs: number): string {
   )
 }
 
+function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
+  sent.read(x.headers)
+  given.read(x.responseHeaders)
+  return (
+    tracePart(sent.traceparent) +
+    env.gateway.text() +
+    requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
+    (full ? receivedParts(x) : '') +
+    responseParts(x, env.known, totalMs) +
+    (full ? variablesPart(x, env.sensitive) : '')
+  )
+}
+
 function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
   return (
     (x.consumer === null ? '' : consumerPart(x.consumer, known)) +
     routePart(x, known) +
+    '","version":"' +
+    x.httpVersion +
     '"},"url":{"host":"' +
     jsonText(x.host) +
     '","path":"' +
     jsonText(x.path === '' ? x.rawPath : x.path) +
-    '"' +
+    (x.routeTemplate === '' ? '"' : '","template":"' + known.json(x.routeTemplate) + '"') +
     urlRest +
-    '},"req":{"bytes_b":' +
+    '},"req":{"bytes_h":' +
+    count(x.requestHeadBytes) +
+    ',"bytes_b":' +
     count(x.requestBytes) +
-    textPart(',"ct":"', headerValue(x.headers, 'content-type')) +
+    textPart(',"ct":"', sent.contentType) +
+    textPart(',"encoding":"', sent.contentEncoding) +
     '}' +
-    textPart(',"ua":"', headerValue(x.headers, 'user-agent'))
+    textPart(',"ua":"', sent.userAgent)
   )
 }
 
 function responseParts(x: Exchange, known: KnownTexts, totalMs: number): string {
-  const firstByteMs = x.respondedMono - x.dispatchedMono
   return (
     ',"res":{"status":' +
     count(x.status) +
+    (given.bytes === 0 ? '' : ',"bytes_h":' + given.bytes) +
     ',"bytes_b":' +
     count(x.responseBytes) +
-    textPart(',"ct":"', headerValue(x.responseHeaders, 'content-type')) +
+    textPart(',"ct":"', given.contentType) +
     (x.upstream === '' ? '}' : upstreamPart(x, known)) +
-    ',"t":{"total":' +
-    millisText(totalMs) +
-    (firstByteMs > 0 ? ',"up_ttfb":' + millisText(firstByteMs) : '') +
-    '},"result":"' +
+    timingsPart(x, totalMs) +
+    ',"result":"' +
     x.result +
-    (x.errorCode === '' ? '"' : errorPart(x))
+    (x.errorCode === '' ? '"' : errorPart(x, known))
   )
 }
 
-/** Left open after the method, because both callers go on with `"}`. */
+/** Left open after the method, because its callers go on differently. */
 function routePart(x: Exchange, known: KnownTexts): string {
   return (
     ',"route":"' +
@@ -108,16 +127,25 @@ function upstreamPart(x: Exchange, known: KnownTexts): string {
     (x.upstreamStatus > 0 ? ',"status":' + count(x.upstreamStatus) : '') +
     ',"attempts":' +
     count(x.attempts) +
-    '}'
+    (x.retries > 0 ? ',"retries":' + count(x.retries) : '') +
+    (x.failovers > 0 ? ',"failovers":' + count(x.failovers) : '') +
+    (x.isReused ? ',"reused":true}' : '}')
   )
 }
 
-function errorPart(x: Exchange): string {
-  return '","error":{"code":"' + x.errorCode + '"' + textPart(',"policy":"', x.errorPolicy) + '}'
+function errorPart(x: Exchange, known: KnownTexts): string {
+  return (
+    '","error":{"code":"' +
+    x.errorCode +
+    (x.errorPolicy === '' ? '' : '","policy":"' + known.json(x.errorPolicy)) +
+    '","phase":"' +
+    PHASE_NAMES[x.errorPhase]! +
+    (x.errorMessage === '' ? '"}' : '","msg":"' + jsonText(x.errorMessage) + '"}')
+  )
 }
 
-function textPart(opening: string, text: string | null): string {
-  return text === null || text === '' ? '' : opening + jsonText(text) + '"'
+function textPart(opening: string, text: string): string {
+  return text === '' ? '' : opening + jsonText(text) + '"'
 }
 
 /** A number that came from elsewhere must not be able to break the JSON. */

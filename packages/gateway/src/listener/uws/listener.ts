@@ -39,6 +39,9 @@ const CROWDED = JSON.stringify({
   code: 'GW_OVERLOADED',
 })
 
+/** Of a request head beside method, path, query and field lines: spaces, "?", `HTTP/1.1`, two line ends. */
+const LINE_BYTES = 15
+
 // uWS announces itself in every response unless told not to.
 _cfg('silent')
 
@@ -144,7 +147,10 @@ class UwsListener implements Listener {
     const head = this.#head
     head.begin()
     req.forEach(this.#addLine)
-    const refused = head.apply(x, this.settings) ?? this.#target(x, req)
+    const path = req.getUrl()
+    const query = req.getQuery() ?? ''
+    x.requestHeadBytes = head.bytes + x.method.length + path.length + query.length + LINE_BYTES
+    const refused = head.apply(x, this.settings) ?? applyTarget(x, path, query, this.settings)
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
@@ -172,10 +178,6 @@ class UwsListener implements Listener {
     x.bodyLimit = this.settings.bodyBytes
     x.bodyIdleMs = this.settings.bodyIdleMs
     return x
-  }
-
-  #target(x: Exchange, req: HttpRequest): Reply | null {
-    return applyTarget(x, req.getUrl(), req.getQuery() ?? '', this.settings)
   }
 
   #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {

@@ -41,6 +41,7 @@ export function toyRoute(id: string): RoutePlan {
     action: { kind: 'respond', status: 200, headers: [], body: id },
     timeouts: null,
     policies: [],
+    log: null,
   }
 }
 
@@ -68,6 +69,8 @@ export function toyPlan(changes: Partial<Plan> = {}): Plan {
       file: { dir: './data/traffic', maxBytes: 1_048_576, segmentBytes: 65_536 },
       elasticsearch: null,
       privacy: null,
+      unknownRoutes: true,
+      capture: null,
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },

@@ -12,7 +12,16 @@ function group(properties: Record<string, estypes.MappingProperty>): estypes.Map
   return { properties }
 }
 
-const body = group({ text: shown, bytes: long, truncated: { type: 'boolean' }, sha256: keyword })
+/** Kept as it is: neither searched nor sorted by. */
+const binary: estypes.MappingProperty = { type: 'binary' }
+const body = group({
+  text: shown,
+  base64: binary,
+  bytes: long,
+  ct: keyword,
+  truncated: { type: 'boolean' },
+  sha256: keyword,
+})
 
 /** How Elasticsearch keeps a record of the traffic log; strict in what it indexes, generous in what it takes. */
 export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
@@ -52,8 +61,9 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     }),
     t: group({
       total: float,
-      req_chain: float,
       route: float,
+      req_chain: float,
+      req_body: float,
       up_queue: float,
       up_dns: float,
       up_tcp: float,

@@ -1,0 +1,160 @@
+/** The traffic log as the Plan has it. */
+export interface LogPlan {
+  readonly sink: 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom' | 'none'
+  readonly fields: 'minimal' | 'standard' | 'full'
+  readonly file: LogFilePlan
+  /** Null unless the document has it. */
+  readonly elasticsearch: LogElasticsearchPlan | null
+  /** There when it is the sink. */
+  readonly stdout?: LogStdoutPlan
+  /** These are there when the document has them. */
+  readonly syslog?: LogSyslogPlan
+  readonly webhook?: LogWebhookPlan
+  readonly custom?: LogCustomPlan
+  /** Null unless the document has it. */
+  readonly privacy: LogPrivacyPlan | null
+  /** Requests without a route, and those that a listener refuses, are recorded too. */
+  readonly unknownRoutes: boolean
+  /** What is kept beside the record; null: nothing. */
+  readonly capture: CapturePlan | null
+}
+
+export interface LogStdoutPlan {
+  readonly spool: LogSpoolPlan
+}
+
+/** A facility of syslog (RFC 5424 section 6.2.1). */
+export type LogFacility =
+  | ('kern' | 'user' | 'mail' | 'daemon' | 'auth' | 'syslog' | 'lpr' | 'news' | 'uucp' | 'cron' | 'authpriv')
+  | ('ftp' | 'ntp' | 'audit' | 'alert' | 'clock')
+  | `local${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`
+
+export interface LogSyslogPlan {
+  /** `udp://`, `tcp://` or `tls://`. */
+  readonly address: string
+  readonly facility: LogFacility
+  readonly appName: string
+  readonly structuredDataId: string
+  readonly maxMessageBytes: number
+  readonly tls: {
+    readonly caFile: string | null
+    readonly certFile: string | null
+    readonly keyFile: string | null
+    readonly insecure: boolean
+  }
+  readonly spool: LogSpoolPlan
+}
+
+export interface LogWebhookPlan {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly auth: { readonly username: string; readonly password: string } | { readonly token: string } | null
+  readonly format: 'ndjson' | 'array'
+  readonly compress: boolean
+  readonly timeoutMs: number
+  readonly signature: { readonly secret: string; readonly header: string } | null
+  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  readonly spool: LogSpoolPlan
+}
+
+export interface LogCustomPlan {
+  /** A package, or a path that begins with `.` or `/`. */
+  readonly module: string
+  readonly options: Readonly<Record<string, unknown>>
+  readonly spool: LogSpoolPlan
+}
+
+/** Where records wait until their target has them. */
+export interface LogSpoolPlan {
+  readonly dir: string
+  /** All workers together. */
+  readonly maxBytes: number
+  readonly whenFull: 'drop-oldest' | 'drop-newest'
+}
+
+export interface RouteLogPlan extends LogRulePlan {
+  /** Rules for single methods, upper case, in the place of the route's own. */
+  readonly methods: Readonly<Record<string, LogRulePlan>>
+}
+
+export interface LogRulePlan {
+  /** No records at all. */
+  readonly off: boolean
+  /** What is kept beside the record; null: nothing. */
+  readonly capture: CapturePlan | null
+}
+
+export interface CapturePlan {
+  /** As the client sent it, as it went to the target, as the target sent it, as it went to the client. */
+  readonly requestIn: RegionPlan
+  readonly requestUp: RegionPlan
+  readonly responseUp: RegionPlan
+  readonly responseOut: RegionPlan
+  /** The most of a body that is kept, for each region. */
+  readonly maxBodyBytes: number
+  readonly binary: 'omit' | 'base64'
+  /** The exchanges whose bodies are kept: those that ended so. Null: all. */
+  readonly keepBodyOn: KeepBodyPlan | null
+}
+
+export interface RegionPlan {
+  readonly headers: boolean
+  readonly body: boolean
+}
+
+export interface KeepBodyPlan {
+  readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
+  readonly slowMs: number | null
+  readonly status: number | null
+}
+
+export interface LogElasticsearchPlan {
+  readonly nodes: readonly string[]
+  readonly dataStream: string
+  readonly auth: { readonly username: string; readonly password: string } | { readonly apiKey: string } | null
+  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+  readonly compress: boolean
+  /** Records are deleted after this time; null keeps them. */
+  readonly retentionMs: number | null
+  readonly replicas: number
+  readonly manage: boolean
+  readonly spool: LogSpoolPlan
+}
+
+export interface LogPrivacyPlan {
+  /** The first one is used; the others belong to records of before. */
+  readonly keys: readonly LogPrivacyKey[]
+  /** In the order of the document. */
+  readonly rules: readonly LogPrivacyRule[]
+}
+
+export interface LogPrivacyKey {
+  readonly id: string
+  readonly secret: string
+}
+
+export interface LogPrivacyRule {
+  readonly id: string
+  readonly find:
+    | { readonly names: readonly string[] }
+    | { readonly regex: string }
+    | { readonly type: LogPrivacyType }
+  readonly in: readonly ('headers' | 'query' | 'body' | 'vars')[]
+  readonly do: 'mask' | 'delete' | 'hash' | 'encrypt' | 'detect'
+  /** What a mask leaves. */
+  readonly shape: {
+    readonly kind: 'whole' | 'keepFirst' | 'keepLast' | 'maskFirst'
+    readonly count: number
+  }
+}
+
+/** Values that are known by their form. */
+export type LogPrivacyType = 'card' | 'iban' | 'tckn' | 'email' | 'phone' | 'jwt' | 'private-key' | 'aws-key'
+
+export interface LogFilePlan {
+  readonly dir: string
+  /** All segments together; the oldest is removed. */
+  readonly maxBytes: number
+  /** A segment is closed at this size. */
+  readonly segmentBytes: number
+}

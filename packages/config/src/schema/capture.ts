@@ -1,0 +1,78 @@
+import { Type } from '@sinclair/typebox'
+import { DURATION_PATTERN } from '@sluice/core'
+import { mapOf, object, oneOf, size, text } from './build.js'
+
+/** The ways an exchange can end in which its bodies are kept. */
+export const KEEP_BODY_PATTERN = `^(error|blocked|aborted|shed|slow>${DURATION_PATTERN.slice(1, -1)}|status>=[1-5][0-9]{2})$`
+
+function region(description: string) {
+  return Type.Optional(
+    object(
+      {
+        headers: Type.Optional(Type.Boolean({ description: 'Records the header fields.' })),
+        body: Type.Optional(Type.Boolean({ description: 'Records the beginning of the body.' })),
+      },
+      { description },
+    ),
+  )
+}
+
+/**
+ * What is recorded of the messages themselves. No key has a default here, because what a route leaves out comes from the
+ * document, and what a method leaves out from its route (see planning/capture-plan).
+ */
+export const captureSchema = object(
+  {
+    requestIn: region('The request as the client sent it.'),
+    requestUp: region('The request as it went to the target.'),
+    responseUp: region('The response as the target sent it.'),
+    responseOut: region('The response as it went to the client.'),
+    maxBody: Type.Optional(
+      size(
+        { min: '1b', max: '64kb' },
+        { description: 'The most that is recorded of a body, for each region. Absent: 4kb.' },
+      ),
+    ),
+    binary: Type.Optional(
+      oneOf(['omit', 'base64'], {
+        description:
+          'What becomes of bodies that are not text. Absent: omit, only size and type are recorded.',
+      }),
+    ),
+    keepBodyOn: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: KEEP_BODY_PATTERN,
+          expects:
+            'error, blocked, aborted, shed, slow>DURATION such as slow>1s, or status>=NUMBER such as status>=500',
+          description: 'A way for an exchange to end.',
+        }),
+        {
+          maxItems: 10,
+          description:
+            'Bodies are recorded only of exchanges that ended in one of these ways. Absent or empty: of all.',
+        },
+      ),
+    ),
+  },
+  { description: 'What is recorded of the messages themselves. Absent: nothing.' },
+)
+
+const rule = {
+  off: Type.Optional(Type.Boolean({ description: 'true: no records.' })),
+  capture: Type.Optional(captureSchema),
+}
+
+/** How the traffic log treats a route. */
+export const routeLogSchema = object(
+  {
+    ...rule,
+    methods: mapOf(object(rule, { description: 'What differs for this method.' }), {
+      default: {},
+      maxProperties: 50,
+      propertyNames: text('method'),
+      description: 'What differs for single methods.',
+    }),
+  },
+  { description: 'How the traffic log treats the route. What is left out is as in `log`.' },
+)

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CapturedBody } from './capture.js'
+import { Exchange } from './exchange.js'
+import { PHASE, PHASE_NAMES } from './phase.js'
+
+test('however a body is cut into chunks, its beginning is kept and the whole is counted', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 50 })),
+      fc.integer({ min: 1, max: 200 }),
+      (chunks, limit) => {
+        const body = new CapturedBody(limit, [])
+        for (const chunk of chunks) body.add(chunk)
+        const whole = Buffer.concat(chunks)
+        assert.deepEqual(Buffer.from(body.beginning), whole.subarray(0, limit))
+        assert.equal(body.bytes, whole.length)
+        assert.equal(body.isTruncated, whole.length > limit)
+        assert.ok(body.beginning.buffer.byteLength <= limit)
+      },
+    ),
+  )
+})
+
+test('a kept chunk does not change with the memory it came in', () => {
+  const body = new CapturedBody(10, [])
+  const chunk = Buffer.from('abc')
+  body.add(chunk)
+  chunk.fill('x')
+  assert.equal(Buffer.from(body.beginning).toString(), 'abc')
+})
+
+test('the phases add up to the whole time, in whatever order they come', () => {
+  const phases = Object.values(PHASE)
+  assert.equal(PHASE_NAMES.length, phases.length)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...phases), fc.nat(10_000))), (steps) => {
+      const x = new Exchange()
+      x.startedMono = 5
+      x.phaseSince = 5
+      let now = 5
+      for (const [phase, ms] of steps) {
+        now += ms
+        x.enter(phase, now)
+      }
+      x.end(now + 3)
+      const sum = x.phaseMs.reduce((total, ms) => total + ms, 0)
+      assert.equal(sum, x.endedMono - x.startedMono)
+    }),
+  )
+})

@@ -1,0 +1,146 @@
+import type { Exchange } from './exchange.js'
+import { headerValue } from './header-list.js'
+
+/** What of one region of a message is kept for the traffic log. */
+export interface RegionRules {
+  readonly headers: boolean
+  readonly body: boolean
+}
+
+/** What of an exchange is kept for the traffic log, beside its record. */
+export interface CaptureRules {
+  /** As the client sent it. */
+  readonly requestIn: RegionRules
+  /** As it went to the target. */
+  readonly requestUp: RegionRules
+  /** As the target sent it. */
+  readonly responseUp: RegionRules
+  /** As it went to the client. */
+  readonly responseOut: RegionRules
+  /** The most of a body that is kept, for each region. */
+  readonly maxBodyBytes: number
+  /** What becomes of bodies that are not text: left out but for their size, or kept as base64. */
+  readonly binary: 'omit' | 'base64'
+  /** The exchanges whose bodies are kept, known at their end; null: all. */
+  readonly keepBodyOn: KeepBodyRules | null
+}
+
+/** An exchange keeps its bodies when any of this is true of it. */
+export interface KeepBodyRules {
+  readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
+  /** It took longer than this; null: no matter how long. */
+  readonly slowMs: number | null
+  /** Its status is this one or higher; null: no matter which. */
+  readonly status: number | null
+}
+
+/** The beginning of a body, copied while it passes. It never holds more than its limit. */
+export class CapturedBody {
+  /** Of the whole body as far as it passed. */
+  bytes = 0
+  /** What Content-Type and Content-Encoding said of it. */
+  readonly contentType: string
+  readonly encoding: string
+  readonly #limit: number
+  #kept: Uint8Array = NOTHING
+  #length = 0
+
+  constructor(limit: number, headers: readonly string[]) {
+    this.#limit = limit
+    this.contentType = headerValue(headers, 'content-type') ?? ''
+    this.encoding = headerValue(headers, 'content-encoding') ?? ''
+  }
+
+  /** What was kept. */
+  get beginning(): Uint8Array {
+    return this.#kept.subarray(0, this.#length)
+  }
+
+  get isTruncated(): boolean {
+    return this.bytes > this.#length
+  }
+
+  add(chunk: Uint8Array): void {
+    this.bytes += chunk.length
+    const taken = Math.min(chunk.length, this.#limit - this.#length)
+    if (taken === 0) return
+    this.#makeRoom(this.#length + taken)
+    this.#kept.set(taken === chunk.length ? chunk : chunk.subarray(0, taken), this.#length)
+    this.#length += taken
+  }
+
+  /** Grows to twice the size, so that a body in many small chunks is copied a few times at most. */
+  #makeRoom(length: number): void {
+    if (length <= this.#kept.length) return
+    const roomy = new Uint8Array(Math.min(this.#limit, Math.max(length, this.#kept.length * 2)))
+    roomy.set(this.beginning)
+    this.#kept = roomy
+  }
+}
+
+const NOTHING = new Uint8Array(0)
+
+/**
+ * What one exchange keeps for the traffic log. A streamed body is the same on both sides of the gateway, so it is kept
+ * once for the two regions; only a body that the gateway makes itself stands beside it.
+ *
+ *     client ─► received ─► (sent: a collected body) ─► target ─► answered ─► (replied: the gateway's own) ─► client
+ */
+export class Capture {
+  readonly rules: CaptureRules
+  /** The fields as the client sent them. */
+  readonly requestHeaders: readonly string[] | null
+  /** The fields as the target sent them. */
+  responseHeaders: readonly string[] | null = null
+  /** The Host field towards the target; empty while none was asked. */
+  upstreamHost = ''
+  received: CapturedBody | null = null
+  sent: CapturedBody | null = null
+  answered: CapturedBody | null = null
+  replied: CapturedBody | null = null
+
+  constructor(rules: CaptureRules, x: Exchange) {
+    this.rules = rules
+    this.requestHeaders = rules.requestIn.headers ? x.headers.slice() : null
+    if (x.contentLength !== 0 && (rules.requestIn.body || rules.requestUp.body))
+      this.received = new CapturedBody(rules.maxBodyBytes, x.headers)
+  }
+
+  onRequestChunk(chunk: Uint8Array): void {
+    if (this.received !== null) this.received.add(chunk)
+  }
+
+  /** An attempt begins; the last one counts. */
+  onDispatch(x: Exchange, host: string): void {
+    this.upstreamHost = host
+    if (x.body === null || !this.rules.requestUp.body) return
+    this.sent = new CapturedBody(this.rules.maxBodyBytes, x.headers)
+    this.sent.add(x.body)
+  }
+
+  /** The target answers with these fields, which are not changed yet. */
+  onResponseHead(headers: readonly string[]): void {
+    const { responseUp, responseOut, maxBodyBytes } = this.rules
+    if (responseUp.headers) this.responseHeaders = headers.slice()
+    if (responseUp.body || responseOut.body) this.answered = new CapturedBody(maxBodyBytes, headers)
+  }
+
+  onResponseChunk(chunk: Uint8Array): void {
+    if (this.answered !== null) this.answered.add(chunk)
+  }
+
+  /** The gateway answers by itself. */
+  onReply(x: Exchange, body: Uint8Array | null): void {
+    if (!this.rules.responseOut.body) return
+    this.replied = new CapturedBody(this.rules.maxBodyBytes, x.responseHeaders)
+    if (body !== null) this.replied.add(body)
+  }
+
+  /** Gives up the bodies and keeps the rest. */
+  dropBodies(): void {
+    this.received = null
+    this.sent = null
+    this.answered = null
+    this.replied = null
+  }
+}

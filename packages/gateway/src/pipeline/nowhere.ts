@@ -1,0 +1,16 @@
+import { EMPTY_CHAIN } from './chain.js'
+import type { PipelineContext } from './context.js'
+import { REFUSALS } from './refusals.js'
+import type { Route, RouteLog } from './route.js'
+
+/** Stands for the route of requests that have none. */
+export function nowhere(context: PipelineContext, log: RouteLog): Route {
+  return {
+    id: '-',
+    template: '',
+    log,
+    chain: EMPTY_CHAIN,
+    action: { kind: 'answer', reply: () => REFUSALS.notFound },
+    metrics: context.metrics.route('-'),
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { CapturePlan, LogPlan } from '@sluice/config'
+import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
+
+/** A record as it was written. */
+export interface WrittenRecord {
+  readonly [field: string]: unknown
+  readonly t: Readonly<Record<string, number>>
+  readonly hdr?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly body?: Readonly<Record<string, WrittenBody>>
+  readonly error?: Readonly<Record<string, string>>
+}
+
+export interface WrittenBody {
+  readonly bytes: number
+  readonly ct?: string
+  readonly text?: string
+  readonly base64?: string
+  readonly truncated?: boolean
+}
+
+const SILENT = { headers: false, body: false }
+
+/** Nothing but what a test asks for. */
+export function captureOf(wish: Partial<CapturePlan>): CapturePlan {
+  return {
+    ...{ requestIn: SILENT, requestUp: SILENT, responseUp: SILENT, responseOut: SILENT },
+    ...{ maxBodyBytes: 4096, binary: 'omit', keepBodyOn: null, ...wish },
+  }
+}
+
+/** A gateway whose traffic log goes to files, and the way to its records. */
+export interface LoggedGateway extends TestGateway {
+  /** Drains the gateway and reads what it has written. */
+  records(): Promise<readonly WrittenRecord[]>
+}
+
+/** Starts a gateway with a traffic log in a directory that goes with the test. */
+export async function startLogged(
+  t: TestContext,
+  wish: PlanWish,
+  log: Partial<LogPlan> = {},
+  options: TestGatewayOptions = {},
+): Promise<LoggedGateway> {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-records-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const plan: LogPlan = {
+    sink: 'file',
+    fields: 'standard',
+    file: { dir, maxBytes: 16 * 1024 ** 2, segmentBytes: 1024 ** 2 },
+    elasticsearch: null,
+    privacy: null,
+    unknownRoutes: true,
+    capture: null,
+    ...log,
+  }
+  const gateway = await startGateway(t, { ...wish, log: plan }, options)
+  return {
+    ...gateway,
+    async records() {
+      await gateway.plane.drain(5000)
+      const lines = readdirSync(dir)
+        .sort()
+        .flatMap((file) => readFileSync(join(dir, file), 'utf8').split('\n'))
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as WrittenRecord)
+    },
+  }
+}

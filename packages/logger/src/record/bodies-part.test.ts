@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Capture, type CaptureRules } from '@sluice/core'
+import fc from 'fast-check'
+import { sampleExchange } from '../testing.js'
+import { encodeRecord } from './record.js'
+import { recordEnv } from './record-env.js'
+
+const OFF = { headers: false, body: false }
+const RULES: CaptureRules = {
+  ...{ requestIn: { headers: true, body: true }, requestUp: OFF, responseUp: OFF, responseOut: OFF },
+  ...{ maxBodyBytes: 4096, binary: 'omit', keepBodyOn: null },
+}
+
+interface Sent {
+  readonly bytes: Uint8Array | string
+  readonly type?: string
+  readonly encoding?: string
+  readonly rules?: Partial<CaptureRules>
+}
+
+/** The line of an exchange whose request had this body. */
+function lineOf({ bytes, type = '', encoding = '', rules = {} }: Sent): string {
+  const headers = [
+    ...(type === '' ? [] : ['content-type', type]),
+    ...(encoding === '' ? [] : ['content-encoding', encoding]),
+  ]
+  const x = sampleExchange({ headers, contentLength: -1 })
+  x.capture = new Capture({ ...RULES, ...rules }, x)
+  x.capture.onRequestChunk(Buffer.from(bytes as string))
+  const options = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
+  return encodeRecord(x, recordEnv(options))
+}
+
+function bodyOf(sent: Sent) {
+  return JSON.parse(lineOf(sent)).body?.req_in
+}
+
+test('whatever the bytes are, a record stays one line of printable ASCII JSON', () => {
+  const types = [
+    '',
+    'text/plain',
+    'application/json',
+    'image/png',
+    'multipart/form-data; boundary=b',
+    'a"b\n',
+  ]
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+    fc
+      .array(fc.constantFrom('--b', '\r\n', 'Content-Disposition: form-data; name="a"', 'x', '--', '"'))
+      .map((parts) => Buffer.from(parts.join(''))),
+  )
+  const rules = fc.record({
+    maxBodyBytes: fc.integer({ min: 1, max: 200 }),
+    binary: fc.constantFrom('omit' as const, 'base64' as const),
+  })
+  fc.assert(
+    fc.property(bytes, fc.constantFrom(...types), rules, (body, type, chosen) => {
+      const line = lineOf({ bytes: body, type, rules: chosen })
+      assert.match(line, /^[ -~]+$/)
+      const told = JSON.parse(line).body?.req_in
+      assert.equal(told?.bytes ?? 0, body.length)
+    }),
+  )
+})
+
+test('text is told as text by its media type, or by its bytes where nothing is said', () => {
+  const texts = [
+    'text/html',
+    'application/json; charset=utf-8',
+    'application/problem+json',
+    'Application/XML',
+    '',
+  ]
+  for (const type of texts) assert.equal(bodyOf({ bytes: 'grün', type }).text, 'grün', type)
+  assert.equal(bodyOf({ bytes: Buffer.from([0xfc]), type: 'text/plain; charset=ISO-8859-1' }).text, 'ü')
+  assert.deepEqual(bodyOf({ bytes: 'abc', type: 'image/png' }), { bytes: 3, ct: 'image/png' })
+  assert.deepEqual(bodyOf({ bytes: Buffer.from([0xff, 0xfe]) }), { bytes: 2 })
+})
+
+test('compressed bodies are not text', () => {
+  assert.equal(bodyOf({ bytes: 'abc', type: 'text/plain', encoding: 'gzip' }).text, undefined)
+  assert.equal(bodyOf({ bytes: 'abc', type: 'text/plain', encoding: 'identity' }).text, 'abc')
+})
+
+test('bytes that are not text are told as base64 if that was asked for', () => {
+  const rules = { binary: 'base64' as const, maxBodyBytes: 4 }
+  const told = bodyOf({ bytes: Buffer.from([0, 1, 2, 3, 4]), type: 'image/png', rules })
+  assert.deepEqual(told, { bytes: 5, ct: 'image/png', base64: 'AAECAw==', truncated: true })
+})
+
+test('a character that the limit cuts is left out whole', () => {
+  for (const [maxBodyBytes, text] of [
+    [1, 'a'],
+    [2, 'a'],
+    [3, 'aü'],
+    [6, 'aü'],
+    [7, 'aü😀'],
+  ] as const) {
+    assert.equal(bodyOf({ bytes: 'aü😀b', type: 'text/plain', rules: { maxBodyBytes } }).text, text)
+  }
+})
+
+test('a form tells no secret', () => {
+  const type = 'application/x-www-form-urlencoded'
+  const { text } = bodyOf({ bytes: 'user=ann&password=hunter2&client_secret=s', type })
+  assert.equal(text, 'user=ann&password=***&client_secret=***')
+})
+
+const FORM = (parts: readonly string[]): string =>
+  parts.map((part) => `--b\r\n${part}\r\n`).join('') + '--b--\r\n'
+const FORM_TYPE = 'multipart/form-data; boundary="b"'
+
+test('of a multipart form the fields are told, of its files only the names, of its secrets nothing', () => {
+  const bytes = FORM([
+    'Content-Disposition: form-data; name="title"\r\n\r\nHello',
+    'Content-Disposition: form-data; name="f"; filename="cv.txt"\r\nContent-Type: text/plain\r\n\r\nFILE',
+    'content-disposition: form-data; name="g"; FileName*=UTF-8\'\'x\r\n\r\nFILE',
+    'Content-Disposition: form-data; name="h"\r\nContent-Type: application/octet-stream\r\n\r\nFILE',
+    'Content-Disposition: form-data; name="i";\r\n filename="folded"\r\n\r\nFILE',
+    'Content-Disposition: form-data; name="password"\r\n\r\nSECRET',
+  ])
+  const { text } = bodyOf({ bytes, type: FORM_TYPE })
+  assert.match(text, /name="title"\r\n\r\nHello\r\n--b/)
+  assert.match(text, /filename="cv.txt"/)
+  assert.ok(!text.includes('FILE') && !text.includes('SECRET'), text)
+})
+
+test('a multipart body that cannot be read with certainty is not told', () => {
+  const part = 'Content-Disposition: form-data; name="f"; filename="x"\r\n\r\nFILE'
+  for (const type of [
+    'multipart/form-data',
+    'multipart/mixed; boundary=b',
+    'multipart/form-data; boundary=other',
+  ])
+    assert.equal(bodyOf({ bytes: FORM([part]), type }).text, undefined, type)
+})
+
+test('wherever the limit cuts a multipart form, no byte of a file is told', () => {
+  const bytes = FORM(['Content-Disposition: form-data; name="f"; filename="x"\r\n\r\n\x01\x02\x03'])
+  for (let maxBodyBytes = 1; maxBodyBytes <= bytes.length; maxBodyBytes++) {
+    const told = bodyOf({ bytes, type: FORM_TYPE, rules: { maxBodyBytes } })
+    assert.doesNotMatch(told.text ?? '', /[\x01-\x03]/)
+  }
+})

@@ -1,0 +1,38 @@
+import type { CapturedBody, Exchange, KeepBodyRules } from '@sluice/core'
+import { bodyText } from './body-text.js'
+import { jsonText } from './json-text.js'
+import type { RecordEnv } from './record-env.js'
+
+/** `,"body":{…},"log":{"reason":…}`: the bodies of the regions that were captured, if the exchange ended so. */
+export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
+  const capture = x.capture!
+  const reason = keepReason(x, capture.rules.keepBodyOn, totalMs)
+  if (reason === '') return ''
+  const { requestIn, requestUp, responseUp, responseOut } = capture.rules
+  const wasAsked = capture.upstreamHost !== ''
+  const bodies =
+    (requestIn.body ? bodyPart('req_in', capture.received, x, env) : '') +
+    (requestUp.body && wasAsked ? bodyPart('req_up', capture.sent ?? capture.received, x, env) : '') +
+    (responseUp.body ? bodyPart('res_up', capture.answered, x, env) : '') +
+    (responseOut.body ? bodyPart('res_out', capture.replied ?? capture.answered, x, env) : '')
+  return bodies === '' ? '' : ',"body":{' + bodies.slice(1) + '},"log":{"reason":"' + reason + '"}'
+}
+
+/** Why the bodies are kept; empty: they are not. */
+function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): string {
+  if (rules === null) return 'all'
+  if (x.result !== 'success' && rules.results.includes(x.result)) return x.result
+  if (rules.status !== null && x.status >= rules.status) return 'status'
+  return rules.slowMs !== null && totalMs > rules.slowMs ? 'slow' : ''
+}
+
+function bodyPart(region: string, body: CapturedBody | null, x: Exchange, env: RecordEnv): string {
+  if (body === null || body.bytes === 0) return ''
+  const text = bodyText(body, env.sensitive)
+  const head = ',"' + region + '":{"bytes":' + body.bytes
+  const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
+  const cut = body.isTruncated ? ',"truncated":true}' : '}'
+  if (text !== null) return head + ct + ',"text":"' + jsonText(text) + '"' + cut
+  if (x.capture!.rules.binary === 'omit') return head + ct + '}'
+  return head + ct + ',"base64":"' + Buffer.from(body.beginning).toString('base64') + '"' + cut
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Capture, type Exchange, PHASE } from '@sluice/core'
+import { encodeRecord } from '../../record/record.js'
+import { recordEnv } from '../../record/record-env.js'
+import { sampleExchange } from '../../testing.js'
+import { TRAFFIC_MAPPING } from './mapping.js'
+
+const ON = { headers: true, body: true }
+
+/** An exchange of which everything is told that can be. */
+function tellingExchange(): Exchange {
+  const x = sampleExchange({ rawPath: '/%6frders', contentLength: 1, result: 'error', status: 502 })
+  x.headers.push('traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'content-encoding', 'gzip')
+  x.setVar('tenant', 'acme')
+  Object.assign(x, { retries: 1, failovers: 1, isReused: true, forwardedFor: '10.0.0.1' })
+  Object.assign(x, { errorCode: 'GW_UPSTREAM_RESET', errorPolicy: 'p', errorMessage: 'gone' })
+  x.phaseMs = x.phaseMs.map(() => 1)
+  x.errorPhase = PHASE.upstreamBody
+  const regions = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
+  x.capture = new Capture({ ...regions, maxBodyBytes: 2, binary: 'base64', keepBodyOn: null }, x)
+  const body = Buffer.from([0xff, 0xfe, 0xfd])
+  x.body = body
+  x.capture.onRequestChunk(body)
+  x.capture.onDispatch(x, 'inside')
+  x.capture.onResponseHead(['content-type', 'text/plain'])
+  x.capture.onResponseChunk(Buffer.from('abc'))
+  x.capture.onReply(x, body)
+  return x
+}
+
+/** Dotted paths of the leaves; below a flattened field there are none. */
+function unmapped(value: object, properties: Readonly<Record<string, unknown>>, at = ''): string[] {
+  return Object.entries(value).flatMap(([name, member]) => {
+    const mapped = properties[name] as { type?: string; properties?: Record<string, unknown> } | undefined
+    const path = at + name
+    if (mapped === undefined) return [path]
+    return mapped.properties === undefined ? [] : unmapped(member, mapped.properties, `${path}.`)
+  })
+}
+
+test('the mapping has every field that a record can have', () => {
+  const options = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => 'd' } as const
+  const record = JSON.parse(encodeRecord(tellingExchange(), recordEnv(options)))
+  assert.deepEqual(Object.keys(record.body), ['req_in', 'req_up', 'res_up', 'res_out'])
+  assert.deepEqual(Object.keys(record.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
+  assert.deepEqual(unmapped(record, TRAFFIC_MAPPING.properties!), [])
+  assert.equal(Object.keys(record.t).length, 9)
+})
