@@ -32,6 +32,12 @@ export class SegmentShipment implements Shipment {
     return bytes.subarray(index.starts[place]!, index.ends[place]!)
   }
 
+  copyJson(i: number, into: Buffer, at: number): number {
+    const { index, bytes } = this.#content
+    const place = this.#places[i]!
+    return bytes.copy(into, at, index.starts[place]!, index.ends[place]!)
+  }
+
   /** The content's record that is number `i` here. */
   placeOf(i: number): number {
     return this.#places[i]!

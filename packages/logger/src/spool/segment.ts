@@ -110,7 +110,11 @@ export class Segment {
 
   /** The records. @throws the file system's error. */
   read(): SegmentContent {
-    const bytes = this.#chunks === null ? readFileSync(this.#path) : Buffer.concat(this.#chunks)
+    if (this.#chunks !== null) {
+      const bytes = Buffer.concat(this.#chunks)
+      return { bytes, index: indexFrames(bytes, true) }
+    }
+    const bytes = readFileSync(this.#path)
     return { bytes, index: indexFrames(bytes) }
   }
 

@@ -26,8 +26,8 @@ export const BULK_FILTER = [
   'items.create.error.caused_by.reason',
 ].join(',')
 
-const HEAD = Buffer.from('{"create":{"_id":"')
-const MIDDLE = Buffer.from('"}}\n')
+const HEAD = '{"create":{"_id":"'
+const MIDDLE = '"}}\n'
 const NEWLINE = 10
 const MAX_REASON = 500
 
@@ -43,10 +43,8 @@ export function bulkBody(shipment: Shipment): Buffer {
   const body = Buffer.allocUnsafe(size)
   let at = 0
   for (let i = 0; i < shipment.count; i++) {
-    at += HEAD.copy(body, at)
-    at += body.write(ids[i]!, at, 'latin1')
-    at += MIDDLE.copy(body, at)
-    at += shipment.jsonOf(i).copy(body, at)
+    at += body.write(HEAD + ids[i]! + MIDDLE, at, 'latin1')
+    at += shipment.copyJson(i, body, at)
     body[at++] = NEWLINE
   }
   return body

@@ -28,6 +28,7 @@ function shipmentOf(records: readonly object[], prefix = 'id'): Shipment {
     bytes: texts.reduce((sum, text) => sum + text.length, 0),
     idOf: (i) => `${prefix}-${i}`,
     jsonOf: (i) => texts[i]!,
+    copyJson: (i, into, at) => texts[i]!.copy(into, at),
   }
 }
 

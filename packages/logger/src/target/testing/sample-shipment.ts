@@ -7,5 +7,6 @@ export function sampleShipment(records: readonly string[]): Shipment {
     bytes: records.reduce((sum, record) => sum + record.length, 0),
     idOf: (i) => `k-${i}`,
     jsonOf: (i) => Buffer.from(records[i]!, 'latin1'),
+    copyJson: (i, into, at) => into.write(records[i]!, at, 'latin1'),
   }
 }

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Exchange, type LogSink } from '@sluice/core'
+import {
+  encodeRecord,
+  noneSink,
+  openFileSink,
+  openShippingSink,
+  recordEnv,
+  type TargetOptions,
+} from '@sluice/logger'
+import { startElasticsearch } from '@sluice/logger/testing/elasticsearch'
+import { quantile } from './statistics.js'
+
+/**
+ * What a record of the traffic log costs at `fields: standard`: on the thread of the requests, and all in all, with the
+ * log's own thread, until a real Elasticsearch has it; less what the same program costs without a log. Records come in
+ * bursts with pauses, as requests do. `--records N`.
+ */
+const BURST = 50
+const PAUSE_MS = 5
+const WARM_UP = 20_000
+
+await main()
+
+async function main(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-log-record-'))
+  const records = number('--records', 200_000)
+  const node = await startElasticsearch({ dir: join(dir, 'elasticsearch'), jvmOptions: [] })
+  const common = {
+    fields: 'standard',
+    worker: 1,
+    version: '0.1.0',
+    configDigest: () => 'ab'.repeat(32),
+  } as const
+  const file = { dir: join(dir, 'traffic'), maxBytes: 1024 ** 3, segmentBytes: 64 * 1024 ** 2 }
+  const spool = { dir: join(dir, 'spool'), maxBytes: 1024 ** 3, whenFull: 'drop-oldest' } as const
+  const access = { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
+  const stream = { dataStream: 'logs-gateway-bench', retentionDays: null, replicas: 0, manage: true }
+  const target: TargetOptions = { kind: 'elasticsearch', ...access, ...stream }
+  try {
+    const env = recordEnv({ ...common, node: 'pod-1' })
+    console.log(`a record has ${encodeRecord(finishedExchange(), env).length} bytes`)
+    const without = await cost(noneSink, records)
+    print('file', await cost(openFileSink({ ...common, ...file }), records), without)
+    print('elasticsearch', await cost(openShippingSink({ ...common, spool, target }), records), without)
+  } finally {
+    await node.stop()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+interface Cost {
+  /** Microseconds of each burst on the request thread. */
+  readonly bursts: readonly number[]
+  /** CPU microseconds of the process for each record. */
+  readonly micros: number
+  readonly dropped: number
+}
+
+async function cost(sink: LogSink, records: number): Promise<Cost> {
+  const x = finishedExchange()
+  await feed(sink, x, WARM_UP)
+  await settled(sink)
+  const before = process.cpuUsage()
+  const bursts = await feed(sink, x, records)
+  await settled(sink)
+  const { user, system } = process.cpuUsage(before)
+  const { dropped } = sink.identity()
+  await sink.close(10_000)
+  return { bursts, micros: (user + system) / records, dropped }
+}
+
+async function feed(sink: LogSink, x: Exchange, records: number): Promise<number[]> {
+  const bursts: number[] = []
+  for (let i = 0; i < records; i += BURST) {
+    const startedMono = performance.now()
+    for (let k = 0; k < BURST; k++) sink.record(x)
+    bursts.push(1000 * (performance.now() - startedMono))
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+  return bursts
+}
+
+async function settled(sink: LogSink): Promise<void> {
+  for (;;) {
+    const { onDisk, inMemory } = sink.identity()
+    if (onDisk + inMemory === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+function print(name: string, { bursts, micros, dropped }: Cost, without: Cost): void {
+  const perRecord = (share: number): string => (quantile(bursts, share) / BURST).toFixed(2)
+  console.log(
+    `${name}: ${perRecord(0.5)} µs a record on the request thread (quartiles ${perRecord(0.25)} and ${perRecord(0.75)}), ` +
+      `${(micros - without.micros).toFixed(2)} µs in all, ${dropped} dropped`,
+  )
+}
+
+function finishedExchange(): Exchange {
+  const nowMono = performance.now()
+  return Object.assign(new Exchange(), {
+    ...{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d', startedAt: Date.now(), startedMono: nowMono - 12 },
+    ...{
+      method: 'GET',
+      authority: 'api.example.com',
+      host: 'api.example.com',
+      rawPath: '/orders/42',
+      path: '/orders/42',
+    },
+    ...{ headers: ['accept', '*/*', 'user-agent', 'curl/8.5.0'], peer: '10.0.0.9', clientIp: '203.0.113.7' },
+    ...{
+      routeId: 'orders',
+      upstream: 'orders',
+      target: 'http://10.0.0.5:9000',
+      upstreamStatus: 200,
+      attempts: 1,
+    },
+    ...{ status: 200, responseHeaders: ['content-type', 'application/json'], responseBytes: 2048 },
+  })
+}
+
+function number(name: string, otherwise: number): number {
+  const at = process.argv.indexOf(name)
+  return at < 0 ? otherwise : Number(process.argv[at + 1])
+}
