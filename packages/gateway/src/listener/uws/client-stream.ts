@@ -69,6 +69,7 @@ export class UwsClientStream implements ClientStream {
     this.#isPaused = true
     this.#isResumeDue = false
     this.#res.pause()
+    this.#stalled.add(this)
   }
 
   /** Resuming the reads of a connection ends its write events, so a response that waits for one comes first. */
@@ -76,7 +77,12 @@ export class UwsClientStream implements ClientStream {
     if (!this.#isPaused || this.isGone || this.#isDone) return
     this.#isResumeDue = this.#isWaiting
     if (this.#isResumeDue) return
+    this.#unpause()
+  }
+
+  #unpause(): void {
     this.#isPaused = false
+    if (this.#unsent === null) this.#stalled.remove(this)
     this.#res.resume()
   }
 
@@ -291,8 +297,7 @@ export class UwsClientStream implements ClientStream {
   #resumeIfDue(): void {
     if (!this.#isResumeDue) return
     this.#isResumeDue = false
-    this.#isPaused = false
-    this.#res.resume()
+    this.#unpause()
   }
 
   /** Runs inside cork: sends what the last tryEnd left, from the offset uWS has reached. @internal */
@@ -302,14 +307,21 @@ export class UwsClientStream implements ClientStream {
     const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
     if (!isSent && !isComplete) return
     this.#unsent = null
-    this.#stalled.remove(this)
+    if (!this.#isPaused) this.#stalled.remove(this)
     if (isComplete) this.#done()
   }
 
-  /** uWS closes a connection that could not be written to for 10 s; a fresh attempt starts that clock anew. */
+  /**
+   * uWS closes a connection that could not be written to, or that we have not read from, for 10 s. A fresh attempt starts
+   * that clock anew; one to read is none when a pause follows at once.
+   */
   retryStalled(): void {
     if (this.isGone || this.#isDone) return
-    this.#onWritable(this.#res.getWriteOffset())
+    if (this.#unsent !== null) this.#onWritable(this.#res.getWriteOffset())
+    else if (this.#isPaused && !this.#isWaiting) {
+      this.#res.resume()
+      this.#res.pause()
+    }
   }
 
   #done(): void {

@@ -1,11 +1,11 @@
-/** uWS gives a stalled reader 10 s; a try every 4 s leaves room for one that comes late. */
+/** uWS gives a connection without progress 10 s; a try every 4 s leaves room for one that comes late. */
 const RETRY_MS = 4000
 
 interface Stalled {
   retryStalled(): void
 }
 
-/** The responses of known length whose client does not read, each of which is tried again while it stalls. */
+/** The responses of known length whose client does not read, and the uploads that we hold back: each is tried again. */
 export class StalledStreams {
   readonly #streams = new Set<Stalled>()
   #timer: NodeJS.Timeout | null = null
