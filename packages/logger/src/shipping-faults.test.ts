@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogSink } from '@sluice/core'
+import { openShippingSink } from './shipping-sink.js'
+import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
+import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+
+// A real node that takes some of it, later, or nothing for the moment.
+
+const skip = elasticsearchSkip
+let node: ElasticsearchNode
+
+before(async () => {
+  if (skip !== false) return
+  // So little room for requests that a segment of a megabyte is refused with 429.
+  node = await startElasticsearch({
+    dir: scratchDir(),
+    settings: { 'indexing_pressure.memory.limit': '400kb' },
+  })
+})
+after(() => node?.stop())
+
+interface Bench {
+  readonly sink: LogSink
+  readonly spoolDir: string
+  readonly problems: readonly string[]
+}
+
+function open(
+  t: TestContext,
+  dataStream: string,
+  changes: { manage?: boolean; maxBytes?: number } = {},
+): Bench {
+  const { manage = true, maxBytes = 256 * 1024 ** 2 } = changes
+  const spoolDir = scratchDir()
+  const problems: string[] = []
+  const access = { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
+  const sink = openShippingSink({
+    ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    onProblem: (problem) => problems.push(problem),
+    spool: { dir: spoolDir, maxBytes, whenFull: 'drop-oldest' },
+    target: { kind: 'elasticsearch', ...access, dataStream, retentionDays: null, replicas: 0, manage },
+  })
+  t.after(() => sink.close(0))
+  return { sink, spoolDir, problems }
+}
+
+async function log(
+  sink: LogSink,
+  records: number,
+  pathOf: (i: number) => string = () => '/a',
+): Promise<void> {
+  for (let i = 0; i < records; i++) {
+    sink.record(sampleExchange({ id: `r-${i}`, path: pathOf(i) }))
+    if (i % 200 !== 199) continue
+    await sleep(2)
+    assertIdentity(sink.identity())
+  }
+}
+
+async function countIn(stream: string): Promise<number> {
+  await node.request('POST', `/${stream}/_refresh`)
+  const { body } = await node.request('GET', `/${stream}/_count`)
+  return (body as { count: number }).count
+}
+
+test('a node that answers 429 gets less at a time, and all in the end', { skip }, async (t) => {
+  const { sink, problems } = open(t, 'logs-429')
+  await log(sink, 8000)
+  await until(() => sink.identity().indexed === 8000, 'all are indexed', 120_000)
+  assertIdentity(sink.identity())
+  assert.equal(await countIn('logs-429'), 8000)
+  assert.ok(
+    problems.some((problem) => /429|no room/.test(problem)),
+    problems.join('\n'),
+  )
+})
+
+test('when half of the records are refused for good, the other half is indexed, and all are kept', {
+  skip,
+}, async (t) => {
+  await node.request('PUT', '/_index_template/logs-half-template', {
+    index_patterns: ['logs-half'],
+    data_stream: {},
+    priority: 500,
+    // A path that is no number does not fit.
+    template: {
+      settings: { 'index.number_of_replicas': 0 },
+      mappings: { properties: { url: { properties: { path: { type: 'long' } } } } },
+    },
+  })
+  const { sink, spoolDir, problems } = open(t, 'logs-half', { manage: false })
+  await log(sink, 2000, (i) => (i % 2 === 0 ? '42' : '/a'))
+  await until(() => sink.identity().indexed + sink.identity().dead === 2000, 'all are settled', 120_000)
+  const { indexed, dead, dropped } = sink.identity()
+  assert.deepEqual([indexed, dead, dropped], [1000, 1000, 0])
+  assert.equal(await countIn('logs-half'), 1000)
+  const letters = readdirSync(join(spoolDir, 'dead')).flatMap((file) =>
+    readFileSync(join(spoolDir, 'dead', file), 'utf8')
+      .trimEnd()
+      .split('\n'),
+  )
+  assert.equal(letters.length, 1000)
+  assert.equal(new Set(letters.map((letter) => JSON.parse(letter).record.id)).size, 1000)
+  const told = /records refused by the target \(document_parsing_exception: /
+  await until(() => problems.some((problem) => told.test(problem)), 'the reason is told')
+})
+
+test('an index that is read-only makes records wait until it is not', { skip }, async (t) => {
+  const { sink, problems } = open(t, 'logs-blocked')
+  await log(sink, 100)
+  await until(() => sink.identity().indexed === 100, 'the first are indexed', 60_000)
+  await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': true })
+  await log(sink, 1000)
+  await until(() => sink.identity().onDisk === 1000, 'they wait on disk', 30_000)
+  await until(() => problems.some((problem) => problem.includes('no room')), 'it is told', 30_000)
+  await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': false })
+  await until(() => sink.identity().indexed === 1100, 'all are indexed', 120_000)
+  assert.equal(await countIn('logs-blocked'), 1100)
+})
+
+test('a spool at its bound drops the oldest, and the account says how many', { skip }, async (t) => {
+  const { sink } = open(t, 'logs-full', { maxBytes: 4 * 1024 ** 2 })
+  await log(sink, 10)
+  await until(() => sink.identity().indexed === 10, 'the first are indexed', 60_000)
+  node.pause()
+  try {
+    await log(sink, 20_000)
+    await until(() => sink.identity().inMemory === 0, 'all are spooled or dropped')
+  } finally {
+    node.resume()
+  }
+  await until(() => sink.identity().onDisk === 0, 'what is left is shipped', 120_000)
+  const { received, indexed, dropped, droppedBy } = sink.identity()
+  assertIdentity(sink.identity())
+  assert.equal(received, 20_010)
+  assert.ok(dropped > 1000, `${dropped} dropped`)
+  assert.equal(droppedBy['spool_full'], dropped)
+  assert.equal(await countIn('logs-full'), indexed)
+})
