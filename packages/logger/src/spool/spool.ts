@@ -172,6 +172,8 @@ export class Spool {
           problem: `${torn} spool files had a torn end`,
         })
       }
+      // What was taken over may be more than all owners together may keep now.
+      if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
       this.#tell({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
     }
