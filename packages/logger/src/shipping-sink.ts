@@ -43,7 +43,8 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     target,
     whenFull: spool.whenFull,
     privacy: checkedPrivacy(options.privacy),
-    maxBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
+    maxBytes: spool.maxBytes,
+    shareBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
   return new HandOff({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),

@@ -4,7 +4,7 @@ import { sumOfLogs, withoutInherited } from '../telemetry/log-identities.js'
 /** The worker's log sink, which a reload can exchange; counts of sinks that were closed are kept. */
 export class SwitchedSink implements LogSink {
   #current: LogSink
-  readonly #closing = new Set<LogSink>()
+  readonly #closing = new Map<LogSink, Promise<void>>()
   #closed = EMPTY_LOG
 
   constructor(first: LogSink) {
@@ -19,18 +19,20 @@ export class SwitchedSink implements LogSink {
   async switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink
-    this.#closing.add(before)
-    await before.close(deadlineMs)
+    const closed = before.close(deadlineMs)
+    this.#closing.set(before, closed)
+    await closed
     this.#closing.delete(before)
     this.#closed = sumOfLogs([this.#closed, withoutInherited(before.identity())])
   }
 
   identity(): LogIdentity {
-    const open = [...this.#closing, this.#current].map((sink) => sink.identity())
+    const open = [...this.#closing.keys(), this.#current].map((sink) => sink.identity())
     return sumOfLogs([this.#closed, ...open])
   }
 
-  close(deadlineMs: number): Promise<void> {
-    return this.#current.close(deadlineMs)
+  /** Also waits for sinks that were exchanged a moment ago; their deadlines are earlier than this one. */
+  async close(deadlineMs: number): Promise<void> {
+    await Promise.all([...this.#closing.values(), this.#current.close(deadlineMs)])
   }
 }

@@ -54,6 +54,28 @@ test('when the thread dies, what it held counts as lost and another thread goes 
   assertIdentity(sink.identity())
 })
 
+test('a thread that ends with something that is no error is replaced as well', async (t) => {
+  const { sink, problems } = open(t, program('if (life === 0) throw null'))
+  recordMany(sink, 1)
+  await until(() => sink.identity().dropped === 1, 'the loss is counted')
+  assert.match(problems[0] ?? '', /it threw something that is no error/)
+  recordMany(sink, 1)
+  await until(() => sink.identity().indexed === 1, 'the second thread writes')
+})
+
+test('records that come slowly while the thread hangs take no more memory than they are long', async (t) => {
+  const hung = program('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)')
+  const { sink } = open(t, hung)
+  const before = process.memoryUsage().arrayBuffers
+  for (let i = 1; i <= 100; i++) {
+    sink.record(sampleExchange())
+    await until(() => sink.identity().inMemory === i, 'it is held')
+    await new Promise((resolve) => setTimeout(resolve, 3))
+  }
+  const taken = process.memoryUsage().arrayBuffers - before
+  assert.ok(taken < 1_000_000, `${taken} bytes for 100 records`)
+})
+
 test('a thread that leaves on its own is replaced as well', async (t) => {
   const { sink, problems } = open(t, program('if (life === 0) process.exit(0)'))
   recordMany(sink, 1)

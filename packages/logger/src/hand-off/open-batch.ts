@@ -5,6 +5,11 @@ const BATCH_RECORDS = 256
 /** or so many bytes. */
 export const BATCH_BYTES = 64 * 1024
 
+/** A batch that is filled less than this gives its records away in a buffer of their size. */
+const WORTH_GIVING_BYTES = BATCH_BYTES / 2
+/** The buffer of a batch that did so, for the next one. */
+let spare: Buffer | null = null
+
 /** The batch that is being filled. */
 export class OpenBatch {
   readonly #bytes: Buffer
@@ -13,7 +18,11 @@ export class OpenBatch {
 
   /** @param firstLineBytes a line longer than a usual batch gets one of its own. */
   constructor(firstLineBytes: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
+    const isUsual = firstLineBytes <= BATCH_BYTES
+    if (isUsual && spare !== null) {
+      this.#bytes = spare
+      spare = null
+    } else this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
   }
 
   /** Whether a line of so many bytes still belongs into it. */
@@ -31,10 +40,17 @@ export class OpenBatch {
     this.#records++
   }
 
-  /** What it holds, as a message. */
+  /**
+   * What it holds, as a message; it takes nothing more. Batches wait while the thread does not get to them, and the
+   * bound of what waits counts records, so a batch of one record must not take the room of hundreds.
+   */
   seal(): Batch {
     // allocUnsafeSlow never takes from a pool, so the buffer is this batch's alone and can be transferred.
-    const buffer = this.#bytes.buffer as ArrayBuffer
+    let buffer = this.#bytes.buffer as ArrayBuffer
+    if (this.#length < WORTH_GIVING_BYTES) {
+      if (this.#bytes.length === BATCH_BYTES) spare = this.#bytes
+      buffer = buffer.slice(0, this.#length)
+    }
     return { kind: 'batch', buffer, length: this.#length, records: this.#records }
   }
 }

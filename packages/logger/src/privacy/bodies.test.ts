@@ -32,6 +32,7 @@ test('a text within JSON is looked through as what it is', () => {
       '{"query":"{ login(password: \\"x\\", u: 1) }"}': '{"query":"{ login(password: \\"***\\", u: 1) }"}',
       '{"query":"mutation { login(password: \\"x\\") }"}':
         '{"query":"mutation { login(password: \\"***\\") }"}',
+      '"{\\"pass\\\\u0077ord\\":\\"x\\"}"': '"{\\"pass\\\\u0077ord\\":\\"***\\"}"',
       '{"a":"<r><password>x</password></r>"}': '{"a":"<r><password>***</password></r>"}',
     },
     NAMES,

@@ -145,3 +145,23 @@ test('wherever the limit cuts a multipart form, no byte of a file is told', () =
     assert.doesNotMatch(told.text ?? '', /[\x01-\x03]/)
   }
 })
+
+test('text is told in the encoding that it has, or not at all, so that rules see what it says', () => {
+  const json = '{"password":"x"}'
+  const turkish = Buffer.from('7b22fe22203a317d', 'hex')
+  const type = (charset: string): string => `application/json; charset=${charset}`
+  assert.equal(bodyOf({ bytes: turkish, type: type('iso-8859-9') }).text, '{"ş" :1}')
+  assert.equal(bodyOf({ bytes: turkish, type: type('"Windows-1254"') }).text, '{"ş" :1}')
+  assert.equal(bodyOf({ bytes: '{"ş":1}', type: type('windows-1254') }).text, '{"ş":1}')
+  const xml = Buffer.concat([Buffer.from('<?xml version="1.0" encoding="windows-1254"?><a>'), turkish])
+  assert.match(bodyOf({ bytes: xml, type: 'application/xml' }).text, /"ş"/)
+  for (const untold of [
+    { bytes: Buffer.from(json, 'utf16le'), type: type('utf-16le') },
+    { bytes: Buffer.from(json, 'utf16le'), type: 'application/json' },
+    { bytes: Buffer.from(json, 'utf16le'), type: 'application/x-www-form-urlencoded' },
+    { bytes: json, type: type('utf-16') },
+    { bytes: '+AHs-"+AHA-assword":"x"}', type: type('utf-7') },
+    { bytes: 'c07f', type: type('ibm037') },
+  ])
+    assert.equal(bodyOf(untold).text, undefined, JSON.stringify(untold))
+})

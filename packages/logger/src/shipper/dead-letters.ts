@@ -35,12 +35,13 @@ export class DeadLetters {
       text += `${JSON.stringify(head).slice(0, -1)},"record":${shipment.jsonOf(index).toString('latin1')}}\n`
     }
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    // Also those of owners that have ended before their file was full.
+    if (this.#fileBytes === 0) this.#removeOldest()
     appendFileSync(join(this.#dir, `${this.#owner}-${this.#file}.ndjson`), text, { mode: 0o600 })
     this.#fileBytes += text.length
     if (this.#fileBytes < FILE_BYTES) return
     this.#file++
     this.#fileBytes = 0
-    this.#removeOldest()
   }
 
   #removeOldest(): void {

@@ -14,7 +14,9 @@ import { Shipper } from './shipper.js'
 export interface ShipperThreadOptions {
   /** Where records wait; it exists. */
   readonly dir: string
+  /** Of all workers together, and this one's share of it. */
   readonly maxBytes: number
+  readonly shareBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
   /** What the request path has encoded, and how much of it other threads had. */
   readonly count: SpoolCount

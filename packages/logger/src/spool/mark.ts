@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -37,7 +37,8 @@ export function takeLost(root: string, owner: string): number {
   const path = markPath(root, owner)
   try {
     const bytes = readFileSync(path)
-    rmSync(path, { force: true })
+    // Of several that come at the same time, one succeeds.
+    unlinkSync(path)
     if (bytes.length < 16) return 0
     const lost = bytes.readDoubleLE(0) - bytes.readDoubleLE(8)
     return lost > 0 && Number.isSafeInteger(lost) ? lost : 0

@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isOwnedByThisProcess, isOwnerAlive, lockPath } from './lock.js'
+import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { takeLost } from './mark.js'
 import { isOwnerName } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
@@ -34,20 +34,21 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
   const problems: string[] = []
   let torn = 0
   let lost = 0
-  for (const entry of readdirSync(root, { withFileTypes: true })) {
-    const [made = '', taken = made] = entry.name.split(OWNED_BY)
-    if (!entry.isDirectory() || !isOwnerName(made)) continue
-    if (taken === owner || isOwnerAlive(root, taken, nowMs, modifiedMs(lockPath(root, taken)))) continue
+  const entries = readdirSync(root, { withFileTypes: true })
+  const isGone = (name: string): boolean =>
+    name !== owner && !isOwnerAlive(root, name, nowMs, modifiedMs(lockPath(root, name)))
+  for (const entry of entries) {
+    const whose = entry.isDirectory() ? ownersOf(entry.name) : null
+    if (whose === null || !isGone(whose.taken)) continue
+    const { made, taken } = whose
     const dir = join(root, `${made}${OWNED_BY}${owner}`)
     try {
       renameSync(join(root, entry.name), dir)
       const found = segmentsIn(dir, made)
       segments.push(...found.segments)
+      problems.push(...found.problems)
       torn += found.torn
-      // What a thread of this process has lost, its owner has counted.
-      const died = takeLost(root, taken)
-      if (!isOwnedByThisProcess(root, taken)) lost += died
-      rmSync(lockPath(root, taken), { force: true })
+      lost += forget(root, taken)
       if (found.segments.length === 0) removeEmpty(dir)
     } catch (error) {
       // Another one was faster.
@@ -55,8 +56,50 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
         problems.push(`${entry.name}: ${(error as Error).message}`)
     }
   }
+  for (const { name } of entries) {
+    const left = ownerOfLock(name)
+    if (left !== null && isOwnerName(left) && isGone(left)) lost += forget(root, left)
+  }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
   return { segments: segments.sort(byAge), torn, lost, problem }
+}
+
+/** The bytes of all segments that are not this owner's. */
+export function bytesOfOthers(root: string, owner: string): number {
+  let bytes = 0
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    const whose = entry.isDirectory() ? ownersOf(entry.name) : null
+    if (whose === null || whose.taken === owner) continue
+    for (const file of filesIn(join(root, entry.name))) {
+      if (parseSegmentName(file) === null) continue
+      bytes += statSync(join(root, entry.name, file), { throwIfNoEntry: false })?.size ?? 0
+    }
+  }
+  return bytes
+}
+
+/** Who made a directory, and who has it now; null for a directory of somebody else. */
+function ownersOf(name: string): { readonly made: string; readonly taken: string } | null {
+  const [made = '', taken = made] = name.split(OWNED_BY)
+  return isOwnerName(made) && isOwnerName(taken) ? { made, taken } : null
+}
+
+/** Removes the traces of an owner that is gone; tells how many records ended with it. */
+function forget(root: string, owner: string): number {
+  const died = takeLost(root, owner)
+  // What a thread of this process has lost, its owner has counted.
+  const isOwn = isOwnedByThisProcess(root, owner)
+  rmSync(lockPath(root, owner), { force: true })
+  return isOwn ? 0 : died
+}
+
+function filesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    // It has just been taken over, or emptied.
+    return []
+  }
 }
 
 /** Removes a spool directory that holds nothing any more. */
@@ -68,22 +111,39 @@ export function removeEmpty(dir: string): void {
   }
 }
 
-function segmentsIn(dir: string, prefix: string): { readonly segments: Segment[]; readonly torn: number } {
-  const segments: Segment[] = []
-  let torn = 0
+interface Found {
+  readonly segments: Segment[]
+  torn: number
+  readonly problems: string[]
+}
+
+/** A file that cannot be read is left where it is, and hides no other. */
+function segmentsIn(dir: string, prefix: string): Found {
+  const found: Found = { segments: [], torn: 0, problems: [] }
   for (const file of readdirSync(dir)) {
     const name = parseSegmentName(file)
     if (name === null) continue
-    const place: SegmentPlace = { dir, prefix, first: name.first }
-    if (name.records !== null) {
-      segments.push(Segment.sealed(place, name.records, statSync(join(dir, file)).size))
-      continue
+    try {
+      addSegment(found, { dir, prefix, first: name.first }, { file, records: name.records })
+    } catch (error) {
+      found.problems.push(`${file}: ${(error as Error).message}`)
     }
-    const sealed = sealAbandoned(place)
-    if (sealed !== null) segments.push(sealed.segment)
-    if (sealed === null || sealed.isTorn) torn++
   }
-  return { segments, torn }
+  return found
+}
+
+function addSegment(
+  found: Found,
+  place: SegmentPlace,
+  { file, records }: { readonly file: string; readonly records: number | null },
+): void {
+  if (records !== null) {
+    found.segments.push(Segment.sealed(place, records, statSync(join(place.dir, file)).size))
+    return
+  }
+  const sealed = sealAbandoned(place)
+  if (sealed !== null) found.segments.push(sealed.segment)
+  if (sealed === null || sealed.isTorn) found.torn++
 }
 
 function byAge(a: Segment, b: Segment): number {

@@ -91,6 +91,7 @@ export class Segment {
   /** Brings what was written to the disk. @throws the file system's error. */
   sync(): void {
     if (this.#fd !== -1) fdatasyncSync(this.#fd)
+    else if (this.#hasFile) syncFile(this.#path)
   }
 
   /** Takes no more records; from now on the name tells how many there are. @throws the file system's error. */
@@ -135,6 +136,15 @@ export class Segment {
       if (done > 0) ftruncateSync(this.#fd, this.bytes)
       throw error
     }
+  }
+}
+
+function syncFile(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fdatasyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

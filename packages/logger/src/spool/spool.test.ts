@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -41,6 +42,7 @@ function open(root: string, changes: Partial<SpoolOptions> = {}) {
   const options: SpoolOptions = {
     ...{ root, owner: ownerName(1), encoded: () => ledger.account.received },
     ...{ maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' as const },
+    shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,
   }
   return { spool: new Spool(options, ledger.tell), ledger, options }
@@ -202,4 +204,120 @@ test('a directory of somebody else is not taken over', () => {
   writeFileSync(join(root, 'notes.txt'), 'mine')
   spool.look(Date.now())
   assert.ok(existsSync(join(root, 'notes.txt')))
+})
+
+test('an heir keeps what owners have left together, though it is more than its own share', () => {
+  const root = scratchDir()
+  const share = { maxBytes: 400_000, shareBytes: 100_000 }
+  for (let i = 0; i < 3; i++) {
+    const dead = open(root, share)
+    for (let batch = 0; batch < 8; batch++) {
+      put(dead.spool, 80)
+      dead.spool.sealOpen()
+    }
+    kill(root, dead.options.owner)
+  }
+  const { spool, ledger } = open(root, share)
+  spool.look(Date.now())
+  put(spool, 80)
+  assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [3 * 640 + 80, 0])
+  for (let batch = 0; batch < 20; batch++) {
+    put(spool, 80)
+    spool.sealOpen()
+  }
+  assert.ok(ledger.account.dropped > 0)
+  assert.ok(spool.diskBytes <= share.maxBytes && spool.diskBytes > 300_000, `${spool.diskBytes} bytes`)
+})
+
+test('an owner that other owners have left too little room drops down to its share, not below', () => {
+  const root = scratchDir()
+  const share = { maxBytes: 200_000, shareBytes: 100_000 }
+  const other = open(root, share)
+  put(other.spool, 800)
+  for (const { whenFull, least } of [
+    { whenFull: 'drop-oldest', least: 80_000 },
+    { whenFull: 'drop-newest', least: 80_000 },
+  ] as const) {
+    const { spool } = open(root, { ...share, whenFull })
+    for (let batch = 0; batch < 20; batch++) {
+      put(spool, 80)
+      spool.sealOpen()
+    }
+    assert.ok(spool.diskBytes >= least && spool.diskBytes <= 110_000, `${spool.diskBytes} bytes, ${whenFull}`)
+    recordsIn(spool)
+  }
+})
+
+test('an owner whose processes cannot be seen from here is taken for dead only after a long silence', () => {
+  const root = scratchDir()
+  const far = open(root)
+  put(far.spool, 1)
+  const path = lockPath(root, far.options.owner)
+  const owner = { ...JSON.parse(readFileSync(path, 'utf8')), pid: 2 ** 22 + 1, namespace: 'pid:[1]' }
+  writeFileSync(path, JSON.stringify(owner))
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.equal(ledger.account.received, 0)
+  utimesSync(path, 0, 0)
+  spool.look(Date.now())
+  assert.equal(ledger.account.received, 1)
+})
+
+test('an owner whose lock somebody has removed makes it anew, so that its directory stays its own', () => {
+  const root = scratchDir()
+  const owner = open(root)
+  put(owner.spool, 1)
+  rmSync(lockPath(root, owner.options.owner))
+  owner.spool.look(Date.now())
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.equal(ledger.account.received, 0)
+  assert.deepEqual(owner.ledger.problems, [])
+})
+
+test('a file that cannot be taken over does not hide the others', () => {
+  const root = scratchDir()
+  const dead = open(root)
+  put(dead.spool, 10)
+  // A directory in the place of a file: nobody can read it, not even root.
+  mkdirSync(join(root, dead.options.owner, '000000000099999.open'))
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.equal(ledger.account.onDisk, 10)
+  assert.match(ledger.problems[0] ?? '', /000000000099999\.open/)
+})
+
+test('what is left of an owner without a directory is removed, and what it lost is counted', () => {
+  const root = scratchDir()
+  const dead = open(root, { encoded: () => 5 })
+  dead.spool.mark()
+  rmSync(join(root, dead.options.owner), { recursive: true })
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.deepEqual(
+    [ledger.account.received, ledger.account.dropped, ledger.reasons],
+    [5, 5, ['process_lost']],
+  )
+  spool.close()
+  assert.deepEqual(readdirSync(root), [])
+})
+
+test('a disk that takes nothing when the log begins costs the safety, until it takes something', () => {
+  const root = join(scratchDir(), 'full')
+  const { spool, ledger } = open(root)
+  put(spool, 10)
+  spool.look(Date.now())
+  assert.equal(ledger.account.inMemory, 10)
+  assert.match(ledger.problems[0] ?? '', /the spool's disk takes nothing, records wait in memory/)
+  mkdirSync(root)
+  spool.look(Date.now())
+  spool.sealOpen()
+  put(spool, 5)
+  assert.deepEqual([ledger.account.inMemory, ledger.account.onDisk], [10, 5])
+  spool.sealOpen()
+  assert.equal(recordsIn(spool), 15)
+  spool.close()
+  assert.deepEqual(readdirSync(root), [])
 })

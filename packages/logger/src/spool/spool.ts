@@ -1,23 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import type { LossReason, Receipt } from '../writer/messages.js'
 import { framesOf } from './frame.js'
-import { OwnerLock } from './lock.js'
-import { Mark } from './mark.js'
+import { Home } from './home.js'
 import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
+import { Room, type RoomOptions } from './room.js'
 import { Segment, type SegmentPlace } from './segment.js'
 
-/** Where and how much a spool keeps. */
-export interface SpoolOptions {
-  /** Shared by all owners; it exists. */
-  readonly root: string
-  /** The owner's name; ids of its records begin with it. Never used twice. */
-  readonly owner: string
+/** Where and how much a spool keeps. The root exists; the name of an owner is never used twice. */
+export interface SpoolOptions extends RoomOptions {
   /** Records that the request path has encoded so far. */
   readonly encoded: () => number
-  /** The most bytes on disk. */
-  readonly maxBytes: number
-  /** What gives way at that bound. */
-  readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 
 /** Tells what has changed in the log's account. */
@@ -43,11 +35,14 @@ const MEMORY_BYTES = 16 * 1024 ** 2
 export class Spool {
   readonly #options: SpoolOptions
   readonly #tell: TellChange
-  readonly #lock: OwnerLock
-  readonly #mark: Mark
+  /** Null while the disk does not even take that. */
+  #home: Home | null = null
   /** Records that were taken in, whatever became of them then. */
   #taken = 0
   readonly #waiting: Segment[] = []
+  /** Sealed since the disk was last synchronised. */
+  #unsynced: Segment[] = []
+  readonly #room: Room
   #open: Segment | null = null
   #openedMono = 0
   #next = 0
@@ -56,14 +51,11 @@ export class Spool {
   #hotBytes = 0
   #memoryBytes = 0
 
-  /** @throws the file system's error when the spool's directory cannot be used. */
   constructor(options: SpoolOptions, tell: TellChange) {
     this.#options = options
     this.#tell = tell
-    this.#lock = new OwnerLock(options.root, options.owner)
-    this.#mark = new Mark(options.root, options.owner)
-    // Behind the lock: a directory without one belongs to nobody.
-    mkdirSync(ownDirectory(options.root, options.owner), { recursive: true, mode: 0o700 })
+    this.#room = new Room(options)
+    this.#settleIn()
   }
 
   /** Whether records wait that nobody has taken. */
@@ -88,7 +80,7 @@ export class Spool {
   /** Notes how many records there have been, for whoever takes over. */
   mark(): void {
     try {
-      this.#mark.set(this.#options.encoded(), this.#taken)
+      this.#home?.mark.set(this.#options.encoded(), this.#taken)
     } catch (error) {
       this.#tell({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
     }
@@ -139,11 +131,15 @@ export class Spool {
       this.#hotBytes -= segment.bytes
     }
     this.#waiting.push(segment)
+    this.#unsynced.push(segment)
   }
 
   /** Brings what was written to the disk, so that a power failure costs little. */
   sync(): void {
+    const sealed = this.#unsynced
+    this.#unsynced = []
     try {
+      for (const segment of sealed) segment.sync()
       this.#open?.sync()
     } catch (error) {
       this.#tell({ problem: `the spool cannot be synchronised: ${(error as Error).message}` })
@@ -154,7 +150,8 @@ export class Spool {
   look(nowMs: number): void {
     const { root, owner } = this.#options
     try {
-      this.#lock.touch(nowMs)
+      if (this.#home === null) this.#settleIn()
+      else this.#home.touch(nowMs)
       const { segments, torn, lost, problem } = adoptOrphans(root, owner, nowMs)
       let records = 0
       for (const segment of segments) {
@@ -175,6 +172,8 @@ export class Spool {
           problem: `${torn} spool files had a torn end`,
         })
       }
+      // What was taken over may be more than all owners together may keep now.
+      if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
       this.#tell({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
     }
@@ -205,18 +204,32 @@ export class Spool {
   /** Lets go of everything: what is on disk is for the next owner, what is in memory alone is lost. */
   close(): void {
     this.sealOpen()
+    this.sync()
     let lost = 0
     for (const segment of this.#waiting) if (!segment.isOnDisk) lost += segment.records
     if (lost > 0)
       this.#tell({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
-    removeEmpty(ownDirectory(this.#options.root, this.#options.owner))
-    this.#mark.remove()
-    this.#lock.release()
+    this.#home?.leave()
+  }
+
+  /** A disk that is full when the log begins is no reason to do without it: what works without a disk is done. */
+  #settleIn(): void {
+    const { root, owner } = this.#options
+    try {
+      this.#home = new Home(root, owner)
+    } catch (error) {
+      this.#tell({ problem: memoryText(error) })
+    }
   }
 
   #openSegment(): Segment {
     if (this.#open !== null) return this.#open
     const place = this.#nextPlace()
+    this.#openedMono = performance.now()
+    if (this.#home === null) {
+      this.#open = Segment.inMemory(place)
+      return this.#open
+    }
     try {
       mkdirSync(place.dir, { recursive: true, mode: 0o700 })
       this.#open = Segment.create(place)
@@ -224,7 +237,6 @@ export class Spool {
       this.#tell({ problem: memoryText(error) })
       this.#open = Segment.inMemory(place)
     }
-    this.#openedMono = performance.now()
     return this.#open
   }
 
@@ -251,9 +263,8 @@ export class Spool {
 
   /** Whether so many bytes fit below the bound, after what has to give way has done so. */
   #makeRoom(bytes: number): boolean {
-    const { maxBytes, whenFull } = this.#options
-    if (whenFull === 'drop-newest') return this.#diskBytes + bytes <= maxBytes
-    while (this.#diskBytes + bytes > maxBytes) {
+    while (!this.#room.has(this.#diskBytes + bytes)) {
+      if (this.#options.whenFull === 'drop-newest') return false
       if (!this.#dropOldest((one) => one.isOnDisk, 'spool_full')) return false
     }
     return true

@@ -88,8 +88,8 @@ export class WriterThread {
     worker.on('message', (receipt: Receipt) => {
       if (this.#worker === worker) this.#events.onReceipt(receipt)
     })
-    worker.on('error', (error) => {
-      problem = error.message
+    worker.on('error', (error: unknown) => {
+      problem = textOf(error)
     })
     worker.on('exit', () => {
       if (this.#worker === worker) this.#ended(problem)
@@ -122,4 +122,10 @@ export class WriterThread {
     void worker.terminate()
     this.#onClosed?.()
   }
+}
+
+/** Code of a custom target may throw anything, and here nothing would catch an error of ours. */
+function textOf(error: unknown): string {
+  if (error instanceof Error) return `${error.message}`
+  return typeof error === 'string' && error !== '' ? error : 'it threw something that is no error'
 }

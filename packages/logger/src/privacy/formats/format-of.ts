@@ -24,6 +24,7 @@ export function scansOf(text: string, contentType: string): readonly Scan[] {
 /** The scan for a text that has parts of its own wherever it stands, or null. */
 export function structureOf(text: string): Scan | null {
   const first = /[^\s\ufeff]/.exec(text)?.[0]
-  if (first === '{' || first === '[') return scanJson
+  // A string that holds JSON is JSON as well, and only there its escapes are read.
+  if (first === '{' || first === '[' || first === '"') return scanJson
   return first === '<' ? scanXml : null
 }

@@ -2,7 +2,6 @@ import type { Delivery, Refusal, Shipment } from '../target.js'
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
 export interface BulkAnswer {
-  readonly errors?: boolean
   readonly items?: readonly BulkItem[]
 }
 
@@ -19,7 +18,6 @@ interface BulkItem {
 
 /** The answer's members that `bulkDelivery` reads, as `filter_path`. */
 export const BULK_FILTER = [
-  'errors',
   'items.create.status',
   'items.create.error.type',
   'items.create.error.reason',
@@ -55,7 +53,7 @@ export function bulkBody(shipment: Shipment): Buffer {
  * that of a full disk) pass; any other refusal is for good.
  */
 export function bulkDelivery(answer: BulkAnswer, count: number): Delivery {
-  const items = answer.items ?? []
+  const items = Array.isArray(answer?.items) ? (answer.items as readonly BulkItem[]) : []
   if (items.length !== count) {
     return {
       kind: 'failed',
@@ -65,15 +63,19 @@ export function bulkDelivery(answer: BulkAnswer, count: number): Delivery {
   }
   const refused: Refusal[] = []
   const again: number[] = []
-  if (answer.errors === true) {
-    items.forEach((item, index) => {
-      const status = item.create?.status ?? 500
-      if (status < 300 || status === 409) return
-      if (status === 429 || status === 403 || status >= 500) again.push(index)
-      else refused.push(refusal(item, index, status))
-    })
-  }
+  items.forEach((item, index) => {
+    const status = statusOf(item)
+    if ((status >= 200 && status < 300) || status === 409) return
+    if (status === 429 || status === 403 || status >= 500) again.push(index)
+    else refused.push(refusal(item, index, status))
+  })
   return { kind: 'answered', refused, again }
+}
+
+/** An item that does not say what became of its record is none that could be believed: the record is sent again. */
+function statusOf(item: BulkItem): number {
+  const status: unknown = item.create?.status
+  return typeof status === 'number' && status >= 200 ? status : 500
 }
 
 function refusal(item: BulkItem, index: number, status: number): Refusal {

@@ -11,6 +11,10 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
   readonly manage: boolean
 }
 
+/** The answer to a bulk request is a few megabytes at most; whatever answers more must not fill the memory. */
+const MAX_ANSWER_BYTES = 16 * 1024 ** 2
+const MAX_COMPRESSED_BYTES = 1024 ** 2
+
 /** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
 export class ElasticsearchTarget implements LogTarget {
   readonly #options: ElasticsearchOptions
@@ -44,8 +48,13 @@ export class ElasticsearchTarget implements LogTarget {
           bulkBody: bulkBody(shipment) as never,
           querystring: { filter_path: BULK_FILTER },
         },
-        // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
-        { signal: this.#ending.signal, redaction: { type: 'off' } },
+        {
+          signal: this.#ending.signal,
+          maxResponseSize: MAX_ANSWER_BYTES,
+          maxCompressedResponseSize: MAX_COMPRESSED_BYTES,
+          // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
+          redaction: { type: 'off' },
+        },
       )
       return bulkDelivery(answer, shipment.count)
     } catch (error) {

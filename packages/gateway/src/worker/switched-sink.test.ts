@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EMPTY_LOG, type LogSink } from '@sluice/core'
+import { SwitchedSink } from './switched-sink.js'
+
+/** A sink with one record, which it loses hold of when the test says so. */
+function slowSink() {
+  let finish: (() => void) | null = null
+  const sink: LogSink & { written: boolean } = {
+    written: false,
+    record: () => {},
+    identity: () =>
+      sink.written ? { ...EMPTY_LOG, received: 1, indexed: 1 } : { ...EMPTY_LOG, received: 1, inMemory: 1 },
+    close: () =>
+      new Promise((resolve) => {
+        finish = () => {
+          sink.written = true
+          resolve()
+        }
+      }),
+  }
+  return { sink, finish: () => finish!() }
+}
+
+test('closing right after a reload waits for the sink that was exchanged, too', async () => {
+  const [first, second] = [slowSink(), slowSink()]
+  const log = new SwitchedSink(first.sink)
+  const switched = log.switchTo(second.sink, 1000)
+  let isClosed = false
+  const closed = log.close(1000).then(() => {
+    isClosed = true
+  })
+  second.finish()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(isClosed, false)
+  first.finish()
+  await Promise.all([switched, closed])
+  const { received, indexed, inMemory } = log.identity()
+  assert.deepEqual([received, indexed, inMemory], [2, 2, 0])
+})

@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs'
+import { OwnerLock } from './lock.js'
+import { Mark } from './mark.js'
+import { ownDirectory, removeEmpty } from './orphans.js'
+
+/** What an owner has in the root of a spool: its lock, its mark, and the directory of its files. */
+export class Home {
+  readonly #dir: string
+  readonly #lock: OwnerLock
+  readonly mark: Mark
+
+  /** @throws the file system's error; nothing is left behind then. */
+  constructor(root: string, owner: string) {
+    this.#dir = ownDirectory(root, owner)
+    this.#lock = new OwnerLock(root, owner)
+    try {
+      this.mark = new Mark(root, owner)
+      // Behind the lock: a directory without one belongs to nobody.
+      mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      this.#lock.release()
+      throw error
+    }
+  }
+
+  /** Shows that the owner lives. @throws the file system's error. */
+  touch(nowMs: number): void {
+    this.#lock.touch(nowMs)
+  }
+
+  /** Lets go: others may adopt at once what is in the directory. */
+  leave(): void {
+    removeEmpty(this.#dir)
+    this.mark.remove()
+    this.#lock.release()
+  }
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { Delivery, Shipment } from '../target.js'
+import { ElasticsearchTarget } from './target.js'
+
+// What stands in the place of Elasticsearch may answer anything.
+
+const RECORD = Buffer.from('{"n":1}')
+const TWO_RECORDS: Shipment = {
+  count: 2,
+  bytes: 2 * RECORD.length,
+  idOf: (i) => `r-${i}`,
+  jsonOf: () => RECORD,
+}
+const HEADERS = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }
+
+async function deliveryTo(t: TestContext, answer: RequestListener): Promise<Delivery> {
+  const server = createServer((req, res) => req.on('end', () => answer(req, res)).resume())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const nodes = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+  const target = new ElasticsearchTarget(
+    {
+      ...{ nodes, auth: null, caFile: null, insecure: false, compress: false },
+      ...{ dataStream: 'logs-nonsense', retentionDays: null, replicas: 0, manage: false },
+    },
+    () => {},
+  )
+  t.after(async () => {
+    await target.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return target.deliver(TWO_RECORDS)
+}
+
+test('no record counts as delivered of which the answer does not say so', async (t) => {
+  for (const answer of [
+    '{"errors":false,"items":[{},{}]}',
+    '{"errors":false,"items":[{"create":{"status":"200"}},{"create":{"status":1}}]}',
+    '{"items":[{"create":{"status":429}},{"create":{"status":500}}]}',
+  ]) {
+    const delivery = await deliveryTo(t, (_, res) => res.writeHead(200, HEADERS).end(answer))
+    assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [0, 1] }, answer)
+  }
+  for (const answer of [
+    '',
+    'null',
+    '1',
+    '{}',
+    '{"errors":false,"items":"ab"}',
+    '{"items":[1,null]}',
+    '{"it',
+  ]) {
+    const delivery = await deliveryTo(t, (_, res) => res.writeHead(200, HEADERS).end(answer))
+    assert.equal(delivery.kind, 'failed', answer)
+  }
+})
+
+test('an answer without an end is given up before it fills the memory', async (t) => {
+  let sent = 0
+  const block = Buffer.alloc(1024 ** 2, 'x')
+  const sendOn = (res: ServerResponse): void => {
+    if (res.destroyed) return
+    sent += block.length
+    res.write(block, () => sendOn(res))
+  }
+  const delivery = await deliveryTo(t, (_, res) => sendOn(res.writeHead(200, HEADERS)))
+  assert.equal(delivery.kind, 'failed')
+  assert.ok(sent < 64 * 1024 ** 2, `${sent} bytes`)
+})
