@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { formatDiagnostic } from '../diagnostic.js'
 import { isMapping } from '../document-path.js'
 import { loadDocument } from '../load-document.js'
+import { readSampleFile } from '../sample-catalog.js'
 import { CHAPTERS, type Chapter } from './chapters.js'
 import { manual, rowsOf } from './manual.js'
 
@@ -50,10 +51,6 @@ function completed(example: unknown): object {
   }
 }
 
-function readPem(): string {
-  return '-----BEGIN CERTIFICATE-----\n'
-}
-
 /** Every path that a value has, written as the rows of the manual write it. */
 function pathsOf(value: unknown, path: string, known: ReadonlySet<string>): readonly string[] {
   if (Array.isArray(value))
@@ -77,7 +74,7 @@ for (const chapter of CHAPTERS) {
   const name = chapter.at || 'the document'
   test(`the example of ${name} is a valid part of a document`, () => {
     const text = JSON.stringify(completed(parse(exampleOf(chapter))))
-    const result = loadDocument({ text, name: 'example' }, { catalog, env, readFile: readPem })
+    const result = loadDocument({ text, name: 'example' }, { catalog, env, readFile: readSampleFile })
     assert.deepEqual(result.ok ? [] : result.diagnostics.map(formatDiagnostic), [])
   })
 
