@@ -20,6 +20,7 @@ const dataFolder = process.argv[3] ?? 'data'
 const operationLog = join(dataFolder, 'gateway.log')
 
 process.chdir(root)
+requirePort()
 const addresses = demoAddresses()
 for (const place of Object.values(addresses)) await requireFree(place)
 const echo = await startEcho(addresses.echo.port)
@@ -32,6 +33,13 @@ if (start === 'ready') {
   await Promise.race([stopped, gateway.exited])
 }
 process.exit(await stop(start))
+
+/** The document checks the ports that it names; this one comes from the environment. */
+function requirePort() {
+  const { PORT } = process.env
+  if (PORT === undefined || (/^\d{1,5}$/.test(PORT) && Number(PORT) >= 1 && Number(PORT) <= 65_535)) return
+  fail(`PORT='${PORT}' is not a port; write for example PORT=8081 npm start`)
+}
 
 /** Where the demo listens, as the document says: to move something, the document is the one place to edit. */
 function demoAddresses() {

@@ -49,6 +49,13 @@ test('a port that is taken is named with the remedy, and nothing is started', as
   )
 })
 
+test('a PORT that is none is named', async (t) => {
+  const place = await demoPlace(t)
+  const demo = startDemo(t, { ...place, env: { PORT: 'http' } })
+  const [text, [code]] = await Promise.all([errorsOf(demo), once(demo, 'exit')])
+  assert.deepEqual([text, code], ["PORT='http' is not a port; write for example PORT=8081 npm start\n", 1])
+})
+
 /** The document of the quickstart on free ports, with its log in a folder of its own. */
 async function demoPlace(t) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
@@ -65,8 +72,9 @@ async function demoPlace(t) {
   return { document, folder, ports, origin: `http://127.0.0.1:${gateway}` }
 }
 
-function startDemo(t, { document, folder }) {
-  const demo = spawn(process.execPath, [join(root, 'tools', 'start.mjs'), document, join(folder, 'data')])
+function startDemo(t, { document, folder, env = {} }) {
+  const args = [join(root, 'tools', 'start.mjs'), document, join(folder, 'data')]
+  const demo = spawn(process.execPath, args, { env: { ...process.env, ...env } })
   t.after(async () => {
     if (demo.exitCode !== null || demo.signalCode !== null) return
     demo.kill('SIGTERM')

@@ -24,6 +24,18 @@ export class Failure extends Error {
   }
 }
 
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read by this user',
+  EISDIR: 'it is a directory',
+}
+
+/** A file that could not be read, `what` such as `the token file`. */
+export function unreadable(what: string, file: string, error: unknown): Failure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return new Failure(EXIT.failed, `cannot read ${what} ${file}: ${FILE_REASONS[code] ?? messageOf(error)}`)
+}
+
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Catalog, definePolicy, type Policy } from '@sluice/core'
+import { OTHER_KEY, SAMPLE_CERTIFICATE, SAMPLE_KEY } from './sample-certificate.js'
 
 const marker = definePolicy({
   name: 'marker',
@@ -71,9 +72,12 @@ export function readSampleFile(path: string): string {
 }
 
 const FILES: Readonly<Record<string, string>> = {
-  'cert.pem': '-----BEGIN CERTIFICATE-----\n',
-  'key.pem': '-----BEGIN PRIVATE KEY-----\n',
-  'ca.pem': '-----BEGIN CERTIFICATE-----\n',
+  'cert.pem': SAMPLE_CERTIFICATE,
+  'key.pem': SAMPLE_KEY,
+  'other-key.pem': OTHER_KEY,
+  'ca.pem': SAMPLE_CERTIFICATE,
+  'client-cert.pem': SAMPLE_CERTIFICATE,
+  'client-key.pem': SAMPLE_KEY,
   'not-pem.txt': 'hello\n',
   'secret.txt': 'hidden-in-a-file\n',
   'big.txt': 'x'.repeat(65 * 1024),

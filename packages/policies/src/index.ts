@@ -1,4 +1,4 @@
 export { hashKey, newKey } from './api-key/key.js'
 export { hashPassword, verifyPassword } from './basic-auth/password.js'
 export { catalog } from './catalog.js'
-export { referenceOf } from './reference.js'
+export { exampleOf, referenceOf } from './reference.js'

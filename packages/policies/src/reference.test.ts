@@ -6,7 +6,7 @@ import type { Policy } from '@sluice/core'
 import { parse } from 'yaml'
 import { hashKey } from './api-key/key.js'
 import { catalog } from './catalog.js'
-import { referenceOf } from './reference.js'
+import { exampleOf, referenceOf } from './reference.js'
 import { schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
@@ -16,10 +16,6 @@ const values: Readonly<Record<string, string>> = {
   ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
   ACME_OLD_KEY: hashKey('the old key of acme'),
   ACME_NEW_KEY: hashKey('the new key of acme'),
-}
-
-function exampleOf({ name }: Policy): string {
-  return readFileSync(join(sources, name, 'example.yaml'), 'utf8')
 }
 
 /** With UPDATE_GOLDEN=1 the file is written anew. */

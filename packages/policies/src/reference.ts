@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Policy } from '@sluice/core'
 
 /** What this module reads of a JSON Schema. */
@@ -12,6 +14,11 @@ interface SchemaNode {
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>
   readonly required?: readonly string[]
   readonly secret?: boolean
+}
+
+/** An excerpt of a document that uses the policy (YAML). */
+export function exampleOf({ name }: Policy): string {
+  return readFileSync(join(import.meta.dirname, '../src', name, 'example.yaml'), 'utf8')
 }
 
 /**

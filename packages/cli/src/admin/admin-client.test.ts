@@ -44,7 +44,7 @@ test('a server that is no gateway is told so, whatever it answers', async (t) =>
   const cases: readonly (readonly [string, RegExp])[] = [
     ['<html>hello</html>', /answered something that is no JSON object; is it a gateway\?/],
     ['[]', /no JSON object/],
-    ['{}', /the answer has no usable 'ready'; is this another version\?/],
+    ['{}', /the answer has no usable 'ready'; is this the admin API of a gateway of this version\?/],
     ['{"ready":true,"version":1}', /the answer has no usable 'version'/],
   ]
   for (const [text, message] of cases) {
@@ -76,6 +76,14 @@ test('a refusal is told with its detail, and one of the caller exits with 4', as
   }
 })
 
+test('who names a listener in place of the admin API is told so', async (t) => {
+  const { code, stderr } = await statusOf(t, (_, res) =>
+    res.writeHead(404, { 'x-gw-error': 'GW_ROUTE_NOT_FOUND' }).end('{"detail":"no route matches"}'),
+  )
+  assert.match(stderr, /answered 404: no route matches; this is a listener, name the admin API\n$/)
+  assert.equal(code, 1)
+})
+
 test('the token comes from the file before the environment, and goes out as a bearer token', async (t) => {
   const seen: (string | undefined)[] = []
   const server = await origin(t, (req, res) => {
@@ -103,7 +111,7 @@ test('a token file that others can read is used with a warning, one that is wron
   assert.match(two.stderr, /holds no token; it must be one line of visible ASCII characters\n$/)
   assert.equal(two.code, 64)
   const missing = await run('/nonexistent/token')
-  assert.match(missing.stderr, /^cannot read the token file: ENOENT/)
+  assert.match(missing.stderr, /^cannot read the token file \/nonexistent\/token: there is no such file$/m)
   assert.equal(missing.code, 1)
   const fromEnv = await gw(['status'], { env: { GW_SERVER: server, GW_TOKEN: 'J\u00fc' } })
   assert.match(fromEnv.stderr, /^GW_TOKEN holds no token/)

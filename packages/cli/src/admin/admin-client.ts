@@ -87,7 +87,8 @@ export class AdminClient {
     const exit = isUnauthorised(answer) ? EXIT.unauthorised : EXIT.failed
     const detail = visibleText(detailOf(answer))
     const text = `the gateway at ${this.origin} answered ${answer.status}${detail === '' ? '' : `: ${detail}`}`
-    return new Failure(exit, text)
+    const isTraffic = answer.headers['x-gw-error'] === 'GW_ROUTE_NOT_FOUND'
+    return new Failure(exit, isTraffic ? `${text}; this is a listener, name the admin API` : text)
   }
 
   #exchange(request: AdminRequest): Promise<AdminAnswer> {

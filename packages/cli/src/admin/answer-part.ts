@@ -1,5 +1,8 @@
 import { EXIT, Failure } from '../failure.js'
 
+/** Nothing but the admin API of this version answers as expected. */
+const DOUBT = 'is this the admin API of a gateway of this version?'
+
 /**
  * An object within an answer, read member by member. Whoever answers may be another version or no gateway at all, so
  * every member is checked when it is read.
@@ -11,7 +14,7 @@ export class AnswerPart {
 
   /** @throws Failure when the value is no object. */
   constructor(value: unknown, where: string) {
-    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is no object; is this another version?`)
+    if (!isObject(value)) throw new Failure(EXIT.failed, `${where} is no object; ${DOUBT}`)
     this.value = value
     this.#where = where
   }
@@ -60,7 +63,7 @@ export class AnswerPart {
   #member(name: string, isExpected: (value: unknown) => boolean): unknown {
     const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined
     if (isExpected(value)) return value
-    throw new Failure(EXIT.failed, `${this.#where} has no usable '${name}'; is this another version?`)
+    throw new Failure(EXIT.failed, `${this.#where} has no usable '${name}'; ${DOUBT}`)
   }
 }
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type Explanation, explainRequest } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { loadFile } from '../document.js'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { EXIT, Failure, unreadable } from '../failure.js'
 import { print, printValue } from '../output/output.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
 import { explanationLines } from './explanation-lines.js'
@@ -51,6 +51,6 @@ function bodyOf(text: string): Buffer {
   try {
     return readFileSync(text.slice(1))
   } catch (error) {
-    throw new Failure(EXIT.failed, `cannot read the body: ${messageOf(error)}`)
+    throw unreadable('the body', text.slice(1), error)
   }
 }

@@ -83,7 +83,7 @@ test('decrypting says what it needs', async (t) => {
   ])
   assert.deepEqual([without.code, noKeyFile.code, empty.code, noFile.code], [64, 1, 1, 1])
   assert.match(without.stderr, /no key to decrypt with; name its file with --key-file, or set GW_LOG_KEY/)
-  assert.match(noKeyFile.stderr, /cannot read the key file: ENOENT/)
+  assert.match(noKeyFile.stderr, /cannot read the key file \/nowhere: there is no such file/)
   assert.match(empty.stderr, /the key file \S+ is empty/)
   assert.match(noFile.stderr, /cannot read \/nowhere: ENOENT/)
 })

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LineSplitter, RecordDecryptor } from '@sluice/logger'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { EXIT, Failure, messageOf, unreadable } from '../failure.js'
 import { print, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 
@@ -66,7 +66,7 @@ function secretIn(file: string): string {
     // As references to files are read: the newline at the end belongs to the file, not to the secret.
     secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new Failure(EXIT.failed, `cannot read the key file: ${messageOf(error)}`)
+    throw unreadable('the key file', file, error)
   }
   if (secret === '') throw new Failure(EXIT.failed, `the key file ${file} is empty`)
   return secret

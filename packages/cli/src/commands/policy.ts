@@ -1,4 +1,4 @@
-import { catalog, referenceOf } from '@sluice/policies'
+import { catalog, exampleOf, referenceOf } from '@sluice/policies'
 import { EXIT, Failure } from '../failure.js'
 import { printTable, printText, printValue } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
@@ -25,7 +25,7 @@ export async function documentPolicy({ output }: OutputOptions, name: string): P
     )
   }
   const { summary, schema } = policy
-  if (output === 'table') printText(referenceOf(policy))
+  if (output === 'table') printText(referenceOf(policy, exampleOf(policy)))
   else await printValue({ name, summary, schema }, output)
   return EXIT.ok
 }

@@ -44,7 +44,10 @@ test('the policies are listed and documented from their schemas', async () => {
   assert.ok(
     ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'].every((name) => names.includes(name)),
   )
-  assert.match(doc.stdout, /^# api-key\n[\s\S]*\| parameter \| type \| default \| meaning \|/)
+  assert.match(
+    doc.stdout,
+    /^# api-key\n[\s\S]*- use: api-key[\s\S]*\| parameter \| type \| default \| meaning \|/,
+  )
   assert.equal(JSON.parse(schema.stdout).schema.type, 'object')
   assert.match(unknown.stderr, /^there is no policy 'apikey'; there are api-key, /)
   assert.equal(unknown.code, 1)

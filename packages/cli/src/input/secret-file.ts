@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { EXIT, Failure, messageOf } from '../failure.js'
+import { unreadable } from '../failure.js'
 import { say } from '../output/output.js'
 
 /** Permissions of the group and of everybody. */
@@ -13,6 +13,6 @@ export function secretInFile(file: string, what: string): string {
       say(`others may read or change ${file}; make it private with chmod 600 ${file}`)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new Failure(EXIT.failed, `cannot read the ${what}: ${messageOf(error)}`)
+    throw unreadable(`the ${what}`, file, error)
   }
 }

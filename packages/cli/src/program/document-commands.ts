@@ -7,12 +7,14 @@ export function addDocumentCommands(program: Command): void {
   addStart(program)
   const validate = program
     .command('validate')
-    .description('check it: every mistake with its place and remedy')
+    .description('check a document: every mistake with its place and remedy')
   withOutput(withDocument(validate), 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/validate.js')).validate),
   )
   withExample(validate, 'gw validate -c gateway.yaml')
-  const render = program.command('render').description('print the plan that it makes, with secrets hidden')
+  const render = program
+    .command('render')
+    .description('print the plan that a document makes: defaults filled, secrets hidden')
   withOutput(withDocument(render), 'json', 'yaml').action(
     runs(async () => (await import('../commands/render.js')).render),
   )
@@ -23,7 +25,7 @@ export function addDocumentCommands(program: Command): void {
 function addStart(program: Command): void {
   const start = program
     .command('start')
-    .description('run the gateway in the foreground until SIGTERM or SIGINT')
+    .description('run the gateway in the foreground; it follows its document until SIGTERM or SIGINT')
   withDocument(start)
     .addOption(new Option('--tier <tier>', 'size: that many workers').choices(['W1', 'W2', 'W4', 'W8']))
     .option('--workers <n>', 'worker processes; before --tier and the document', wholeNumber(1, 64))

@@ -45,12 +45,12 @@ function addStatus(program: Command): void {
 
 function addRoutes(program: Command): void {
   const routes = program.command('routes').alias('route').description('the routes that serve')
-  const list = routes.command('list', { isDefault: true }).description('all, the one that wins first')
+  const list = routes.command('list', { isDefault: true }).description('all routes, the one that wins first')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/routes.js')).listRoutes),
   )
   withExample(list, 'gw routes')
-  const show = routes.command('show').description('everything about one').argument('<id>', 'the route')
+  const show = routes.command('show').description('everything about one route').argument('<id>', 'the route')
   withOutput(show, 'yaml', 'json').action(runs(async () => (await import('../commands/routes.js')).showRoute))
   withExample(show, 'gw routes show orders')
 }
@@ -59,7 +59,7 @@ function addUpstream(program: Command): void {
   const upstream = program.command('upstream').alias('upstreams').description('the upstreams that serve')
   const list = upstream
     .command('list', { isDefault: true })
-    .description('their targets, with what the workers counted')
+    .description('all upstreams and their targets, with what the workers counted')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/upstream.js')).listUpstreams),
   )

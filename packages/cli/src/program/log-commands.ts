@@ -16,7 +16,9 @@ export function addLogCommands(program: Command): void {
 }
 
 function addTail(logs: Command): void {
-  const tail = logs.command('tail').description('the newest calls, then those that come')
+  const tail = logs
+    .command('tail')
+    .description('follow the traffic log: the newest calls, then those that come')
   addSource(tail)
   tail
     .option('--last <n>', 'calls to begin with', wholeNumber(0, MAX_LAST), 10)
@@ -36,7 +38,7 @@ function addTail(logs: Command): void {
 function addDecrypt(logs: Command): void {
   const decrypt = logs
     .command('decrypt')
-    .description('records with the values that privacy rules have encrypted')
+    .description('print records with the values that privacy rules have encrypted')
     .argument('[file]', 'records, one a line; default stdin')
     .option('--key-file <file>', 'a key, else that of GW_LOG_KEY; may be repeated', collect)
   decrypt.action(runs(async () => (await import('../commands/logs-decrypt.js')).decrypt))
@@ -48,7 +50,9 @@ function addDecrypt(logs: Command): void {
 }
 
 function addSearch(logs: Command): void {
-  const search = logs.command('search').description('the calls that fit, oldest first')
+  const search = logs
+    .command('search')
+    .description('search the traffic log: the calls that fit, oldest first')
   addSource(search)
   search
     .option('--last <n>', 'the newest so many of them', wholeNumber(1, MAX_LAST), 100)

@@ -30,21 +30,21 @@ function addSecrets(program: Command): void {
   withExample(newKey, 'gw new-key')
   const key = program
     .command('hash-key')
-    .description('digest of a key from stdin, for api-key and for tokens of the admin API')
+    .description('print the digest of a key from stdin, for api-key and for tokens of the admin API')
     .action(runs(async () => (await import('../commands/secrets.js')).printKeyHash))
   withExample(key, 'gw hash-key < key.txt')
 }
 
 function addPolicy(program: Command): void {
   const policy = program.command('policy').description('the policies of this version')
-  const list = policy.command('list').description('all, with what they do')
+  const list = policy.command('list').description('all policies, with what they do')
   withOutput(list, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/policy.js')).listPolicies),
   )
   withExample(list, 'gw policy list')
   const doc = policy
     .command('doc')
-    .description('parameters and behaviour of one; as JSON, its schema')
+    .description('example, parameters and behaviour of one policy; as JSON, its schema')
     .argument('<name>', 'the policy')
   withOutput(doc, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/policy.js')).documentPolicy),

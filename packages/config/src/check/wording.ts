@@ -42,7 +42,9 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
 
 function unknownKey({ key, schema }: Violation): Flaw {
   const known = Object.keys(schema['properties'] ?? {})
-  const fallback = known.length === 0 ? 'remove it' : `the keys here are ${known.join(', ')}`
+  const around = known.filter((name) => Object.hasOwn(schema['properties'][name].properties ?? {}, key ?? ''))
+  const nested = around.length === 0 ? null : `write it under ${listed(around)}`
+  const fallback = nested ?? (known.length === 0 ? 'remove it' : `the keys here are ${known.join(', ')}`)
   return { message: `unknown key '${key}'`, remedy: suggestion(key ?? '', known, fallback) }
 }
 
@@ -106,14 +108,21 @@ function remedyFor(violation: Violation): string {
   const quotes = quotesRemedy(violation)
   if (quotes !== null) return quotes
   if (words !== null) {
-    const list = `write ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+    const list = `write ${listed(words)}`
     return typeof value === 'string' ? suggestion(value, words, list) : list
   }
-  if (schema['type'] === 'array') return 'write a list, for example [a, b]'
+  if (schema['type'] === 'array') return listRemedy(violation)
   if (schema['type'] === 'object') return 'write a mapping, for example { key: value }'
   if (RANGES.has(keyword)) return 'choose one in this range'
   const example = exampleOf(schema)
   return example === null ? 'correct the value' : `write for example ${example}`
+}
+
+/** Often a list of one is meant; the value itself may be a misplaced secret, and is not shown. */
+function listRemedy({ value, schema, isSecret }: Violation): string {
+  const isScalar = ['string', 'number'].includes(typeof value)
+  if (!isScalar || isSecret || !satisfies(schema, [value])) return 'write a list, for example [a, b]'
+  return 'put it within [ ]'
 }
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
@@ -145,6 +154,10 @@ function subjectOf({ path, key }: Violation): string {
 function lastKey(path: DocumentPath): number {
   const index = path.findLastIndex((part) => typeof part === 'string')
   return index === -1 ? 0 : index
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
 function quoted(words: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import type { Flaw } from '../flaw.js'
 import type { ReadFile } from '../text-file.js'
 import type { Reference } from './text-template.js'
@@ -52,7 +52,9 @@ export class ReferenceValues {
       const reason = cause instanceof Error ? cause.message : String(cause)
       return {
         message: `the file of ${text} cannot be read: ${reason}`,
-        remedy: 'correct the path or the file',
+        remedy: isAbsolute(name)
+          ? 'correct the path or the file'
+          : 'correct the path, which is relative to the folder of the document, or the file',
       }
     }
   }

@@ -78,7 +78,7 @@ const token = object(
     }),
     role: oneOf(['viewer', 'operator', 'admin'], {
       default: 'viewer',
-      description: 'What the holder may do.',
+      description: 'What the holder may do: look, drain as well, deploy as well.',
     }),
   },
   { description: 'One token.' },

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import type { DocumentPath } from '../document-path.js'
 import type { Inspection } from './inspection.js'
 
@@ -7,7 +8,13 @@ export function checkPemFile({ readFile, report }: Inspection, file: string, pat
   const flaw = pemFlaw(readFile, file)
   if (flaw === null) return
   const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
-  report.add({ path, message, remedy: 'correct the path or the file' })
+  report.add({ path, message, remedy: remedyFor(file) })
+}
+
+/** Where a relative path leads depends on who starts the gateway, and from where. */
+function remedyFor(file: string): string {
+  if (isAbsolute(file)) return 'correct the path or the file'
+  return 'correct the path, which is relative to the working directory, or the file'
 }
 
 function pemFlaw(readFile: Inspection['readFile'], file: string): string | null {

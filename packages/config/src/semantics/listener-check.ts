@@ -1,8 +1,8 @@
 import { type DocumentPath, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
-import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
+import { checkKeyPair } from './key-pair-check.js'
 
 /** Listeners and the admin API: addresses that collide, an admin API open to the world, certificates. */
 export function checkListeners(inspection: Inspection): void {
@@ -11,11 +11,11 @@ export function checkListeners(inspection: Inspection): void {
   claim(inspection, taken, document.admin.address, ['admin', 'address'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
-    if (listener.tls !== undefined) checkServerTls(inspection, listener.tls, [...path, 'tls'])
+    if (listener.tls !== undefined) checkKeyPair(inspection, listener.tls, [...path, 'tls'])
   }
   if (report.isSound(['admin', 'address'])) checkExposure(inspection)
   checkTokens(inspection)
-  if (document.admin.tls !== undefined) checkServerTls(inspection, document.admin.tls, ['admin', 'tls'])
+  if (document.admin.tls !== undefined) checkKeyPair(inspection, document.admin.tls, ['admin', 'tls'])
 }
 
 function claim(
@@ -70,13 +70,4 @@ function checkTokens({ document, origins, report }: Inspection): void {
     }
     seen.add(token.id)
   }
-}
-
-function checkServerTls(
-  inspection: Inspection,
-  tls: { certFile: string; keyFile: string },
-  path: DocumentPath,
-): void {
-  checkPemFile(inspection, tls.certFile, [...path, 'certFile'])
-  checkPemFile(inspection, tls.keyFile, [...path, 'keyFile'])
 }

@@ -1,6 +1,7 @@
 import { parseSize } from '@sluice/core'
 import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
+import { checkTlsFiles } from './key-pair-check.js'
 
 /** The traffic log: what its sink needs is there, and a bound leaves room for what is being written. */
 export function checkLog(inspection: Inspection): void {
@@ -56,9 +57,7 @@ function checkSyslog(inspection: Inspection): void {
   const { tls } = inspection.document.log.syslog ?? {}
   if (tls === undefined) return
   const path = ['log', 'syslog', 'tls']
-  for (const key of ['caFile', 'certFile', 'keyFile'] as const) {
-    if (tls[key] !== undefined) checkPemFile(inspection, tls[key], [...path, key])
-  }
+  checkTlsFiles(inspection, tls, path)
   if (isPaired(tls.certFile, tls.keyFile)) return
   inspection.report.add({
     path,

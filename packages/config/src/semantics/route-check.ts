@@ -21,8 +21,19 @@ export function checkRoutes(inspection: Inspection): void {
     checkProxyKeys(inspection, path)
     checkFields(inspection, route, [...path, 'match', 'headers'])
     checkReply(inspection, route, path)
+    checkColons(inspection, route, path)
     if (report.isSound([...path, 'match', 'path'])) checkPaths(inspection, route, path)
   }
+}
+
+/** The notation of other routers is a path here too, and matches nothing that anybody sends. */
+function checkColons({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
+  const name = /^\/(?:.*\/)?:([A-Za-z_]\w*)(?:\/|$)/.exec(match.path ?? '')?.[1]
+  const place = [...path, 'match', 'path']
+  if (name === undefined || report.referencesAt(place) !== null) return
+  const message = `the segment ':${name}' is matched letter by letter`
+  const remedy = `write {${name}} for any segment, and quote the path`
+  report.add({ path: place, severity: 'warning', message, remedy })
 }
 
 function checkUpstream({ whole, report }: Inspection, { upstream }: RouteDocument, path: DocumentPath): void {

@@ -2,8 +2,8 @@ import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { parseTargetUrl } from '../grammar/url.js'
 import type { UpstreamDocument } from '../schema/document.js'
-import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
+import { checkTlsFiles } from './key-pair-check.js'
 
 /** Upstreams: targets that are missing, doubled or never used; settings that contradict each other. */
 export function checkUpstreams(inspection: Inspection): void {
@@ -73,10 +73,7 @@ function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: Docu
   const { tls, targets } = upstream
   if (tls === undefined) return
   const place = [...path, 'tls']
-  for (const key of ['caFile', 'certFile', 'keyFile'] as const) {
-    const file = tls[key]
-    if (file !== undefined) checkPemFile(inspection, file, [...place, key])
-  }
+  checkTlsFiles(inspection, tls, place)
   const { report } = inspection
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined) && report.isSound(place)) {
     const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'

@@ -39,7 +39,7 @@ class Linker {
     this.flaws.push({
       offset: alias.range?.[0] ?? 0,
       message: `the alias '*${alias.source}' has no anchor before it`,
-      remedy: `write &${alias.source} before the value it repeats, or quote the text`,
+      remedy: `if it is a text, quote it: '*${alias.source}'; else write &${alias.source} before the value it repeats`,
     })
   }
 }

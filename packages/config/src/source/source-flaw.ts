@@ -16,6 +16,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: 'remove the tag',
 }
 
+/** `path: /a/{id}` within braces: the parser stumbles over the brace, and its words help nobody. */
+const BRACES: Flaw = {
+  message: 'not valid YAML: a text without quotes ends here, before a { or [',
+  remedy: 'within { } and [ ], quote a text that holds brackets, for example "/orders/{id}"',
+}
+
 /** Codes that leave the structure of the document intact. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'BAD_DQ_ESCAPE',
@@ -36,6 +42,7 @@ export function breakingFlaw(errors: readonly YAMLError[]): SourceFlaw | null {
 }
 
 function flawOf(error: YAMLError): SourceFlaw {
+  if (/^Unexpected flow-(map|seq)-start /.test(error.message)) return { offset: error.pos[0], ...BRACES }
   const message = error.message.replace(/\.$/, '')
   return {
     offset: error.pos[0],

@@ -13,6 +13,7 @@ const TWO_RECORDS: Shipment = {
   bytes: 2 * RECORD.length,
   idOf: (i) => `r-${i}`,
   jsonOf: () => RECORD,
+  copyJson: (_, into, at) => RECORD.copy(into, at),
 }
 const HEADERS = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }
 

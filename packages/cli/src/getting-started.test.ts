@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { formatDiagnostic, loadDocument } from '@sluice/config'
+import { catalog, hashKey, hashPassword } from '@sluice/policies'
+
+const PAGE = readFileSync(new URL('../../../docs/getting-started.md', import.meta.url), 'utf8')
+const DOCUMENTS = [...PAGE.matchAll(/## (\d\..*)\n[\s\S]*?```yaml\n([\s\S]*?)```/g)]
+
+test('each task of the introduction has a document', () => {
+  assert.equal(DOCUMENTS.length, 5)
+})
+
+for (const [, title = '', text = ''] of DOCUMENTS) {
+  test(`the document of '${title}' is valid but for its certificate`, async () => {
+    const hash = await hashPassword('a password')
+    const env = { ACME_KEY_SHA256: hashKey('a key'), LOG_KEY: 'a key of more than sixteen characters' }
+    const readFile = (path: string): string => {
+      if (path.endsWith('.pem')) throw new Error('a reader makes it first')
+      return hash
+    }
+    const result = loadDocument({ text, name: 'gateway.yaml' }, { catalog, env, readFile })
+    const mistakes = result.ok ? result.warnings : result.diagnostics
+    const lines = mistakes.map(formatDiagnostic).filter((line) => !line.includes('a reader makes it first'))
+    assert.deepEqual(lines, [])
+  })
+}

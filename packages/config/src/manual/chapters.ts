@@ -1,0 +1,63 @@
+/** A part of the manual: one place of the document. */
+export interface Chapter {
+  /** The path of the place, as rows of keys show it; its example has the same name. */
+  readonly at: string
+  /** What no description of a key can say. */
+  readonly text: string
+}
+
+/** The chapters in reading order. A key belongs to the chapter with the longest path that it begins with. */
+export const CHAPTERS: readonly Chapter[] = [
+  { at: '', text: 'Only `version` is required. A document that has nothing else answers 404.' },
+  {
+    at: 'listeners[]',
+    text: 'A document without listeners gets one on 127.0.0.1:8080. Certificates are read when a listener opens; to renew them, restart the gateway.',
+  },
+  {
+    at: 'admin',
+    text: '`gw new-key` makes a token and its digest. A `viewer` may look (`gw status`, `gw diff`, `gw routes`, metrics), an `operator` may drain as well, an `admin` may deploy as well.',
+  },
+  {
+    at: 'upstreams',
+    text: '`connections`, `maxPending` and `budget` count for each worker. A connection that did not come about moves to the next target, with any method; see [what is repeated](architecture.md#the-way-of-a-request).',
+  },
+  {
+    at: 'policies[]',
+    text: 'What `with` takes is in [the reference of the policies](reference/policies.md), and what `when` takes in [conditions](conditions.md). A policy that one route uses can be written out there, without being shared.',
+  },
+  {
+    at: 'routes[]',
+    text: 'A route has exactly one of `upstream`, `respond` and `redirect`. Which route wins does not depend on the order: a higher `priority`, then an exact host before `*.example.org` before none, then an exact path before parameters before prefixes (the longest first) before regular expressions before none, then the one that asks for more fields. `gw explain METHOD URL -c FILE` shows the winner and why the others lose.',
+  },
+  {
+    at: 'routes[].match',
+    text: 'Everything that is written must hold. `{`, `}`, `*` at the beginning and `#` mean something in YAML: quote a path such as `"/orders/{id}"` within braces, and a host such as `"*.example.org"` everywhere.',
+  },
+  {
+    at: 'routes[].rewrite',
+    text: 'At most one of `prefix`, `path` and `regex`. `prefix` needs a route whose path ends with `/*`. The query stays.',
+  },
+  { at: 'routes[].respond', text: 'No upstream is asked; policies run before.' },
+  {
+    at: 'routes[].redirect',
+    text: 'What is not written stays as the client sent it; at least one of `scheme`, `host`, `port`, `path` and `prefix`.',
+  },
+  { at: 'routes[].log', text: 'What it means, and where bodies go: [the traffic log](traffic-log.md).' },
+  {
+    at: 'log',
+    text: 'What a record says: [the traffic log](traffic-log.md). What each sink promises: [targets](traffic-log-targets.md).',
+  },
+  { at: 'log.capture', text: 'See [keeping the messages](traffic-log.md#keeping-the-messages).' },
+  { at: 'log.privacy', text: 'See [keeping secrets out of the traffic log](traffic-log-privacy.md).' },
+  {
+    at: 'log.elasticsearch',
+    text: 'See [targets](traffic-log-targets.md) and [searching](traffic-log-search.md).',
+  },
+  { at: 'log.syslog', text: 'See [targets](traffic-log-targets.md).' },
+  { at: 'log.webhook', text: 'See [targets](traffic-log-targets.md).' },
+  { at: 'log.custom', text: 'See [targets](traffic-log-targets.md).' },
+  {
+    at: 'drain',
+    text: 'What SIGTERM and `gw drain` do: readiness answers 503, after `delay` no more connections are taken, what is in flight has `timeout`.',
+  },
+]

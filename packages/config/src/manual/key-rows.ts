@@ -1,0 +1,82 @@
+import type { TSchema } from '@sinclair/typebox'
+import { expectationOf } from '../check/expectation.js'
+import { isMapping } from '../document-path.js'
+
+/** A key of the document, as the manual shows it. */
+export interface KeyRow {
+  /** Where it stands: `[]` is any item of a list, `NAME` any name in a map. */
+  readonly path: string
+  readonly type: string
+  /** As it is written; `required` where the key cannot be left out, empty where absence means something else. */
+  readonly standard: string
+  readonly description: string
+}
+
+/** Every key of a schema with all that is below it, in the order of the schema. */
+export function keyRows(schema: TSchema, path = ''): readonly KeyRow[] {
+  return [
+    ...propertyRows(schema, path),
+    ...branchesOf(schema).flatMap((branch) => keyRows(branch, path)),
+    ...(isMapping(schema['items']) ? keyRows(schema['items'] as TSchema, `${path}[]`) : []),
+    ...mapRows(schema, path),
+  ]
+}
+
+function propertyRows(schema: TSchema, path: string): readonly KeyRow[] {
+  const properties = Object.entries<TSchema>(schema['properties'] ?? {})
+  return properties.flatMap(([key, property]) => {
+    const at = path === '' ? key : `${path}.${key}`
+    const isRequired = (schema['required'] as readonly string[] | undefined)?.includes(key) === true
+    return [rowOf(property, at, isRequired), ...keyRows(property, at)]
+  })
+}
+
+/** A map of scalars has no keys of its own, but its values have a type. */
+function mapRows(schema: TSchema, path: string): readonly KeyRow[] {
+  const values: unknown = schema['additionalProperties']
+  return isMapping(values) ? keyRows(values as TSchema, `${path}.NAME`) : []
+}
+
+function rowOf(schema: TSchema, path: string, isRequired: boolean): KeyRow {
+  const descriptions = [schema, ...branchesOf(schema)].map((some) => some.description ?? '')
+  return {
+    path,
+    type: typeOf(schema),
+    standard: isRequired ? 'required' : standardOf(schema['default']),
+    description: descriptions.find((text) => text !== '') ?? '',
+  }
+}
+
+function branchesOf(schema: TSchema): readonly TSchema[] {
+  return schema['anyOf'] ?? []
+}
+
+/** Without the article that completes a sentence of a diagnostic. */
+function typeOf(schema: TSchema): string {
+  const branches = branchesOf(schema)
+  if (branches.length > 0) return [...new Set(branches.map(typeOf))].join(' or ')
+  const noun = nounOf(schema)
+  return schema['secret'] === true ? `secret ${noun}` : noun
+}
+
+function nounOf(schema: TSchema): string {
+  if (schema['type'] === 'array') return `list of ${itemOf(schema['items'])}`
+  const values: unknown = schema['additionalProperties']
+  if (isMapping(values)) return `map of names to ${itemOf(values)}`
+  const words: unknown = schema['enum']
+  if (Array.isArray(words)) return words.map((word) => `\`${word}\``).join(', ')
+  if (schema['type'] === 'object') return 'mapping'
+  return expectationOf(schema).replace(/^(an?|the) /, '')
+}
+
+function itemOf(schema: unknown): string {
+  const type = isMapping(schema) && Object.keys(schema).length > 0 ? typeOf(schema as TSchema) : 'anything'
+  return type === 'something else' || type === 'secret something else' ? 'anything' : type
+}
+
+/** Mappings are filled key by key, and what is empty need not be told. */
+function standardOf(value: unknown): string {
+  if (value === undefined || value === '') return ''
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return isEmpty ? '' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+}
