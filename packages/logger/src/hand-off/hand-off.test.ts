@@ -13,6 +13,7 @@ function program(misbehave: string): WriterProgram {
     parentPort.on('message', (message) => {
       ${misbehave}
       if (message.kind === 'close') return parentPort.close()
+      if (message.kind === 'lost') return
       const { records, length } = message
       const change = { adopted: 0, indexed: records, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
       parentPort.postMessage({ kind: 'receipt', records, length, ...change, reason: '', problem: '' })

@@ -61,6 +61,8 @@ export class HandOff implements LogSink {
   #spooled = 0
   #kept = 0
   readonly #dropped = new Map<LossReason, number>()
+  /** Of these, what the thread has not heard of. */
+  readonly #untold = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
   readonly #spoolCount: SpoolCount
 
@@ -160,6 +162,12 @@ export class HandOff implements LogSink {
       this.#writer.send(batch)
     }
     this.#sealed.length = 0
+    if (this.#untold.size > 0) this.#tellLosses()
+  }
+
+  #tellLosses(): void {
+    for (const [reason, records] of this.#untold) this.#writer.tell({ kind: 'lost', reason, records })
+    this.#untold.clear()
   }
 
   #settle(receipt: Receipt): void {
@@ -173,7 +181,7 @@ export class HandOff implements LogSink {
     this.#dead += receipt.dead
     this.#spooled += receipt.onDisk
     this.#kept += receipt.inMemory
-    if (reason !== '') this.#drop(dropped, reason, problem)
+    if (reason !== '') this.#count(dropped, reason, problem)
     else if (problem !== '') this.#report.note(0, problem)
     this.#report.tell(false)
   }
@@ -212,7 +220,13 @@ export class HandOff implements LogSink {
     this.#report.tell(true)
   }
 
+  /** Loses records on this side of the thread, which is told of it with the next batch. */
   #drop(records: number, reason: LossReason, cause: string): void {
+    this.#untold.set(reason, (this.#untold.get(reason) ?? 0) + records)
+    this.#count(records, reason, cause)
+  }
+
+  #count(records: number, reason: LossReason, cause: string): void {
     this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + records)
     this.#report.note(records, cause)
     this.#setTimer()

@@ -35,6 +35,11 @@ export class Shipper {
     this.#options = options
   }
 
+  /** Whether the target answered when it was asked last. */
+  get isWorking(): boolean {
+    return this.#outage.failures === 0
+  }
+
   /** Ships what waits, as far as the target's pace allows. Called whenever there may be something to do. */
   pump(): void {
     const allowed = this.#outage.failures > 0 ? 1 : this.#pace.concurrency

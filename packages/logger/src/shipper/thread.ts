@@ -8,6 +8,7 @@ import { lateTarget } from '../target/late-target.js'
 import type { TargetOptions } from '../target/open-target.js'
 import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
+import { Gaps } from './gaps.js'
 import { Shipper } from './shipper.js'
 
 /** What the thread of a shipper is started with. */
@@ -48,11 +49,13 @@ function serve(port: NonNullable<typeof parentPort>): void {
     privacy: rules,
     ...bounds
   } = workerData as ShipperThreadOptions
+  const owner = ownerName(worker)
+  const gaps = new Gaps(owner, worker)
   const tell = (change: Partial<Receipt>): void => {
+    gaps.note(change, Date.now())
     port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
   }
   const privacy = batchPrivacy(rules)
-  const owner = ownerName(worker)
   const before = count[1]!
   const encoded = () => count[0]! - before
   const spool = new Spool({ root: dir, owner, encoded, ...bounds }, tell)
@@ -64,6 +67,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner), tell })
   const timers = [
     setInterval(() => {
+      const gap = shipper.isWorking ? gaps.take(Date.now()) : null
+      if (gap !== null) spool.appendOwn(gap)
       spool.sealDue(performance.now())
       shipper.pump()
     }, SEAL_EVERY_MS),
@@ -81,6 +86,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
       if (problem !== '') tell({ problem })
       spool.append(lines, message)
       shipper.pump()
+      return
+    }
+    if (message.kind === 'lost') {
+      gaps.note({ dropped: message.records, reason: message.reason }, Date.now())
       return
     }
     for (const timer of timers) clearInterval(timer)

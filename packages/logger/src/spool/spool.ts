@@ -72,9 +72,15 @@ export class Spool {
    * @param batch as it was handed over, which is what the receipt answers; the lines may be longer or shorter by now.
    */
   append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
-    this.#append(lines, batch)
+    const { length, records } = batch
+    this.#append(lines, { length, records })
     this.#taken += batch.records
     this.mark()
+  }
+
+  /** Takes in a record of the log's own. */
+  appendOwn(json: string): void {
+    this.#append(Buffer.from(`${json}\n`, 'latin1'), { adopted: 1 })
   }
 
   /** Notes how many records there have been, for whoever takes over. */
@@ -86,8 +92,9 @@ export class Spool {
     }
   }
 
-  #append(lines: Buffer, { length, records }: { readonly length: number; readonly records: number }): void {
-    const account = { length, records }
+  /** @param account what the records are on the incoming side of it. */
+  #append(lines: Buffer, account: Incoming): void {
+    const records = recordsOf(account)
     const frames = framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
@@ -248,12 +255,13 @@ export class Spool {
     return { dir: ownDirectory(root, owner), prefix: owner, first }
   }
 
-  #appendToMemory(frames: Buffer, account: { length: number; records: number }, error: unknown): void {
+  #appendToMemory(frames: Buffer, account: Incoming, error: unknown): void {
+    const records = recordsOf(account)
     const segment = Segment.inMemory(this.#nextPlace())
-    segment.append(frames, account.records)
+    segment.append(frames, records)
     this.#count(segment, frames.length)
     this.#waiting.push(segment)
-    this.#tell({ ...account, inMemory: account.records, problem: memoryText(error) })
+    this.#tell({ ...account, inMemory: records, problem: memoryText(error) })
     this.#boundMemory()
   }
 
@@ -300,4 +308,11 @@ export class Spool {
 
 function memoryText(error: unknown): string {
   return `the spool's disk takes nothing, records wait in memory: ${(error as Error).message}`
+}
+
+/** Records of a batch, or the log's own. */
+type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
+
+function recordsOf(account: Incoming): number {
+  return 'adopted' in account ? account.adopted : account.records
 }

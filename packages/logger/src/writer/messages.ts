@@ -32,8 +32,15 @@ export interface Batch {
   readonly records: number
 }
 
+/** Records that were lost before they could be handed over. */
+export interface Lost {
+  readonly kind: 'lost'
+  readonly records: number
+  readonly reason: LossReason
+}
+
 /** What the writer's thread is told. */
-export type ToWriter = Batch | { readonly kind: 'close'; readonly deadlineMs: number }
+export type ToWriter = Batch | Lost | { readonly kind: 'close'; readonly deadlineMs: number }
 
 /**
  * What became of records since the last receipt. A thread answers every batch with one, in order, and sends others when

@@ -28,6 +28,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
       port.postMessage({ ...NO_CHANGE, ...account } satisfies Receipt)
       return
     }
+    // What was lost stands in the account; files have no gap records.
+    if (message.kind === 'lost') return
     clearInterval(touching)
     writer.finish()
     port.close()

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Batch, Receipt, ToWriter } from './messages.js'
+import type { Batch, Lost, Receipt, ToWriter } from './messages.js'
 
 /** A dead thread is replaced once in this time at most, ms. */
 const RESTART_EVERY_MS = 1000
@@ -58,6 +58,11 @@ export class WriterThread {
   /** Hands a batch over; its buffer is not usable afterwards. Only while `isUp`. */
   send(batch: Batch): void {
     this.#worker?.postMessage(batch satisfies ToWriter, [batch.buffer])
+  }
+
+  /** Says something that is not answered. Only while `isUp`. */
+  tell(message: Lost): void {
+    this.#worker?.postMessage(message satisfies ToWriter)
   }
 
   /** Lets the thread finish what it was sent; resolves when it has ended, after `deadlineMs` at the latest. */

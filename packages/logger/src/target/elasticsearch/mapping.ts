@@ -79,6 +79,6 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),
     privacy: group({ rules: keyword, detected: keyword, failed: keyword }),
-    log: group({ reason: keyword, dropped: long, reasons: fields }),
+    log: group({ reason: keyword, dropped: long, reasons: fields, since: { type: 'date' } }),
   },
 }

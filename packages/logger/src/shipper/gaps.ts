@@ -1,0 +1,53 @@
+import { hostname } from 'node:os'
+import type { Receipt } from '../writer/messages.js'
+
+/** A gap is told when nothing was lost for this time, and not more often than that, ms. */
+const QUIET_MS = 2000
+const EVERY_MS = 10_000
+
+/**
+ * What was lost since the last word about it. Once the log works again, one record tells of the gap, among the others:
+ * `{"@timestamp","id","event":{"kind":"gap"},"gw","route":"-","result":"error","log":{"dropped","reasons","since"}}`.
+ */
+export class Gaps {
+  readonly #owner: string
+  readonly #worker: number
+  readonly #reasons = new Map<string, number>()
+  #since = 0
+  #lastLostMs = 0
+  #toldMs = 0
+  #count = 0
+
+  constructor(owner: string, worker: number) {
+    this.#owner = owner
+    this.#worker = worker
+  }
+
+  /** Takes note of what a change of the account says is lost. */
+  note({ dropped = 0, reason = '' }: Partial<Receipt>, nowMs: number): void {
+    if (dropped === 0) return
+    if (this.#reasons.size === 0) this.#since = nowMs
+    this.#lastLostMs = nowMs
+    this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + dropped)
+  }
+
+  /** The record of the gap, when there was one and it is over; null otherwise. */
+  take(nowMs: number): string | null {
+    if (this.#reasons.size === 0 || nowMs - this.#lastLostMs < QUIET_MS || nowMs - this.#toldMs < EVERY_MS) {
+      return null
+    }
+    const reasons = Object.fromEntries(this.#reasons)
+    const dropped = [...this.#reasons.values()].reduce((sum, count) => sum + count, 0)
+    this.#reasons.clear()
+    this.#toldMs = nowMs
+    return JSON.stringify({
+      '@timestamp': new Date(nowMs).toISOString(),
+      id: `${this.#owner}-gap-${++this.#count}`,
+      event: { kind: 'gap' },
+      gw: { pod: hostname(), worker: this.#worker },
+      route: '-',
+      result: 'error',
+      log: { dropped, reasons, since: new Date(this.#since).toISOString() },
+    })
+  }
+}
