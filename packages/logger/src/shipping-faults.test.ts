@@ -134,7 +134,11 @@ test('a spool at its bound drops the oldest, and the account says how many', { s
     node.resume()
   }
   const gaps = async (): Promise<number> => countIn('logs-full', { term: { 'event.kind': 'gap' } })
-  await until(async () => (await gaps()) === 1, 'what is left is shipped, and a record tells of the rest', 120_000)
+  await until(
+    async () => (await gaps()) === 1,
+    'what is left is shipped, and a record tells of the rest',
+    120_000,
+  )
   await until(() => sink.identity().onDisk === 0, 'the account is settled')
   const { received, indexed, dropped, droppedBy } = sink.identity()
   assertIdentity(sink.identity())
