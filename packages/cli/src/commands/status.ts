@@ -66,8 +66,17 @@ function summary(part: AnswerPart): string[] {
     ...part
       .parts('listeners')
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
+    logSummary(part),
     ...part.texts('warnings').map((warning) => `warning: ${warning}`),
   ].map(visibleText)
+}
+
+/** What has become of the records of the living workers; a log that waits for its target shows here. */
+function logSummary(part: AnswerPart): string {
+  const logs = part.parts('workers').map((worker) => worker.part('log'))
+  const sum = (name: string): number => logs.reduce((total, log) => total + log.number(name), 0)
+  const waiting = sum('onDisk') + sum('inMemory')
+  return `traffic log: ${sum('received')} received, ${sum('indexed')} delivered, ${waiting} waiting, ${sum('dead')} refused, ${sum('dropped')} lost`
 }
 
 function workerRow(worker: AnswerPart): (string | number)[] {
