@@ -14,10 +14,11 @@ export class Home {
     this.#dir = ownDirectory(root, owner)
     this.#lock = new OwnerLock(root, owner)
     try {
-      this.mark = new Mark(root, owner)
       // Behind the lock: a directory without one belongs to nobody.
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+      this.mark = new Mark(root, owner)
     } catch (error) {
+      removeEmpty(this.#dir)
       this.#lock.release()
       throw error
     }

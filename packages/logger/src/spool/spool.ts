@@ -233,11 +233,8 @@ export class Spool {
     if (this.#open !== null) return this.#open
     const place = this.#nextPlace()
     this.#openedMono = performance.now()
-    if (this.#home === null) {
-      this.#open = Segment.inMemory(place)
-      return this.#open
-    }
     try {
+      if (this.#home === null) throw new Error('its directory cannot be made')
       mkdirSync(place.dir, { recursive: true, mode: 0o700 })
       this.#open = Segment.create(place)
     } catch (error) {
