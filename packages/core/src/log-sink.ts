@@ -35,6 +35,8 @@ export const EMPTY_LOG: LogIdentity = {
 
 /** The receiving end of the traffic log in a worker. */
 export interface LogSink {
+  /** Resolves when what is handed over is accounted for even if the process is killed, or after a bound of its own. */
+  readonly opened: Promise<void>
   /** Takes one finished exchange. Never waits, never throws; when full it drops and counts. */
   record(x: Exchange): void
   identity(): LogIdentity

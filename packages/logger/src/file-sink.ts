@@ -46,7 +46,7 @@ export function openFileSink(options: FileSinkOptions): LogSink {
     handOffMs: options.handOffMs ?? HAND_OFF_MS,
     maxRecordBytes: segmentBytes,
     onProblem: options.onProblem ?? ignore,
-    spoolCount: null,
+    spool: null,
   })
 }
 

@@ -1,11 +1,13 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import { HandOff, newSpoolCount } from './hand-off/hand-off.js'
+import { HandOff } from './hand-off/hand-off.js'
 import { checkedPrivacy } from './privacy/checked-privacy.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
+import { HomeWatch } from './spool/home-watch.js'
+import { ownerName } from './spool/owner-name.js'
 import type { TargetOptions } from './target/open-target.js'
 import { makeWritable } from './writable-dir.js'
 
@@ -35,10 +37,11 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
   const { spool, target, worker } = options
   const dir = resolve(spool.dir)
   makeWritable(dir, 'the log spool', 'choose another spool.dir')
-  const spoolCount = newSpoolCount()
+  const watch = new HomeWatch(dir, ownerName(worker))
   const thread: ShipperThreadOptions = {
     dir,
-    count: spoolCount,
+    count: watch.count,
+    firstOwner: watch.owner,
     worker,
     target,
     whenFull: spool.whenFull,
@@ -53,6 +56,6 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     handOffMs: options.handOffMs ?? HAND_OFF_MS,
     maxRecordBytes: MAX_RECORD_BYTES,
     onProblem: options.onProblem ?? (() => {}),
-    spoolCount,
+    spool: watch,
   })
 }

@@ -101,6 +101,7 @@ class WorkerDataPlane implements DataPlane {
     let sink: LogSink | null = null
     try {
       sink = this.#openSink(plan)
+      await sink?.opened
       for (const listener of plan.listeners) {
         if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
       }

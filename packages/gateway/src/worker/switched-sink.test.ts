@@ -8,6 +8,7 @@ function slowSink() {
   let finish: (() => void) | null = null
   const sink: LogSink & { written: boolean } = {
     written: false,
+    opened: Promise.resolve(),
     record: () => {},
     identity: () =>
       sink.written ? { ...EMPTY_LOG, received: 1, indexed: 1 } : { ...EMPTY_LOG, received: 1, inMemory: 1 },

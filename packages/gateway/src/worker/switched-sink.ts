@@ -11,6 +11,10 @@ export class SwitchedSink implements LogSink {
     this.#current = first
   }
 
+  get opened(): Promise<void> {
+    return this.#current.opened
+  }
+
   record(x: Exchange): void {
     this.#current.record(x)
   }

@@ -29,7 +29,7 @@ function open(t: TestContext, writer: WriterProgram, changes: Partial<HandOffOpt
     program: writer,
     ...{ queueBytes: 1_000_000, handOffMs: 1, maxRecordBytes: 100_000 },
     onProblem: (message) => problems.push(message),
-    spoolCount: null,
+    spool: null,
     ...changes,
   })
   t.after(() => sink.close(100))

@@ -18,19 +18,30 @@ export interface HandOffOptions {
   readonly maxRecordBytes: number
   readonly onProblem: (message: string) => void
   /** What the thread keeps in a spool that others can take over; null for a sink without one. */
-  readonly spoolCount: SpoolCount | null
+  readonly spool: SpoolWatch | null
+}
+
+/** What is known of a spool outside of its thread. */
+export interface SpoolWatch {
+  readonly count: SpoolCount
+  /** Brings the number of records encoded so far to where it outlives this process. Does not throw. */
+  note(encoded: number): void
+  close(): void
 }
 
 /**
- * Shared with the thread of a spool, so that it can keep on disk how many records there have been: the number of those
- * that the request path has encoded, and how many of them were not this thread's.
+ * Shared with the thread of a spool: the number of records that the request path has encoded, how many of them were not
+ * this thread's, and how many threads there have been.
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
 /** The count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
-  return new Float64Array(new SharedArrayBuffer(16))
+  return new Float64Array(new SharedArrayBuffer(24))
 }
+
+/** Longest wait for the thread of a spool to begin, ms; a gateway that starts must not hang on its log. */
+const OPENING_MS = 5000
 
 /**
  * The sink of a worker. The request path encodes a record into a batch; batches go to the writer's thread, which
@@ -42,6 +53,8 @@ export function newSpoolCount(): SpoolCount {
  * Batches stay sealed here only while there is no thread. Every record is counted where it is, at every moment.
  */
 export class HandOff implements LogSink {
+  readonly opened: Promise<void>
+  #tellOpened: () => void = () => {}
   readonly #options: HandOffOptions
   readonly #writer: WriterThread
   readonly #report: ProblemReport
@@ -69,7 +82,8 @@ export class HandOff implements LogSink {
   constructor(options: HandOffOptions) {
     this.#options = options
     // Counting into a place of its own costs less than asking whether there is one.
-    this.#spoolCount = options.spoolCount ?? newSpoolCount()
+    this.#spoolCount = options.spool?.count ?? newSpoolCount()
+    this.opened = options.spool === null ? Promise.resolve() : this.#opening()
     this.#report = new ProblemReport(options.onProblem)
     this.#writer = new WriterThread(options.program, {
       onReceipt: (receipt) => this.#settle(receipt),
@@ -79,6 +93,16 @@ export class HandOff implements LogSink {
     this.#timer = setTimeout(() => this.#tick(), options.handOffMs)
     this.#timer.unref()
     this.#writer.start()
+  }
+
+  #opening(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, OPENING_MS)
+      this.#tellOpened = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   record(x: Exchange): void {
@@ -113,7 +137,7 @@ export class HandOff implements LogSink {
       droppedBy: Object.fromEntries(this.#dropped),
       onDisk: this.#spooled,
       inMemory: this.#held + this.#kept,
-      inherited: this.#options.spoolCount === null ? 0 : this.#spooled + this.#held + this.#kept,
+      inherited: this.#options.spool === null ? 0 : this.#spooled + this.#held + this.#kept,
     }
   }
 
@@ -171,6 +195,7 @@ export class HandOff implements LogSink {
   }
 
   #settle(receipt: Receipt): void {
+    this.#tellOpened()
     const { records, length, dropped, reason, problem } = receipt
     this.#sent -= records
     this.#sentBytes -= length
@@ -210,6 +235,7 @@ export class HandOff implements LogSink {
     this.#writer.start()
     this.#flush()
     await this.#writer.close(deadlineMs)
+    this.#options.spool?.close()
     const left = this.#held + this.#kept
     if (left > 0) this.#drop(left, 'close_deadline', `not written within ${deadlineMs} ms of closing`)
     this.#held = 0
@@ -241,6 +267,8 @@ export class HandOff implements LogSink {
 
   #tick(): void {
     this.#isTimerSet = false
+    // Before the batch is on its way, and whether or not there is a thread that will count it.
+    this.#options.spool?.note(this.#spoolCount[0]!)
     this.#flush()
     this.#report.tell(false)
     if (this.#report.isPending) this.#setTimer()

@@ -48,7 +48,15 @@ function bench(t: TestContext, answer: Answer) {
     },
   }
   const spool = new Spool(
-    { root, owner, encoded: () => account.received, maxBytes: 1e9, shareBytes: 1e9, whenFull: 'drop-oldest' },
+    {
+      root,
+      owner,
+      encoded: () => account.received,
+      isHomeMade: false,
+      maxBytes: 1e9,
+      shareBytes: 1e9,
+      whenFull: 'drop-oldest',
+    },
     tell,
   )
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner), tell })

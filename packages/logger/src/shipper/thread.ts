@@ -21,6 +21,8 @@ export interface ShipperThreadOptions {
   readonly whenFull: 'drop-oldest' | 'drop-newest'
   /** What the request path has encoded, and how much of it other threads had. */
   readonly count: SpoolCount
+  /** The name and home that the first thread of the sink finds made; null: it makes its own, as later threads do. */
+  readonly firstOwner: string | null
   /** The worker's index, for the ids of records. */
   readonly worker: number
   readonly target: TargetOptions
@@ -46,10 +48,12 @@ function serve(port: NonNullable<typeof parentPort>): void {
     dir,
     worker,
     count,
+    firstOwner,
     privacy: rules,
     ...bounds
   } = workerData as ShipperThreadOptions
-  const owner = ownerName(worker)
+  const isHomeMade = count[2]!++ === 0 && firstOwner !== null
+  const owner = isHomeMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
   const tell = (change: Partial<Receipt>): void => {
     gaps.note(change, Date.now())
@@ -58,7 +62,9 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const privacy = batchPrivacy(rules)
   const before = count[1]!
   const encoded = () => count[0]! - before
-  const spool = new Spool({ root: dir, owner, encoded, ...bounds }, tell)
+  const spool = new Spool({ root: dir, owner, encoded, isHomeMade, ...bounds }, tell)
+  // From here on every record that is lost by a kill is counted by whoever comes next.
+  tell({})
   // A client takes its time to load, and records must not wait for that before they are on disk.
   const target = lateTarget(async () => {
     const { openTarget } = await import('../target/open-target.js')

@@ -9,14 +9,14 @@ export class Home {
   readonly #lock: OwnerLock
   readonly mark: Mark
 
-  /** @throws the file system's error; nothing is left behind then. */
-  constructor(root: string, owner: string) {
+  /** @param isMade another thread of this process has made it. @throws the file system's error; nothing is left then. */
+  constructor(root: string, owner: string, isMade = false) {
     this.#dir = ownDirectory(root, owner)
-    this.#lock = new OwnerLock(root, owner)
+    this.#lock = new OwnerLock(root, owner, isMade)
     try {
       // Behind the lock: a directory without one belongs to nobody.
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-      this.mark = new Mark(root, owner)
+      this.mark = new Mark(root, owner, isMade)
     } catch (error) {
       removeEmpty(this.#dir)
       this.#lock.release()

@@ -21,10 +21,10 @@ interface Owner {
 export class OwnerLock {
   readonly #path: string
 
-  /** @throws the file system's error. */
-  constructor(root: string, name: string) {
+  /** @param isMade this process has it already. @throws the file system's error. */
+  constructor(root: string, name: string, isMade: boolean) {
     this.#path = lockPath(root, name)
-    this.#write()
+    if (!isMade) this.#write()
   }
 
   /** Shows that the owner lives, also when somebody has removed the lock. @throws the file system's error. */

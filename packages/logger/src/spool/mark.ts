@@ -2,27 +2,40 @@ import { closeSync, openSync, readFileSync, rmSync, unlinkSync, writeSync } from
 import { join } from 'node:path'
 
 /**
- * How far an owner has come, kept beside its lock: records that the request path has encoded, and of these, records
- * that are in the spool. Both are numbers of 8 bytes, little-endian. The page cache outlives a process that is killed,
- * so whoever takes over can tell how many records died with it.
+ * How far an owner has come, kept beside its lock in three numbers of 8 bytes, little-endian: records that the request
+ * path has encoded, of these the records that are in the spool, and the first once more, as the request path itself has
+ * counted. The page cache outlives a process that is killed, so whoever takes over can tell how many records died.
  */
 export class Mark {
   readonly #path: string
   readonly #fd: number
   readonly #bytes = Buffer.alloc(16)
+  readonly #own = Buffer.alloc(8)
 
-  /** @throws the file system's error. */
-  constructor(root: string, owner: string) {
+  /** @param isMade the file is there already. @throws the file system's error. */
+  constructor(root: string, owner: string, isMade: boolean) {
     this.#path = markPath(root, owner)
-    this.#fd = openSync(this.#path, 'wx', 0o600)
+    this.#fd = openSync(this.#path, isMade ? 'r+' : 'wx', 0o600)
   }
 
-  /** Writes both numbers, unless they are as before. @throws the file system's error. */
+  /** Writes the first two numbers, unless they are as before. @throws the file system's error. */
   set(received: number, spooled: number): void {
     if (this.#bytes.readDoubleLE(0) === received && this.#bytes.readDoubleLE(8) === spooled) return
     this.#bytes.writeDoubleLE(received, 0)
     this.#bytes.writeDoubleLE(spooled, 8)
     writeSync(this.#fd, this.#bytes, 0, 16, 0)
+  }
+
+  /** Writes the third number: the owner's thread may be late, or not have begun. @throws the file system's error. */
+  setEncoded(received: number): void {
+    if (this.#own.readDoubleLE(0) === received) return
+    this.#own.writeDoubleLE(received, 0)
+    writeSync(this.#fd, this.#own, 0, 8, 16)
+  }
+
+  /** Lets go of the file; it stays. */
+  close(): void {
+    closeSync(this.#fd)
   }
 
   /** All is accounted for: there is nothing to tell. */
@@ -39,8 +52,8 @@ export function takeLost(root: string, owner: string): number {
     const bytes = readFileSync(path)
     // Of several that come at the same time, one succeeds.
     unlinkSync(path)
-    if (bytes.length < 16) return 0
-    const lost = bytes.readDoubleLE(0) - bytes.readDoubleLE(8)
+    const numberAt = (at: number): number => (bytes.length < at + 8 ? 0 : bytes.readDoubleLE(at))
+    const lost = Math.max(numberAt(0), numberAt(16)) - numberAt(8)
     return lost > 0 && Number.isSafeInteger(lost) ? lost : 0
   } catch {
     // An owner that has let go has none.

@@ -40,7 +40,7 @@ class Ledger {
 function open(root: string, changes: Partial<SpoolOptions> = {}) {
   const ledger = new Ledger()
   const options: SpoolOptions = {
-    ...{ root, owner: ownerName(1), encoded: () => ledger.account.received },
+    ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isHomeMade: false },
     ...{ maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' as const },
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,

@@ -10,6 +10,8 @@ import { Segment, type SegmentPlace } from './segment.js'
 export interface SpoolOptions extends RoomOptions {
   /** Records that the request path has encoded so far. */
   readonly encoded: () => number
+  /** The owner's home is there: it was made before this thread began. */
+  readonly isHomeMade: boolean
 }
 
 /** Tells what has changed in the log's account. */
@@ -223,7 +225,7 @@ export class Spool {
   #settleIn(): void {
     const { root, owner } = this.#options
     try {
-      this.#home = new Home(root, owner)
+      this.#home = new Home(root, owner, this.#options.isHomeMade)
     } catch (error) {
       this.#tell({ problem: memoryText(error) })
     }

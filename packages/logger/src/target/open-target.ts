@@ -1,12 +1,8 @@
 import type { CustomOptions } from './custom/options.js'
-import { CustomTarget } from './custom/target.js'
-import { type ElasticsearchOptions, ElasticsearchTarget } from './elasticsearch/target.js'
-import { StdoutTarget } from './stdout/target.js'
+import type { ElasticsearchOptions } from './elasticsearch/target.js'
 import type { SyslogOptions } from './syslog/options.js'
-import { SyslogTarget } from './syslog/target.js'
 import type { LogTarget, TellProblem } from './target.js'
 import type { WebhookOptions } from './webhook/options.js'
-import { WebhookTarget } from './webhook/target.js'
 
 /** What each kind of target is opened with. */
 interface OptionsByKind {
@@ -23,15 +19,19 @@ type OptionsOf<K extends Kind> = { readonly kind: K } & OptionsByKind[K]
 /** A target by its kind; plain data, so that it can be handed to a thread. */
 export type TargetOptions = { [K in Kind]: OptionsOf<K> }[Kind]
 
-const OPENERS: { readonly [K in Kind]: (options: OptionsByKind[K], tell: TellProblem) => LogTarget } = {
-  elasticsearch: (options, tell) => new ElasticsearchTarget(options, tell),
-  stdout: () => new StdoutTarget(),
-  syslog: (options) => new SyslogTarget(options),
-  webhook: (options) => new WebhookTarget(options),
-  custom: (options, tell) => new CustomTarget(options, tell),
+type Opener<K extends Kind> = (options: OptionsByKind[K], tell: TellProblem) => Promise<LogTarget>
+
+/** Each loads only what it needs: the client of Elasticsearch alone takes some 100 ms. */
+const OPENERS: { readonly [K in Kind]: Opener<K> } = {
+  elasticsearch: async (options, tell) =>
+    new (await import('./elasticsearch/target.js')).ElasticsearchTarget(options, tell),
+  stdout: async () => new (await import('./stdout/target.js')).StdoutTarget(),
+  syslog: async (options) => new (await import('./syslog/target.js')).SyslogTarget(options),
+  webhook: async (options) => new (await import('./webhook/target.js')).WebhookTarget(options),
+  custom: async (options, tell) => new (await import('./custom/target.js')).CustomTarget(options, tell),
 }
 
-/** Opens a target; nothing is sent yet. @throws Error when its options cannot be used. */
-export function openTarget<K extends Kind>(options: OptionsOf<K>, tell: TellProblem): LogTarget {
+/** Opens a target; nothing is sent yet. Rejects when its options cannot be used. */
+export function openTarget<K extends Kind>(options: OptionsOf<K>, tell: TellProblem): Promise<LogTarget> {
   return OPENERS[options.kind](options, tell)
 }

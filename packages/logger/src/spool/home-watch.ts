@@ -1,0 +1,40 @@
+import { newSpoolCount, type SpoolWatch } from '../hand-off/hand-off.js'
+import { Home } from './home.js'
+
+/**
+ * Makes an owner's home before its thread begins, and notes there how many records there have been: a thread that starts,
+ * or is late, does not do so itself, and a process may be killed at any moment.
+ */
+export class HomeWatch implements SpoolWatch {
+  readonly count = newSpoolCount()
+  /** Null when the home cannot be made; the thread tries again, and tells. */
+  readonly owner: string | null
+  readonly #home: Home | null
+
+  constructor(root: string, owner: string) {
+    this.#home = homeAt(root, owner)
+    this.owner = this.#home === null ? null : owner
+  }
+
+  note(encoded: number): void {
+    // A thread that came later has a home of its own, and the first one's count is closed.
+    if (this.count[2]! > 1) return
+    try {
+      this.#home?.mark.setEncoded(encoded)
+    } catch {
+      // The count of what a kill loses is worth a try, and no more; a disk that takes nothing is told by the thread.
+    }
+  }
+
+  close(): void {
+    this.#home?.mark.close()
+  }
+}
+
+function homeAt(root: string, owner: string): Home | null {
+  try {
+    return new Home(root, owner)
+  } catch {
+    return null
+  }
+}
