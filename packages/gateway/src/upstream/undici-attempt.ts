@@ -1,21 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
-import { failureOf } from './failure.js'
+import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
-
-/** 1xx responses in front of one final response; a target that sends more is cut off. */
-const MAX_INFORMATIONAL = 16
-
-const TOO_MANY_INFORMATIONAL: Failure = {
-  code: 'GW_UPSTREAM_INVALID',
-  detail: 'the target sent too many informational responses',
-  phase: 'exchange',
-}
-const BAD_STATUS: Failure = {
-  code: 'GW_UPSTREAM_INVALID',
-  detail: 'the status of the response is out of range',
-  phase: 'exchange',
-}
 
 /** Whom an attempt gives its place among the connections back to. */
 export interface PlaceOwner {
@@ -71,8 +57,10 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (this.#isOver) return true
+    // Nobody asked for a switch of protocols; undici lets one pass that names no protocol.
+    if (status === 101) return this.#fail(FAILURES.invalid)
     if (status < 200) return this.#onInformational()
-    if (status > 599) return this.#fail(BAD_STATUS)
+    if (status > 599) return this.#fail(FAILURES.badStatus)
     this.#status = status
     this.#resume = resume
     this.#observer.onHead(status, toHeaderList(raw))
@@ -100,7 +88,7 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
 
   #onInformational(): boolean {
     this.#informational++
-    return this.#informational > MAX_INFORMATIONAL ? this.#fail(TOO_MANY_INFORMATIONAL) : true
+    return this.#informational > MAX_INFORMATIONAL ? this.#fail(FAILURES.tooManyInformational) : true
   }
 
   #freePlace(): void {
