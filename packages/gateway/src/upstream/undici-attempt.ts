@@ -61,9 +61,11 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
     if (status === 101) return this.#fail(FAILURES.invalid)
     if (status < 200) return this.#onInformational()
     if (status > 599) return this.#fail(FAILURES.badStatus)
+    const headers = toHeaderList(raw)
+    if (hasForeignCoding(headers)) return this.#fail(FAILURES.invalid)
     this.#status = status
     this.#resume = resume
-    this.#observer.onHead(status, toHeaderList(raw))
+    this.#observer.onHead(status, headers)
     return !this.#isPaused
   }
 
@@ -82,8 +84,12 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
     this.#freePlace()
     if (this.#isOver) return
     // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
-    if (isLengthMismatch(error) && (this.#isHead || this.#status === 304 || this.#status === 204)) this.#end()
+    if (isLengthMismatch(error) && this.#isBodiless()) this.#end()
     else this.#fail(failureOf(error))
+  }
+
+  #isBodiless(): boolean {
+    return this.#status === 304 || this.#status === 204 || (this.#isHead && this.#status !== 0)
   }
 
   #onInformational(): boolean {
@@ -113,6 +119,19 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
 
 function isLengthMismatch(error: Error): boolean {
   return 'code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+}
+
+/**
+ * Whether a body is coded for this connection in another way than by chunks: the coding would be lost on the way to the
+ * client, and with it the meaning of the body.
+ */
+function hasForeignCoding(headers: readonly string[]): boolean {
+  let codings = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'transfer-encoding') continue
+    if (++codings > 1 || headers[i + 1]!.trim().toLowerCase() !== 'chunked') return true
+  }
+  return false
 }
 
 /** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */
