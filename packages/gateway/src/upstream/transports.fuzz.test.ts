@@ -186,6 +186,21 @@ test('undici takes HTTP/2.0 and 0.9 for versions of this protocol, the wire does
   }
 })
 
+test('undici takes long lengths and endless chunk extensions, the wire does not', async (t) => {
+  const script = new Script()
+  const [undici, wire] = await transports(t, script)
+  const long = {
+    'Content-Length: 0000000000000005\r\n\r\nhello': 0,
+    [`Transfer-Encoding: chunked\r\n\r\n5;${'x'.repeat(5000)}\r\nhello\r\n0\r\n\r\n`]: 200,
+  }
+  for (const [text, status] of Object.entries(long)) {
+    script.pieces = [Buffer.from(`HTTP/1.1 200 OK\r\n${text}`)]
+    assert.equal((await tell(undici, 'GET')).body, 'hello')
+    const story = await tell(wire, 'GET')
+    assert.deepEqual([story.end, story.code, story.status], ['failed', 'GW_UPSTREAM_INVALID', status])
+  }
+})
+
 for (const method of ['GET', 'HEAD', 'POST']) {
   test(`both transports tell the same of a response to ${method}`, async (t) => {
     const script = new Script()

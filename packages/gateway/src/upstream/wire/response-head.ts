@@ -55,6 +55,7 @@ export class ResponseHead {
   #earlier = ''
   #text = ''
   readonly #marks: number[] = []
+  #marked = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -77,7 +78,7 @@ export class ResponseHead {
     this.#before = 0
     this.#earlier = ''
     this.#text = ''
-    this.#marks.length = 0
+    this.#marked = 0
   }
 
   /** Reads on. Answers the place behind the head, or MORE, BROKEN or TOO_LARGE. */
@@ -98,7 +99,7 @@ export class ResponseHead {
     const text = this.#text
     const marks = this.#marks
     const list: string[] = []
-    for (let i = 0; i < marks.length; i += 4) {
+    for (let i = 0; i < this.#marked; i += 4) {
       const from = marks[i + 2]!
       list.push(
         text.substring(marks[i]!, marks[i + 1]!).toLowerCase(),
@@ -174,6 +175,7 @@ export class ResponseHead {
   #scanFields(bytes: Buffer, from: number, to: number, shift: number): number {
     const marks = this.#marks
     let state = this.#state
+    let marked = this.#marked
     for (let at = from; at < to; at++) {
       switch (state) {
         case FIELD_START:
@@ -182,19 +184,19 @@ export class ResponseHead {
             break
           }
           if (TOKEN_BYTES[bytes[at]!] !== 1) return BROKEN
-          marks.push(at + shift)
+          marks[marked++] = at + shift
           state = NAME
           break
         case NAME:
           while (at < to && TOKEN_BYTES[bytes[at]!] === 1) at++
           if (at === to) break
           if (bytes[at] !== COLON) return BROKEN
-          marks.push(at + shift)
+          marks[marked++] = at + shift
           state = BEFORE_VALUE
           break
         case BEFORE_VALUE:
           if (bytes[at] === SPACE || bytes[at] === TAB) break
-          marks.push(at + shift)
+          marks[marked++] = at + shift
           state = VALUE
           at--
           break
@@ -202,7 +204,7 @@ export class ResponseHead {
           while (at < to && VALUE_BYTES[bytes[at]!] === 1) at++
           if (at === to) break
           if (bytes[at] !== CR) return BROKEN
-          marks.push(at + shift)
+          marks[marked++] = at + shift
           state = VALUE_LF
           break
         case VALUE_LF:
@@ -210,10 +212,12 @@ export class ResponseHead {
           state = FIELD_START
           break
         default:
+          this.#marked = marked
           return bytes[at] === LF ? at + 1 : BROKEN
       }
     }
     this.#state = state
+    this.#marked = marked
     return MORE
   }
 }
