@@ -122,6 +122,22 @@ function conform(transport: TransportName): void {
     for (let i = 0; i < 3; i++) assert.match((await sendRaw(gateway.port, [GET])).text, /good$/)
   })
 
+  test('bytes that come on an idle connection never become the answer to the next request', async (t) => {
+    let poisoned = 0
+    const good = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
+    const origin = await rawOrigin(
+      t,
+      answering(good, (socket) => {
+        setTimeout(() => socket.write(good.replace('good', 'evil'), () => poisoned++), 5)
+      }),
+    )
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    for (let i = 1; i <= 20; i++) {
+      assert.match((await sendRaw(gateway.port, [GET])).text, /good$/)
+      await until(() => poisoned === i)
+    }
+  })
+
   test('bytes from 0x80 on in response fields arrive unchanged', async (t) => {
     const origin = await rawOrigin(
       t,
