@@ -37,7 +37,7 @@ export function startPeer(dir: string, port: number, originPort: number): Promis
   return startNginx({ name: 'nginx', dir, port, cpu: PROXY_CPU }, servers)
 }
 
-/** The gateway with one worker; `/set` carries the header policy both ways. No traffic log unless `log` says so. */
+/** The gateway with one worker; `/set` carries the header policy both ways, `/undici` goes over the general transport. No traffic log unless `log` says so. */
 export function startGateway(
   dir: string,
   port: number,
@@ -53,8 +53,11 @@ export function startGateway(
 listeners: [{ address: "127.0.0.1:${port}" }]
 admin: { address: "127.0.0.1:${port + ADMIN_PORT_OFFSET}" }
 workers: 1
-upstreams: { origin: { targets: ["http://127.0.0.1:${originPort}"] } }
+upstreams:
+  origin: { targets: ["http://127.0.0.1:${originPort}"] }
+  general: { targets: ["http://127.0.0.1:${originPort}"], transport: undici }
 routes:
+  - { id: undici, match: { path: /undici }, upstream: general }
   - { id: plain, match: { path: /* }, upstream: origin }
   - { id: set, match: { path: /set }, upstream: origin, policies: ${policy} }
 log: ${log}

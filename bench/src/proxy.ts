@@ -13,6 +13,7 @@ import { type Round, runRound, type Scenario } from './round.js'
  */
 const SCENARIOS: readonly Scenario[] = [
   { name: 'GET', path: '/', bodyBytes: 0 },
+  { name: 'GET over undici', path: '/undici', bodyBytes: 0 },
   { name: 'POST 1 KB', path: '/', bodyBytes: 1024 },
   { name: 'POST 5 KB', path: '/', bodyBytes: 5120 },
 ]

@@ -45,12 +45,6 @@ export const UNAVAILABLE: readonly Unavailable[] = [
     what: 'active health checking',
     remedy: 'remove health; give a target role: failover to have a replacement',
   },
-  {
-    path: ['upstreams', '*', 'transport'],
-    values: ['wire'],
-    what: "the transport 'wire'",
-    remedy: 'write transport: auto',
-  },
   { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
   { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]

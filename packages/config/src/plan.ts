@@ -96,7 +96,8 @@ export interface UpstreamPlan {
   readonly timeouts: TimeoutsPlan
   readonly retry: { readonly attempts: number; readonly budget: number }
   readonly tls: UpstreamTlsPlan | null
-  readonly transport: 'auto' | 'undici'
+  /** `auto`: `wire` for http targets, `undici` for https. */
+  readonly transport: 'auto' | 'wire' | 'undici'
   /** Largest response head accepted. */
   readonly maxHeaderBytes: number
 }

@@ -18,7 +18,7 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     timeouts: timeoutsPlan(upstream.timeouts),
     retry: { attempts: upstream.retry.attempts, budget: parseRatio(upstream.retry.budget) },
     tls: tlsPlan(upstream.tls),
-    transport: upstream.transport === 'undici' ? 'undici' : 'auto',
+    transport: upstream.transport,
     maxHeaderBytes: parseSize(upstream.maxHeaderBytes),
   }
 }

@@ -138,7 +138,8 @@ export const upstreamSchema = object(
     tls: Type.Optional(tls),
     transport: oneOf(['auto', 'wire', 'undici'], {
       default: 'auto',
-      description: 'The HTTP client towards the targets.',
+      description:
+        'The HTTP client towards the targets: `wire` is the fast one, for http:// targets; `undici` is the general one; `auto` takes wire for http:// and undici for https://.',
     }),
   },
   { expects: 'a mapping with targets', description: 'A group of servers that answer the same.' },

@@ -12,6 +12,7 @@ export function checkUpstreams(inspection: Inspection): void {
     if (inspection.report.isSound([...path, 'targets'])) checkTargets(inspection, upstream, path)
     checkHash(inspection, upstream, path)
     checkTls(inspection, upstream, path)
+    checkTransport(inspection, upstream, path)
   }
 }
 
@@ -84,10 +85,7 @@ function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: Docu
       remedy: `add ${missing}`,
     })
   }
-  const isSecure = targets.some((target) =>
-    (typeof target === 'string' ? target : target.url).startsWith('https:'),
-  )
-  if (isSecure || !report.isSound([...path, 'targets'])) return
+  if (targets.some(isSecure) || !report.isSound([...path, 'targets'])) return
   const message = `tls has no effect: upstream '${path.at(-1)}' has no https target`
   report.add({
     path: place,
@@ -96,4 +94,25 @@ function checkTls(inspection: Inspection, upstream: UpstreamDocument, path: Docu
     message,
     remedy: 'write https:// in the targets, or remove tls',
   })
+}
+
+function checkTransport(
+  { report, origins }: Inspection,
+  { transport, targets }: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  const place = [...path, 'targets']
+  if (transport !== 'wire' || !report.isSound([...path, 'transport']) || !report.isSound(place)) return
+  for (const [target, at] of origins.entries(targets, place)) {
+    if (!isSecure(target)) continue
+    report.add({
+      path: at,
+      message: 'transport: wire speaks no TLS, and this target is https',
+      remedy: 'write transport: auto, which takes undici for https targets, or http:// in the target',
+    })
+  }
+}
+
+function isSecure(target: UpstreamDocument['targets'][number]): boolean {
+  return (typeof target === 'string' ? target : target.url).toLowerCase().startsWith('https:')
 }

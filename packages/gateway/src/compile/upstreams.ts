@@ -5,6 +5,7 @@ import type { Network } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
 import { UndiciTransport } from '../upstream/undici-transport.js'
 import { Upstream } from '../upstream/upstream.js'
+import { WireTransport } from '../upstream/wire/wire-transport.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Where upstreams that already serve are found, and how new ones connect. */
@@ -43,17 +44,19 @@ function createUpstream(plan: UpstreamPlan, tls: TlsOptions, network: Network): 
 function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, network: Network): Target {
   const url = new URL(target.url)
   const isTls = url.protocol === 'https:'
-  const transport = new UndiciTransport({
-    origin: url.origin,
+  const options = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || (isTls ? 443 : 80),
-    tls: isTls ? tls : null,
     timeoutMs: plan.timeouts.connectMs,
     connections: plan.connections,
     keepAliveMs: plan.keepAliveMs,
     maxHeaderBytes: plan.maxHeaderBytes,
     ...network,
-  })
+  }
+  const transport =
+    isTls || plan.transport === 'undici'
+      ? new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
+      : new WireTransport(options)
   return {
     origin: url.origin,
     authority: url.host,

@@ -22,7 +22,7 @@ export interface ClientStream {
   /** Stops reading from the client; chunks already read may still arrive. */
   pauseBody(): void
   resumeBody(): void
-  /** Sends a whole response. `headers` is a flat list without framing fields. */
+  /** Sends a whole response. `headers` is a flat list without framing fields; the body is copied if it has to wait. */
   send(status: number, headers: readonly string[], body: Uint8Array | string | null): void
   /**
    * Sends a response without a body: to HEAD, or of a status that has none (204, 304).
@@ -31,7 +31,7 @@ export interface ClientStream {
   sendHead(status: number, headers: readonly string[], length: number): void
   /** Begins a streamed response. @param length its Content-Length; -1: unknown, sent chunked. */
   start(status: number, headers: readonly string[], length: number): void
-  /** Sends the next bytes. False: wait for `onClientDrain`; the chunk is kept until it is sent. */
+  /** Sends the next bytes, of which it copies what has to wait. False: wait for `onClientDrain`. */
   write(chunk: Uint8Array): boolean
   /**
    * Ends a streamed response; one that fell short of its announced length is cut instead, so that the client notices.

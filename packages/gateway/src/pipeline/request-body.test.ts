@@ -1,49 +1,56 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { startGateway, TIMEOUTS, until } from '../testing/gateway.js'
+import { TIMEOUTS, until } from '../testing/gateway.js'
 import { echoOrigin, rawOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
+import { startOver, TRANSPORTS, type TransportName, testOver } from '../testing/transports.js'
 
-const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
-/** More than the gateway and the socket buffers behind it hold. */
-const LARGE_BYTES = 9_000_000
+for (const transport of TRANSPORTS) conform(transport)
 
-test('a target that does not read the body is blamed for the silence, not the client', async (t) => {
-  const origin = await rawOrigin(t, (socket) => socket.pause())
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1500 } }],
-    listener: { limits: { bodyIdleMs: 500 } },
+function conform(transport: TransportName): void {
+  const test = testOver(transport)
+  const startGateway = startOver(transport)
+
+  const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
+  /** More than the gateway and the socket buffers behind it hold. */
+  const LARGE_BYTES = 9_000_000
+
+  test('a target that does not read the body is blamed for the silence, not the client', async (t) => {
+    const origin = await rawOrigin(t, (socket) => socket.pause())
+    const gateway = await startGateway(t, {
+      upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1500 } }],
+      listener: { limits: { bodyIdleMs: 500 } },
+    })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}Content-Length: ${LARGE_BYTES + 1}\r\n\r\n`)
+    client.send(Buffer.alloc(LARGE_BYTES))
+    await until(() => statusesOf(client.text).length > 0)
+    assert.deepEqual(statusesOf(client.text), [504])
+    assert.match(client.text, /GW_UPSTREAM_TIMEOUT/)
+    await until(() => gateway.plane.inFlight === 0)
   })
-  const client = await connectRaw(t, gateway.port)
-  client.send(`${POST}Content-Length: ${LARGE_BYTES + 1}\r\n\r\n`)
-  client.send(Buffer.alloc(LARGE_BYTES))
-  await until(() => statusesOf(client.text).length > 0)
-  assert.deepEqual(statusesOf(client.text), [504])
-  assert.match(client.text, /GW_UPSTREAM_TIMEOUT/)
-  await until(() => gateway.plane.inFlight === 0)
-})
 
-test('known limit: a client that half-closes while its upload is held back is noticed by time-out', async (t) => {
-  const origin = await rawOrigin(t, (socket) => socket.pause())
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1000 } }],
+  test('known limit: a client that half-closes while its upload is held back is noticed by time-out', async (t) => {
+    const origin = await rawOrigin(t, (socket) => socket.pause())
+    const gateway = await startGateway(t, {
+      upstreams: [{ urls: [origin.url], timeouts: { ...TIMEOUTS, idleMs: 1000 } }],
+    })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}Content-Length: ${LARGE_BYTES + 1}\r\n\r\n`)
+    client.send(Buffer.alloc(LARGE_BYTES))
+    await until(() => origin.connections() === 1)
+    client.halfClose()
+    await until(() => gateway.plane.inFlight === 0)
   })
-  const client = await connectRaw(t, gateway.port)
-  client.send(`${POST}Content-Length: ${LARGE_BYTES + 1}\r\n\r\n`)
-  client.send(Buffer.alloc(LARGE_BYTES))
-  await until(() => origin.connections() === 1)
-  client.halfClose()
-  await until(() => gateway.plane.inFlight === 0)
-})
 
-test('known limit: a chunked request whose body has not begun to arrive waits for it', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const client = await connectRaw(t, gateway.port)
-  client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n`)
-  await until(() => gateway.plane.inFlight === 1)
-  assert.equal(origin.connections(), 0)
-  client.send('5\r\nbegun\r\n0\r\n\r\n')
-  await until(() => client.text.includes('"bytes":5'))
-})
+  test('known limit: a chunked request whose body has not begun to arrive waits for it', async (t) => {
+    const origin = await echoOrigin(t)
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n`)
+    await until(() => gateway.plane.inFlight === 1)
+    assert.equal(origin.connections(), 0)
+    client.send('5\r\nbegun\r\n0\r\n\r\n')
+    await until(() => client.text.includes('"bytes":5'))
+  })
+}

@@ -69,6 +69,7 @@ function settle(socket: net.Socket, options: ConnectorOptions, done: buildConnec
   })
 }
 
-class ConnectTimeoutError extends Error {
+/** No connection came about in time. */
+export class ConnectTimeoutError extends Error {
   readonly code = 'GW_CONNECT_TIMEOUT'
 }

@@ -59,6 +59,31 @@ const UNKNOWN: Row = {
   phase: 'exchange',
 }
 
+const TOO_MANY_INFORMATIONAL: Row = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the target sent too many informational responses',
+  phase: 'exchange',
+}
+const BAD_STATUS: Row = {
+  code: 'GW_UPSTREAM_INVALID',
+  detail: 'the status of the response is out of range',
+  phase: 'exchange',
+}
+
+/** 1xx responses in front of one final response; a target that sends more is cut off. */
+export const MAX_INFORMATIONAL = 16
+
+/** Failures that no error stands for: what a transport itself finds wrong. */
+export const FAILURES = {
+  badStatus: BAD_STATUS,
+  invalid: INVALID,
+  overflow: OVERFLOW,
+  request: REQUEST,
+  reset: RESET,
+  tooManyInformational: TOO_MANY_INFORMATIONAL,
+  truncated: TRUNCATED,
+} as const satisfies Readonly<Record<string, Failure>>
+
 /** By the code of the error that Node.js or undici raises. */
 const TABLE: Readonly<Record<string, Row>> = {
   GW_CONNECT_TIMEOUT: CONNECT_TIMEOUT,

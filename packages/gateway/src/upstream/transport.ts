@@ -46,7 +46,7 @@ export interface AttemptObserver {
   onStarted(isReused: boolean): void
   /** `headers` is a flat list, lower-case names, values as latin1. 1xx responses are not reported. */
   onHead(status: number, headers: string[]): void
-  /** The chunk may be kept. */
+  /** The chunk is only valid during the call. */
   onData(chunk: Uint8Array): void
   onEnd(): void
   onFailure(failure: Failure): void

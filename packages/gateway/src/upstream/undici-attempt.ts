@@ -1,21 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
-import { failureOf } from './failure.js'
+import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
-
-/** 1xx responses in front of one final response; a target that sends more is cut off. */
-const MAX_INFORMATIONAL = 16
-
-const TOO_MANY_INFORMATIONAL: Failure = {
-  code: 'GW_UPSTREAM_INVALID',
-  detail: 'the target sent too many informational responses',
-  phase: 'exchange',
-}
-const BAD_STATUS: Failure = {
-  code: 'GW_UPSTREAM_INVALID',
-  detail: 'the status of the response is out of range',
-  phase: 'exchange',
-}
 
 /** Whom an attempt gives its place among the connections back to. */
 export interface PlaceOwner {
@@ -71,11 +57,15 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (this.#isOver) return true
+    // Nobody asked for a switch of protocols; undici lets one pass that names no protocol.
+    if (status === 101) return this.#fail(FAILURES.invalid)
     if (status < 200) return this.#onInformational()
-    if (status > 599) return this.#fail(BAD_STATUS)
+    if (status > 599) return this.#fail(FAILURES.badStatus)
+    const headers = toHeaderList(raw)
+    if (hasForeignCoding(headers)) return this.#fail(FAILURES.invalid)
     this.#status = status
     this.#resume = resume
-    this.#observer.onHead(status, toHeaderList(raw))
+    this.#observer.onHead(status, headers)
     return !this.#isPaused
   }
 
@@ -94,13 +84,17 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
     this.#freePlace()
     if (this.#isOver) return
     // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
-    if (isLengthMismatch(error) && (this.#isHead || this.#status === 304 || this.#status === 204)) this.#end()
+    if (isLengthMismatch(error) && this.#isBodiless()) this.#end()
     else this.#fail(failureOf(error))
+  }
+
+  #isBodiless(): boolean {
+    return this.#status === 304 || this.#status === 204 || (this.#isHead && this.#status !== 0)
   }
 
   #onInformational(): boolean {
     this.#informational++
-    return this.#informational > MAX_INFORMATIONAL ? this.#fail(TOO_MANY_INFORMATIONAL) : true
+    return this.#informational > MAX_INFORMATIONAL ? this.#fail(FAILURES.tooManyInformational) : true
   }
 
   #freePlace(): void {
@@ -125,6 +119,19 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
 
 function isLengthMismatch(error: Error): boolean {
   return 'code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+}
+
+/**
+ * Whether a body is coded for this connection in another way than by chunks: the coding would be lost on the way to the
+ * client, and with it the meaning of the body.
+ */
+function hasForeignCoding(headers: readonly string[]): boolean {
+  let codings = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== 'transfer-encoding') continue
+    if (++codings > 1 || headers[i + 1]!.trim().toLowerCase() !== 'chunked') return true
+  }
+  return false
 }
 
 /** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */

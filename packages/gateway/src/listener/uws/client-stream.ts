@@ -194,7 +194,8 @@ export class UwsClientStream implements ClientStream {
       this.#forgetEarly()
     }
     if (callbackDepth > 0 && this.closeAfter) {
-      setImmediate(() => this.#answer(how, status, headers, payload))
+      const kept = payload instanceof Uint8Array ? Buffer.from(payload) : payload
+      setImmediate(() => this.#answer(how, status, headers, kept))
       return
     }
     if (how !== STARTED) this.#done()
@@ -263,8 +264,9 @@ export class UwsClientStream implements ClientStream {
     const [isSent, isComplete] = res.tryEnd(chunk, this.#length)
     if (isComplete) this.#done()
     else if (!isSent) {
-      this.#unsent = chunk
-      this.#unsentFrom = from
+      // The chunk is the reader's buffer, which the next read overwrites.
+      this.#unsentFrom = res.getWriteOffset()
+      this.#unsent = Buffer.from(chunk.subarray(this.#unsentFrom - from))
       this.#stalled.add(this)
       this.#waitForDrain()
     }

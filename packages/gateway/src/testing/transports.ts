@@ -1,0 +1,26 @@
+import { type TestContext, test } from 'node:test'
+import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
+
+/** The HTTP clients towards targets; what is true of one has to be true of the other. */
+export const TRANSPORTS = ['undici', 'wire'] as const
+
+export type TransportName = (typeof TRANSPORTS)[number]
+
+type StartGateway = (t: TestContext, wish: PlanWish, options?: TestGatewayOptions) => Promise<TestGateway>
+
+/** `startGateway` with one transport for all upstreams. */
+export function startOver(transport: TransportName): StartGateway {
+  const over = (wish: PlanWish): PlanWish => ({
+    ...wish,
+    upstreams: (wish.upstreams ?? []).map((upstream) => ({ transport, ...upstream })),
+  })
+  return async (t, wish, options) => {
+    const gateway = await startGateway(t, over(wish), options)
+    return { ...gateway, reload: (next) => gateway.reload(over(next)) }
+  }
+}
+
+/** `test` with the transport in front of the name. */
+export function testOver(transport: TransportName): (name: string, run: (t: TestContext) => unknown) => void {
+  return (name, run) => void test(`${transport}: ${name}`, (t) => run(t) as Promise<void>)
+}

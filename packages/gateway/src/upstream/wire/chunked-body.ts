@@ -1,0 +1,125 @@
+import { HEX_VALUES, VALUE_BYTES } from './byte-classes.js'
+import { BROKEN, MORE, type ResponseHead } from './response-head.js'
+
+const CR = 13
+const LF = 10
+const SEMICOLON = 59
+
+/** Bytes of a line with a chunk's size; extensions mean nothing to us, so they may not cost much either. */
+const MAX_SIZE_LINE_BYTES = 4096
+/** Beyond this a size is no exact integer. */
+const MAX_CHUNK_BYTES = 2 ** 52
+
+const SIZE = 0
+const EXTENSION = 1
+const SIZE_LF = 2
+const DATA = 3
+const DATA_CR = 4
+const DATA_LF = 5
+const TRAILERS = 6
+const DONE = 7
+
+/**
+ * Finds the data in a chunked body (RFC 9112 section 7.1) that comes in any pieces. Extensions and trailers are checked
+ * and left out.
+ *
+ *     1a ; extension CR LF   26 bytes of data CR LF   …   0 CR LF   trailers CR LF
+ */
+export class ChunkedBody {
+  /** Bytes of data from the place that `find` answered. */
+  available = 0
+  /** Reads the trailers; free for it, because the head is over. */
+  readonly #head: ResponseHead
+  #state = SIZE
+  /** Of the current chunk: its size while that is read, then what is left of it. */
+  #left = 0
+  #digits = 0
+  #lineBytes = 0
+
+  constructor(head: ResponseHead) {
+    this.#head = head
+  }
+
+  get isDone(): boolean {
+    return this.#state === DONE
+  }
+
+  begin(): void {
+    this.#state = SIZE
+    this.#beginLine()
+  }
+
+  /**
+   * Goes on from a place to the next data. Answers where it begins, with its length in `available`; the end of these
+   * bytes if there is none; the place behind the body once that is done; or a negative number: it is not valid.
+   */
+  find(bytes: Buffer, from: number, to: number): number {
+    this.available = 0
+    let at = from
+    while (at < to && this.#state !== DONE) {
+      if (this.#state === DATA) {
+        this.#take(to - at)
+        return at
+      }
+      if (this.#state === TRAILERS) return this.#findEnd(bytes, at, to)
+      if (!this.#takeByte(bytes[at]!)) return BROKEN
+      at++
+    }
+    return at
+  }
+
+  #take(bytes: number): void {
+    this.available = Math.min(bytes, this.#left)
+    this.#left -= this.available
+    if (this.#left === 0) this.#state = DATA_CR
+  }
+
+  #findEnd(bytes: Buffer, from: number, to: number): number {
+    const end = this.#head.read(bytes, from, to)
+    if (end === MORE) return to
+    if (end >= 0) this.#state = DONE
+    return end
+  }
+
+  #takeByte(byte: number): boolean {
+    switch (this.#state) {
+      case SIZE:
+        return this.#takeDigit(byte)
+      case EXTENSION:
+        if (byte === CR) this.#state = SIZE_LF
+        return ++this.#lineBytes <= MAX_SIZE_LINE_BYTES && (byte === CR || VALUE_BYTES[byte] === 1)
+      case SIZE_LF:
+        this.#endLine()
+        return byte === LF
+      case DATA_CR:
+        this.#state = DATA_LF
+        return byte === CR
+      default:
+        this.#beginLine()
+        this.#state = SIZE
+        return byte === LF
+    }
+  }
+
+  #takeDigit(byte: number): boolean {
+    const value = HEX_VALUES[byte]!
+    if (value < 16) {
+      this.#digits++
+      this.#left = this.#left * 16 + value
+      return this.#left <= MAX_CHUNK_BYTES && ++this.#lineBytes <= MAX_SIZE_LINE_BYTES
+    }
+    this.#state = byte === CR ? SIZE_LF : EXTENSION
+    return this.#digits > 0 && (byte === CR || byte === SEMICOLON)
+  }
+
+  #beginLine(): void {
+    this.#left = 0
+    this.#digits = 0
+    this.#lineBytes = 0
+  }
+
+  #endLine(): void {
+    this.#state = this.#left > 0 ? DATA : TRAILERS
+    if (this.#state === TRAILERS) this.#head.beginTrailers()
+  }
+}

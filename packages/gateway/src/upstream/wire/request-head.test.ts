@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UpstreamRequest } from '../transport.js'
+import { formatRequestHead } from './request-head.js'
+import { WireUpload } from './wire-upload.js'
+
+function format(wish: Partial<UpstreamRequest>): string | null {
+  return formatRequestHead({
+    ...{ method: 'GET', path: '/a?b', host: 'shop.test', headers: [], body: null, upload: null },
+    ...wish,
+  })
+}
+
+test('a head is the line, Host, Connection, the fields and the framing', () => {
+  const headers = ['accept', '*/*', 'x-name', 'Jos\xe9']
+  assert.equal(
+    format({ headers }),
+    'GET /a?b HTTP/1.1\r\nhost: shop.test\r\nconnection: keep-alive\r\naccept: */*\r\nx-name: Jos\xe9\r\n\r\n',
+  )
+  assert.match(format({ method: 'HEAD' })!, /\r\nconnection: close\r\n/)
+})
+
+test('the framing is that of the body', () => {
+  const upload = (length: number): WireUpload => new WireUpload(length, () => {})
+  assert.doesNotMatch(format({})!, /content-length|transfer-encoding/)
+  assert.match(format({ method: 'POST' })!, /\r\ncontent-length: 0\r\n\r\n$/)
+  assert.match(format({ method: 'POST', body: Buffer.from('abc') })!, /\r\ncontent-length: 3\r\n\r\n$/)
+  assert.match(format({ method: 'PUT', upload: upload(7) })!, /\r\ncontent-length: 7\r\n\r\n$/)
+  assert.match(format({ method: 'PUT', upload: upload(-1) })!, /\r\ntransfer-encoding: chunked\r\n\r\n$/)
+})
+
+test('what would change what the target reads is refused', () => {
+  const refused: readonly Partial<UpstreamRequest>[] = [
+    { path: '/a b' },
+    { path: '/a\r\nx: y' },
+    { path: '/\xe9' },
+    { path: 'http://other/' },
+    { path: '' },
+    { method: 'GE T' },
+    { method: '' },
+    { host: 'a\r\nx: y' },
+    { headers: ['x', 'a\r\ny: z'] },
+    { headers: ['x', 'a\nb'] },
+    { headers: ['x', 'a\0'] },
+    { headers: ['x', '\u0100'] },
+    { headers: ['x', '\u010a'] },
+    { headers: ['x: y', 'a'] },
+    { headers: ['', 'a'] },
+    ...['content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding', 'upgrade'].map((name) => ({
+      headers: [name, '1'],
+    })),
+  ]
+  for (const wish of refused) assert.equal(format(wish), null, JSON.stringify(wish))
+})
+
+test('a Connection field of the exchange has no say', () => {
+  assert.doesNotMatch(format({ headers: ['connection', 'close'] })!, /close/)
+})

@@ -1,0 +1,67 @@
+import type { UpstreamRequest } from '../transport.js'
+import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
+
+/**
+ * The head of a request as text of one byte a character, or null when something in it would change what the target
+ * reads: a line end in a value, a space in the path, framing that is not ours.
+ */
+export function formatRequestHead(request: UpstreamRequest): string | null {
+  const { method, path, host, headers } = request
+  if (!isTarget(path) || !isName(method) || !consistsOf(host, VALUE_BYTES)) return null
+  // A target may send a body to HEAD against the rules, and late: its connection is not used again.
+  const connection = method === 'HEAD' ? '\r\nconnection: close\r\n' : '\r\nconnection: keep-alive\r\n'
+  let head = method + ' ' + path + ' HTTP/1.1\r\nhost: ' + host + connection
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    const value = headers[i + 1]!
+    if (!isName(name) || !consistsOf(value, VALUE_BYTES)) return null
+    switch (name) {
+      case 'connection':
+        continue
+      case 'content-length':
+      case 'expect':
+      case 'host':
+      case 'keep-alive':
+      case 'transfer-encoding':
+      case 'upgrade':
+        return null
+    }
+    head += name + ': ' + value + '\r\n'
+  }
+  return head + framingOf(request)
+}
+
+/** The field that frames the body, with the empty line. */
+function framingOf({ method, body, upload }: UpstreamRequest): string {
+  if (body !== null && body.length > 0) return 'content-length: ' + body.length + '\r\n\r\n'
+  if (upload !== null) {
+    return upload.length < 0
+      ? 'transfer-encoding: chunked\r\n\r\n'
+      : 'content-length: ' + upload.length + '\r\n\r\n'
+  }
+  return expectsBody(method) ? 'content-length: 0\r\n\r\n' : '\r\n'
+}
+
+/** Whether requests of this method have a body, so that its absence is said (RFC 9110 section 8.6). */
+export function expectsBody(method: string): boolean {
+  switch (method) {
+    case 'POST':
+    case 'PUT':
+    case 'PATCH':
+    case 'QUERY':
+    case 'PROPFIND':
+    case 'PROPPATCH':
+      return true
+    default:
+      return false
+  }
+}
+
+function isName(text: string): boolean {
+  return text.length > 0 && consistsOf(text, TOKEN_BYTES)
+}
+
+function isTarget(path: string): boolean {
+  const first = path.charCodeAt(0)
+  return (first === 47 /* / */ || path === '*') && consistsOf(path, TARGET_BYTES)
+}

@@ -1,0 +1,151 @@
+import { FAILURES, MAX_INFORMATIONAL } from '../failure.js'
+import type { Failure } from '../transport.js'
+import { ChunkedBody } from './chunked-body.js'
+import { ResponseFraming } from './response-framing.js'
+import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
+import type { WireAttempt } from './wire-attempt.js'
+
+/** Hears how a response ends. */
+export interface ResponseEvents {
+  onKeepAlive(value: string): void
+  onComplete(isKept: boolean): void
+  onFailure(failure: Failure): void
+}
+
+const HEAD = 0
+const LENGTH = 1
+const CHUNKED = 2
+const UNTIL_CLOSE = 3
+const OVER = 4
+
+/**
+ * Reads one response after another from the bytes of a connection:
+ *
+ *     head ─┬─ 1xx ─► head                         MAX_INFORMATIONAL times
+ *           ├─ no body (HEAD, 204, 304) ─────────► over
+ *           └─► body: of a length, chunked, or until the connection closes ─► over
+ */
+export class ResponseReader {
+  readonly #events: ResponseEvents
+  readonly #head: ResponseHead
+  readonly #framing = new ResponseFraming()
+  #chunked: ChunkedBody | null = null
+  #state = OVER
+  #isHead = false
+  #informational = 0
+  /** Bytes of the body that are still to come. */
+  #left = 0
+
+  constructor(events: ResponseEvents, maxHeaderBytes: number) {
+    this.#events = events
+    this.#head = new ResponseHead(maxHeaderBytes)
+  }
+
+  get hasHead(): boolean {
+    return this.#state !== HEAD
+  }
+
+  /** The body has no other end than that of the connection. */
+  get endsWithConnection(): boolean {
+    return this.#state === UNTIL_CLOSE
+  }
+
+  /** A request of this method is being sent. */
+  begin(method: string): void {
+    this.#isHead = method === 'HEAD'
+    this.#informational = 0
+    this.#state = HEAD
+    this.#head.begin()
+  }
+
+  /** Answers how far it came: to the end, unless the attempt paused, ended or failed on the way. */
+  read(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    let at = from
+    while (at < to && !attempt.isOver && !(attempt.isPaused && this.#state !== HEAD)) {
+      if (this.#state === HEAD) at = this.#readHead(bytes, at, to, attempt)
+      else if (this.#state === CHUNKED) at = this.#readChunks(bytes, at, to, attempt)
+      else at = this.#readPlain(bytes, at, to, attempt)
+    }
+    return at
+  }
+
+  #readHead(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    const end = this.#head.read(bytes, from, to)
+    if (end === MORE) return to
+    if (end < 0) return this.#failAt(to, end)
+    const { status, minor } = this.#head
+    const fields = this.#head.takeFields()
+    if (!this.#framing.read(fields, minor) || status === 100 || status === 101)
+      return this.#failAt(to, BROKEN)
+    if (status < 100 || status > 599) return this.#giveUp(to, FAILURES.badStatus)
+    if (status < 200) {
+      this.#head.begin()
+      return ++this.#informational > MAX_INFORMATIONAL ? this.#giveUp(to, FAILURES.tooManyInformational) : end
+    }
+    this.#enterBody(status)
+    attempt.observer.onHead(status, fields)
+    if (this.#state === OVER && !attempt.isOver) this.#complete(end === to)
+    return end
+  }
+
+  #enterBody(status: number): void {
+    const { length, isChunked, keepAlive } = this.#framing
+    this.#events.onKeepAlive(keepAlive)
+    this.#left = length
+    if (this.#isHead || status === 204 || status === 304) this.#skipBody(status)
+    else if (isChunked) this.#enterChunks()
+    else if (length < 0) this.#state = UNTIL_CLOSE
+    else this.#state = length === 0 ? OVER : LENGTH
+  }
+
+  /** A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. */
+  #skipBody(status: number): void {
+    this.#state = OVER
+    const announces = this.#framing.length > 0 || this.#framing.isChunked
+    if (this.#isHead || (status === 204 && announces)) this.#framing.keepsConnection = false
+  }
+
+  #enterChunks(): void {
+    this.#state = CHUNKED
+    this.#chunked ??= new ChunkedBody(this.#head)
+    this.#chunked.begin()
+  }
+
+  #readChunks(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    const chunked = this.#chunked!
+    const at = chunked.find(bytes, from, to)
+    if (at < 0) return this.#failAt(to, at)
+    if (chunked.isDone) {
+      this.#state = OVER
+      this.#complete(at === to)
+      return at
+    }
+    if (chunked.available > 0) attempt.observer.onData(bytes.subarray(at, at + chunked.available))
+    return at + chunked.available
+  }
+
+  #readPlain(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    const end = this.#state === LENGTH ? Math.min(to, from + this.#left) : to
+    this.#left -= end - from
+    attempt.observer.onData(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
+    if (this.#state === LENGTH && this.#left === 0 && !attempt.isOver) {
+      this.#state = OVER
+      this.#complete(end === to)
+    }
+    return end
+  }
+
+  /** Bytes behind a response belong to no request: such a connection is not used again. */
+  #complete(isLast: boolean): void {
+    this.#events.onComplete(isLast && this.#framing.keepsConnection)
+  }
+
+  #failAt(to: number, problem: number): number {
+    return this.#giveUp(to, problem === TOO_LARGE ? FAILURES.overflow : FAILURES.invalid)
+  }
+
+  #giveUp(to: number, failure: Failure): number {
+    this.#events.onFailure(failure)
+    return to
+  }
+}

@@ -1,0 +1,135 @@
+import { FAILURES } from '../failure.js'
+import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
+import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.js'
+import { depart } from './departures.js'
+import { KeepAliveClock } from './keep-alive-clock.js'
+import { formatRequestHead } from './request-head.js'
+import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
+import { WireUpload } from './wire-upload.js'
+
+export interface WireTransportOptions extends ConnectionOptions {
+  readonly connections: number
+  readonly keepAliveMs: number
+}
+
+/**
+ * HTTP/1.1 without TLS over connections of our own: no pipelining, time-outs left to the pipeline's timer wheel.
+ *
+ *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
+ *               ├─► a new one, while there are fewer than `connections`
+ *               └─► line (first in, first out) ─► the next connection that becomes free
+ */
+export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
+  readonly #options: WireTransportOptions
+  readonly #clock: KeepAliveClock
+  readonly #open = new Set<Connection>()
+  /** Free ones; the last is the one that was used last, so that those not needed get old. */
+  readonly #idle: Connection[] = []
+  /** Attempts for which there is no connection; those given up leave it at once. */
+  readonly #line = new Set<WireAttempt>()
+  #onEmpty: (() => void) | null = null
+
+  constructor(options: WireTransportOptions) {
+    this.#options = options
+    this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
+  }
+
+  dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
+    const head = formatRequestHead(request)
+    const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
+    if (head === null) attempt.fail(FAILURES.request)
+    else if (!this.#place(attempt)) this.#line.add(attempt)
+    return attempt
+  }
+
+  createUpload(length: number, onDrain: () => void): Upload {
+    return new WireUpload(length, onDrain)
+  }
+
+  async close(): Promise<void> {
+    const emptied = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve
+    })
+    for (const connection of this.#open) {
+      if (connection.attempt === null) connection.close()
+    }
+    if (this.#open.size > 0) await emptied
+  }
+
+  onFree(connection: Connection): void {
+    if (this.#onEmpty !== null || connection.isOld || !this.#clock.keeps(connection)) {
+      connection.close()
+      return
+    }
+    this.#idle.push(connection)
+    if (this.#line.size > 0) this.#serveLine()
+  }
+
+  onClosed(connection: Connection): void {
+    this.#open.delete(connection)
+    remove(this.#idle, connection)
+    const { attempt } = connection
+    if (attempt !== null) {
+      // It was about to be sent and was not: it goes over another connection as if it had never been at this one.
+      connection.attempt = null
+      attempt.connection = null
+      if (!this.#place(attempt)) this.#line.add(attempt)
+    }
+    this.#serveLine()
+    if (this.#open.size === 0) this.#onEmpty?.()
+  }
+
+  onAbandoned(attempt: WireAttempt): void {
+    const { connection } = attempt
+    if (connection === null) {
+      this.#line.delete(attempt)
+      return
+    }
+    attempt.connection = null
+    connection.attempt = null
+    // One that is connecting goes on for whom it will come in time; another attempt would inherit a spent time-out.
+    if (!connection.isConnecting) this.onFree(connection)
+  }
+
+  #serveLine(): void {
+    for (const attempt of this.#line) {
+      if (!this.#place(attempt)) return
+      this.#line.delete(attempt)
+    }
+  }
+
+  /** False: there is no connection for the attempt now, and there cannot be one more. */
+  #place(attempt: WireAttempt): boolean {
+    const kept = attempt.isFresh ? undefined : this.#idle.pop()
+    if (kept !== undefined) {
+      this.#give(kept, attempt)
+      depart(kept)
+      return true
+    }
+    if (!this.#hasRoom(attempt)) return false
+    this.#connect(attempt)
+    return true
+  }
+
+  #hasRoom(attempt: WireAttempt): boolean {
+    if (attempt.isFresh && this.#open.size >= this.#options.connections) this.#idle.pop()?.close()
+    return this.#open.size < this.#options.connections
+  }
+
+  #connect(attempt: WireAttempt): void {
+    const connection = new Connection(this.#options, this)
+    this.#open.add(connection)
+    this.#clock.start()
+    this.#give(connection, attempt)
+  }
+
+  #give(connection: Connection, attempt: WireAttempt): void {
+    connection.attempt = attempt
+    attempt.connection = connection
+  }
+}
+
+function remove(list: Connection[], connection: Connection): void {
+  const at = list.indexOf(connection)
+  if (at >= 0) list.splice(at, 1)
+}

@@ -1,0 +1,157 @@
+import { SpillFile } from '../spill-file.js'
+import type { Upload } from '../transport.js'
+
+/** Upload bytes that wait before the client is asked to stop. */
+export const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
+/** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
+const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
+
+const CRLF_BYTES = 2
+
+/** The connection as an upload sees it. */
+export interface UploadSink {
+  /** Bytes that were written and are still in memory. */
+  readonly unsentBytes: number
+  /** False: wait until the connection calls `flush`. */
+  write(bytes: Buffer): boolean
+  /** The body is not what it announced, or cannot be kept: the request must not end as if it were whole. */
+  onUploadBroken(): void
+}
+
+/**
+ * A request body on its way to a connection. Until there is one, and while that does not take any more, bytes wait in
+ * memory, then in a file.
+ *
+ *     add ─► waiting (memory) ─► spill (file) ─► sink          nothing overtakes what waits
+ */
+export class WireUpload implements Upload {
+  readonly length: number
+  readonly #onDrain: () => void
+  readonly #spill = new SpillFile()
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #sink: UploadSink | null = null
+  #written = 0
+  #isFull = false
+  #hasEnded = false
+  #isDestroyed = false
+  #isBroken = false
+  /** The last byte has been given to the connection. */
+  isDone = false
+
+  constructor(length: number, onDrain: () => void) {
+    this.length = length
+    this.#onDrain = onDrain
+  }
+
+  add(chunk: Uint8Array): boolean {
+    if (this.#isDestroyed) return true
+    const sink = this.#sink
+    if (sink !== null && this.#isEmpty && sink.unsentBytes < UPLOAD_MAX_BYTES) {
+      this.#isFull = !this.#send(sink, chunk, false)
+      return !this.#isFull
+    }
+    this.#wait(chunk)
+    if (this.#waitingBytes >= UPLOAD_HIGH_WATER_BYTES || sink !== null) this.#isFull = true
+    return !this.#isFull
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    if (this.#sink !== null) this.flush()
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true
+    this.#sink = null
+    this.#waiting = []
+    this.#spill.close()
+  }
+
+  /** There is a connection, and the head has been written to it. */
+  attach(sink: UploadSink): void {
+    if (this.#isBroken) sink.onUploadBroken()
+    if (this.#isDestroyed) return
+    this.#sink = sink
+    this.flush()
+  }
+
+  /** The connection takes more. */
+  flush(): void {
+    const sink = this.#sink
+    if (sink === null || this.isDone) return
+    while (!this.#isEmpty) {
+      if (!this.#send(sink, this.#next(), true)) {
+        this.#isFull = true
+        return
+      }
+    }
+    if (this.#hasEnded) this.#finish(sink)
+    else if (this.#isFull) {
+      this.#isFull = false
+      this.#onDrain()
+    }
+  }
+
+  get #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#spill.isEmpty
+  }
+
+  #wait(chunk: Uint8Array): void {
+    if (this.#spill.isEmpty && this.#waitingBytes + chunk.length <= UPLOAD_MAX_BYTES) {
+      this.#waiting.push(Buffer.from(chunk))
+      this.#waitingBytes += chunk.length
+      return
+    }
+    try {
+      this.#spill.append(chunk)
+    } catch {
+      this.#break()
+    }
+  }
+
+  #next(): Buffer {
+    const piece = this.#waiting.shift()
+    if (piece === undefined) return this.#spill.take(UPLOAD_HIGH_WATER_BYTES)
+    this.#waitingBytes -= piece.length
+    return piece
+  }
+
+  #send(sink: UploadSink, chunk: Uint8Array, isOurs: boolean): boolean {
+    this.#written += chunk.length
+    if (this.length < 0) return chunk.length === 0 || sink.write(framed(chunk))
+    if (this.#written <= this.length) return sink.write(isOurs ? (chunk as Buffer) : Buffer.from(chunk))
+    // The target would read the rest as the beginning of another request.
+    this.#break()
+    return false
+  }
+
+  #finish(sink: UploadSink): void {
+    if (this.length >= 0 && this.#written !== this.length) {
+      this.#break()
+      return
+    }
+    this.isDone = true
+    if (this.length < 0) sink.write(LAST_CHUNK)
+  }
+
+  #break(): void {
+    const sink = this.#sink
+    this.#isBroken = true
+    this.destroy()
+    sink?.onUploadBroken()
+  }
+}
+
+const LAST_CHUNK = Buffer.from('0\r\n\r\n', 'latin1')
+
+/** A chunk with its size in front and the line end behind it, copied once. */
+function framed(chunk: Uint8Array): Buffer {
+  const size = chunk.length.toString(16)
+  const from = size.length + CRLF_BYTES
+  const frame = Buffer.allocUnsafe(from + chunk.length + CRLF_BYTES)
+  frame.write(size + '\r\n', 0, 'latin1')
+  frame.set(chunk, from)
+  frame.write('\r\n', from + chunk.length, 'latin1')
+  return frame
+}
