@@ -21,7 +21,7 @@ for (const { framing, bytes } of BODIES) {
     const client = await connectRaw(t, gateway.port)
     client.send(LINE)
     await client.sendByteByByte(FIELDS + bytes)
-    await until(() => client.text.includes('"bytes":12'))
+    await until(() => client.text.includes('"bytes":12'), 30_000)
     assert.deepEqual(statusesOf(client.text), [200])
     assert.match(client.text, /"x-split":"every byte"/)
   })
