@@ -315,12 +315,12 @@ export class UwsClientStream implements ClientStream {
 
   /**
    * uWS closes a connection that could not be written to, or that we have not read from, for 10 s. A fresh attempt starts
-   * that clock anew; one to read is none when a pause follows at once.
+   * that clock anew; one to read is none when a pause follows at once, but it ends the write events of a response.
    */
   retryStalled(): void {
     if (this.isGone || this.#isDone) return
     if (this.#unsent !== null) this.#onWritable(this.#res.getWriteOffset())
-    else if (this.#isPaused && !this.#isWaiting) {
+    else if (this.#isPaused && !this.#hasDrainHandler) {
       this.#res.resume()
       this.#res.pause()
     }
