@@ -49,7 +49,11 @@ function sampleOf(gateway: TestGateway, name: string, label = ''): number {
 }
 
 async function comesToRest(gateway: TestGateway): Promise<void> {
-  await until(() => gateway.plane.inFlight === 0 && gateway.plane.connections === 0, 30_000)
+  const isAtRest = (): boolean => gateway.plane.inFlight === 0 && gateway.plane.connections === 0
+  await until(isAtRest, 30_000).catch((cause: unknown) => {
+    const { inFlight, connections } = gateway.plane
+    throw new Error(`${inFlight} requests and ${connections} connections are left`, { cause })
+  })
   assert.equal(sampleOf(gateway, 'gw_upstream_active'), 0)
   assert.deepEqual(gateway.events, [])
 }
