@@ -198,7 +198,11 @@ export class UwsClientStream implements ClientStream {
       setImmediate(() => this.#answer(how, status, headers, kept))
       return
     }
-    if (how !== STARTED) this.#done()
+    if (how !== STARTED) {
+      // A paused connection is not watched: nobody would notice that its client has gone.
+      if (this.#isPaused) this.#unpause()
+      this.#done()
+    }
     corked = this
     answerHow = how
     answerStatus = status
