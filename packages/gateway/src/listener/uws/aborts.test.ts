@@ -164,7 +164,7 @@ for (const { how, leave } of DEPARTURES) {
   })
 }
 
-test('a client that resets its connection while its upload waits for the target cancels its call', async (t) => {
+test('a client that resets its connection while its upload waits for the target cancels its call, at the latest by its time-out', async (t) => {
   const sockets: Socket[] = []
   let isClosed = false
   const origin = await rawOrigin(t, (socket) => {
@@ -172,7 +172,10 @@ test('a client that resets its connection while its upload waits for the target 
     socket.on('close', () => (isClosed = true))
     sockets.push(socket)
   })
-  const gateway = await gatewayTo(t, origin)
+  const gateway = await startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyIdleMs: 3000 } },
+  })
   const client = await connectRaw(t, gateway.port)
   client.send(`${POST}Content-Length: 10000000\r\n\r\n`)
   client.send(Buffer.alloc(9_000_000))
