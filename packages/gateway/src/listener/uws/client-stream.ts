@@ -1,7 +1,8 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
-import { judgeValue, NEEDS_LATIN1, REFUSED, STATUS_LINES } from '../response-head.js'
-import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
+import { judgeValue, NEEDS_LATIN1, PLAIN, STATUS_LINES } from '../response-head.js'
+import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
+import { type BodyOwner, RequestBody } from './request-body.js'
 import type { StalledStreams } from './stalled-streams.js'
 
 /**
@@ -11,130 +12,47 @@ import type { StalledStreams } from './stalled-streams.js'
  *
  * States of the response:  open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
  */
-export class UwsClientStream implements ClientStream {
+export class UwsClientStream implements ClientStream, BodyOwner {
   owner: ClientOwner | null = null
   closeAfter = false
+  /** What stands behind this request must not be read as another one. Only with `closeAfter`. */
+  isFinal = false
   isGone = false
+  isOver = false
+  isAnswered = false
+  isWaiting = false
+  hasDrainHandler = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
-  readonly #hasBody: boolean
   readonly #uwsCloses: boolean
-  #isBodyDone: boolean
-  #receiver: BodyReceiver | null = null
-  #early: EarlyBody | null = null
-  /** Body bytes that came after the answer. */
-  #dropped = 0
-  #isPaused = false
-  /** A whole answer was given; it may still wait for the parser to be off the stack. */
-  #isAnswered = false
-  #isResumeDue = false
-  #isDone = false
+  readonly #body: RequestBody | null
   /** Content-Length of a streamed response; -1 when it is chunked. */
   #length = -1
   /** Bytes taken for a response of known length. */
   #taken = 0
-  #hasDrainHandler = false
-  #isWaiting = false
   #unsent: Uint8Array | null = null
   #unsentFrom = 0
 
   /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */
   constructor(res: HttpResponse, hasBody: boolean, uwsCloses: boolean, stalled: StalledStreams) {
     this.#res = res
-    this.#hasBody = hasBody
-    this.#isBodyDone = !hasBody
     this.#uwsCloses = uwsCloses
     this.#stalled = stalled
     res.onAborted(() => this.#onAborted())
-    if (hasBody) res.onData((chunk, isLast) => this.#onData(chunk, isLast))
+    this.#body = hasBody ? new RequestBody(res, this, stalled) : null
   }
 
-  // The request body.
-
   readBody(receiver: BodyReceiver): void {
-    this.#receiver = receiver
-    const early = this.#early
-    if (early === null) return
-    this.#early = null
-    do {
-      const piece = early.take()
-      receiver.onBodyChunk(piece, this.#isBodyDone && early.isEmpty)
-    } while (!early.isEmpty && !this.isGone && !this.#isAnswered)
-    early.close()
-    if (!this.#isBodyDone) this.resumeBody()
+    this.#body?.read(receiver)
   }
 
   pauseBody(): void {
-    if (this.#isPaused || this.isGone || this.#isDone || this.#isBodyDone) return
-    this.#isPaused = true
-    this.#isResumeDue = false
-    this.#res.pause()
-    this.#stalled.add(this)
+    this.#body?.pause()
   }
 
-  /** Resuming the reads of a connection ends its write events, so a response that waits for one comes first. */
   resumeBody(): void {
-    if (!this.#isPaused || this.isGone || this.#isDone) return
-    this.#isResumeDue = this.#isWaiting
-    if (this.#isResumeDue) return
-    this.#unpause()
+    this.#body?.resume()
   }
-
-  #unpause(): void {
-    this.#isPaused = false
-    if (this.#unsent === null) this.#stalled.remove(this)
-    this.#res.resume()
-  }
-
-  #onData(chunk: ArrayBuffer, isLast: boolean): void {
-    callbackDepth++
-    if (isLast) this.#completeBody()
-    if (this.#isAnswered) this.#drop(chunk)
-    else if (this.#receiver !== null) {
-      this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
-      if (!isLast) this.#rearm()
-    } else {
-      this.#keepEarly(chunk)
-    }
-    callbackDepth--
-  }
-
-  /** Reading goes on even if someone is still behind with this body: what follows is the connection's next request. */
-  #completeBody(): void {
-    this.#isBodyDone = true
-    this.resumeBody()
-  }
-
-  /** The body came before anyone wanted it: stop reading, and keep what comes in spite of that. */
-  #keepEarly(chunk: ArrayBuffer): void {
-    if (this.#isDone) return
-    this.#early ??= new EarlyBody()
-    if (this.#early.add(new Uint8Array(chunk))) this.pauseBody()
-    else this.#res.close()
-  }
-
-  /**
-   * Nobody wants these bytes, but a sender as fast as we read would never let this turn of the event loop end, in
-   * which the answer waits to be sent.
-   */
-  #drop(chunk: ArrayBuffer): void {
-    this.#dropped += chunk.byteLength
-    if (this.#dropped > MAX_EARLY_BYTES) this.abort()
-  }
-
-  #forgetEarly(): void {
-    this.#early?.close()
-    this.#early = null
-  }
-
-  /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
-  #rearm(): void {
-    if (this.#isPaused || this.isGone || this.#isDone || this.#isWaiting) return
-    this.#res.pause()
-    this.#res.resume()
-  }
-
-  // The response.
 
   send(status: number, headers: readonly string[], body: Uint8Array | string | null): void {
     this.#answer(ENDED_WITH_BODY, status, headers, body ?? '')
@@ -150,18 +68,18 @@ export class UwsClientStream implements ClientStream {
   }
 
   write(chunk: Uint8Array): boolean {
-    if (this.isGone || this.#isDone) return true
+    if (this.isOver) return true
     corked = this
     corkedChunk = chunk
     this.#res.cork(writeCorked)
-    return this.#unsent === null && !this.#isWaiting
+    return this.#unsent === null && !this.isWaiting
   }
 
   end(): boolean {
-    if (this.isGone || this.#isDone) return true
+    if (this.isOver) return true
     if (this.#length >= 0) return this.#endOfLength()
-    this.#resumeIfDue()
-    this.#done()
+    this.#body?.resumeIfDue()
+    this.#finish()
     corked = this
     this.#res.cork(endCorked)
     return true
@@ -175,8 +93,8 @@ export class UwsClientStream implements ClientStream {
   }
 
   abort(): void {
-    if (this.isGone || this.#isDone) return
-    this.#done()
+    if (this.isOver) return
+    this.#finish()
     this.#res.close()
   }
 
@@ -187,21 +105,22 @@ export class UwsClientStream implements ClientStream {
     headers: readonly string[],
     payload: Uint8Array | string | number,
   ): void {
-    if (this.isGone || this.#isDone) return
-    if (!this.#isBodyDone) this.closeAfter = true
+    if (this.isOver) return
+    const body = this.#body
+    if (body !== null && !body.isDone) this.closeAfter = true
     if (how !== STARTED) {
-      this.#isAnswered = true
-      this.#forgetEarly()
+      this.isAnswered = true
+      body?.forget()
     }
-    if (callbackDepth > 0 && this.closeAfter) {
+    if (this.closeAfter && isParserOnStack()) {
       const kept = payload instanceof Uint8Array ? Buffer.from(payload) : payload
       setImmediate(() => this.#answer(how, status, headers, kept))
       return
     }
     if (how !== STARTED) {
       // A paused connection is not watched: nobody would notice that its client has gone.
-      if (this.#isPaused) this.#unpause()
-      this.#done()
+      body?.unpause()
+      this.#finish()
     }
     corked = this
     answerHow = how
@@ -222,10 +141,8 @@ export class UwsClientStream implements ClientStream {
     const res = this.#res
     const isForced =
       this.closeAfter &&
-      (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#hasBody))
-    if (answerStatus !== 200) res.writeStatus(STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!)
-    this.#writeHeaders(answerHeaders)
-    if (this.closeAfter && (!isForced || this.#uwsCloses)) res.writeHeader('Connection', 'close')
+      (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#body !== null))
+    this.#writeHead(this.closeAfter && (!isForced || this.#uwsCloses))
     if (answerHow === ENDED_WITH_BODY) res.end(answerBody, isForced)
     else if (answerHow === ENDED_WITHOUT_BODY) this.#endWithoutBody(isForced)
   }
@@ -240,13 +157,27 @@ export class UwsClientStream implements ClientStream {
     this.#res.endWithoutBody()
   }
 
-  #writeHeaders(headers: readonly string[]): void {
-    const res = this.#res
+  /** The fields go with the status line: a call into uWS for each of them costs more than all of their bytes. */
+  #writeHead(announcesClose: boolean): void {
+    const headers = answerHeaders
+    let head = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
+    let hasLatin1 = false
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1]!
       const verdict = judgeValue(value)
-      if (verdict === REFUSED) continue
-      res.writeHeader(headers[i]!, verdict === NEEDS_LATIN1 ? Buffer.from(value, 'latin1') : value)
+      if (verdict === PLAIN) head += `\r\n${headers[i]!}: ${value}`
+      else if (verdict === NEEDS_LATIN1) hasLatin1 = true
+    }
+    if (announcesClose) head += '\r\nConnection: close'
+    this.#res.writeStatus(head)
+    if (hasLatin1) this.#writeLatin1(headers)
+  }
+
+  /** uWS would write a string as UTF-8. */
+  #writeLatin1(headers: readonly string[]): void {
+    for (let i = 0; i < headers.length; i += 2) {
+      const value = headers[i + 1]!
+      if (judgeValue(value) === NEEDS_LATIN1) this.#res.writeHeader(headers[i]!, Buffer.from(value, 'latin1'))
     }
   }
 
@@ -261,12 +192,13 @@ export class UwsClientStream implements ClientStream {
     this.#taken += chunk.length
     // More bytes than announced would be read by the client as its next response.
     if (this.#taken > this.#length) {
-      this.#done()
+      this.#finish()
       res.close()
       return
     }
+    if (this.#taken === this.#length) this.#stopReading()
     const [isSent, isComplete] = res.tryEnd(chunk, this.#length)
-    if (isComplete) this.#done()
+    if (isComplete) this.#finish()
     else if (!isSent) {
       // The chunk is the reader's buffer, which the next read overwrites.
       this.#unsentFrom = res.getWriteOffset()
@@ -276,34 +208,36 @@ export class UwsClientStream implements ClientStream {
     }
   }
 
+  /** A streamed response cannot close by force, so what stands behind a final request stays unread until uWS closes. */
+  #stopReading(): void {
+    if (this.isFinal) this.#res.pause()
+  }
+
   #waitForDrain(): void {
-    this.#isWaiting = true
-    if (this.#hasDrainHandler) return
-    this.#hasDrainHandler = true
+    this.isWaiting = true
+    if (this.hasDrainHandler) return
+    this.hasDrainHandler = true
     this.#res.onWritable((offset) => this.#onWritable(offset))
   }
 
   /** Uncorking sends what uWS holds of earlier writes, which it does not do by itself once it calls us. */
   #onWritable(offset: number): boolean {
-    if (this.isGone || this.#isDone) return true
-    callbackDepth++
-    this.#resumeIfDue()
-    corked = this
-    corkedOffset = offset
-    this.#res.cork(drainCorked)
-    const isDrained = this.#unsent === null
-    if (isDrained && this.#isWaiting) {
-      this.#isWaiting = false
-      this.owner?.onClientDrain()
+    if (this.isOver) return true
+    enterParser()
+    try {
+      this.#body?.resumeIfDue()
+      corked = this
+      corkedOffset = offset
+      this.#res.cork(drainCorked)
+      const isDrained = this.#unsent === null
+      if (isDrained && this.isWaiting) {
+        this.isWaiting = false
+        this.owner?.onClientDrain()
+      }
+      return isDrained
+    } finally {
+      leaveParser()
     }
-    callbackDepth--
-    return isDrained
-  }
-
-  #resumeIfDue(): void {
-    if (!this.#isResumeDue) return
-    this.#isResumeDue = false
-    this.#unpause()
   }
 
   /** Runs inside cork: sends what the last tryEnd left, from the offset uWS has reached. @internal */
@@ -313,42 +247,34 @@ export class UwsClientStream implements ClientStream {
     const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
     if (!isSent && !isComplete) return
     this.#unsent = null
-    if (!this.#isPaused) this.#stalled.remove(this)
-    if (isComplete) this.#done()
+    this.#stalled.remove(this)
+    if (isComplete) this.#finish()
   }
 
-  /**
-   * uWS closes a connection that could not be written to, or that we have not read from, for 10 s. A fresh attempt starts
-   * that clock anew; one to read is none when a pause follows at once, but it ends the write events of a response.
-   */
+  /** uWS closes a connection that could not be written to for 10 s. A fresh attempt starts that clock anew. */
   retryStalled(): void {
-    if (this.isGone || this.#isDone) return
-    if (this.#unsent !== null) this.#onWritable(this.#res.getWriteOffset())
-    else if (this.#isPaused && !this.#hasDrainHandler) {
-      this.#res.resume()
-      this.#res.pause()
-    }
+    if (this.isOver || this.#unsent === null) return
+    this.#onWritable(this.#res.getWriteOffset())
   }
 
-  #done(): void {
-    this.#isDone = true
+  /** From here on uWS' object must not be touched, except for the call that ends it. */
+  #finish(): void {
+    this.isOver = true
     this.#stalled.remove(this)
     this.#unsent = null
-    this.#forgetEarly()
+    this.#body?.close()
   }
 
   #onAborted(): void {
     this.isGone = true
-    this.#stalled.remove(this)
-    this.#unsent = null
-    this.#forgetEarly()
-    if (this.#isDone) return
-    this.#isDone = true
-    this.owner?.onClientAbort()
+    const wasOver = this.isOver
+    this.#finish()
+    if (!wasOver) this.owner?.onClientAbort()
   }
 
   /** Runs inside cork. @internal */
   endNow(): void {
+    this.#stopReading()
     this.#res.end()
   }
 }
@@ -358,18 +284,6 @@ const ENDED_WITH_BODY = 0
 const ENDED_WITHOUT_BODY = 1
 const STARTED = 2
 const NO_HEADERS: readonly string[] = []
-
-/** Above 0 while uWS has called us: its parser is on the stack. */
-let callbackDepth = 0
-
-/** Runs a uWS callback, so that answers know that the parser is on the stack. */
-export function enterCallback(): void {
-  callbackDepth++
-}
-
-export function leaveCallback(): void {
-  callbackDepth--
-}
 
 // uWS calls the corked function at once, so its arguments can wait here; a closure for each response costs more.
 let corked: UwsClientStream

@@ -1,8 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enterCallback, leaveCallback, UwsClientStream } from './client-stream.js'
+import { UwsClientStream } from './client-stream.js'
 import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
+import { enterParser, leaveParser } from './parser-turn.js'
 import { StalledStreams } from './stalled-streams.js'
 
 const READ_BYTES = 512 * 1024
@@ -90,10 +91,10 @@ test('a sender that nobody reads and that never pauses is cut', () => {
 
 test('of a body whose request has its answer nothing is kept, and a sender that never pauses is cut', () => {
   const { stub, client } = openStream()
-  enterCallback()
+  enterParser()
   client.closeAfter = true
   client.send(404, [], 'no')
-  leaveCallback()
+  leaveParser()
   flood(stub, MAX_EARLY_BYTES, false)
   assert.equal(stub.isClosed, false)
   client.readBody({ onBodyChunk: () => assert.fail('a piece was kept') })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { startGateway, until } from '../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
+import { connectRaw } from '../../testing/raw-connection.js'
 
 // The rows of the hazard table of uWebSockets.js: what the listener refuses before anything reaches an upstream.
 
@@ -145,6 +147,26 @@ test('a chunked request closes its connection, so that nothing behind it is pars
   assert.match(answer.text, /"bytes":3/)
   assert.equal(answer.isClosed, true)
 })
+
+for (const length of ['unknown', 'known'] as const) {
+  test(`behind a chunked request nothing is parsed although its response of ${length} length was streamed`, async (t) => {
+    let requests = 0
+    const origin = await httpOrigin(t, (req, res) => {
+      requests++
+      if (length === 'known') res.setHeader('content-length', 2_000_000)
+      req.resume().on('end', () => res.end(Buffer.alloc(2_000_000, 'c')))
+    })
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
+    await until(() => client.receivedBytes >= 2_000_000)
+    assert.match(client.text, /connection: close/i)
+    client.send(SMUGGLED)
+    await setTimeout(500)
+    assert.equal(requests, 1)
+    assert.equal(statusesOf(client.text).length, 1)
+  })
+}
 
 test('a second request behind a refused one in the same segment is not answered', async (t) => {
   const origin = await echoOrigin(t)

@@ -92,6 +92,15 @@ test('known limit: whatever stands where a chunk should be terminated is taken f
   assert.equal(answer.isClosed, true)
 })
 
+test('known limit: a chunked body ends with its last size line, so the answer may close before the line behind it', async (t) => {
+  const origin = await echoOrigin(t)
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const answer = await sendRaw(gateway.port, [`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n`])
+  assert.deepEqual(statusesOf(answer.text), [200])
+  assert.match(answer.text, /"bytes":3/)
+  assert.equal(answer.isClosed, true)
+})
+
 test('known limit: an empty field name hides the fields behind it', async (t) => {
   const origin = await echoOrigin(t)
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })

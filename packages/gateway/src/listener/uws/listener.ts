@@ -16,7 +16,8 @@ import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { RequestHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
-import { enterCallback, leaveCallback, UwsClientStream } from './client-stream.js'
+import { UwsClientStream } from './client-stream.js'
+import { enterParser, leaveParser } from './parser-turn.js'
 import { addressText } from './peer-address.js'
 import { StalledStreams } from './stalled-streams.js'
 
@@ -132,14 +133,15 @@ class UwsListener implements Listener {
 
   /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
   #onRequest(res: HttpResponse, req: HttpRequest): void {
-    enterCallback()
+    enterParser()
     try {
       this.#takeIn(res, req)
     } catch (error) {
       this.#options.onFault(error)
       res.close()
+    } finally {
+      leaveParser()
     }
-    leaveCallback()
   }
 
   #takeIn(res: HttpResponse, req: HttpRequest): void {
@@ -154,7 +156,8 @@ class UwsListener implements Listener {
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
-    client.closeAfter = refused !== null || x.contentLength < 0 || head.wantsClose || this.#socket === null
+    client.isFinal = refused !== null || x.contentLength < 0
+    client.closeAfter = client.isFinal || head.wantsClose || this.#socket === null
     this.#pass(x, client, refused)
   }
 

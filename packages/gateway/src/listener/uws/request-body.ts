@@ -1,0 +1,149 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import type { BodyReceiver } from '../listener.js'
+import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
+import { enterParser, leaveParser } from './parser-turn.js'
+import type { StalledStreams } from './stalled-streams.js'
+
+/** What the body has to know of the response on the same connection. */
+export interface BodyOwner {
+  /** The connection is gone, or the response complete: uWS' object must not be touched. */
+  readonly isOver: boolean
+  /** A whole answer was given; it may still wait for the parser to be off the stack. */
+  readonly isAnswered: boolean
+  /** The response waits for its client to read. */
+  readonly isWaiting: boolean
+  /** uWS calls us when the connection can be written to. */
+  readonly hasDrainHandler: boolean
+  abort(): void
+}
+
+/** The body of a request on a uWebSockets.js connection: its pieces, and whether they are read. */
+export class RequestBody {
+  isDone = false
+  isPaused = false
+  readonly #res: HttpResponse
+  readonly #owner: BodyOwner
+  readonly #stalled: StalledStreams
+  #receiver: BodyReceiver | null = null
+  #early: EarlyBody | null = null
+  /** Bytes that came after the answer. */
+  #dropped = 0
+  #isResumeDue = false
+
+  constructor(res: HttpResponse, owner: BodyOwner, stalled: StalledStreams) {
+    this.#res = res
+    this.#owner = owner
+    this.#stalled = stalled
+    res.onData((chunk, isLast) => this.#onData(chunk, isLast))
+  }
+
+  /** Delivers everything from the first byte on; called once. */
+  read(receiver: BodyReceiver): void {
+    this.#receiver = receiver
+    const early = this.#early
+    if (early === null) return
+    this.#early = null
+    do {
+      const piece = early.take()
+      receiver.onBodyChunk(piece, this.isDone && early.isEmpty)
+    } while (!early.isEmpty && !this.#owner.isOver && !this.#owner.isAnswered)
+    early.close()
+    if (!this.isDone) this.resume()
+  }
+
+  pause(): void {
+    if (this.isPaused || this.isDone || this.#owner.isOver) return
+    this.isPaused = true
+    this.#isResumeDue = false
+    this.#res.pause()
+    this.#stalled.add(this)
+  }
+
+  /** Resuming the reads of a connection ends its write events, so a response that waits for one comes first. */
+  resume(): void {
+    if (!this.isPaused || this.#owner.isOver) return
+    this.#isResumeDue = this.#owner.isWaiting
+    if (!this.#isResumeDue) this.unpause()
+  }
+
+  /** Resumes what had to wait for the response. */
+  resumeIfDue(): void {
+    if (this.#isResumeDue) this.unpause()
+  }
+
+  /** Resumes whatever the response waits for. */
+  unpause(): void {
+    this.#isResumeDue = false
+    if (!this.isPaused) return
+    this.isPaused = false
+    this.#stalled.remove(this)
+    this.#res.resume()
+  }
+
+  /** The request has its answer: nobody will ask for what was kept. */
+  forget(): void {
+    this.#early?.close()
+    this.#early = null
+  }
+
+  /** uWS' object is dead. */
+  close(): void {
+    this.#stalled.remove(this)
+    this.forget()
+  }
+
+  /**
+   * uWS closes a connection that we have not read from for 10 s. Trying to read starts that clock anew, and is none
+   * when a pause follows at once; but it ends the write events of a response.
+   */
+  retryStalled(): void {
+    if (!this.isPaused || this.#owner.isOver || this.#owner.hasDrainHandler) return
+    this.#res.resume()
+    this.#res.pause()
+  }
+
+  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    enterParser()
+    try {
+      if (isLast) this.#complete()
+      if (this.#owner.isAnswered) this.#drop(chunk)
+      else if (this.#receiver === null) this.#keep(chunk)
+      else {
+        this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
+        if (!isLast) this.#rearm()
+      }
+    } finally {
+      leaveParser()
+    }
+  }
+
+  /** Reading goes on even if someone is still behind with this body: what follows is the connection's next request. */
+  #complete(): void {
+    this.isDone = true
+    this.resume()
+  }
+
+  /** It came before anyone wanted it: stop reading, and keep what comes in spite of that. */
+  #keep(chunk: ArrayBuffer): void {
+    if (this.#owner.isOver) return
+    this.#early ??= new EarlyBody()
+    if (this.#early.add(new Uint8Array(chunk))) this.pause()
+    else this.#res.close()
+  }
+
+  /**
+   * Nobody wants these bytes, but a sender as fast as we read would never let this turn of the event loop end, in
+   * which the answer waits to be sent.
+   */
+  #drop(chunk: ArrayBuffer): void {
+    this.#dropped += chunk.byteLength
+    if (this.#dropped > MAX_EARLY_BYTES) this.#owner.abort()
+  }
+
+  /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
+  #rearm(): void {
+    if (this.isPaused || this.#owner.isOver || this.#owner.isWaiting) return
+    this.#res.pause()
+    this.#res.resume()
+  }
+}
