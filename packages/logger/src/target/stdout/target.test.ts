@@ -200,7 +200,8 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
   test(`a worker ends in time though its pipe is full (${kind})`, async (t) => {
     const worker = startWorker(t, kind)
     worker.log('r', 3000)
-    await until(() => (worker.told()?.identity.onDisk ?? 0) > 1000, 'the pipe is full', 60_000)
+    const isFull = ({ received, onDisk }: LogIdentity): boolean => received === 3000 && onDisk > 1000
+    await until(() => worker.told() !== null && isFull(worker.told()!.identity), 'the pipe is full', 60_000)
     worker.child.send('close')
     await once(worker.child, 'exit')
     const { identity } = worker.told()!
