@@ -21,7 +21,7 @@ export class UwsClientStream implements ClientStream, BodyOwner {
   isOver = false
   isAnswered = false
   isWaiting = false
-  hasDrainHandler = false
+  hasWaited = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
   readonly #uwsCloses: boolean
@@ -69,16 +69,20 @@ export class UwsClientStream implements ClientStream, BodyOwner {
 
   write(chunk: Uint8Array): boolean {
     if (this.isOver) return true
-    corked = this
-    corkedChunk = chunk
-    this.#res.cork(writeCorked)
+    // What uncorking could not send goes unnoticed, and would wait for as long as the body is paused.
+    if (this.#body !== null && !this.#body.isDone) this.writeNow(chunk)
+    else {
+      corked = this
+      corkedChunk = chunk
+      this.#res.cork(writeCorked)
+    }
     return this.#unsent === null && !this.isWaiting
   }
 
   end(): boolean {
     if (this.isOver) return true
     if (this.#length >= 0) return this.#endOfLength()
-    this.#body?.resumeIfDue()
+    this.#body?.resume()
     this.#finish()
     corked = this
     this.#res.cork(endCorked)
@@ -119,7 +123,7 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     }
     if (how !== STARTED) {
       // A paused connection is not watched: nobody would notice that its client has gone.
-      body?.unpause()
+      body?.resume()
       this.#finish()
     }
     corked = this
@@ -181,7 +185,7 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     }
   }
 
-  /** Runs inside cork. @internal */
+  /** Runs inside cork, or without. @internal */
   writeNow(chunk: Uint8Array): void {
     const res = this.#res
     if (this.#length < 0) {
@@ -213,10 +217,18 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     if (this.isFinal) this.#res.pause()
   }
 
+  flush(): void {
+    if (this.isOver || !this.hasWaited) return
+    corked = this
+    corkedOffset = this.#res.getWriteOffset()
+    this.#res.cork(drainCorked)
+  }
+
   #waitForDrain(): void {
     this.isWaiting = true
-    if (this.hasDrainHandler) return
-    this.hasDrainHandler = true
+    if (this.hasWaited) return
+    this.hasWaited = true
+    this.#body?.unpaused()
     this.#res.onWritable((offset) => this.#onWritable(offset))
   }
 
@@ -225,7 +237,6 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     if (this.isOver) return true
     enterParser()
     try {
-      this.#body?.resumeIfDue()
       corked = this
       corkedOffset = offset
       this.#res.cork(drainCorked)

@@ -12,12 +12,20 @@ export interface BodyOwner {
   readonly isAnswered: boolean
   /** The response waits for its client to read. */
   readonly isWaiting: boolean
-  /** uWS calls us when the connection can be written to. */
-  readonly hasDrainHandler: boolean
+  /** It has waited before, and uWS tells us when the connection can be written to. */
+  readonly hasWaited: boolean
   abort(): void
+  /** Lets uWS send what it holds of the response. */
+  flush(): void
 }
 
-/** The body of a request on a uWebSockets.js connection: its pieces, and whether they are read. */
+/**
+ * The body of a request on a uWebSockets.js connection: its pieces, and whether they are read.
+ *
+ * A paused connection is not watched at all, neither for bytes nor for room nor for its end, and resuming watches for
+ * bytes only. So nothing is paused any more once the response has waited for its client: what comes then has to be
+ * kept by the receiver (docs/limits.md, "uWebSockets.js").
+ */
 export class RequestBody {
   isDone = false
   isPaused = false
@@ -28,13 +36,13 @@ export class RequestBody {
   #early: EarlyBody | null = null
   /** Bytes that came after the answer. */
   #dropped = 0
-  #isResumeDue = false
 
   constructor(res: HttpResponse, owner: BodyOwner, stalled: StalledStreams) {
     this.#res = res
     this.#owner = owner
     this.#stalled = stalled
     res.onData((chunk, isLast) => this.#onData(chunk, isLast))
+    stalled.add(this)
   }
 
   /** Delivers everything from the first byte on; called once. */
@@ -52,32 +60,20 @@ export class RequestBody {
   }
 
   pause(): void {
-    if (this.isPaused || this.isDone || this.#owner.isOver) return
+    if (this.isPaused || this.isDone || this.#owner.isOver || this.#owner.hasWaited) return
     this.isPaused = true
-    this.#isResumeDue = false
     this.#res.pause()
-    this.#stalled.add(this)
   }
 
-  /** Resuming the reads of a connection ends its write events, so a response that waits for one comes first. */
   resume(): void {
     if (!this.isPaused || this.#owner.isOver) return
-    this.#isResumeDue = this.#owner.isWaiting
-    if (!this.#isResumeDue) this.unpause()
-  }
-
-  /** Resumes what had to wait for the response. */
-  resumeIfDue(): void {
-    if (this.#isResumeDue) this.unpause()
-  }
-
-  /** Resumes whatever the response waits for. */
-  unpause(): void {
-    this.#isResumeDue = false
-    if (!this.isPaused) return
     this.isPaused = false
-    this.#stalled.remove(this)
     this.#res.resume()
+  }
+
+  /** The response waits for its client: uWS watches the connection for both again. */
+  unpaused(): void {
+    this.isPaused = false
   }
 
   /** The request has its answer: nobody will ask for what was kept. */
@@ -93,13 +89,19 @@ export class RequestBody {
   }
 
   /**
-   * uWS closes a connection that we have not read from for 10 s. Trying to read starts that clock anew, and is none
-   * when a pause follows at once; but it ends the write events of a response.
+   * uWS closes a connection that it has not read from for 10 s, or whose body comes with less than 16 KB/s. Pausing
+   * starts that clock anew; `limits.bodyIdle` is what ends a body that does not come.
    */
   retryStalled(): void {
-    if (!this.isPaused || this.#owner.isOver || this.#owner.hasDrainHandler) return
-    this.#res.resume()
+    if (this.#owner.isOver || this.#owner.isWaiting) return
+    if (this.isPaused) {
+      this.#res.resume()
+      this.#res.pause()
+      return
+    }
     this.#res.pause()
+    this.#res.resume()
+    this.#owner.flush()
   }
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
@@ -108,10 +110,7 @@ export class RequestBody {
       if (isLast) this.#complete()
       if (this.#owner.isAnswered) this.#drop(chunk)
       else if (this.#receiver === null) this.#keep(chunk)
-      else {
-        this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
-        if (!isLast) this.#rearm()
-      }
+      else this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
     } finally {
       leaveParser()
     }
@@ -120,6 +119,7 @@ export class RequestBody {
   /** Reading goes on even if someone is still behind with this body: what follows is the connection's next request. */
   #complete(): void {
     this.isDone = true
+    this.#stalled.remove(this)
     this.resume()
   }
 
@@ -138,12 +138,5 @@ export class RequestBody {
   #drop(chunk: ArrayBuffer): void {
     this.#dropped += chunk.byteLength
     if (this.#dropped > MAX_EARLY_BYTES) this.#owner.abort()
-  }
-
-  /** uWS ends uploads slower than 16 KB/s after 10 s; pausing and resuming starts that clock anew. */
-  #rearm(): void {
-    if (this.isPaused || this.#owner.isOver || this.#owner.isWaiting) return
-    this.#res.pause()
-    this.#res.resume()
   }
 }
