@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The processor of what is measured, and that of load and origin. */
-const PROXY_CPU = '0'
+export const PROXY_CPU = '0'
 export const LOAD_CPU = '1'
 const START_MS = 15_000
 /** The admin API of a gateway listens so far above its listener. */

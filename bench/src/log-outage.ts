@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LogIdentity } from '@sluice/core'
 import { type ElasticsearchNode, startElasticsearch } from '@sluice/logger/testing/elasticsearch'
 import { ADMIN_PORT_OFFSET, startGateway, startOrigin } from './contestant.js'
 import { processTree } from './process-cpu.js'
@@ -13,15 +14,6 @@ import { type Span, SteadyLoad } from './steady-load.js'
 const PORTS = { origin: 19_110, sluice: 19_112, elasticsearch: 19_192 }
 const STREAM = 'logs-gateway-outage'
 const DRAIN_S = 240
-
-interface Identity {
-  readonly received: number
-  readonly indexed: number
-  readonly dead: number
-  readonly dropped: number
-  readonly onDisk: number
-  readonly inMemory: number
-}
 
 await main()
 
@@ -100,11 +92,11 @@ async function report(node: ElasticsearchNode, sent: number): Promise<void> {
   )
 }
 
-async function identity(): Promise<Identity> {
+async function identity(): Promise<LogIdentity> {
   // Heartbeats bring the numbers; one of them is waited for.
   await seconds(1)
   const response = await fetch(`http://127.0.0.1:${PORTS.sluice + ADMIN_PORT_OFFSET}/v1/log`)
-  return (await response.json()) as Identity
+  return (await response.json()) as LogIdentity
 }
 
 function rss(pids: readonly number[]): number {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { cpuMicros, processTree } from './process-cpu.js'
+import { cpuMicros, processTree, stolenMicros } from './process-cpu.js'
 import { resultTable } from './report.js'
 import type { Round } from './round.js'
 import { median, quantile } from './statistics.js'
@@ -22,6 +22,12 @@ test('the process time of a tree counts its children and grows while they work',
 
 test('a process that is gone has used no time', () => {
   assert.equal(cpuMicros(2 ** 30), 0)
+})
+
+test('the time taken from a core never falls, and one that is not there has lost none', () => {
+  const before = stolenMicros('0')
+  assert.ok(before >= 0 && stolenMicros('0') >= before)
+  assert.equal(stolenMicros('99999'), 0)
 })
 
 test('quantiles are taken by rank, whatever the order of the values', () => {

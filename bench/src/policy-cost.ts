@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { AlternatingLoad } from './alternating-load.js'
-import { type Contestant, LOAD_CPU } from './contestant.js'
-import { cpuMicros, processTree } from './process-cpu.js'
+import { type Contestant, LOAD_CPU, PROXY_CPU } from './contestant.js'
+import { cpuMicros, processTree, stolenMicros } from './process-cpu.js'
 import { type Estimate, median, trimmedMean } from './statistics.js'
 
 /** What a policy adds to the time of a request, over rounds of short slices. */
@@ -56,12 +56,14 @@ export async function comparePolicy(gateway: Contestant, rounds: number): Promis
       await load.slice(WARM_UP_MS)
     }
     const cpuBefore = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0)
+    const stolenBefore = stolenMicros(PROXY_CPU)
     const startedMono = performance.now()
     for (let i = 0; i < rounds; i++) {
       for (const path of ORDERS[i % ORDERS.length]!) await measure(load, path, found)
     }
     const cpu = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) - cpuBefore
-    return summary(found, cpu / 1000 / (performance.now() - startedMono))
+    const elapsedMicros = 1000 * (performance.now() - startedMono)
+    return summary(found, cpu / (elapsedMicros - (stolenMicros(PROXY_CPU) - stolenBefore)))
   } finally {
     load.close()
   }

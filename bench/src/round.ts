@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Contestant } from './contestant.js'
-import { cpuMicros, processTree } from './process-cpu.js'
+import { type Contestant, PROXY_CPU } from './contestant.js'
+import { cpuMicros, processTree, stolenMicros } from './process-cpu.js'
 
 /** What is asked of every contestant. */
 export interface Scenario {
@@ -20,7 +20,7 @@ export interface Round {
   readonly cpuMicrosPerRequest: number
   /** The part of it that the first process of the tree used: the supervisor, the nginx master. */
   readonly supervisorMicrosPerRequest: number
-  /** CPU time over elapsed time: near 1 when the contestant, alone on its core, was the bottleneck. */
+  /** CPU time over the time that its core was there: near 1 when the contestant, alone on it, was the bottleneck. */
   readonly busyShare: number
   /** Null when the round counts, else why not. */
   readonly invalid: string | null
@@ -32,6 +32,7 @@ const CONNECTIONS = 64
 export function runRound(contestant: Contestant, scenario: Scenario, seconds: number, dir: string): Round {
   const before = treeCpu(contestant.pid)
   const supervisorBefore = cpuMicros(contestant.pid)
+  const stolenBefore = stolenMicros(PROXY_CPU)
   const startMono = performance.now()
   const args = ['-c', '1', 'wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script(scenario, dir)]
   const { status, stdout, stderr } = spawnSync('taskset', [...args, contestant.url + scenario.path], {
@@ -40,7 +41,7 @@ export function runRound(contestant: Contestant, scenario: Scenario, seconds: nu
   if (status !== 0) throw new Error(`wrk failed: ${stderr}`)
   const cpu = treeCpu(contestant.pid) - before
   const supervisor = cpuMicros(contestant.pid) - supervisorBefore
-  const elapsedMicros = (performance.now() - startMono) * 1000
+  const elapsedMicros = (performance.now() - startMono) * 1000 - (stolenMicros(PROXY_CPU) - stolenBefore)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0)
   const wrong = /(Non-2xx.*|Socket errors.*)/.exec(stdout)?.[1] ?? null
   return {

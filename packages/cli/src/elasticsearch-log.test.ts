@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
 import { scratchDir, until } from '@sluice/logger/testing'
 import {
   type ElasticsearchNode,
@@ -19,17 +20,8 @@ before(async () => {
 })
 after(() => node?.stop())
 
-interface Identity {
-  readonly received: number
-  readonly indexed: number
-  readonly dead: number
-  readonly dropped: number
-  readonly onDisk: number
-  readonly inMemory: number
-}
-
-async function identityOf(admin: string): Promise<Identity> {
-  const identity = (await (await fetch(`${admin}/v1/log`)).json()) as Identity
+async function identityOf(admin: string): Promise<LogIdentity> {
+  const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
   const { received, indexed, dead, dropped, onDisk, inMemory } = identity
   assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
   return identity
