@@ -1,0 +1,39 @@
+import type { Engine } from './engine.js'
+import type { Suite } from './scenario.js'
+import type { Point, Summary } from './summary.js'
+
+export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
+export type PeerName = (typeof PEERS)[number]
+
+/** What a run of a suite is told. */
+export interface RunOptions {
+  readonly suite: Suite
+  readonly engine: Engine['name']
+  readonly peers: readonly PeerName[]
+  readonly warmUpSeconds: number
+  readonly seconds: number
+  readonly repetitions: number
+  /** Rates of the second kind of points as shares of the measured saturation, such as 0.5 and 0.9; empty: none. */
+  readonly rateShares: readonly number[]
+  /** Only these scenarios; empty: all. */
+  readonly scenarios: readonly string[]
+  /** Only these numbers of connections; empty: all. */
+  readonly connections: readonly number[]
+  /** Whether gateway, generator and origin get cores of their own. */
+  readonly isPinned: boolean
+  /** The command line, for the summary. */
+  readonly command: string
+  /** Stops after the repetition under way; what was measured is kept. */
+  readonly signal: AbortSignal
+}
+
+/** Hears of a run while it goes on. */
+export interface RunObserver {
+  /** One step of `total` begins, such as "W1 GET, 100 connections, nginx, 2 of 3". */
+  onStep(done: number, total: number, what: string, remainingSeconds: number): void
+  onPoint(point: Point): void
+  onWarning(text: string): void
+}
+
+/** Runs a suite. @throws Error when a contestant or engine cannot be started at all. */
+export type RunSuite = (options: RunOptions, observer: RunObserver) => Promise<Summary>

@@ -1,0 +1,60 @@
+/** The size of a gateway, as the reference report counts it: cores of the workers and memory of the pod. */
+export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
+
+/** One request, asked over and over. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Begins with `/`. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: no body. */
+  readonly body: CallBody | null
+}
+
+/** A body that is made anew for every run, the same bytes each time. */
+export interface CallBody {
+  readonly kind: 'text' | 'json' | 'xml'
+  readonly bytes: number
+}
+
+/** What stands behind the gateway: it reads the whole request and answers after `delayMs` with so many bytes, or with the body it got. */
+export interface OriginWish {
+  readonly answer: 'fixed' | 'echo'
+  readonly bytes: number
+  readonly delayMs: number
+}
+
+/** Where the traffic log goes while it is measured. */
+export type LogWish = 'none' | 'elasticsearch'
+
+/** One row of a suite: what is asked of whom, in which configuration. The rest of a document is the same for all. */
+export interface Scenario {
+  /** Unique within its suite: lower-case words joined by `-`. It is the key of points, comparisons and references. */
+  readonly id: string
+  /** For people, at most 40 characters. */
+  readonly title: string
+  /** Null: the machine as it is, with `workers`. */
+  readonly tier: Tier | null
+  readonly workers: number
+  readonly log: LogWish
+  readonly call: Call
+  readonly origin: OriginWish
+  /** The `routes` of the gateway's document; their upstream is named `origin`. YAML-compatible values. */
+  readonly routes: readonly object[]
+  /** Whether peers can be configured to do the same; null names why they cannot. */
+  readonly peers: 'plain-proxy' | null
+}
+
+/** A list of scenarios with the numbers of connections that each is measured with. */
+export interface Suite {
+  readonly name: string
+  /** One sentence. */
+  readonly description: string
+  /** The published report whose set-up it repeats; null: none. */
+  readonly reproduces: string | null
+  readonly cases: readonly { readonly scenario: Scenario; readonly connections: readonly number[] }[]
+  /** Of a full run; `--quick` and the options of the command change them. */
+  readonly warmUpSeconds: number
+  readonly seconds: number
+  readonly repetitions: number
+}

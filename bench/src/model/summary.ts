@@ -1,0 +1,91 @@
+import type { ErrorClass, Spectrum } from './engine.js'
+import type { LogWish, Tier } from './scenario.js'
+
+/** The version of `summary.json`; it changes when a field changes its meaning or goes away. */
+export const SUMMARY_VERSION = 1
+
+/** A figure over the repetitions of a point. */
+export interface Spread {
+  readonly mean: number
+  readonly stdev: number
+  readonly min: number
+  readonly max: number
+  /** The single values, in the order of the repetitions. */
+  readonly values: readonly number[]
+}
+
+/** One row of `points.csv`. Throughput and latency at a rate are different kinds of points and are never mixed. */
+export interface Point {
+  readonly suite: string
+  readonly scenario: string
+  readonly title: string
+  /** `sluice`, or the name of a peer. */
+  readonly contestant: string
+  readonly kind: 'saturation' | 'fixed-rate'
+  readonly tier: Tier | null
+  readonly workers: number
+  readonly log: LogWish
+  readonly method: string
+  readonly bodyBytes: number
+  readonly connections: number
+  /** Null for saturation. */
+  readonly targetPerSecond: number | null
+  readonly perSecond: Spread
+  /** User and system time of the contestant's process tree over completed requests. */
+  readonly cpuMicrosPerRequest: Spread
+  readonly requests: number
+  readonly errors: Readonly<Record<ErrorClass, number>>
+  /** All repetitions merged. Of a saturation point it is the latency at overload and is labelled so. */
+  readonly latency: Spectrum | null
+  /** Largest resident set of the process tree, bytes. */
+  readonly rssBytes: number
+  /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. */
+  readonly busyShare: number
+  /** One per worker of the gateway; empty for peers. */
+  readonly diagnostics: readonly WorkerDiagnostics[]
+  /** Why the point is no result; empty: it is one. */
+  readonly invalid: readonly string[]
+}
+
+/** What Node.js says of one worker over the measured time. */
+export interface WorkerDiagnostics {
+  readonly worker: number
+  readonly heapUsedBytes: number
+  readonly rssBytes: number
+  readonly loopLagP99Micros: number
+  readonly gcCount: number
+  readonly gcMicros: number
+  readonly openSockets: number
+}
+
+/** The machine of a run. */
+export interface HostFacts {
+  readonly cpuModel: string
+  readonly cpus: number
+  readonly memoryBytes: number
+  readonly kernel: string
+  readonly node: string
+  /** Thousands of rounds a second of a fixed piece of work on one core: normalises runs of other machines. */
+  readonly cpuScore: number
+  /** Share of the time that others used while nothing of ours ran, 0 to 1, and that the machine below took away. */
+  readonly foreignShare: number
+  readonly stolenShare: number
+  /** Versions of what was measured and of what measured: sluice, uWebSockets.js, undici, nginx, wrk and so on. */
+  readonly versions: Readonly<Record<string, string>>
+}
+
+/** All of a run; the content of `summary.json`. */
+export interface Summary {
+  readonly schemaVersion: typeof SUMMARY_VERSION
+  readonly id: string
+  readonly suite: string
+  readonly startedAt: string
+  readonly endedAt: string
+  /** The command line, so that it can be repeated. */
+  readonly command: string
+  readonly engine: string
+  readonly host: HostFacts
+  readonly points: readonly Point[]
+  /** Whole-run remarks, such as a machine that was not quiet. */
+  readonly warnings: readonly string[]
+}
