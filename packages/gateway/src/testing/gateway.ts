@@ -150,7 +150,7 @@ function loadOf(wish: PlanWish): Load {
 }
 
 /** Waits until the condition holds. @throws Error when it does not within the time. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const giveUpMono = performance.now() + withinMs
   while (!(await condition())) {
     if (performance.now() > giveUpMono) {
