@@ -59,6 +59,8 @@ upstreams:
 routes:
   - { id: undici, match: { path: /undici }, upstream: general }
   - { id: plain, match: { path: /* }, upstream: origin }
+  - { id: get, match: { path: /get }, upstream: origin }
+  - { id: again, match: { path: /aaa }, upstream: origin }
   - { id: set, match: { path: /set }, upstream: origin, policies: ${policy} }
 log: ${log}
 `,

@@ -110,7 +110,7 @@ export class Exchange {
   /** Monotonic clock when the phase began. */
   phaseSince = 0
   /** Time spent in each phase, ms, by its number. */
-  phaseMs: number[] = [0, 0, 0, 0, 0, 0, 0, 0]
+  phaseMs: number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   /** Monotonic clock at the end; 0 until then. */
   endedMono = 0
 
@@ -119,6 +119,12 @@ export class Exchange {
     this.phaseMs[this.phase]! += nowMono - this.phaseSince
     this.phase = phase
     this.phaseSince = nowMono
+  }
+
+  /** Counts so much of the time since the current phase began for another one. */
+  attribute(phase: Phase, ms: number): void {
+    this.phaseMs[phase]! += ms
+    this.phaseSince += ms
   }
 
   /** Notes why it cannot succeed, and where it was then. */

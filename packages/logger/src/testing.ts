@@ -52,7 +52,7 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  deadlineMs = 20_000,
+  deadlineMs = 60_000,
 ): Promise<void> {
   const endMono = performance.now() + deadlineMs
   while (!(await condition())) {

@@ -79,7 +79,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   start(): void {
     const hooks = this.route.chain.request
-    if (hooks !== null) this.x.enter(PHASE.requestChain, performance.now())
+    if (hooks !== null && this.#isLogged) this.x.enter(PHASE.requestChain, performance.now())
     this.run(hooks, 'body')
   }
 

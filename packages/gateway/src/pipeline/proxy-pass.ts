@@ -2,6 +2,7 @@ import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@slui
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { isBodiless } from '../listener/response-head.js'
+import { attributeOpening, type Opening } from '../upstream/opening.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import type { Flow, Waiting } from './flow.js'
@@ -152,9 +153,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#attempt = attempt
   }
 
-  onStarted(isReused: boolean): void {
+  onStarted(opening: Opening | null): void {
     this.#hasStarted = true
-    this.#x.isReused = isReused
+    this.#x.isReused = opening === null
+    if (opening !== null) attributeOpening(this.#x, opening)
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
     const isUploading = this.#body !== null && !this.#body.isComplete

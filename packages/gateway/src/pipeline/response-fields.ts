@@ -11,24 +11,15 @@ export function takeFraming(headers: string[]): number {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!
     const value = headers[i + 1]!
-    switch (name) {
-      case 'content-length':
-        if (isContentLength(value)) length = Number(value)
-        continue
-      case 'connection':
-        connection = connection === '' ? value : connection + ',' + value
-        continue
-      case 'keep-alive':
-      case 'transfer-encoding':
-      case 'te':
-      case 'trailer':
-      case 'upgrade':
-      case 'proxy-connection':
-      case 'proxy-authenticate':
-      case 'date':
-      case 'x-request-id':
-        continue
+    if (name === 'content-length') {
+      if (isContentLength(value)) length = Number(value)
+      continue
     }
+    if (name === 'connection') {
+      connection = connection === '' ? value : connection + ',' + value
+      continue
+    }
+    if (isReplaced(name)) continue
     headers[kept] = name
     headers[kept + 1] = value
     kept += 2
@@ -37,6 +28,30 @@ export function takeFraming(headers: string[]): number {
   if (connection !== '' && connection !== 'keep-alive' && connection !== 'close')
     removeNominated(headers, connection)
   return length
+}
+
+/** Whether a field ends at the gateway. Most names are told by their length alone. */
+function isReplaced(name: string): boolean {
+  switch (name.length) {
+    case 2:
+      return name === 'te'
+    case 4:
+      return name === 'date'
+    case 7:
+      return name === 'trailer' || name === 'upgrade'
+    case 10:
+      return name === 'keep-alive'
+    case 12:
+      return name === 'x-request-id'
+    case 16:
+      return name === 'proxy-connection'
+    case 17:
+      return name === 'transfer-encoding'
+    case 18:
+      return name === 'proxy-authenticate'
+    default:
+      return false
+  }
 }
 
 /** Removes the fields that the upstream nominated as hop-by-hop (RFC 9110 section 7.6.1). */

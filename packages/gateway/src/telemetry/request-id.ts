@@ -3,6 +3,9 @@ import { randomFillSync } from 'node:crypto'
 const HEX2 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'))
 
+/** Random bytes are drawn for so many milliseconds with traffic at once: each call costs more than the bytes. */
+const POOL_BYTES = 8 * 256
+
 /**
  * Makes UUIDv7 (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random
  * bits drawn anew every millisecond. After 4,096 ids within one the next is taken ahead of the clock (section 6.2), so
@@ -14,7 +17,8 @@ export class RequestIds {
   #counter = 0
   #prefix = ''
   #suffix = ''
-  readonly #random = new Uint8Array(8)
+  readonly #random = new Uint8Array(POOL_BYTES)
+  #used = POOL_BYTES
 
   /** @param nowMs wall clock, ms since the epoch. */
   next(nowMs: number): string {
@@ -28,9 +32,21 @@ export class RequestIds {
     this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
     this.#ms = ms
     this.#counter = 0
-    randomFillSync(this.#random)
-    const [a, b, c, d, e, f, g, h] = this.#random as unknown as number[]
-    const variant = HEX2[(a! & 0x3f) | 0x80]!
-    this.#suffix = `-${variant}${HEX2[b!]}-${HEX2[c!]}${HEX2[d!]}${HEX2[e!]}${HEX2[f!]}${HEX2[g!]}${HEX2[h!]}`
+    const variant = HEX2[(this.#randomByte() & 0x3f) | 0x80]!
+    this.#suffix = `-${variant}${this.#randomHex(1)}-${this.#randomHex(6)}`
+  }
+
+  #randomHex(bytes: number): string {
+    let hex = ''
+    for (let i = 0; i < bytes; i++) hex += HEX2[this.#randomByte()]!
+    return hex
+  }
+
+  #randomByte(): number {
+    if (this.#used === POOL_BYTES) {
+      randomFillSync(this.#random)
+      this.#used = 0
+    }
+    return this.#random[this.#used++]!
   }
 }

@@ -16,7 +16,7 @@ export interface PlanWish {
   readonly log?: LogPlan
 }
 
-export const TIMEOUTS: TimeoutsPlan = { connectMs: 1000, headersMs: 5000, idleMs: 5000, totalMs: 60_000 }
+export const TIMEOUTS: TimeoutsPlan = { connectMs: 10_000, headersMs: 20_000, idleMs: 20_000, totalMs: 60_000 }
 
 const LISTENER: ListenerPlan = {
   address: '127.0.0.1:0',
@@ -150,7 +150,7 @@ function loadOf(wish: PlanWish): Load {
 }
 
 /** Waits until the condition holds. @throws Error when it does not within the time. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const giveUpMono = performance.now() + withinMs
   while (!(await condition())) {
     if (performance.now() > giveUpMono) {

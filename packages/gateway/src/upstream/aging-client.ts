@@ -1,8 +1,10 @@
 import type net from 'node:net'
 import { type buildConnector, Client } from 'undici'
+import type { Connector } from './connector.js'
+import type { Opening } from './opening.js'
 
 export interface ConnectionAge {
-  readonly connector: buildConnector.connector
+  readonly connector: Connector
   readonly maxMs: number
 }
 
@@ -10,6 +12,7 @@ export interface ConnectionAge {
 export interface ConnectionUse {
   /** Begun on it. */
   requests: number
+  opening: Opening | null
 }
 
 /** A handler that wants to know the connection it gets. */
@@ -29,9 +32,9 @@ const SPREAD = 0.1
  */
 export function createAgingClient(origin: URL, options: Client.Options, age: ConnectionAge): Client {
   let old: net.Socket | null = null
-  const use: ConnectionUse = { requests: 0 }
-  const connect: buildConnector.connector = (target, done) => {
-    age.connector(target, (...result) => {
+  const use: ConnectionUse = { requests: 0, opening: null }
+  const connect: buildConnector.connector = (_, done) => {
+    use.opening = age.connector((...result) => {
       use.requests = 0
       if (result[1] !== null) watch(result[1])
       done(...result)

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import type { buildConnector } from 'undici'
+import { Opening } from './opening.js'
 
 /** TLS towards a target; everything read from files already. */
 export interface TlsOptions {
@@ -21,16 +22,23 @@ export interface ConnectorOptions {
   readonly lookup: net.LookupFunction
 }
 
+/** Opens a connection and calls back once it is usable, or why it is not. */
+export type Connector = (done: buildConnector.Callback) => Opening
+
 /**
  * Opens connections to one target. undici's own connector would do, but its time-outs below two seconds are up to a
  * second late (docs/limits.md), and a connect time-out is what decides how fast a request moves to the next target.
  */
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  return (_, done) => {
+export function createConnector(options: ConnectorOptions): Connector {
+  return (done) => {
+    const opening = new Opening()
     const socket = options.tls === null ? connectPlain(options) : connectTls(options, options.tls)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, 60_000)
+    opening.watch(socket)
+    if (options.tls !== null) socket.once('secureConnect', () => opening.noteSecured())
     settle(socket, options, done)
+    return opening
   }
 }
 

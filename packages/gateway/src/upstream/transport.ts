@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@sluice/core'
+import type { Opening } from './opening.js'
 
 /** One request as it goes to a target. */
 export interface UpstreamRequest {
@@ -41,9 +42,9 @@ export interface Failure {
 export interface AttemptObserver {
   /**
    * There is a connection and the request is being written to it: from now on the target may see it.
-   * @param isReused the connection has served another request before.
+   * @param opening how the connection came about; null when it has served another request before.
    */
-  onStarted(isReused: boolean): void
+  onStarted(opening: Opening | null): void
   /** `headers` is a flat list, lower-case names, values as latin1. 1xx responses are not reported. */
   onHead(status: number, headers: string[]): void
   /** The chunk is only valid during the call. */

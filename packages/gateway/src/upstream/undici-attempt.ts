@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
+import type { Opening } from './opening.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
 
 /** Whom an attempt gives its place among the connections back to. */
@@ -52,7 +53,7 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort
     if (this.#isOver) abort()
-    else this.#observer.onStarted(this.connection !== null && this.connection.requests++ > 0)
+    else this.#observer.onStarted(this.connection === null ? null : openingFor(this.connection))
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
@@ -146,4 +147,9 @@ function toHeaderList(raw: readonly Buffer[]): string[] {
     list[i + 1] = (raw[i + 1] as Latin1Buffer).latin1Slice()
   }
   return list
+}
+
+/** How the connection came about, for the first request on it. */
+function openingFor(use: ConnectionUse): Opening | null {
+  return use.requests++ > 0 ? null : use.opening
 }

@@ -99,7 +99,6 @@ function createPool(options: UndiciTransportOptions, pipelining: 0 | 1): Pool {
   return new Pool(options.origin, {
     connections: options.connections,
     pipelining,
-    connect: connector,
     factory: (origin: URL, clientOptions: object) =>
       createAgingClient(origin, clientOptions as Client.Options, age),
     keepAliveTimeout: options.keepAliveMs,

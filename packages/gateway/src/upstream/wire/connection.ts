@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
+import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { expectsBody } from './request-head.js'
 import type { Latin1Buffer } from './response-head.js'
@@ -57,6 +58,7 @@ export class Connection implements UploadSink, ResponseEvents {
   keepAlive = ''
   /** Requests begun on it. */
   #requests = 0
+  readonly #opening = new Opening()
   readonly #owner: ConnectionOwner
   readonly #socket: net.Socket
   readonly #reader: ResponseReader
@@ -81,6 +83,7 @@ export class Connection implements UploadSink, ResponseEvents {
       onread: { buffer: READ_BUFFER, callback: (length) => this.#onRead(length) },
     } as net.NetConnectOpts)
     this.#socket = socket
+    this.#opening.watch(socket)
     this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), options.timeoutMs)
     socket.on('connect', () => this.#onConnect())
     socket.on('drain', () => this.attempt?.upload?.flush())
@@ -104,7 +107,7 @@ export class Connection implements UploadSink, ResponseEvents {
     const { request } = attempt
     attempt.hasBegun = true
     this.#reader.begin(request.method)
-    attempt.observer.onStarted(this.#requests++ > 0)
+    attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
     if (this.isClosed || this.attempt !== attempt) return
     this.#writeHead(attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)

@@ -15,20 +15,31 @@ export function formatRequestHead(request: UpstreamRequest): string | null {
     const name = headers[i]!
     const value = headers[i + 1]!
     if (!isName(name) || !consistsOf(value, VALUE_BYTES)) return null
-    switch (name) {
-      case 'connection':
-        continue
-      case 'content-length':
-      case 'expect':
-      case 'host':
-      case 'keep-alive':
-      case 'transfer-encoding':
-      case 'upgrade':
-        return null
-    }
+    if (name === 'connection') continue
+    if (isFraming(name)) return null
     head += name + ': ' + value + '\r\n'
   }
   return head + framingOf(request)
+}
+
+/** Whether a field is ours to write. Most names are told by their length alone. */
+function isFraming(name: string): boolean {
+  switch (name.length) {
+    case 4:
+      return name === 'host'
+    case 6:
+      return name === 'expect'
+    case 7:
+      return name === 'upgrade'
+    case 10:
+      return name === 'keep-alive'
+    case 14:
+      return name === 'content-length'
+    case 17:
+      return name === 'transfer-encoding'
+    default:
+      return false
+  }
 }
 
 /** The field that frames the body, with the empty line. */

@@ -2,6 +2,7 @@ import type { Delivery, Refusal, Shipment } from '../target.js'
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
 export interface BulkAnswer {
+  readonly errors?: boolean
   readonly items?: readonly BulkItem[]
 }
 

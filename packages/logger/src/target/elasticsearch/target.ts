@@ -22,6 +22,8 @@ export class ElasticsearchTarget implements LogTarget {
   readonly #tell: TellProblem
   readonly #ending: AbortController = new AbortController()
   #setup: Promise<void> | null = null
+  /** The last answer had errors: the next one is asked for every record. */
+  #isWary = false
 
   /** @throws Error when the authorities' file cannot be read. */
   constructor(options: ElasticsearchOptions, tell: TellProblem) {
@@ -41,25 +43,45 @@ export class ElasticsearchTarget implements LogTarget {
       }
     }
     try {
-      const answer = await this.#client.transport.request<BulkAnswer>(
-        {
-          method: 'POST',
-          path: `/${encodeURIComponent(this.#options.dataStream)}/_bulk`,
-          bulkBody: bulkBody(shipment) as never,
-          querystring: { filter_path: BULK_FILTER },
-        },
-        {
-          signal: this.#ending.signal,
-          maxResponseSize: MAX_ANSWER_BYTES,
-          maxCompressedResponseSize: MAX_COMPRESSED_BYTES,
-          // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
-          redaction: { type: 'off' },
-        },
-      )
-      return bulkDelivery(answer, shipment.count)
+      return await this.#send(bulkBody(shipment), shipment.count)
     } catch (error) {
       return failedDelivery(error)
     }
+  }
+
+  /**
+   * As long as all goes well only that is asked for: an answer with an item for each record costs more than the records
+   * to send. Once it does not, the same is sent again, with a full answer, in which what was written answers 409.
+   */
+  async #send(body: Buffer, count: number): Promise<Delivery> {
+    if (!this.#isWary) {
+      const answer = await this.#bulk(body, 'errors')
+      // Whoever tells more than was asked for has not understood the question.
+      if (answer?.errors === false && answer.items === undefined)
+        return { kind: 'answered', refused: [], again: [] }
+      this.#isWary = true
+    }
+    const delivery = bulkDelivery(await this.#bulk(body, BULK_FILTER), count)
+    this.#isWary = delivery.kind !== 'answered' || delivery.refused.length + delivery.again.length > 0
+    return delivery
+  }
+
+  #bulk(body: Buffer, filter: string): Promise<BulkAnswer> {
+    return this.#client.transport.request<BulkAnswer>(
+      {
+        method: 'POST',
+        path: `/${encodeURIComponent(this.#options.dataStream)}/_bulk`,
+        bulkBody: body as never,
+        querystring: { filter_path: filter },
+      },
+      {
+        signal: this.#ending.signal,
+        maxResponseSize: MAX_ANSWER_BYTES,
+        maxCompressedResponseSize: MAX_COMPRESSED_BYTES,
+        // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
+        redaction: { type: 'off' },
+      },
+    )
   }
 
   async close(): Promise<void> {

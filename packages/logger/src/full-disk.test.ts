@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { LogIdentity } from '@sluice/core'
+import { openShippingSink } from './shipping-sink.js'
+import { elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
+import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+
+// A spool on a file system that is really full. Only the process that logs sees it: it has a mount namespace of its own.
+
+const THIS_FILE = fileURLToPath(import.meta.url)
+const RECORDS = 6000
+/** Of some 700 bytes each, so that most records find the disk full. */
+const DISK_BYTES = 1024 ** 2
+
+interface Told {
+  readonly identity: LogIdentity
+  readonly problems: readonly string[]
+}
+
+const url = process.argv[2]
+if (url === undefined) defineTest()
+else await logTo(url, process.argv[3]!)
+
+/** Logs, tells all the time how far it is, and ends when it is told to. */
+async function logTo(node: string, dir: string): Promise<void> {
+  const problems = new Set<string>()
+  const access = { nodes: [node], auth: null, caFile: null, insecure: false, compress: false }
+  const stream = { dataStream: 'logs-disk', retentionDays: null, replicas: 0, manage: true }
+  const sink = openShippingSink({
+    ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    onProblem: (problem) => problems.add(problem),
+    spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
+    target: { kind: 'elasticsearch', ...access, ...stream },
+  })
+  const tell = (): void => {
+    process.send!({ identity: sink.identity(), problems: [...problems] } satisfies Told)
+  }
+  setInterval(tell, 50)
+  process.once('message', () => {
+    void sink.close(10_000).then(() => {
+      tell()
+      process.exit()
+    })
+  })
+  for (let i = 0; i < RECORDS; i++) {
+    sink.record(sampleExchange({ id: `r-${i}` }))
+    if (i % 200 === 199) await sleep(5)
+  }
+}
+
+function defineTest(): void {
+  test('with its disk full the log goes on in memory, and nothing is lost once the node takes records again', {
+    skip: elasticsearchSkip,
+  }, async (t) => {
+    const dir = join(scratchDir(), 'small')
+    mkdirSync(dir)
+    // Not every machine grants a mount namespace.
+    const mount = `mount -t tmpfs -o size=${DISK_BYTES} none '${dir}' &&`
+    if (spawnSync('unshare', ['-m', 'sh', '-c', `${mount} true`]).status !== 0) {
+      t.skip('no mount namespace for a small disk')
+      return
+    }
+    const node = await startElasticsearch({ dir: scratchDir() })
+    t.after(() => node.stop())
+    node.pause()
+    const { child, told } = start(t, `${mount} exec "$@"`, [node.url, dir])
+    await until(() => told().identity.received === RECORDS, 'all are made', 60_000)
+    await until(() => /records wait in memory: ENOSPC/.test(told().problems.join('\n')), 'it is told', 60_000)
+    await until(() => told().identity.inMemory > RECORDS / 2, 'what the disk does not take is kept', 60_000)
+    assertIdentity(told().identity)
+    node.resume()
+    await until(() => told().identity.indexed === RECORDS, 'all are indexed', 120_000)
+    child.send('close')
+    await until(() => child.exitCode !== null, 'it has ended')
+    assertIdentity(told().identity)
+    assert.equal(told().identity.dropped, 0)
+    await node.request('POST', '/logs-disk/_refresh')
+    const { body } = await node.request('GET', '/logs-disk/_count')
+    assert.equal((body as { count: number }).count, RECORDS)
+  })
+}
+
+function start(t: TestContext, script: string, operands: readonly string[]) {
+  const command = ['-m', 'sh', '-c', script, 'sh', process.execPath, THIS_FILE, ...operands]
+  const child: ChildProcess = spawn('unshare', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  t.after(() => child.kill('SIGKILL'))
+  const none = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+  let told: Told = { identity: { ...none, droppedBy: {}, inherited: 0 }, problems: [] }
+  child.on('message', (message) => {
+    told = message as Told
+  })
+  return { child, told: (): Told => told }
+}
