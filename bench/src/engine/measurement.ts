@@ -53,7 +53,7 @@ export class Measurement {
   result(busyShare: number): LoadResult {
     return {
       requests: this.#requests,
-      seconds: (this.#endMono - this.#beginMono) / 1000,
+      seconds: Math.round((this.#endMono - this.#beginMono) * 1000) / 1e6,
       errors: this.#errors,
       latency: spectrumOf(this.#latencies, this.#isPlanned),
       busyShare,

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { wrk2Spectrum } from './wrk2.js'
+import { wrk } from './wrk.js'
+import { wrk2, wrk2Spectrum } from './wrk2.js'
 
 /** Composed after the form that wrk2 prints. */
 function section(title: string, rows: readonly string[]): string {
@@ -59,4 +66,48 @@ test('without a rate the uncorrected spectrum is read, and a text without one gi
   assert.equal(wrk2Spectrum(section(title, ROWS), false)!.isCorrected, false)
   assert.equal(wrk2Spectrum('unable to connect', true), null)
   assert.equal(wrk2Spectrum(section('Recorded Latency', []).replace('19500', '0'), true), null)
+})
+
+/** wrk in the place of wrk2: it takes the same script and options but for the rate, and prints another spectrum. */
+function standIn(dir: string): string {
+  return `#!/bin/sh
+case "$1" in -v) exec wrk -v ;; esac
+echo "$@" >> ${dir}/arguments
+for each; do
+  shift
+  case "$each" in -R* | --latency | --u_latency) ;; *) set -- "$@" "$each" ;; esac
+done
+wrk "$@" || exit $?
+cat ${dir}/spectrum
+`
+}
+
+test('wrk2 is told the rate, and its result is put together from script and text', {
+  skip: wrk.version() === null,
+}, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-wrk2-'))
+  const path = process.env.PATH
+  const server = http.createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    process.env.PATH = path
+    server.close()
+    server.closeAllConnections()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  writeFileSync(join(dir, 'wrk2'), standIn(dir))
+  chmodSync(join(dir, 'wrk2'), 0o755)
+  writeFileSync(join(dir, 'spectrum'), section('Recorded Latency', ROWS))
+  process.env.PATH = `${dir}:${path}`
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const call = { method: 'GET', path: '/', headers: {}, body: null } as const
+  const order = { origin, call, connections: 4, warmUpSeconds: 1, seconds: 1, cpu: null, dir }
+
+  assert.equal(wrk2.version(), wrk.version())
+  const result = await wrk2.run({ ...order, perSecond: 300 })
+  assert.ok(result.requests > 0 && result.seconds > 0.9 && result.busyShare > 0)
+  assert.equal(result.latency!.count, 19_500)
+  const [warmUp, measured] = readFileSync(join(dir, 'arguments'), 'utf8').split('\n')
+  assert.equal(warmUp, measured)
+  assert.match(measured!, /^-t1 -c4 -d1s -R300 --latency --timeout 10s -s \S+ http:\S+$/)
 })

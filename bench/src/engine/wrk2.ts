@@ -8,8 +8,9 @@ const NO_RATE = 100_000_000
 
 /**
  * wrk2: a closed loop and a rate with its plan. It has no warm-up, so that a run of its own, which is forgotten, comes
- * before the measured one; of a run longer than ten seconds it drops the latencies of the first ten besides. Its times are
- * whole milliseconds late at most. Of the latencies of refusals the same holds as with wrk.
+ * before the measured one; of a run longer than ten seconds it drops the latencies of the first ten besides. It opens 200
+ * connections a second and thread, so that many connections want a long run, and its times are up to a millisecond late.
+ * Of the latencies of refusals the same holds as with wrk.
  */
 export const wrk2: Engine = {
   name: 'wrk2',
