@@ -1,0 +1,75 @@
+import autocannon from 'autocannon'
+import type { LoadOrder } from '../model/engine.js'
+import { bodyOf } from './call-body.js'
+import { Measurement } from './measurement.js'
+import { closedLoop, OpenLoop, type Pace } from './pace.js'
+import { SteeredClient, type Steering, TIMEOUT_MS } from './steered-client.js'
+
+/** How long planned requests may take beyond the end before they are given up. */
+const DRAIN_MS = TIMEOUT_MS
+const DRAIN_STEP_MS = 5
+
+// The order is the one argument; the result goes to standard output. Standard input is the life line of whoever started us.
+process.stdin.on('end', () => process.exit(1)).resume()
+await main(JSON.parse(process.argv[2]!) as LoadOrder)
+
+async function main(order: LoadOrder): Promise<void> {
+  const plan = order.perSecond === null ? null : new OpenLoop(order.perSecond)
+  const measurement = new Measurement(plan !== null)
+  open(order, plan ?? closedLoop, measurement)
+  const startMono = performance.now()
+  const beginMono = startMono + order.warmUpSeconds * 1000
+  const endMono = beginMono + order.seconds * 1000
+  measurement.between(beginMono, endMono)
+  plan?.start(startMono, endMono)
+  await until(beginMono)
+  const cpu = process.cpuUsage()
+  const cpuMono = performance.now()
+  await until(endMono)
+  const { user, system } = process.cpuUsage(cpu)
+  const elapsedMicros = (performance.now() - cpuMono) * 1000
+  if (plan !== null) await drain(plan.dueBetween(beginMono, endMono), measurement)
+  plan?.stop()
+  // One thread asks; the few others of Node are counted with it, on whose core they run when it is pinned.
+  const result = measurement.result(Math.min(1, (user + system) / elapsedMicros))
+  process.stdout.write(JSON.stringify(result), () => process.exit(0))
+}
+
+function open(order: LoadOrder, pace: Pace, measurement: Measurement): void {
+  const { method, headers, body, path } = order.call
+  const steering: Steering = {
+    free: (client) => pace.free(client),
+    gone: (client) => pace.gone(client),
+    answered: (ask, status) => measurement.answered(ask, status),
+    failed: (ask, kind) => measurement.failed(ask, kind),
+  }
+  const options = {
+    url: order.origin + path,
+    method,
+    headers,
+    body: body === null ? undefined : bodyOf(body).toString(),
+    connections: order.connections,
+    // Autocannon looks at its clock once a second only: the end is ours.
+    duration: order.warmUpSeconds + order.seconds + 3600,
+    timeout: TIMEOUT_MS / 1000,
+    setupClient: (client: ConstructorParameters<typeof SteeredClient>[0]) => {
+      new SteeredClient(client, steering)
+    },
+  }
+  autocannon(options, (error) => {
+    console.error(error)
+    process.exit(1)
+  })
+}
+
+/** Waits for answers to what was planned; what is missing at the end counts as timed out. */
+async function drain(planned: number, measurement: Measurement): Promise<void> {
+  const giveUpMono = performance.now() + DRAIN_MS
+  while (measurement.seen < planned && performance.now() < giveUpMono)
+    await until(performance.now() + DRAIN_STEP_MS)
+  measurement.abandon(planned - measurement.seen)
+}
+
+function until(mono: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, mono - performance.now())))
+}

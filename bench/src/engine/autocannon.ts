@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
+import { GRACE_SECONDS, runToSuccess } from './program.js'
+
+const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
+
+/** autocannon, in a process of its own: always there, a closed loop and a plan, all values of all latencies. */
+export const autocannon: Engine = {
+  name: 'autocannon',
+  hasOpenLoop: true,
+  version: installedVersion,
+  run: runAutocannon,
+}
+
+function installedVersion(): string | null {
+  try {
+    return (createRequire(import.meta.url)('autocannon/package.json') as { readonly version: string }).version
+  } catch {
+    return null
+  }
+}
+
+async function runAutocannon(order: LoadOrder): Promise<LoadResult> {
+  if (installedVersion() === null)
+    throw new Error('autocannon is not installed: run npm install in the folder of the project')
+  const { stdout } = await runToSuccess([process.execPath, PROGRAM, JSON.stringify(order)], {
+    cpu: order.cpu,
+    limitSeconds: order.warmUpSeconds + order.seconds + GRACE_SECONDS,
+  })
+  return JSON.parse(stdout) as LoadResult
+}

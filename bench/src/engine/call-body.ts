@@ -1,0 +1,45 @@
+import type { CallBody } from '../model/scenario.js'
+
+/** What fills a body up: words, so that it compresses about as well as what people send, and no better. */
+const WORDS = ['alpha', 'river', 'stone', 'market', 'signal', 'copper', 'harbor', 'winter', 'meadow', 'orbit']
+
+/** Around the filling of a body: the order of a stock, the same in both formats. */
+const FRAMES = {
+  text: ['', ''],
+  json: ['{"order":{"symbol":"IBM","note":"', '"}}'],
+  xml: ['<order><symbol>IBM</symbol><note>', '</note></order>'],
+} as const
+
+/** Below its frame's length a body is the shortest well-formed thing that can be drawn out to any length. */
+const SHORT_FRAMES = {
+  text: ['', ''],
+  json: ['"', '"'],
+  xml: ['<o>', '</o>'],
+} as const
+
+/**
+ * The bytes of a body, the same for the same wish. JSON and XML are well-formed, and from 64 bytes on they hold an order
+ * with a symbol, which routes by content can look for.
+ * @throws Error when the format has nothing so short.
+ */
+export function bodyOf({ kind, bytes }: CallBody): Buffer {
+  const frames = [FRAMES[kind], SHORT_FRAMES[kind]]
+  const frame = frames.find(([before, after]) => before.length + after.length <= bytes)
+  if (frame !== undefined)
+    return Buffer.from(frame[0] + filling(bytes - frame[0].length - frame[1].length) + frame[1])
+  if (kind === 'json' && bytes === 1) return Buffer.from('1')
+  if (kind === 'xml' && bytes >= '<o/>'.length) return Buffer.from(`<o${' '.repeat(bytes - 4)}/>`)
+  throw new Error(`there is no ${kind} body of ${bytes} bytes`)
+}
+
+/** Words and numbers of so many characters. The step is prime, so that the text repeats late. */
+function filling(length: number): string {
+  const parts: string[] = []
+  let made = 0
+  for (let i = 0; made < length; i++) {
+    const part = `${WORDS[(i * 7 + (i >> 4)) % WORDS.length]} ${(i * 7919) % 10_000} `
+    parts.push(part)
+    made += part.length
+  }
+  return parts.join('').slice(0, length)
+}

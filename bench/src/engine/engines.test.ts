@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { until } from '@sluice/logger/testing'
+import type { LoadOrder, LoadResult } from '../model/engine.js'
+import { processTree } from '../process-cpu.js'
+import { bodyOf } from './call-body.js'
+import { engineOf, engines } from './engines.js'
+
+const CONNECTIONS = 8
+const POST = {
+  method: 'POST',
+  path: '/orders?a=%221%22&b=c',
+  headers: { 'content-type': 'application/json', 'x-note': 'a "b" \\ c' },
+  body: { kind: 'json', bytes: 500 },
+} as const
+const GET = { method: 'GET', path: '/', headers: {}, body: null } as const
+
+for (const engine of engines) {
+  const skip = engine.version() === null && `${engine.name} is not installed`
+
+  test(`${engine.name} sends the call as it is, and counts what the server saw`, { skip }, async (t) => {
+    const server = await startServer(t, (request, response) => {
+      const wrong = request.method !== 'POST' || request.headers['x-note'] !== POST.headers['x-note']
+      response.statusCode = wrong || request.url !== POST.path ? 500 : 200
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        if (body !== bodyOf(POST.body).toString()) response.statusCode = 501
+        response.end('received')
+      })
+    })
+    const result = await engine.run(orderFor(t, server.origin, { call: POST }))
+    assert.deepEqual(result.errors, { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 })
+    assert.ok(result.requests > 0 && result.requests <= server.requests(), JSON.stringify(result))
+    // wrk forgets what was under way at the end once for the connections and once for those it closed meanwhile.
+    assert.ok(server.requests() - result.requests <= 2 * CONNECTIONS, `${server.requests()} were seen`)
+    assert.ok(result.seconds > 0.9 && result.busyShare > 0 && result.busyShare <= 1.1, JSON.stringify(result))
+    if (engine.name === 'h2load') assert.equal(result.latency, null)
+    else assertSpectrum(result, false)
+  })
+
+  test(`${engine.name} counts statuses other than 2xx as errors without latency`, { skip }, async (t) => {
+    const server = await startServer(t, (_, response) => response.writeHead(503).end('no'))
+    const { requests, errors, latency } = await engine.run(orderFor(t, server.origin))
+    assert.equal(requests, 0)
+    assert.equal(latency, null)
+    assert.ok(errors.status > 0 && errors.status <= server.requests())
+    assert.ok(server.requests() - errors.status <= 2 * CONNECTIONS, `${server.requests()} were seen`)
+  })
+
+  test(`${engine.name} counts connections that are refused in a class of their own`, { skip }, async (t) => {
+    const { requests, errors, latency } = await engine.run(orderFor(t, await closedOrigin()))
+    assert.equal(requests, 0)
+    assert.equal(latency, null)
+    assert.ok(errors.connect > 0)
+    assert.equal(errors.status + errors.reset + errors.other, 0)
+  })
+
+  test(`${engine.name} holds a rate, or says that it cannot`, { skip }, async (t) => {
+    const server = await startServer(t, (_, response) => response.end('hello'))
+    const loading = engine.run(orderFor(t, server.origin, { perSecond: 200 }))
+    if (!engine.hasOpenLoop) {
+      await assert.rejects(loading, /cannot hold a rate: take autocannon, wrk2 or oha/)
+      return
+    }
+    const result = await loading
+    assert.ok(result.requests > 100 && result.requests < 220, JSON.stringify(result))
+    assertSpectrum(result, true)
+  })
+
+  test(`${engine.name} that is missing says which package to install`, async (t) => {
+    if (engine.name === 'autocannon') return t.skip('it comes with us')
+    const path = process.env.PATH
+    t.after(() => {
+      process.env.PATH = path
+    })
+    process.env.PATH = '/nonexistent'
+    assert.equal(engine.version(), null)
+    await assert.rejects(
+      engine.run(orderFor(t, 'http://127.0.0.1:1')),
+      new RegExp(`^Error: ${engine.name} is not installed: `),
+    )
+  })
+}
+
+test('a warm-up is not counted', async (t) => {
+  for (const name of ['autocannon', 'wrk'] as const) {
+    if (engineOf(name).version() === null) continue
+    const server = await startServer(t, (_, response) => response.end('hello'))
+    const result = await engineOf(name).run(orderFor(t, server.origin, { warmUpSeconds: 1 }))
+    assert.ok(result.requests > 0 && result.requests + 2 * CONNECTIONS < server.requests(), name)
+    assert.ok(result.seconds < 1.9, name)
+  }
+})
+
+test('planned requests that had to wait behind a server that stopped count from when they were due', async (t) => {
+  let hasStopped = false
+  const server = await startServer(t, (_, response) => {
+    if (!hasStopped && server.requests() > 20) {
+      hasStopped = true
+      const endMono = performance.now() + 500
+      while (performance.now() < endMono);
+    }
+    response.end('hello')
+  })
+  const { requests, latency } = await engineOf('autocannon').run(
+    orderFor(t, server.origin, { perSecond: 200 }),
+  )
+  assert.equal(requests, 200, 'those that are due in the measured time count, however late they are answered')
+  const slower = latency!.percentiles.find(({ micros }) => micros >= 100_000)!
+  // Of 200 planned requests about 80 were due in the first 400 ms of the stop; a closed loop would have seen eight.
+  assert.ok(slower.percentile <= 75, JSON.stringify(latency))
+})
+
+test('autocannon survives connections that are closed before or after an answer', async (t) => {
+  let i = 0
+  const cutting = await startServer(t, (_, response) => {
+    if (i++ % 2 === 0) response.end('hello')
+    else response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy())
+  })
+  const cut = await engineOf('autocannon').run(orderFor(t, cutting.origin))
+  assert.ok(cut.requests > 0 && cut.errors.reset > 0, JSON.stringify(cut))
+  const unseen = cutting.requests() - cut.requests - cut.errors.reset
+  assert.ok(Math.abs(unseen) <= 2 * CONNECTIONS, `${unseen} of ${cutting.requests()} are missing`)
+
+  const closing = await startServer(t, (_, response) =>
+    response.setHeader('connection', 'close').end('hello'),
+  )
+  const closed = await engineOf('autocannon').run(orderFor(t, closing.origin))
+  assert.ok(closed.requests > CONNECTIONS)
+  assert.deepEqual(closed.errors, { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 })
+})
+
+test('a load that somebody ends is an error, not a result', async (t) => {
+  const server = await startServer(t, (_, response) => response.end('hello'))
+  const loading = engineOf('autocannon').run(orderFor(t, server.origin, { seconds: 120 }))
+  const rejected = assert.rejects(loading, /was ended by a signal: the load was aborted/)
+  await until(() => server.requests() > 0, 'the load has begun')
+  for (const pid of processTree(process.pid).filter((each) => commandOf(each).includes('autocannon-program')))
+    process.kill(pid, 'SIGTERM')
+  await rejected
+})
+
+test('an engine that does not exist is refused with the names of those that do', () => {
+  assert.equal(engineOf('wrk').name, 'wrk')
+  assert.throws(() => engineOf('ab'), /there is no engine ab: take autocannon, wrk, wrk2, oha, h2load/)
+})
+
+function assertSpectrum({ requests, latency }: LoadResult, isCorrected: boolean): void {
+  assert.ok(latency !== null)
+  assert.equal(latency.count, requests)
+  assert.equal(latency.isCorrected, isCorrected)
+  assert.ok(latency.meanMicros > 0 && latency.maxMicros >= latency.meanMicros)
+  for (const wanted of [50, 75, 90, 95, 99, 99.9, 99.99])
+    assert.ok(
+      latency.percentiles.some(({ percentile }) => percentile === wanted),
+      `no percentile ${wanted}`,
+    )
+}
+
+function orderFor(t: TestContext, origin: string, changes: Partial<LoadOrder> = {}): LoadOrder {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-engine-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const usual = { connections: CONNECTIONS, warmUpSeconds: 0, seconds: 1, perSecond: null, cpu: null }
+  return { origin, call: GET, dir, ...usual, ...changes }
+}
+
+interface Server {
+  readonly origin: string
+  requests(): number
+}
+
+async function startServer(t: TestContext, answer: http.RequestListener): Promise<Server> {
+  let requests = 0
+  const server = http.createServer((request, response) => {
+    requests++
+    answer(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { origin: originOf(server), requests: () => requests }
+}
+
+/** Where nobody listens any more. */
+async function closedOrigin(): Promise<string> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const origin = originOf(server)
+  server.close()
+  await once(server, 'close')
+  return origin
+}
+
+function originOf(server: net.Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}

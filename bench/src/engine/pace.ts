@@ -1,0 +1,82 @@
+import type { SteeredClient } from './steered-client.js'
+
+/** Says when connections ask. */
+export interface Pace {
+  free(client: SteeredClient): void
+  gone(client: SteeredClient): void
+}
+
+/** As fast as it goes: whoever is free asks. */
+export const closedLoop: Pace = {
+  free(client) {
+    const nowMono = performance.now()
+    client.send({ dueMono: nowMono, fromMono: nowMono })
+  },
+  gone() {},
+}
+
+/** How late a timer of Node wakes up at the latest when nothing keeps it. */
+const TICK_MS = 1
+
+/**
+ * A plan that does not wait for answers: request n is due n intervals after the start. The connection that has been free
+ * for longest asks; a request that finds none free is asked late, and its latency counts from when it was due, so that a
+ * server that stops cannot hide what it made others wait (coordinated omission, Tene 2013). The one thing that is not put
+ * on the server's account is the tick of our own timer: while a connection is free a request of the last millisecond
+ * counts from its sending.
+ */
+export class OpenLoop implements Pace {
+  readonly #free = new Set<SteeredClient>()
+  readonly #perMs: number
+  #timer: NodeJS.Timeout | undefined
+  #startMono = 0
+  #untilMono = Number.NEGATIVE_INFINITY
+  #next = 0
+
+  constructor(perSecond: number) {
+    this.#perMs = perSecond / 1000
+  }
+
+  /** Begins the plan; nothing is due from `untilMono` on. */
+  start(startMono: number, untilMono: number): void {
+    this.#startMono = startMono
+    this.#untilMono = untilMono
+    this.#timer = setInterval(() => this.#drive(true), TICK_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** How many requests are due from one time to before another. */
+  dueBetween(fromMono: number, untilMono: number): number {
+    return this.#firstFrom(untilMono) - this.#firstFrom(fromMono)
+  }
+
+  free(client: SteeredClient): void {
+    const hadFree = this.#free.size > 0
+    this.#free.add(client)
+    this.#drive(hadFree)
+  }
+
+  gone(client: SteeredClient): void {
+    this.#free.delete(client)
+  }
+
+  #drive(hadFree: boolean): void {
+    const nowMono = performance.now()
+    for (const client of this.#free) {
+      const dueMono = this.#startMono + this.#next / this.#perMs
+      if (dueMono > nowMono || dueMono >= this.#untilMono) return
+      this.#next++
+      this.#free.delete(client)
+      const isTick = hadFree && nowMono - dueMono <= TICK_MS
+      client.send({ dueMono, fromMono: isTick ? nowMono : dueMono })
+    }
+  }
+
+  /** The number of the first request that is due at a time or later. */
+  #firstFrom(mono: number): number {
+    return Math.max(0, Math.ceil((mono - this.#startMono) * this.#perMs - 1e-9))
+  }
+}
