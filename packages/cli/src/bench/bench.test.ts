@@ -215,6 +215,23 @@ test('results are not written over those of another run, and that is told before
   assert.equal(stderr, 'results/old holds the results of another run; name another folder with --out\n')
 })
 
+test('results that cannot be written are still printed, and the command fails', async (t) => {
+  const { code, stdout, stderr } = await new Desk(t).run(['run', 'smoke'], 'full')
+  assert.match(stdout, /^POINT /)
+  assert.match(stderr, /\nthe results could not be written to results\/smoke-1: no space left on device\n$/)
+  assert.equal(code, 1)
+})
+
+test('a reader that goes away does not cost the results', async (t) => {
+  const desk = new Desk(t)
+  const running = desk.start(t, ['run', 'smoke'], 'patient')
+  running.process.stdout.destroy()
+  await until(() => running.stderr().includes('1/2 get'), running.stderr)
+  running.process.kill('SIGTERM')
+  assert.equal(await running.exited, 1)
+  assert.match(running.stderr(), /\nwrote results\/smoke-1\/summary\.json\nstopped: .*\n$/)
+})
+
 test('a point that is no result is told; --fail-on-invalid makes it an assertion', async (t) => {
   const desk = new Desk(t)
   const [told, failed] = await Promise.all([

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Point, RunObserver, Summary } from '@sluice/bench'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
-import { type Format, print, printTable, printValue, say } from '../output/output.js'
+import { type Format, outliveReader, print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
 import { ageText, countText } from '../output/text.js'
 import { runSize } from './estimate.js'
@@ -26,6 +26,7 @@ export interface Outcome {
 /** Runs a suite, shows how far it is, prints its points, and writes its reports. Answers the exit code. */
 export async function measure(tools: BenchTools, order: RunOrder, outcome: Outcome): Promise<number> {
   if (outcome.isKept) checkResultsDir(outcome.dir ?? RESULTS_DIR)
+  outliveReader()
   announce(order)
   const { summary, isStopped } = await run(tools, order)
   if (summary.points.length === 0)
@@ -33,8 +34,11 @@ export async function measure(tools: BenchTools, order: RunOrder, outcome: Outco
       EXIT.failed,
       isStopped ? 'stopped before anything was measured' : 'nothing was measured',
     )
+  const loss = outcome.isKept
+    ? await keep(tools, summary, outcome.dir ?? join(RESULTS_DIR, summary.id))
+    : null
   await show(tools, summary, outcome)
-  if (outcome.isKept) await keep(tools, summary, outcome.dir ?? join(RESULTS_DIR, summary.id))
+  if (loss !== null) throw loss
   if (isStopped)
     throw new Failure(EXIT.failed, 'stopped: the results are those of what was measured until then')
   return exitOf(summary, outcome)
@@ -95,12 +99,14 @@ async function show(tools: BenchTools, summary: Summary, { output, remarks }: Ou
   if (lines.length > 0) print('', ...lines)
 }
 
-async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<void> {
+/** Writes the reports before anything is printed, because a reader that goes away must not cost hours of measuring. */
+async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<Failure | null> {
   try {
     const paths = await tools.writeResults(summary, dir)
     say(`wrote ${paths.join(', ')}`)
+    return null
   } catch (error) {
-    throw new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)
+    return new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)
   }
 }
 
