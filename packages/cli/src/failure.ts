@@ -7,6 +7,7 @@ export const EXIT = {
   unauthorised: 4,
   unreachable: 5,
   rolledBack: 6,
+  assertion: 7,
   usage: 64,
 } as const
 

@@ -4,9 +4,9 @@ import { complain } from './output/output.js'
 import { createProgram } from './program.js'
 
 /** Runs `gw` with the arguments of a process, the first two left out of account, and sets its exit code. */
-export async function main(argv: readonly string[]): Promise<void> {
+export async function main(argv: readonly string[], program = createProgram()): Promise<void> {
   try {
-    await createProgram().parseAsync([...argv])
+    await program.parseAsync([...argv])
   } catch (error) {
     process.exitCode = exitOf(error)
   }

@@ -1,5 +1,7 @@
 import { Command } from 'commander'
+import type { BenchTools } from './bench/tools.js'
 import { beQuiet, complain, complainText, printText } from './output/output.js'
+import { addBenchCommands } from './program/bench-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { addLogCommands } from './program/log-commands.js'
@@ -8,13 +10,16 @@ import { version } from './version.js'
 
 const EXIT_CODES = `
 Exit codes:
-  0 done or nothing to do · 1 failed · 2 differences · 3 invalid configuration · 4 not authorised
-  5 gateway or cluster unreachable · 6 rolled back · 64 wrong usage
+  0 done or nothing to do · 1 failed · 2 differences or warnings · 3 invalid configuration · 4 not authorised
+  5 gateway or cluster unreachable · 6 rolled back · 7 assertion failed · 64 wrong usage
 
 Where the gateway is: --server, GW_SERVER, else http://127.0.0.1:9901. The token: --token-file or GW_TOKEN.`
 
-/** The whole command tree. A command loads what it needs when it runs, so that `gw --help` starts at once. */
-export function createProgram(): Command {
+/**
+ * The whole command tree. A command loads what it needs when it runs, so that `gw --help` starts at once.
+ * @param loadBenchTools what `gw bench` works with; tests bring their own.
+ */
+export function createProgram(loadBenchTools: () => Promise<BenchTools> = realBenchTools): Command {
   const program = new Command('gw')
     .description('Sluice, an API gateway: run it, check its document, deploy to it, look into it.')
     .version(version(), '-V, --version', 'print the version')
@@ -34,9 +39,14 @@ export function createProgram(): Command {
   addDocumentCommands(program)
   addGatewayCommands(program)
   addLogCommands(program)
+  addBenchCommands(program, loadBenchTools)
   addToolCommands(program)
   tellMistakes(program, 'gw')
   return program
+}
+
+async function realBenchTools(): Promise<BenchTools> {
+  return (await import('./bench/production-tools.js')).benchTools
 }
 
 /** Each command points at its own help. */

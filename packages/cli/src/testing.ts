@@ -26,6 +26,9 @@ export interface GwProcess {
 
 interface GwOptions {
   readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** A program in place of `gw` itself, such as one with other tools behind its commands. */
+  readonly entry?: string
   /** It is killed after so long. */
   readonly timeout?: number
 }
@@ -40,9 +43,10 @@ export function spawnGw(t: TestContext, args: readonly string[], options: GwOpti
   return running
 }
 
-function launch(args: readonly string[], { env, timeout }: GwOptions): GwProcess {
-  const child = spawn(process.execPath, [GW, ...args], {
+function launch(args: readonly string[], { env, cwd, timeout, entry = GW }: GwOptions): GwProcess {
+  const child = spawn(process.execPath, [entry, ...args], {
     env: { ...process.env, NO_COLOR: '1', ...env },
+    cwd,
     timeout,
   })
   let stdout = ''
@@ -60,9 +64,9 @@ function launch(args: readonly string[], { env, timeout }: GwOptions): GwProcess
 /** Runs the real `gw` and waits for its end, at most 30 s. */
 export async function gw(
   args: readonly string[],
-  { env = {}, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
+  { stdin = '', ...options }: GwOptions & { readonly stdin?: string } = {},
 ): Promise<Outcome> {
-  const running = launch(args, { env, timeout: 30_000 })
+  const running = launch(args, { timeout: 30_000, ...options })
   running.process.stdin.end(stdin)
   const code = await running.exited
   return { code, stdout: running.stdout(), stderr: running.stderr() }

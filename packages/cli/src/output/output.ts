@@ -30,6 +30,11 @@ export function beQuiet(): void {
   isQuiet = true
 }
 
+/** Whether messages are left out. */
+export function isSilent(): boolean {
+  return isQuiet
+}
+
 /** Prints lines of the result on stdout. */
 export function print(...lines: readonly string[]): void {
   if (lines.length > 0) printText(`${lines.join('\n')}\n`)

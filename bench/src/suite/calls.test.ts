@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startSupervisor, workerEntry } from '@sluice/gateway'
+import { catalog } from '@sluice/policies'
+import type { Scenario } from '../model/scenario.js'
+import { ordersXml } from './orders.js'
+import { suites } from './suites.js'
+
+test('a gateway answers the call of every scenario with what the origin says', async (t) => {
+  const scenarios = suites.flatMap((suite) =>
+    suite.cases.map(({ scenario }) => ({ host: `${suite.name}-${scenario.id}.test`, scenario })),
+  )
+  const gateway = await gatewayFor(t, scenarios, await echoOrigin(t))
+  for (const { host, scenario } of scenarios) {
+    const body = bodyOf(scenario)
+    const answer = await call(gateway, host, scenario, body)
+    assert.equal(answer.status, 200, `${host}: ${answer.body.toString().slice(0, 500)}`)
+    // A transformation may end its text with a line end that the message did not have.
+    assert.equal(answer.body.toString().trim(), body.toString(), host)
+  }
+})
+
+interface HostedScenario {
+  readonly host: string
+  readonly scenario: Scenario
+}
+
+/** One gateway for all: each scenario has its routes on a host of its own. */
+async function gatewayFor(
+  t: TestContext,
+  scenarios: readonly HostedScenario[],
+  origin: string,
+): Promise<string> {
+  const routes = scenarios.flatMap(({ host, scenario }) =>
+    (scenario.routes as readonly { readonly id: string; readonly match: object }[]).map((route) => ({
+      ...route,
+      id: `${host}-${route.id}`,
+      match: { ...route.match, hosts: [host] },
+    })),
+  )
+  const document = {
+    version: 1,
+    listeners: [{ address: '127.0.0.1:0' }],
+    admin: { address: '127.0.0.1:0' },
+    upstreams: { origin: { targets: [origin] } },
+    routes,
+    log: { sink: 'none' },
+  }
+  const dataDir = mkdtempSync(join(tmpdir(), 'sluice-suites-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const supervisor = await startSupervisor({
+    source: async () => ({ text: JSON.stringify(document), name: 'suites.yaml' }),
+    catalog,
+    workerEntry,
+    dataDir,
+    workers: 1,
+  })
+  t.after(() => supervisor.close())
+  return supervisor.status().listeners[0]!.url
+}
+
+async function echoOrigin(t: TestContext): Promise<string> {
+  const server = http.createServer((request, response) => {
+    request.pipe(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function bodyOf({ call: { body } }: Scenario): Buffer {
+  if (body === null) return Buffer.alloc(0)
+  return body.kind === 'xml' ? Buffer.from(ordersXml(body.bytes)) : Buffer.alloc(body.bytes, 'x')
+}
+
+function call(
+  gateway: string,
+  host: string,
+  scenario: Scenario,
+  body: Buffer,
+): Promise<{ readonly status: number; readonly body: Buffer }> {
+  const { method, path, headers } = scenario.call
+  return new Promise((resolve, reject) => {
+    const fields = { ...headers, host, 'content-length': body.length }
+    const request = http.request(`${gateway}${path}`, { method, headers: fields }, (response) => {
+      const pieces: Buffer[] = []
+      response.on('data', (piece: Buffer) => pieces.push(piece))
+      response.on('end', () => resolve({ status: response.statusCode!, body: Buffer.concat(pieces) }))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}

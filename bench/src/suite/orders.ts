@@ -1,0 +1,67 @@
+/** The messages of the content-based routing and XSLT scenarios: orders of shares in a SOAP envelope. */
+
+/** What the first order of every message asks for, and what the route looks for. */
+export const FIRST_SYMBOL = 'IBM'
+/** XPath of it, whatever the prefixes of the message. */
+export const SYMBOL_XPATH = '//order[1]/symbol'
+
+const BEGIN =
+  '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><buyStocks>'
+const END = '</buyStocks></soapenv:Body></soapenv:Envelope>'
+const SYMBOLS = [FIRST_SYMBOL, 'ORCL', 'MSFT', 'SAPX', 'INTC', 'AMDX', 'CSCO', 'HPEX']
+
+/** A message of exactly so many bytes: as many orders as fit, and a comment for the rest. @throws RangeError when not one order fits. */
+export function ordersXml(bytes: number): string {
+  let orders = ''
+  let number = 0
+  let next = orderXml(number)
+  const room = bytes - BEGIN.length - END.length
+  while (orders.length + next.length <= room - COMMENT_BYTES || orders.length + next.length === room) {
+    orders += next
+    number++
+    next = orderXml(number)
+  }
+  if (number === 0) throw new RangeError(`an order does not fit into ${bytes} bytes`)
+  return `${BEGIN}${orders}${filling(room - orders.length)}${END}`
+}
+
+/** The shortest comment, `<!---->`. */
+const COMMENT_BYTES = 7
+
+function filling(bytes: number): string {
+  return bytes === 0 ? '' : `<!--${'.'.repeat(bytes - COMMENT_BYTES)}-->`
+}
+
+/** Numbers of a fixed width, so that all orders of a symbol are equally long. */
+function orderXml(number: number): string {
+  const symbol = SYMBOLS[number % SYMBOLS.length]!
+  const buyer = String(1000 + (number % 9000))
+  const volume = String(100 + ((number * 37) % 900))
+  return `<order><symbol>${symbol}</symbol><buyerID>${buyer}</buyerID><price>${volume}.50</price><volume>${volume}</volume></order>`
+}
+
+/** Elements and what the request style sheet calls them: the same letters backwards; the response style sheet turns them back. */
+const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map((name) => [
+  name,
+  [...name].reverse().join(''),
+]) as [string, string][]
+
+/** Renames every element of an order. */
+export const REQUEST_STYLESHEET = stylesheet(NAMES)
+/** Gives the elements their names back. */
+export const RESPONSE_STYLESHEET = stylesheet(NAMES.map(([name, reversed]) => [reversed, name]))
+
+/** An identity copy with one template for each element that changes its name. */
+function stylesheet(names: readonly (readonly [string, string])[]): string {
+  const templates = names.map(
+    ([from, to]) =>
+      `<xsl:template match="${from}"><xsl:element name="${to}"><xsl:apply-templates select="@*|node()"/></xsl:element></xsl:template>`,
+  )
+  return [
+    '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">',
+    '<xsl:output method="xml" omit-xml-declaration="yes"/>',
+    '<xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy></xsl:template>',
+    ...templates,
+    '</xsl:stylesheet>',
+  ].join('\n')
+}

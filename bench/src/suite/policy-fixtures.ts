@@ -1,0 +1,43 @@
+import { BASIC_AUTH, BASIC_HEADERS } from './basic-credentials.js'
+
+/** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
+export interface PolicyFixture {
+  /** Whether it works on bodies, and is measured with POST then. */
+  readonly needsBody: boolean
+  readonly headers: Readonly<Record<string, string>>
+  readonly use: Readonly<Record<string, unknown>> & { readonly use: string }
+}
+
+/** The key of the benchmark; it is no secret. */
+export const API_KEY = 'gw_benchmark-key-00000000000000000000000000000'
+export const API_KEY_SHA256 = 'c3fb6fcaa6b340d2acd67827fc394134660b8c5dcb6003dace585dbee2ddee69'
+
+/** One field set on the way there and one on the way back: the policy of the WSO2 API Platform report. */
+export const HEADER_BOTH_WAYS = {
+  use: 'header',
+  with: {
+    request: { set: { 'x-benchmark-request': 'set-by-the-gateway' } },
+    response: { set: { 'x-benchmark-response': 'set-by-the-gateway' } },
+  },
+} as const
+
+/** The fixtures by the name of their policy, in the order in which they are measured. */
+export const POLICY_FIXTURES: ReadonlyMap<string, PolicyFixture> = new Map(
+  (
+    [
+      { needsBody: false, headers: {}, use: HEADER_BOTH_WAYS },
+      { needsBody: false, headers: BASIC_HEADERS, use: BASIC_AUTH },
+      {
+        needsBody: false,
+        headers: { 'x-api-key': API_KEY },
+        use: { use: 'api-key', with: { keys: [{ id: 'bench', sha256: API_KEY_SHA256 }] } },
+      },
+      {
+        needsBody: false,
+        headers: {},
+        use: { use: 'ip-filter', with: { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] } },
+      },
+      { needsBody: true, headers: {}, use: { use: 'body-limit', with: { max: '1mb' } } },
+    ] satisfies PolicyFixture[]
+  ).map((fixture) => [fixture.use.use, fixture]),
+)

@@ -1,0 +1,42 @@
+import type { Call, LogWish, OriginWish } from '../model/scenario.js'
+
+export const KB = 1024
+
+/** A body size with the word for it in ids and titles. The WSO2 reports count in thousands, the others in powers of two. */
+export interface NamedSize {
+  readonly bytes: number
+  /** Such as `5kb`. */
+  readonly id: string
+  /** Such as `5 KB`. */
+  readonly title: string
+}
+
+/** `size(5120, 5, 'KB')`. */
+export function size(bytes: number, count: number, unit: 'B' | 'KB' | 'KiB'): NamedSize {
+  return { bytes, id: `${count}${unit === 'B' ? 'b' : 'kb'}`, title: `${count} ${unit}` }
+}
+
+/** A small answer, so that the cost of a request is not that of copying its answer. */
+export const SMALL_ANSWER: OriginWish = { answer: 'fixed', bytes: 128, delayMs: 0 }
+/** The answer is the body of the request, so that the gateway carries it both ways. */
+export const ECHO: OriginWish = { answer: 'echo', bytes: 0, delayMs: 0 }
+
+/** Everything goes to the origin, and nothing is done on the way. */
+export const PLAIN_ROUTES: readonly object[] = [{ id: 'all', match: { path: '/*' }, upstream: 'origin' }]
+
+/** A GET of a path. */
+export function get(path = '/', headers: Readonly<Record<string, string>> = {}): Call {
+  return { method: 'GET', path, headers, body: null }
+}
+
+/** A POST of so many bytes of JSON. */
+export function post(bytes: number, path = '/', headers: Readonly<Record<string, string>> = {}): Call {
+  const fields = { 'content-type': 'application/json', ...headers }
+  return { method: 'POST', path, headers: fields, body: { kind: 'json', bytes } }
+}
+
+/** What the ids and titles of scenarios say of the traffic log. */
+export const LOGS: readonly { readonly log: LogWish; readonly id: string; readonly title: string }[] = [
+  { log: 'none', id: '', title: '' },
+  { log: 'elasticsearch', id: '-elasticsearch', title: ', Elasticsearch' },
+]

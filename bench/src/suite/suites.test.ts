@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatDiagnostic } from '@sluice/config'
+import { explainRequest } from '@sluice/gateway'
+import { catalog, hashKey, verifyPassword } from '@sluice/policies'
+import type { Scenario } from '../model/scenario.js'
+import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
+import { loadRoutes } from './document.js'
+import { measuredPolicyNames, policyPair } from './policies.js'
+import { API_KEY, API_KEY_SHA256, POLICY_FIXTURES } from './policy-fixtures.js'
+import { quickSuite } from './quick.js'
+import { suiteOf, suites, suitesWith } from './suites.js'
+
+const ORIGIN = 'http://127.0.0.1:8080'
+
+function scenariosOf(name: string): Scenario[] {
+  return suiteOf(name).cases.map(({ scenario }) => scenario)
+}
+
+for (const suite of suites) {
+  test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, () => {
+    for (const { scenario } of suite.cases) {
+      const result = loadRoutes(scenario.routes, catalog)
+      const remarks = result.ok ? result.warnings : result.diagnostics
+      assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
+      assert.ok(result.ok)
+      const { method, path, headers, body } = scenario.call
+      const explanation = explainRequest(result.load, catalog, {
+        method,
+        url: `${ORIGIN}${path}`,
+        headers: Object.entries(headers),
+        body: body === null ? null : Buffer.alloc(body.bytes),
+        clientIp: '127.0.0.1',
+      })
+      const action = explanation.route?.action
+      assert.ok(action !== undefined && 'upstream' in action, scenario.id)
+    }
+  })
+
+  test(`${suite.name} has scenarios with ids and titles of their own, and connections in rising order`, () => {
+    const ids = suite.cases.map(({ scenario }) => scenario.id)
+    assert.equal(new Set(ids).size, ids.length)
+    assert.ok(ids.length > 0)
+    for (const { scenario, connections } of suite.cases) {
+      assert.match(scenario.id, /^[a-z0-9]+(-[a-z0-9]+)*$/)
+      assert.ok(scenario.title.length <= 40, scenario.title)
+      assert.ok(connections.length > 0)
+      assert.deepEqual(
+        [...new Set(connections)].sort((a, b) => a - b),
+        connections,
+      )
+    }
+    assert.equal(new Set(suite.cases.map(({ scenario }) => scenario.title)).size, ids.length)
+  })
+
+  test(`a quick ${suite.name} asks each of its scenarios once, at numbers of connections that it has`, () => {
+    const quick = quickSuite(suite)
+    assert.deepEqual(
+      quick.cases.map(({ scenario }) => scenario.id),
+      suite.cases.map(({ scenario }) => scenario.id),
+    )
+    for (const [i, { connections }] of quick.cases.entries()) {
+      assert.equal(connections.length, 1)
+      assert.ok(suite.cases[i]!.connections.includes(connections[0]!))
+    }
+    assert.ok(quick.seconds + quick.warmUpSeconds <= 4)
+    assert.equal(quick.repetitions, 1)
+  })
+}
+
+test('the suites have the matrix of the reports that they repeat', () => {
+  const points = (name: string): number =>
+    suiteOf(name).cases.reduce((sum, { connections }) => sum + connections.length, 0)
+  assert.equal(points('apinizer'), (3 + 4 + 4 + 6) * 3 * 2)
+  assert.equal(points('wso2-platform'), 2 * 4 * 2 * 6)
+  assert.equal(points('apinizer-classic'), 4 + 3 + 3 + (7 + 6 + 5) + (8 + 6 + 5) + 2 * (9 + 9 + 7))
+  assert.ok(points('wso2-mi') >= 2 * 4 * 4)
+  assert.ok(scenariosOf('wso2-platform').every(({ routes }) => routes.length === 8))
+})
+
+test('the credentials of the calls are those of the documents', async () => {
+  assert.ok(await verifyPassword(PASSWORD, PASSWORD_HASH))
+  assert.equal(hashKey(API_KEY), API_KEY_SHA256)
+})
+
+test('every policy with a fixture is measured alone, header first, beside the same call without one', () => {
+  assert.deepEqual(
+    [...POLICY_FIXTURES.keys()].filter((name) => !catalog.has(name)),
+    [],
+  )
+  const ids = scenariosOf('policies').map(({ id }) => id)
+  assert.deepEqual(ids.slice(0, 3), ['base-get', 'base-post-1kb', 'header-get'])
+  for (const name of measuredPolicyNames(catalog)) {
+    const { base, withPolicy } = policyPair(name, catalog)!
+    assert.ok(ids.includes(base.id) && ids.includes(withPolicy.id), name)
+    assert.equal(base.call.method, withPolicy.call.method)
+    assert.deepEqual(base.call.body, withPolicy.call.body)
+  }
+  assert.equal(policyPair('no-such-policy', catalog), null)
+})
+
+test('a policy that the gateway does not have is not measured', () => {
+  const without = new Map([...catalog].filter(([name]) => name !== 'api-key'))
+  const ids = suitesWith(without)
+    .find(({ name }) => name === 'policies')!
+    .cases.map(({ scenario }) => scenario.id)
+  assert.ok(ids.includes('header-get') && !ids.includes('api-key-get'))
+})
+
+test('XSLT joins the suite of WSO2 MI with the policy', () => {
+  const services = (policies: typeof catalog): Set<string> => {
+    const mi = suitesWith(policies).find(({ name }) => name === 'wso2-mi')!
+    return new Set(mi.cases.map(({ scenario }) => scenario.id.replace(/-[0-9]+k?b$/, '')))
+  }
+  const header = catalog.get('header')!
+  const less = new Map([...catalog].filter(([name]) => name !== 'xslt'))
+  const more = new Map([...less, ['xslt', { ...header, name: 'xslt' }]])
+  assert.ok(!services(less).has('xslt'))
+  assert.ok(services(more).has('xslt'))
+  assert.ok(services(less).has('direct') && services(less).has('direct-api'))
+})
+
+test('a name that is no suite is answered with the names, the likely one first', () => {
+  assert.throws(
+    () => suiteOf('apinzer'),
+    /^Error: there is no suite 'apinzer'; did you mean 'apinizer'\? \(there are smoke, apinizer, /,
+  )
+  assert.throws(() => suiteOf('nonsense'), /; there are smoke, apinizer, .*policies$/)
+  assert.throws(() => suiteOf('apinizer-cache'), /is not available: needs the cache component$/)
+})

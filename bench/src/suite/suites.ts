@@ -1,0 +1,47 @@
+import { suggestion } from '@sluice/config'
+import type { Catalog } from '@sluice/core'
+import { catalog } from '@sluice/policies'
+import type { Suite } from '../model/scenario.js'
+import { apinizer } from './apinizer.js'
+import { apinizerClassic } from './apinizer-classic.js'
+import { policiesSuite } from './policies.js'
+import { smoke } from './smoke.js'
+import { wso2MiSuite } from './wso2-mi.js'
+import { wso2Platform } from './wso2-platform.js'
+
+/** A suite that a later version brings. */
+export interface ComingSuite {
+  readonly name: string
+  readonly description: string
+  /** What it waits for, such as "the cache component". */
+  readonly needs: string
+}
+
+/** Known by name, so that who asks for one learns why it is not there. */
+export const comingSuites: readonly ComingSuite[] = [
+  {
+    name: 'apinizer-cache',
+    description: 'tiers W1 to W8, GET and PUT of cached entries',
+    needs: 'the cache component',
+  },
+]
+
+/** All suites of a gateway with these policies. */
+export function suitesWith(policies: Catalog): readonly Suite[] {
+  return [smoke, apinizer, apinizerClassic, wso2MiSuite(policies), wso2Platform, policiesSuite(policies)]
+}
+
+/** All suites of this version. */
+export const suites: readonly Suite[] = suitesWith(catalog)
+
+/** The suite of a name. @throws Error that lists the names. */
+export function suiteOf(name: string): Suite {
+  const suite = suites.find((one) => one.name === name)
+  if (suite !== undefined) return suite
+  const coming = comingSuites.find((one) => one.name === name)
+  if (coming !== undefined) throw new Error(`the suite '${name}' is not available: needs ${coming.needs}`)
+  const names = suites.map((one) => one.name)
+  const list = `there are ${names.join(', ')}`
+  const hint = suggestion(name, names, '')
+  throw new Error(`there is no suite '${name}'; ${hint === '' ? list : `${hint} (${list})`}`)
+}

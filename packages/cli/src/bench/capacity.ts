@@ -1,0 +1,53 @@
+import { parseSize } from '@sluice/core'
+import { EXIT, Failure } from '../failure.js'
+import { print, printValue, say } from '../output/output.js'
+import type { OutputOptions } from '../program/building.js'
+import { newestRun, savedSummary } from './saved-summary.js'
+import { toolFailure } from './tool-failure.js'
+import type { BenchTools, CapacityAnswer, CapacityWish } from './tools.js'
+
+interface CapacityFlags extends OutputOptions {
+  readonly rps: number
+  readonly body?: string
+  readonly policies?: string
+  readonly from?: string
+}
+
+/** `gw bench capacity`. */
+export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Promise<number> {
+  return async ({ rps, body, policies, from, output }) => {
+    const wish: CapacityWish = {
+      perSecond: rps,
+      bodyBytes: body === undefined ? null : bytesOf(body),
+      policies: (policies ?? '')
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    }
+    const path = from ?? newestRun()
+    if (from === undefined) say(`from ${path}`)
+    const { summary } = await savedSummary(tools, path)
+    const answer = answered(() => tools.capacityFor(summary, wish))
+    if (output === 'table') print(...answer.lines)
+    else await printValue(answer, output)
+    return EXIT.ok
+  }
+}
+
+/** Sizes of documents, `5k` for `5kb`, and plain bytes. */
+function bytesOf(text: string): number {
+  const withUnit = /^\d+$/.test(text) ? `${text}b` : text.replace(/([kmg])$/i, '$1b')
+  try {
+    return parseSize(withUnit)
+  } catch {
+    throw new Failure(EXIT.usage, `--body: '${text}' is not a size; write for example 512b or 5kb`)
+  }
+}
+
+function answered(answer: () => CapacityAnswer): CapacityAnswer {
+  try {
+    return answer()
+  } catch (error) {
+    throw toolFailure(error)
+  }
+}

@@ -1,0 +1,27 @@
+import type { HostFacts } from '@sluice/bench'
+import { EXIT } from '../failure.js'
+import { print, printTable, printValue } from '../output/output.js'
+import { bytesText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
+import type { BenchTools } from './tools.js'
+
+/** `gw bench doctor`: what stands against good figures on this host. */
+export function benchDoctor(tools: BenchTools): (flags: OutputOptions) => Promise<number> {
+  return async ({ output }) => {
+    const host = await tools.hostFacts()
+    const findings = await tools.doctor()
+    if (output !== 'table') await printValue({ host, findings }, output)
+    else {
+      print(hostLine(host), '')
+      printTable(
+        ['CHECK', 'STATE', 'WHAT TO DO'],
+        findings.map(({ check, isGood, remedy }) => [check, isGood ? 'good' : 'amiss', isGood ? '' : remedy]),
+      )
+    }
+    return findings.every(({ isGood }) => isGood) ? EXIT.ok : EXIT.differences
+  }
+}
+
+function hostLine({ cpuModel, cpus, memoryBytes, kernel, node, cpuScore }: HostFacts): string {
+  return `${cpuModel}, ${cpus} CPUs, ${bytesText(memoryBytes)}, Linux ${kernel}, Node.js ${node}, CPU score ${Math.round(cpuScore)}`
+}

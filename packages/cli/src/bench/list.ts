@@ -1,0 +1,62 @@
+import { comingSuites, type Suite, suites } from '@sluice/bench'
+import { EXIT } from '../failure.js'
+import { printTable, printValue } from '../output/output.js'
+import { ageText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
+import { runSize } from './estimate.js'
+import { namedSuite } from './named-suite.js'
+import { USUAL_RATES } from './run-order.js'
+
+/** `gw bench list`: all suites, or the scenarios of one. */
+export async function listSuites({ output }: OutputOptions, name?: string): Promise<number> {
+  if (name !== undefined) return listScenarios(namedSuite(name), output)
+  if (output !== 'table') await printValue({ suites: suites.map(described), coming: comingSuites }, output)
+  else
+    printTable(
+      ['SUITE', 'SCENARIOS', 'POINTS', 'FULL RUN', 'WHAT IT MEASURES'],
+      [
+        ...suites.map((suite) => {
+          const { scenarios, points, seconds } = described(suite)
+          return [suite.name, String(scenarios), String(points), ageText(seconds * 1000), suite.description]
+        }),
+        ...comingSuites.map(({ name: coming, description, needs }) => [
+          coming,
+          '-',
+          '-',
+          '-',
+          `not available: needs ${needs} (${description})`,
+        ]),
+      ],
+    )
+  return EXIT.ok
+}
+
+async function listScenarios(suite: Suite, output: OutputOptions['output']): Promise<number> {
+  const scenarios = suite.cases.map(({ scenario: { id, title, tier, log, peers }, connections }) => ({
+    id,
+    title,
+    tier,
+    log,
+    peers: peers !== null,
+    connections,
+  }))
+  if (output !== 'table') await printValue({ suite: suite.name, scenarios }, output)
+  else
+    printTable(
+      ['SCENARIO', 'TITLE', 'LOG', 'PEERS', 'CONNECTIONS'],
+      scenarios.map(({ id, title, log, peers, connections }) => [
+        id,
+        title,
+        log,
+        peers ? 'yes' : 'no',
+        connections.join(' '),
+      ]),
+    )
+  return EXIT.ok
+}
+
+function described(suite: Suite) {
+  const { name, description, reproduces } = suite
+  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, peers: 0 })
+  return { name, description, reproduces, ...size }
+}

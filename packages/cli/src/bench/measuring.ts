@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import type { Point, RunObserver, Summary } from '@sluice/bench'
+import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
+import { type Format, outliveReader, print, printTable, printValue, say } from '../output/output.js'
+import { Progress } from '../output/progress.js'
+import { ageText, countText } from '../output/text.js'
+import { runSize } from './estimate.js'
+import { listenForInterruption } from './interruption.js'
+import { checkResultsDir, RESULTS_DIR } from './results-dir.js'
+import type { RunOrder } from './run-order.js'
+import { toolFailure } from './tool-failure.js'
+import type { BenchTools } from './tools.js'
+
+/** What becomes of the results of a run. */
+export interface Outcome {
+  /** The folder of the reports; null: one of its own below `results`. */
+  readonly dir: string | null
+  /** Whether reports are written at all. */
+  readonly isKept: boolean
+  readonly output: Format
+  readonly failsOnInvalid: boolean
+  /** Lines below the table, such as the cost of a policy. */
+  remarks(summary: Summary): readonly string[]
+}
+
+/** Runs a suite, shows how far it is, prints its points, and writes its reports. Answers the exit code. */
+export async function measure(tools: BenchTools, order: RunOrder, outcome: Outcome): Promise<number> {
+  if (outcome.isKept) checkResultsDir(outcome.dir ?? RESULTS_DIR)
+  outliveReader()
+  announce(order)
+  const { summary, isStopped } = await run(tools, order)
+  if (summary.points.length === 0)
+    throw new Failure(
+      EXIT.failed,
+      isStopped ? 'stopped before anything was measured' : 'nothing was measured',
+    )
+  const loss = outcome.isKept
+    ? await keep(tools, summary, outcome.dir ?? join(RESULTS_DIR, summary.id))
+    : null
+  await show(tools, summary, outcome)
+  if (loss !== null) throw loss
+  if (isStopped)
+    throw new Failure(EXIT.failed, 'stopped: the results are those of what was measured until then')
+  return exitOf(summary, outcome)
+}
+
+function announce({ suite, warmUpSeconds, seconds, repetitions, rateShares, peers }: RunOrder): void {
+  const times = { warmUpSeconds, seconds, repetitions, rates: rateShares.length, peers: peers.length }
+  const size = runSize(suite, times)
+  say(
+    `${suite.name}: ${countText(size.scenarios, 'scenario')}, ${countText(size.points, 'number')} of connections in all, about ${ageText(size.seconds * 1000)} of load`,
+  )
+}
+
+async function run(
+  tools: BenchTools,
+  order: RunOrder,
+): Promise<{ readonly summary: Summary; readonly isStopped: boolean }> {
+  const progress = new Progress()
+  const interruption = listenForInterruption(
+    () => progress.note('stopping after this repetition; once more stops at once'),
+    () => {
+      progress.end()
+      process.exit(EXIT.failed)
+    },
+  )
+  try {
+    const summary = await tools.runSuite({ ...order, signal: interruption.signal }, observer(progress))
+    return { summary, isStopped: interruption.signal.aborted }
+  } catch (error) {
+    throw toolFailure(error)
+  } finally {
+    interruption.end()
+    progress.end()
+  }
+}
+
+function observer(progress: Progress): RunObserver {
+  return {
+    onStep: (done, total, what, remainingSeconds) => progress.step(done, total, what, remainingSeconds),
+    onPoint: (point) => {
+      if (point.invalid.length > 0)
+        progress.note(`no result: ${pointName(point)}: ${point.invalid.join(', ')}`)
+    },
+    onWarning: (text) => progress.note(`warning: ${text}`),
+  }
+}
+
+function pointName({ title, contestant, connections, targetPerSecond }: Point): string {
+  const rate = targetPerSecond === null ? '' : ` at ${Math.round(targetPerSecond)} a second`
+  return `${title}, ${contestant}, ${countText(connections, 'connection')}${rate}`
+}
+
+async function show(tools: BenchTools, summary: Summary, { output, remarks }: Outcome): Promise<void> {
+  if (output !== 'table') return printValue(summary, output)
+  const [headings = [], ...rows] = tools.pointTable(summary.points)
+  printTable(headings, rows)
+  const lines = remarks(summary)
+  if (lines.length > 0) print('', ...lines)
+}
+
+/** Writes the reports before anything is printed, because a reader that goes away must not cost hours of measuring. */
+async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<Failure | null> {
+  try {
+    const paths = await tools.writeResults(summary, dir)
+    say(`wrote ${paths.join(', ')}`)
+    return null
+  } catch (error) {
+    return new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)
+  }
+}
+
+function exitOf(summary: Summary, { failsOnInvalid }: Outcome): ExitCode {
+  const invalid = summary.points.filter((point) => point.invalid.length > 0)
+  if (invalid.length === 0) return EXIT.ok
+  const text = `${invalid.length} of ${countText(summary.points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result`
+  if (failsOnInvalid) throw new Failure(EXIT.assertion, text)
+  say(text)
+  return EXIT.ok
+}

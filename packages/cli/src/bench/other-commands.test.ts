@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../testing.js'
+import { Desk } from './testing/desk.js'
+
+test('compare exits with 7 when a limit is exceeded, and takes folders and files', async (t) => {
+  const desk = new Desk(t)
+  const file = desk.save('old', 1)
+  desk.save('new', 2)
+  const fine = await desk.run(['compare', file, 'results/new'])
+  const failed = await desk.run([
+    'compare',
+    'results/old',
+    'results/new',
+    '--fail-if',
+    'rps<-5%',
+    '-o',
+    'json',
+  ])
+  assert.deepEqual([fine.code, fine.stdout, fine.stderr], [0, 'old beside new\n', ''])
+  assert.equal(failed.code, 7)
+  assert.deepEqual(JSON.parse(failed.stdout), { schemaVersion: 1, failed: true, lines: ['old beside new'] })
+  assert.deepEqual(
+    desk.calls().map(({ limits }) => limits),
+    [[], [{ text: 'rps<-5%' }]],
+  )
+})
+
+test('report writes into the folder of the run', async (t) => {
+  const desk = new Desk(t)
+  desk.save('old', 1)
+  for (const path of ['results/old', 'results/old/summary.json']) {
+    const { code, stdout } = await desk.run(['report', path])
+    assert.deepEqual([code, stdout], [0, 'results/old/summary.json\n'])
+  }
+})
+
+test('capacity takes the newest run, or the one that is named', async (t) => {
+  const desk = new Desk(t)
+  desk.save('new', 2000)
+  desk.save('old', 1000)
+  const newest = await desk.run([
+    'capacity',
+    '--rps',
+    '5000',
+    '--body',
+    '5k',
+    '--policies',
+    'header, api-key',
+  ])
+  const named = await desk.run(['capacity', '--rps', '10', '--from', 'results/old', '-o', 'json'])
+  assert.deepEqual([newest.code, newest.stdout], [0, 'two of W2\n'])
+  assert.equal(newest.stderr, 'from results/new/summary.json\n')
+  assert.deepEqual(JSON.parse(named.stdout), { schemaVersion: 1, lines: ['two of W2'] })
+  assert.deepEqual(desk.calls(), [
+    { call: 'capacityFor', id: 'new', perSecond: 5000, bodyBytes: 5120, policies: ['header', 'api-key'] },
+    { call: 'capacityFor', id: 'old', perSecond: 10, bodyBytes: null, policies: [] },
+  ])
+})
+
+test('list names the suites, what is missing for those that wait, and the scenarios of one', async (t) => {
+  const desk = new Desk(t)
+  const [all, one, json] = await Promise.all([
+    desk.run(['list']),
+    desk.run(['list', 'policies']),
+    desk.run(['list', '-o', 'json']),
+  ])
+  assert.match(all.stdout, /^SUITE +SCENARIOS +POINTS +FULL RUN +WHAT IT MEASURES\nsmoke /)
+  assert.match(all.stdout, /\napinizer-cache +- +- +- +not available: needs the cache component /)
+  assert.match(
+    one.stdout,
+    /^SCENARIO +TITLE +LOG +PEERS +CONNECTIONS\nbase-get +GET, no policy +none +yes +64\n/,
+  )
+  const apinizer = JSON.parse(json.stdout).suites.find(({ name }: { name: string }) => name === 'apinizer')
+  assert.deepEqual([apinizer.scenarios, apinizer.points], [24, 102])
+})
+
+test('doctor exits with 2 when something is amiss, and says what to do', async (t) => {
+  const desk = new Desk(t)
+  const [good, bad] = await Promise.all([desk.run(['doctor']), desk.run(['doctor'], 'bare')])
+  assert.match(
+    good.stdout,
+    /^Sample CPU, 2 CPUs, 4 GB, Linux 6\.1\.0, Node\.js 20\.19\.0, CPU score 1000\n\nCHECK /,
+  )
+  assert.match(bad.stdout, /\nforeign work +amiss +end the other programs\n$/)
+  assert.deepEqual([good.code, bad.code], [0, 2])
+})
+
+test('upstream runs the origin until it is told to end', async (t) => {
+  const desk = new Desk(t)
+  const line = 'upstream --listen 127.0.0.1:9 --bytes 1kb --delay 10ms --echo'
+  const running = desk.start(t, line.split(' '), 'well')
+  await until(() => running.stdout() === 'origin on http://127.0.0.1:9\n', running.stderr)
+  running.process.kill('SIGINT')
+  assert.equal(await running.exited, 0)
+  assert.deepEqual(desk.calls(), [
+    { call: 'startOrigin', answer: 'echo', bytes: 1024, delayMs: 10, address: '127.0.0.1:9' },
+  ])
+})

@@ -1,0 +1,130 @@
+import { type Engine, type PeerName, quickSuite, type RunOptions, type Suite, type Tier } from '@sluice/bench'
+import { suggestion } from '@sluice/config'
+import { EXIT, Failure } from '../failure.js'
+import { say } from '../output/output.js'
+import type { OutputOptions } from '../program/building.js'
+import type { BenchTools } from './tools.js'
+
+/** Latency is measured at these percentages of the throughput when nothing else is asked for. */
+export const USUAL_RATES = [50, 70, 80, 90]
+
+/** Who loads whom, and where the results go. */
+export interface LoadFlags extends OutputOptions {
+  readonly engine: Engine['name']
+  readonly with?: readonly PeerName[]
+  readonly out?: string
+  readonly pin: boolean
+  readonly failOnInvalid?: boolean
+}
+
+/** How long, how often, and at which rates; false: at none. */
+export interface MeasuringFlags {
+  readonly seconds?: number
+  readonly warmUp?: number
+  readonly repetitions?: number
+  readonly rates?: readonly number[] | false
+}
+
+/** Which part of a suite. */
+export interface ChoiceFlags {
+  readonly scenario?: readonly string[]
+  readonly tier?: readonly Tier[]
+  readonly connections?: readonly number[]
+  readonly quick?: boolean
+}
+
+/** The options of a run but for the signal, which is there when it begins. */
+export type RunOrder = Omit<RunOptions, 'signal'>
+
+/** The part of a suite that the options ask for. @throws Failure when they ask for what it does not have. */
+export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
+  const { scenario: wanted = [], tier: tiers = [], connections } = flags
+  const ids = suite.cases.map(({ scenario }) => scenario.id)
+  for (const id of wanted) {
+    if (ids.includes(id)) continue
+    const hint = suggestion(id, ids, `gw bench list ${suite.name} names them`)
+    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${id}'; ${hint}`)
+  }
+  const cases = suite.cases.filter(
+    ({ scenario }) =>
+      (wanted.length === 0 || wanted.includes(scenario.id)) &&
+      (tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier))),
+  )
+  if (cases.length === 0) {
+    throw new Failure(
+      EXIT.usage,
+      `no scenario is left: those asked for are not of tier ${tiers.join(' or ')}; see gw bench list ${suite.name}`,
+    )
+  }
+  const chosen = flags.quick === true ? quickSuite({ ...suite, cases }) : { ...suite, cases }
+  if (connections === undefined) return chosen
+  return { ...chosen, cases: chosen.cases.map(({ scenario }) => ({ scenario, connections })) }
+}
+
+/**
+ * The order of a run, after what it needs has been found installed.
+ * @param usualRates where the options say nothing of rates, in percent.
+ * @throws Failure that says what is missing and what to do.
+ */
+export function runOrder(
+  tools: BenchTools,
+  suite: Suite,
+  flags: LoadFlags & MeasuringFlags & ChoiceFlags,
+  usualRates: readonly number[],
+): RunOrder {
+  const engine = installedEngine(tools, flags.engine)
+  const peers = measurablePeers(tools, suite, flags.with ?? [])
+  const rates = possibleRates(tools, engine, flags.rates, usualRates)
+  return {
+    suite,
+    engine: engine.name,
+    peers,
+    warmUpSeconds: flags.warmUp ?? suite.warmUpSeconds,
+    seconds: flags.seconds ?? suite.seconds,
+    repetitions: flags.repetitions ?? suite.repetitions,
+    rateShares: rates.map((percent) => percent / 100),
+    scenarios: flags.scenario ?? [],
+    connections: flags.connections ?? [],
+    isPinned: flags.pin,
+    command: ['gw', ...process.argv.slice(2).map(quoted)].join(' '),
+  }
+}
+
+function installedEngine(tools: BenchTools, name: Engine['name']): Engine {
+  const engine = tools.engineOf(name)
+  if (engine.version() !== null) return engine
+  const others = tools.engines.filter((one) => one.version() !== null).map((one) => one.name)
+  throw new Failure(
+    EXIT.failed,
+    `the load generator '${name}' is not on the PATH; install it, or write --engine ${others.join(' or ')}`,
+  )
+}
+
+function measurablePeers(tools: BenchTools, suite: Suite, peers: readonly PeerName[]): readonly PeerName[] {
+  const problems = peers.map((peer) => tools.peerProblem(peer)).filter((problem) => problem !== null)
+  if (problems.length > 0) throw new Failure(EXIT.failed, problems.join('\n'))
+  if (peers.length > 0 && suite.cases.every(({ scenario }) => scenario.peers === null))
+    say(`no scenario of this run can be asked of ${peers.join(', ')}: it is more than a plain proxy does`)
+  return peers
+}
+
+/** Rates that were asked for must be possible; the usual ones are left out where they are not. */
+function possibleRates(
+  tools: BenchTools,
+  engine: Engine,
+  asked: readonly number[] | false | undefined,
+  usual: readonly number[],
+): readonly number[] {
+  const rates = asked === false ? [] : (asked ?? usual)
+  if (rates.length === 0 || engine.hasOpenLoop) return rates
+  const able = tools.engines.filter((one) => one.hasOpenLoop && one.version() !== null).map((one) => one.name)
+  const remedy = `${able.join(' and ')} can`
+  if (asked !== undefined)
+    throw new Failure(EXIT.usage, `${engine.name} cannot hold a rate; ${remedy}, or write --no-rates`)
+  say(`${engine.name} cannot hold a rate, so latency at fixed rates is not measured; ${remedy}`)
+  return []
+}
+
+function quoted(word: string): string {
+  return /^[\w./:,=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}

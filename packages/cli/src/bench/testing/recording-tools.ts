@@ -1,0 +1,105 @@
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Engine, RunObserver, RunOptions, Summary } from '@sluice/bench'
+import type { BenchTools, CapacityWish, Limits } from '../tools.js'
+import { samplePoint, sampleSummary } from './sample-summary.js'
+
+/**
+ * What the recording tools do besides remembering: end well; find a point that is no result; be interrupted in the
+ * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports.
+ */
+export type Mode = 'well' | 'invalid' | 'patient' | 'deaf' | 'empty' | 'broken' | 'bare' | 'full'
+
+/** A bounded wait, in case the signal of a test never comes. */
+const GIVE_UP_MS = 20_000
+
+/** Tools that measure nothing: they append each call to a file, one JSON text a line, and answer at once. */
+export function recordingTools(mode: Mode, file: string): BenchTools {
+  const record = (call: string, value: object): void =>
+    appendFileSync(file, `${JSON.stringify({ call, ...value })}\n`)
+  const engines = [
+    engine('autocannon', true, '9.0.0'),
+    engine('wrk', false, '4.2.0'),
+    engine('oha', true, null),
+  ]
+  return {
+    engines,
+    engineOf: (name) => engines.find((one) => one.name === name)!,
+    runSuite: (options, observer) => {
+      const { signal, suite, ...rest } = options
+      const cases = suite.cases.map(({ scenario, connections }) => ({ id: scenario.id, connections }))
+      record('runSuite', { suite: suite.name, cases, isAborted: signal.aborted, ...rest })
+      return measured(mode, options, observer)
+    },
+    hostFacts: () => sampleSummary([]).host,
+    doctor: () => [
+      { check: 'cores', isGood: true, remedy: '' },
+      { check: 'foreign work', isGood: mode === 'well', remedy: 'end the other programs' },
+    ],
+    writeResults: (summary, dir) => {
+      if (mode === 'full') throw new Error('no space left on device')
+      record('writeResults', { dir, points: summary.points.length })
+      mkdirSync(dir, { recursive: true })
+      const path = join(dir, 'summary.json')
+      writeFileSync(path, JSON.stringify(summary))
+      return [path]
+    },
+    pointTable: (points) => [
+      ['POINT', 'RPS'],
+      ...points.map(({ scenario, perSecond }) => [scenario, String(perSecond.mean)]),
+    ],
+    compareSummaries: (before, after, limits) => {
+      record('compareSummaries', { before: before.id, after: after.id, limits })
+      return { lines: [`${before.id} beside ${after.id}`], isFailed: limits.length > 0 }
+    },
+    parseLimits: (text): Limits => {
+      if (!text.includes('%')) throw new Error(`'${text}' is not a limit; write for example rps<-5%`)
+      return [{ text }]
+    },
+    capacityFor: (summary, wish: CapacityWish) => {
+      record('capacityFor', { id: summary.id, ...wish })
+      return { lines: ['two of W2'] }
+    },
+    readSummary: (path) => JSON.parse(readFileSync(path, 'utf8')) as Summary,
+    peerProblem: (name) => (mode === 'bare' ? `${name} is not on the PATH; install it` : null),
+    startOrigin: async (wish, address) => {
+      record('startOrigin', { ...wish, address })
+      const keepAlive = setTimeout(() => undefined, GIVE_UP_MS)
+      return { url: `http://${address}`, stop: async () => clearTimeout(keepAlive) }
+    },
+  }
+}
+
+function engine(name: Engine['name'], hasOpenLoop: boolean, version: string | null): Engine {
+  return {
+    name,
+    hasOpenLoop,
+    version: () => version,
+    run: () => Promise.reject(new Error('nothing is measured here')),
+  }
+}
+
+async function measured(mode: Mode, options: RunOptions, observer: RunObserver): Promise<Summary> {
+  if (mode === 'broken') throw new Error('the gateway did not start on port 19000')
+  observer.onWarning('the machine is not quiet')
+  const ids = options.suite.cases.map(({ scenario }) => scenario.id)
+  const suite = options.suite.name
+  observer.onStep(0, ids.length, `${ids[0]}, 1 of 1`, 65)
+  if (mode === 'patient' || mode === 'deaf') await aborted(options.signal)
+  if (mode === 'deaf') await new Promise((resolve) => setTimeout(resolve, GIVE_UP_MS))
+  const reached = options.signal.aborted ? ids.slice(0, 1) : ids
+  const invalid = mode === 'invalid' ? ['the generator was the bottleneck'] : []
+  const points = mode === 'empty' ? [] : reached.map((scenario) => samplePoint({ suite, scenario, invalid }))
+  for (const point of points) observer.onPoint(point)
+  return sampleSummary(points, { suite, id: `${suite}-1` })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const giveUp = setTimeout(resolve, GIVE_UP_MS)
+    signal.addEventListener('abort', () => {
+      clearTimeout(giveUp)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,204 @@
+import type { Engine, PeerName, Tier } from '@sluice/bench'
+import { type Command, Option } from 'commander'
+import type { BenchTools } from '../bench/tools.js'
+import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { nameList, numberList } from './lists.js'
+
+/** Written out, because the command tree loads nothing but itself. */
+const ENGINES = ['autocannon', 'wrk', 'wrk2', 'oha', 'h2load'] as const satisfies readonly Engine['name'][]
+const PEERS = ['nginx', 'haproxy', 'envoy'] as const satisfies readonly PeerName[]
+const TIERS = ['W1', 'W2', 'W4', 'W8'] as const satisfies readonly Tier[]
+const MAX_CONNECTIONS = 100_000
+const MAX_SECONDS = 86_400
+
+type LoadTools = () => Promise<BenchTools>
+
+/** Adds the commands that measure. */
+export function addBenchCommands(program: Command, tools: LoadTools): void {
+  program.commandsGroup('Benchmarks:')
+  const bench = program
+    .command('bench')
+    .description('measure the gateway, compare runs, and size a deployment')
+  addRun(bench, tools)
+  addQuick(bench, tools)
+  addPolicy(bench, tools)
+  addList(bench)
+  addCompare(bench, tools)
+  addReport(bench, tools)
+  addCapacity(bench, tools)
+  addUpstream(bench, tools)
+  addDoctor(bench, tools)
+}
+
+function addRun(bench: Command, tools: LoadTools): void {
+  const run = bench
+    .command('run')
+    .description('run a suite and write its reports')
+    .argument('<suite>', 'one of gw bench list')
+    .option('--scenario <id>', 'only this scenario; may be repeated', collect)
+    .option('--tier <list>', 'only these tiers, such as W1,W2', nameList(TIERS))
+    .option(
+      '--connections <list>',
+      "these numbers of connections in place of the suite's, such as 64,256",
+      numberList(1, MAX_CONNECTIONS),
+    )
+    .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
+  addMeasuring(run)
+  addLoad(run)
+  run.action(
+    runs(async () => {
+      const { benchRun } = await import('../bench/run.js')
+      return benchRun(await tools())
+    }),
+  )
+  withExample(
+    run,
+    'gw bench run apinizer --tier W1 --with nginx',
+    'gw bench run wso2-mi --scenario direct-1kb --connections 100 --seconds 30 --repetitions 3 --no-rates',
+  )
+}
+
+function addQuick(bench: Command, tools: LoadTools): void {
+  const quick = bench
+    .command('quick')
+    .description('a first impression in seconds; writes reports only with --out')
+  addLoad(quick)
+  quick.action(
+    runs(async () => {
+      const { benchQuick } = await import('../bench/run.js')
+      return benchQuick(await tools())
+    }),
+  )
+  withExample(quick, 'gw bench quick', 'gw bench quick --with nginx')
+}
+
+function addPolicy(bench: Command, tools: LoadTools): void {
+  const policy = bench
+    .command('policy')
+    .description('what one policy adds to a request')
+    .argument('<name>', 'the policy')
+  addMeasuring(policy)
+  addLoad(policy)
+  policy.action(
+    runs(async () => {
+      const { benchPolicy } = await import('../bench/policy.js')
+      return benchPolicy(await tools())
+    }),
+  )
+  withExample(policy, 'gw bench policy header', 'gw bench policy basic-auth --seconds 30 --repetitions 5')
+}
+
+/** How long and how often; the suite says it otherwise. */
+function addMeasuring(command: Command): void {
+  command
+    .option('--seconds <n>', 'measured time of each point', wholeNumber(1, MAX_SECONDS))
+    .option('--warm-up <n>', 'seconds before it that do not count', wholeNumber(0, MAX_SECONDS))
+    .option('--repetitions <n>', 'of each point', wholeNumber(1, 100))
+    .option(
+      '--rates <list>',
+      'latency at these percentages of the measured throughput, such as 50,70,80,90',
+      numberList(1, 100),
+    )
+    .option('--no-rates', 'throughput only')
+}
+
+/** Who loads whom, and where the results go. */
+function addLoad(command: Command): void {
+  command
+    .addOption(
+      new Option('--engine <name>', 'the load generator').choices([...ENGINES]).default('autocannon'),
+    )
+    .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
+    .option('--out <dir>', 'where the reports go; default results/ID')
+    .option('--no-pin', 'let the scheduler choose the cores')
+    .option('--fail-on-invalid', 'exit with 7 when a point is no result')
+  withOutput(command, 'table', 'json')
+}
+
+function addList(bench: Command): void {
+  const list = bench
+    .command('list')
+    .description('the suites, or the scenarios of one')
+    .argument('[suite]', 'the suite')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../bench/list.js')).listSuites),
+  )
+  withExample(list, 'gw bench list', 'gw bench list wso2-mi')
+}
+
+function addCompare(bench: Command, tools: LoadTools): void {
+  const compare = bench
+    .command('compare')
+    .description('two runs of the same suite, point by point')
+    .argument('<before>', 'summary.json or its folder')
+    .argument('<after>', 'summary.json or its folder')
+    .option('--fail-if <limits>', 'exit with 7 when one is exceeded, such as "rps<-5% or p99>+10%"')
+  withOutput(compare, 'table', 'json').action(
+    runs(async () => {
+      const { benchCompare } = await import('../bench/compare.js')
+      return benchCompare(await tools())
+    }),
+  )
+  withExample(compare, 'gw bench compare results/main results/branch --fail-if "rps<-5% or p99>+10%"')
+}
+
+function addReport(bench: Command, tools: LoadTools): void {
+  const report = bench
+    .command('report')
+    .description('write the reports of a run anew')
+    .argument('<run>', 'summary.json or its folder')
+    .action(
+      runs(async () => {
+        const { benchReport } = await import('../bench/report.js')
+        return benchReport(await tools())
+      }),
+    )
+  withExample(report, 'gw bench report results/main')
+}
+
+function addCapacity(bench: Command, tools: LoadTools): void {
+  const capacity = bench
+    .command('capacity')
+    .description('tier and replicas for a load, from measured points')
+    .requiredOption('--rps <n>', 'requests a second at peak', wholeNumber(1, 100_000_000))
+    .option('--body <size>', 'the body of a request, such as 5kb')
+    .option('--policies <list>', 'the policies of the route, such as basic-auth,header')
+    .option('--from <run>', 'summary.json or its folder; default the newest below results')
+  withOutput(capacity, 'table', 'json').action(
+    runs(async () => {
+      const { benchCapacity } = await import('../bench/capacity.js')
+      return benchCapacity(await tools())
+    }),
+  )
+  withExample(capacity, 'gw bench capacity --rps 5000 --body 5kb --policies basic-auth')
+}
+
+function addUpstream(bench: Command, tools: LoadTools): void {
+  const upstream = bench
+    .command('upstream')
+    .description('run the built-in origin in the foreground, until SIGINT')
+    .option('--listen <address>', 'where', '127.0.0.1:9000')
+    .option('--bytes <size>', 'size of its answers', '128b')
+    .option('--echo', 'answer with the body of the request')
+    .option('--delay <time>', 'before each answer, such as 10ms', '0ms')
+    .action(
+      runs(async () => {
+        const { benchUpstream } = await import('../bench/upstream.js')
+        return benchUpstream(await tools())
+      }),
+    )
+  withExample(upstream, 'gw bench upstream --listen 127.0.0.1:9000 --echo')
+}
+
+function addDoctor(bench: Command, tools: LoadTools): void {
+  const doctor = bench
+    .command('doctor')
+    .description('whether this host is fit for measurements; exits with 2 when something is amiss')
+  withOutput(doctor, 'table', 'json', 'yaml').action(
+    runs(async () => {
+      const { benchDoctor } = await import('../bench/doctor.js')
+      return benchDoctor(await tools())
+    }),
+  )
+  withExample(doctor, 'gw bench doctor')
+}
