@@ -40,6 +40,9 @@ function orderXml(number: number): string {
   return `<order><symbol>${symbol}</symbol><buyerID>${buyer}</buyerID><price>${volume}.50</price><volume>${volume}</volume></order>`
 }
 
+/** A message with one order, and the comment for the rest. */
+export const LEAST_ORDERS_BYTES = BEGIN.length + orderXml(0).length + COMMENT_BYTES + END.length
+
 /** Elements and what the request style sheet calls them: the same letters backwards; the response style sheet turns them back. */
 const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map((name) => [
   name,
