@@ -14,16 +14,12 @@ export const APINIZER_CACHE: Reference = {
   product: 'Apinizer cache (report v1)',
   hardware: '12 vCPU Intel Broadwell 2.0 GHz, one Kubernetes pod of 1, 2, 4 or 8 CPU',
   measuredWith: 'wrk2 at overload, one run of 300 s',
-  variantWords: [],
-  foreignWords: [],
   points: PEAKS.flatMap(({ tier, get, put }) => [peak(tier, 'GET', get), peak(tier, 'PUT', put)]),
 }
 
 function peak(tier: Tier, method: 'GET' | 'PUT', perSecond: number): Reference['points'][number] {
   return {
     scenario: `${tier.toLowerCase()}-${method.toLowerCase()}`,
-    variant: [],
-    tier,
     cpus: Number(tier.slice(1)),
     log: 'none',
     method,

@@ -141,8 +141,6 @@ export const APINIZER_CLASSIC: Reference = {
   hardware:
     '16 vCPU Intel Xeon Scalable 2.5 GHz, 32 GB, NGINX in front, machines of their own for load and log',
   measuredWith: 'JMeter, closed loop, means only, traffic log on',
-  variantWords: ['a', 'b', 'c', 'd', 'auth'],
-  foreignWords: [],
   points: [...GET, BASIC_AUTH, ...POST_5KB, ...POST_50KB].flatMap(pointsOf),
 }
 
@@ -153,9 +151,7 @@ function curve(condition: Curve['condition'], bodyBytes: number, rows: readonly 
 function pointsOf({ condition, bodyBytes, hasBasicAuth, rows }: Curve): ReferencePoint[] {
   const request = bodyBytes === 0 ? 'get' : `post-${bodyBytes / KB}kb`
   return rows.map(([users, perSecond, mean]) => ({
-    scenario: `${condition}-${request}${hasBasicAuth ? '-basic-auth' : ''}`,
-    variant: hasBasicAuth ? [condition, 'auth'] : [condition],
-    tier: null,
+    scenario: `${condition}-${hasBasicAuth ? 'basic-auth-' : ''}${request}`,
     cpus: 16,
     log: 'elasticsearch',
     method: bodyBytes === 0 ? 'GET' : 'POST',

@@ -168,8 +168,6 @@ export const APINIZER: Reference = {
   hardware:
     '12 vCPU Intel Broadwell 2.0 GHz, one Kubernetes pod of 1, 2, 4 or 8 CPU, machines of their own for load, origin and log',
   measuredWith: 'wrk2, mean of 3 runs of 300 s, no policy',
-  variantWords: [],
-  foreignWords: [],
   points: CURVES.flatMap((curve) => [...pointsOf(curve, 'none'), ...pointsOf(curve, 'elasticsearch')]),
 }
 
@@ -185,9 +183,7 @@ function pointsOf(curve: Curve, log: LogWish): ReferencePoint[] {
   const { tier, method, bodyBytes } = curve
   const request = bodyBytes === 0 ? 'get' : `post-${bodyBytes / KB}kb`
   return measured.map(({ users, perSecond, p50, p99 }) => ({
-    scenario: `${tier.toLowerCase()}-${request}${log === 'none' ? '' : '-es'}`,
-    variant: [],
-    tier,
+    scenario: `${tier.toLowerCase()}-${request}${log === 'none' ? '' : '-elasticsearch'}`,
     cpus: Number(tier.slice(1)),
     log,
     method,

@@ -1,4 +1,4 @@
-import type { LogWish, Tier } from '../model/scenario.js'
+import type { LogWish } from '../model/scenario.js'
 import type { Point } from '../model/summary.js'
 
 /** The figures of one published report, the set-up of which a suite repeats. */
@@ -9,19 +9,13 @@ export interface Reference {
   readonly hardware: string
   /** How it was measured, in a few words. */
   readonly measuredWith: string
-  /** Words of scenario ids that tell its scenarios apart; a point is comparable when it has the same of them. */
-  readonly variantWords: readonly string[]
-  /** Words of scenario ids that the report has no figures for. */
-  readonly foreignWords: readonly string[]
   readonly points: readonly ReferencePoint[]
 }
 
 /** One row of a published report. */
 export interface ReferencePoint {
+  /** The id of the scenario that repeats it. */
   readonly scenario: string
-  /** Which of the reference's `variantWords` the scenario has. */
-  readonly variant: readonly string[]
-  readonly tier: Tier | null
   readonly cpus: number
   readonly log: LogWish
   readonly method: string

@@ -52,45 +52,39 @@ test('the numbers of rows are those of the reports', () => {
 test('figures are those of the reports', () => {
   assert.equal(row('apinizer', 'w4-get', 2000).perSecond, 9078)
   assert.deepEqual(row('apinizer', 'w4-post-1kb', 250).latency.p99, 35_700)
-  assert.equal(row('apinizer', 'w8-get-es', 3000).perSecond, 14_256)
+  assert.equal(row('apinizer', 'w8-get-elasticsearch', 3000).perSecond, 14_256)
   assert.equal(row('apinizer-cache', 'w8-put', null).perSecond, 13_069)
   assert.equal(row('apinizer-classic', 'd-get', 100).perSecond, 15_812)
-  assert.equal(row('apinizer-classic', 'd-get-basic-auth', 100).perSecond, 14_843)
-  assert.equal(row('wso2-mi', 'direct-proxy-500b', 100).perSecond, 9324.51)
+  assert.equal(row('apinizer-classic', 'd-basic-auth-get', 100).perSecond, 14_843)
+  assert.equal(row('wso2-mi', 'direct-500b', 100).perSecond, 9324.51)
   assert.equal(row('wso2-mi', 'cbr-100kb', 1000).latency.p99, 31_487)
   assert.equal(row('wso2-mi', 'xslt-10kb', 100).perSecond, 272.58)
-  assert.equal(row('wso2-platform', '2cpu-plain', 100).perSecond, 5805.39)
-  assert.equal(row('wso2-platform', '4cpu-set-header', 1000).latency.p99, 193)
+  assert.equal(row('wso2-platform', 'w2-50b', 100).perSecond, 5805.39)
+  assert.equal(row('wso2-platform', 'w4-50b-set-header', 1000).latency.p99, 193)
 })
 
 test('rows right below a round rate are told from overload, peaks and W4 are not', () => {
   assert.equal(row('apinizer', 'w1-get', 100).kind, 'fixed-rate')
   assert.equal(row('apinizer', 'w1-get', 500).kind, 'saturation')
-  assert.equal(row('apinizer', 'w2-post-5kb-es', 250).kind, 'fixed-rate')
+  assert.equal(row('apinizer', 'w2-post-5kb-elasticsearch', 250).kind, 'fixed-rate')
   assert.equal(row('apinizer', 'w8-get', 2000).kind, 'fixed-rate')
-  assert.ok(reference('apinizer').points.every(({ tier, kind }) => tier !== 'W4' || kind === 'saturation'))
+  assert.ok(reference('apinizer').points.every(({ cpus, kind }) => cpus !== 4 || kind === 'saturation'))
 })
 
-function beside(changes: Partial<Point>): string | undefined {
+function beside(changes: Partial<Point>): number | undefined {
   const point = samplePoint(changes)
-  return referenceBeside(point, reference(point.suite))?.scenario
+  return referenceBeside(point, reference(point.suite))?.perSecond
 }
 
 test('a point finds the row that was measured like it', () => {
-  assert.equal(beside({ connections: 500 }), 'w1-get')
-  assert.equal(beside({ connections: 500, log: 'elasticsearch' }), 'w1-get-es')
-  assert.equal(beside({ connections: 500, method: 'POST', bodyBytes: 5000 }), 'w1-post-5kb')
-  const mi = { suite: 'wso2-mi', method: 'POST', bodyBytes: 1024, tier: null, workers: 2 } as const
-  assert.equal(beside({ ...mi, scenario: 'direct-1kb' }), 'direct-proxy-1kb')
-  assert.equal(beside({ ...mi, scenario: 'direct-api-1kb' }), 'direct-api-1kb')
-  assert.equal(beside({ ...mi, scenario: 'xslt-proxy-1kb' }), 'xslt-1kb')
+  assert.equal(beside({ connections: 500 }), 1638)
+  assert.equal(beside({ connections: 100, kind: 'fixed-rate' }), 1447)
+  assert.equal(beside({ suite: 'apinizer-cache', connections: 64 }), 2169)
 })
 
 test('a point finds no row that was measured otherwise', () => {
   assert.equal(beside({ connections: 300 }), undefined)
   assert.equal(beside({ connections: 100 }), undefined, 'that row is of a fixed rate')
+  assert.equal(beside({ connections: 500, scenario: 'w1-put' }), undefined)
   assert.equal(beside({ connections: 500, invalid: ['not quiet'] }), undefined)
-  const platform = { suite: 'wso2-platform', tier: 'W2', workers: 2 } as const
-  assert.equal(beside({ ...platform, scenario: 'set-header-50b' }), '2cpu-set-header')
-  assert.equal(beside({ ...platform, scenario: 'plain-10kib' }), undefined)
 })

@@ -85,21 +85,17 @@ export const WSO2_MI: Reference = {
   product: 'WSO2 Micro Integrator 4.5',
   hardware: 'AWS c5.large: 2 vCPU (one core) Intel Xeon Platinum 8124M 3.0 GHz, 2 GB heap',
   measuredWith: 'JMeter, closed loop, 120 s of warm-up and 180 s',
-  variantWords: ['api', 'cbr', 'xslt'],
-  foreignWords: [],
   points: [
-    ...pointsOf('direct-proxy', [], DIRECT_PROXY),
-    ...pointsOf('direct-api', ['api'], DIRECT_API),
-    ...pointsOf('cbr', ['cbr'], CBR),
-    ...pointsOf('xslt', ['xslt'], XSLT),
+    ...pointsOf('direct', DIRECT_PROXY),
+    ...pointsOf('direct-api', DIRECT_API),
+    ...pointsOf('cbr', CBR),
+    ...pointsOf('xslt', XSLT),
   ],
 }
 
-function pointsOf(name: string, variant: readonly string[], rows: readonly Row[]): ReferencePoint[] {
+function pointsOf(name: string, rows: readonly Row[]): ReferencePoint[] {
   return rows.map(([users, bodyBytes, perSecond, mean, p99]) => ({
     scenario: `${name}-${bodyBytes < 1000 ? `${bodyBytes}b` : `${bodyBytes / 1000}kb`}`,
-    variant,
-    tier: null,
     cpus: 2,
     log: 'none',
     method: 'POST',

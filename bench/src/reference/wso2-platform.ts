@@ -48,8 +48,6 @@ export const WSO2_PLATFORM: Reference = {
   product: 'WSO2 API Platform gateway 1.1.0',
   hardware: 'Kubernetes on AWS, gateway runtime with 2 or 4 CPU and 2 GB',
   measuredWith: 'JMeter, closed loop, about 14 minutes, smallest payload',
-  variantWords: ['header'],
-  foreignWords: ['1kb', '10kb', '100kb', '1kib', '10kib', '100kib', '1k', '10k', '100k'],
   points: [
     ...pointsOf(2, false, PLAIN_2),
     ...pointsOf(2, true, SET_HEADER_2),
@@ -60,9 +58,7 @@ export const WSO2_PLATFORM: Reference = {
 
 function pointsOf(cpus: number, hasSetHeader: boolean, rows: readonly Row[]): ReferencePoint[] {
   return rows.map(([users, perSecond, mean, p90, p95, p99]) => ({
-    scenario: `${cpus}cpu-${hasSetHeader ? 'set-header' : 'plain'}`,
-    variant: hasSetHeader ? ['header'] : [],
-    tier: cpus === 2 ? 'W2' : 'W4',
+    scenario: `w${cpus}-50b${hasSetHeader ? '-set-header' : ''}`,
     cpus,
     log: 'none',
     method: 'GET',
