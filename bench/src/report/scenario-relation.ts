@@ -20,6 +20,17 @@ export function policyRelation({ suite, scenario }: Point): PolicyRelation | nul
   return policy === undefined ? null : { policy, base: scenario.replace(`-${policy}`, '') }
 }
 
+/** Scenarios that do more than pass requests on, though they measure no single policy. */
+const COMPOUND: Readonly<Record<string, RegExp>> = {
+  'apinizer-classic': /^[bc]-/,
+  'wso2-mi': /^(?:cbr|xslt)-/,
+}
+
+/** Whether a scenario passes requests on and does nothing else. */
+export function isPlainProxy(point: Point): boolean {
+  return policyRelation(point) === null && COMPOUND[point.suite]?.test(point.scenario) !== true
+}
+
 /** The scenario that is the same with the traffic log off; the scenario itself when it is off. */
 export function withoutLog({ scenario }: Point): string {
   return scenario.replace('-elasticsearch', '')

@@ -1,0 +1,26 @@
+import type { LogWish } from '../model/scenario.js'
+import type { Point } from '../model/summary.js'
+
+/** The load that somebody expects. */
+export interface CapacityWish {
+  readonly perSecond: number
+  /** Of the request; 0 for none. */
+  readonly bodyBytes: number
+  readonly policies: readonly string[]
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly log: LogWish
+}
+
+/** A part of the CPU time of a request. */
+export interface CostShare {
+  readonly what: string
+  readonly micros: number
+}
+
+/** A piece of the answer, or what keeps it from being given. */
+export interface Evidence {
+  readonly shares: readonly CostShare[]
+  readonly usedPoints: readonly Point[]
+  readonly notes: readonly string[]
+  readonly missing: readonly string[]
+}
