@@ -44,6 +44,12 @@ export function ratioText(ratio: number): string {
   return Number.isFinite(ratio) ? ratio.toFixed(2) : '–'
 }
 
+/** `44.0`: three digits, also when they are zeros, for columns of figures. */
+export function threeDigits(value: number): string {
+  if (!Number.isFinite(value)) return '–'
+  return Math.abs(value) >= 100 ? countText(value) : value.toPrecision(3)
+}
+
 /** At most three digits that say something, and no empty decimals; whole numbers stay whole. */
 export function significant(value: number): string {
   if (!Number.isFinite(value)) return '–'

@@ -1,4 +1,5 @@
 import type { Point } from '../../model/summary.js'
+import { requestText } from '../figures.js'
 import { contestantsOf } from '../rivals.js'
 import { groupedBy, tierFamily, withoutLog } from '../scenario-relation.js'
 
@@ -8,19 +9,45 @@ export interface Panel {
   readonly lines: ReadonlyMap<string, readonly Point[]>
 }
 
+/** As many lines as have colours of their own. */
+const MOST_LINES = 8
+
 /**
  * With several contestants a panel is a scenario and the lines are who took part; with one it is a request and the lines
- * are the configurations. What would be a panel of one line joins those that differ in the size of the body only.
+ * are the configurations. What would be a panel of one line joins those that differ in the size of the body only, and
+ * what is still alone joins those with the same request.
  */
 export function panelsOf(points: readonly Point[]): Panel[] {
   if (contestantsOf(points).length > 1)
     return [...groupedBy(points, withoutLog).values()].map((group) =>
       panel(group[0]!.title, group, rivalName),
     )
-  const families = [...groupedBy(points, familyOf).values()]
-  const wide = families.filter((group) => linesIn(group) > 1)
-  const narrow = families.filter((group) => linesIn(group) === 1).flat()
-  return [...wide.map(configurations), ...[...groupedBy(narrow, sizelessOf).values()].map(configurations)]
+  const byFamily = partedBy(points, familyOf)
+  const bySize = partedBy(byFamily.alone, sizelessOf)
+  const byRequest = [...groupedBy(bySize.alone, requestText).values()].flatMap(chunks)
+  return [
+    ...byFamily.together.map((group) => configurations(group, plainTitle(group[0]!))),
+    ...bySize.together.map((group) => configurations(group, plainTitle(group[0]!).replace(TITLE_SIZE, ''))),
+    ...byRequest.map((group) => configurations(group, requestText(group[0]!))),
+  ]
+}
+
+/** Groups of several lines, and the points of those of a single one. */
+function partedBy(
+  points: readonly Point[],
+  keyOf: (point: Point) => string,
+): { together: (readonly Point[])[]; alone: Point[] } {
+  const groups = [...groupedBy(points, keyOf).values()]
+  const isAlone = (group: readonly Point[]): boolean => linesIn(group) === 1
+  return { together: groups.filter((group) => !isAlone(group)), alone: groups.filter(isAlone).flat() }
+}
+
+/** A request with more configurations than there are colours gets several panels. */
+function chunks(points: readonly Point[]): Point[][] {
+  const byTitle = [...groupedBy(points, ({ title }) => title).values()]
+  const parts: Point[][] = []
+  for (let i = 0; i < byTitle.length; i += MOST_LINES) parts.push(byTitle.slice(i, i + MOST_LINES).flat())
+  return parts
 }
 
 /** How many different values a panel has in this respect. */
@@ -33,12 +60,10 @@ function panel(title: string, points: readonly Point[], nameOf: (point: Point) =
 }
 
 /** Lines are named by what of their title the title of the panel does not say. */
-function configurations(points: readonly Point[]): Panel {
-  const first = points[0]!
-  if (linesIn(points) === 1) return panel(first.title, points, ({ title }) => title)
-  const common = plainTitle(first)
+function configurations(points: readonly Point[], common: string): Panel {
+  if (linesIn(points) === 1) return panel(points[0]!.title, points, ({ title }) => title)
   const nameOf = ({ title }: Point): string => {
-    const rest = title.replace(common, '').replaceAll(/^[\s,]+|\s+(?=,)|[\s,]+$/g, '')
+    const rest = title.replace(common, '').replaceAll(/^[\s,:]+|\s+(?=,)|[\s,:]+$/g, '')
     return rest === '' ? title : rest
   }
   return panel(common, points, nameOf)
@@ -63,10 +88,9 @@ function linesIn(points: readonly Point[]): number {
   return new Set(points.map(({ title }) => title)).size
 }
 
-/** Without what tells the lines of the panel apart. */
+const TITLE_SIZE = / \d+ (?:B|KB|KiB)\b/
+
+/** Without tier and log, which tell the lines of the panel apart. */
 function plainTitle({ title }: Point): string {
-  return title
-    .replace(/^W\d /, '')
-    .replace(', Elasticsearch', '')
-    .replace(/ \d+ (?:B|KB|KiB)$/, (size) => (title.includes('POST') ? size : ''))
+  return title.replace(/^W\d /, '').replace(', Elasticsearch', '')
 }

@@ -16,7 +16,7 @@ export function rivalChart(points: readonly Point[]): BarChart | null {
   return {
     kind: 'bars',
     title: 'CPU time of a request',
-    description: `User and system time of the process tree over completed requests, in the same run; the factor is that over ${OURS}. Each scenario at its largest number of connections.`,
+    description: `User and system time of the process tree over completed requests, in the same run; the factor is ${OURS} over the other, below 1 it needs less. Each scenario at its largest number of connections.`,
     xLabel: 'µs of CPU a request; less is better',
     xText: significant,
     series,
@@ -27,7 +27,7 @@ export function rivalChart(points: readonly Point[]): BarChart | null {
         const ours = members.get(OURS)?.cpuMicrosPerRequest.mean ?? Number.NaN
         if (spread === undefined) return []
         const note =
-          name === OURS || !Number.isFinite(ours) ? 'µs' : `µs (${ratioText(spread.mean / ours)} ×)`
+          name === OURS || !Number.isFinite(ours) ? 'µs' : `µs (ours: ${ratioText(ours / spread.mean)} ×)`
         return [{ series: name, value: spread.mean, range: [spread.min, spread.max] as const, note }]
       }),
     })),

@@ -1,6 +1,6 @@
 import type { Point } from '../../model/summary.js'
 import type { Line, LineChart } from '../chart/chart.js'
-import { countText, isValid, ratioText } from '../figures.js'
+import { countText, isValid, significant } from '../figures.js'
 import { OURS } from '../rivals.js'
 import { groupedBy, tierFamily } from '../scenario-relation.js'
 
@@ -26,10 +26,10 @@ export function scalingChart(points: readonly Point[]): LineChart | null {
       'Throughput relative to the smallest tier, each line at one number of connections for all its tiers.',
     xLabel: 'cores of the workers',
     yLabel: 'times the smallest tier',
-    xScale: 'log',
+    xScale: 'linear',
     yScale: 'linear',
     xText: countText,
-    yText: ratioText,
+    yText: significant,
     lines: [...lines, { name: 'ideal', isDashed: true, points: ideal }],
   }
 }

@@ -50,7 +50,7 @@ function ownTiles(points: readonly Point[]): Tile[] {
       remark: placeOf(fastest),
     },
     {
-      name: 'Least CPU time a request',
+      name: 'Least CPU a request',
       figure: `${significant(leanest.cpuMicrosPerRequest.mean)} µs`,
       remark: placeOf(leanest),
     },
@@ -75,8 +75,8 @@ function ratioTiles(points: readonly Point[]): Tile[] {
     .flatMap((rival) => {
       const ratios = found.map((rivalry) => cpuRatio(rivalry, rival)).filter(Number.isFinite)
       if (ratios.length === 0) return []
-      const remark = `median of ${ratios.length}, ${ratioText(Math.min(...ratios))} to ${ratioText(Math.max(...ratios))}; below 1 ours is cheaper`
-      return [{ name: `CPU time over ${rival}`, figure: `${ratioText(median(ratios))} ×`, remark }]
+      const remark = `median of ${ratios.length} points, ${ratioText(Math.min(...ratios))} to ${ratioText(Math.max(...ratios))}`
+      return [{ name: `CPU over ${rival}’s`, figure: `${ratioText(median(ratios))} ×`, remark }]
     })
 }
 

@@ -81,7 +81,7 @@ const SATURATION =
 const RATES =
   'Requests are planned ahead and sent at a rate below saturation, whatever the answers do. This is the latency that users see.'
 const POINTS =
-  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result.'
+  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. Latencies in brackets were taken at overload: they tell the length of the line.'
 const WORKERS = 'What Node.js says of each worker over the measured time.'
 
 function section(id: string, heading: string, text: string, content: string): Section {

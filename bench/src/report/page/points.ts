@@ -4,36 +4,32 @@ import {
   countText,
   errorText,
   isValid,
-  kindText,
   microsText,
   percentileOf,
   shareText,
-  significant,
+  threeDigits,
 } from '../figures.js'
 import { escaped } from '../markup.js'
 
 const STEPS = [50, 90, 99, 99.9]
-const FIGURES = ['requests/s', 'stdev', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'max', 'memory', 'busy']
+const FIGURES = ['requests/s', '±', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'memory', 'busy']
 
 /** Every point; those that are no result say why and stand apart. */
 export function pointsHtml(points: readonly Point[]): string {
-  const names = ['scenario', 'contestant', 'connections', 'kind'].map(
-    (name) => `<th scope="col">${name}</th>`,
-  )
+  const names = ['scenario', 'contestant', 'conn.', 'load'].map((name) => `<th scope="col">${name}</th>`)
   const figures = FIGURES.map((name) => `<th scope="col" class="n">${name}</th>`)
   const head = `<tr>${names.join('')}${figures.join('')}<th scope="col">errors</th></tr>`
   const rows = points.map((point) => (isValid(point) ? resultRow(point) : invalidRow(point)))
-  const note = '<p>Latencies in brackets were taken at overload: they tell the length of the line.</p>'
-  return `${note}<div class="wide"><table aria-label="All points"><thead>${head}</thead><tbody>${rows.join('\n')}</tbody></table></div>`
+  return `<div class="wide"><table aria-label="All points"><thead>${head}</thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
 function resultRow(point: Point): string {
   const { perSecond, cpuMicrosPerRequest, latency, rssBytes, busyShare } = point
-  const latencies = [...STEPS.map((step) => percentileOf(latency, step)), latency?.maxMicros ?? null]
+  const latencies = STEPS.map((step) => percentileOf(latency, step))
   const figures = [
     countText(perSecond.mean),
     `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`,
-    significant(cpuMicrosPerRequest.mean),
+    threeDigits(cpuMicrosPerRequest.mean),
     ...latencies.map((micros) =>
       point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
     ),
@@ -51,6 +47,10 @@ function invalidRow(point: Point): string {
 }
 
 function placeCells(point: Point): string {
-  const rest = [point.contestant, countText(point.connections), kindText(point)]
+  const rest = [point.contestant, countText(point.connections), loadText(point)]
   return `<th scope="row">${escaped(point.title)}</th>${rest.map((text) => `<td>${escaped(text)}</td>`).join('')}`
+}
+
+function loadText({ kind, targetPerSecond }: Point): string {
+  return kind === 'saturation' ? kind : `at ${countText(targetPerSecond ?? 0)}/s`
 }

@@ -41,11 +41,23 @@ export function referenceRows(
   points: readonly Point[],
   reference: Reference,
 ): { headings: string[]; rows: string[][] } {
-  const rows = points.flatMap((point) => {
-    const theirs = isValid(point) && point.contestant === OURS ? referenceBeside(point, reference) : null
-    return theirs === null ? [] : [rowOf(point, theirs)]
+  const ours = points.filter((point) => isValid(point) && point.contestant === OURS)
+  const found = ours.flatMap((point) => {
+    const theirs = referenceBeside(point, reference)
+    return theirs === null ? [] : [{ point, theirs }]
   })
-  return { headings: HEADINGS, rows }
+  const rows = found.filter(({ point, theirs }) => isNearest(point, theirs, ours))
+  return { headings: HEADINGS, rows: rows.map(({ point, theirs }) => rowOf(point, theirs)) }
+}
+
+/** Of several rates of ours the one that comes closest to theirs stands beside it. */
+function isNearest(point: Point, theirs: ReferencePoint, ours: readonly Point[]): boolean {
+  const gap = (each: Point): number => Math.abs((each.targetPerSecond ?? 0) - theirs.perSecond)
+  const alike = ours.filter(
+    ({ scenario, connections, kind }) =>
+      scenario === point.scenario && connections === point.connections && kind === point.kind,
+  )
+  return alike.every((each) => gap(point) <= gap(each))
 }
 
 function rowOf(point: Point, theirs: ReferencePoint): string[] {

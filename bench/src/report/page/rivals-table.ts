@@ -1,5 +1,5 @@
 import type { Point } from '../../model/summary.js'
-import { countText, ratioText, significant } from '../figures.js'
+import { countText, ratioText, threeDigits } from '../figures.js'
 import { contestantsOf, cpuRatio, OURS, type Rivalry, rivalries } from '../rivals.js'
 import { tableHtml } from './table.js'
 
@@ -33,7 +33,7 @@ function rowOf(rivalry: Rivalry, names: readonly string[], rivals: readonly stri
   return [
     sample.title,
     countText(sample.connections),
-    ...names.map((name) => figure(name, ({ cpuMicrosPerRequest }) => significant(cpuMicrosPerRequest.mean))),
+    ...names.map((name) => figure(name, ({ cpuMicrosPerRequest }) => threeDigits(cpuMicrosPerRequest.mean))),
     ...rivals.map((name) => ratioText(cpuRatio(rivalry, name))),
     ...names.map((name) => figure(name, ({ perSecond }) => countText(perSecond.mean))),
   ]

@@ -20,8 +20,8 @@ a { color: inherit; text-decoration-color: var(--faint); text-underline-offset: 
 code { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; overflow-wrap: anywhere; color: var(--ink); }
 nav { margin: 18px 0 0; font-size: 13.5px; }
 nav a { margin-right: 18px; white-space: nowrap; color: var(--soft); }
-.glance { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 1px; background: var(--rule); border: 1px solid var(--rule); border-radius: 8px; overflow: hidden; margin: 26px 0 0; padding: 0; }
-.glance div { background: var(--sheet); padding: 14px 18px 15px; }
+.glance { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); background: var(--sheet); border: 1px solid var(--rule); border-radius: 8px; overflow: hidden; margin: 26px 0 0; padding: 0; }
+.glance div { padding: 14px 18px 15px; margin: 0 -1px -1px 0; border-right: 1px solid var(--rule); border-bottom: 1px solid var(--rule); }
 .glance dt { font-size: 12.5px; color: var(--soft); }
 .glance dd { margin: 1px 0 0; font-size: 25px; line-height: 1.25; font-weight: 620; letter-spacing: -0.015em; font-variant-numeric: tabular-nums; }
 .glance small { display: block; font-size: 12.5px; font-weight: 400; letter-spacing: 0; color: var(--soft); }
@@ -30,7 +30,7 @@ nav a { margin-right: 18px; white-space: nowrap; color: var(--soft); }
 .notice.bad { background: var(--bad-ground); border-color: var(--bad); }
 .notice.bad h3 { color: var(--bad); }
 .notice ul { margin: 4px 0 0; padding-left: 18px; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 20px; margin-top: 16px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 480px), 1fr)); gap: 20px; margin-top: 16px; }
 figure { margin: 0; padding: 16px 18px 12px; min-width: 0; background: var(--sheet); border: 1px solid var(--rule); border-radius: 8px; }
 figure.bars { grid-column: 1 / -1; }
 figure p { margin: 2px 0 8px; font-size: 13px; line-height: 1.45; }
@@ -57,10 +57,10 @@ details { margin-top: 8px; font-size: 13px; }
 summary { cursor: pointer; color: var(--soft); }
 .wide { overflow-x: auto; margin: 12px 0 0; }
 table { border-collapse: collapse; font-size: 13px; line-height: 1.4; font-variant-numeric: tabular-nums; min-width: 100%; }
-th, td { padding: 6px 16px 6px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th, td { padding: 6px 14px 6px 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
-thead th { font-weight: 550; color: var(--soft); vertical-align: bottom; border-bottom-color: var(--faint); }
-tbody th { font-weight: 500; }
+thead th { font-weight: 500; color: var(--soft); vertical-align: bottom; border-bottom-color: var(--faint); }
+tbody th { font-weight: 400; }
 .n { text-align: right; }
 tr.invalid th, tr.invalid td { background: var(--bad-ground); color: var(--soft); }
 tr.invalid td.reason { white-space: normal; color: var(--bad); }
