@@ -4,7 +4,7 @@ import { isValid } from './figures.js'
 import { markdownText } from './markup.js'
 import { factRows } from './page/machine.js'
 import { referenceRows } from './page/reference-table.js'
-import { rivalRows } from './page/rivals-table.js'
+import { rivalTables } from './page/rivals-table.js'
 import { pointTable } from './point-table.js'
 
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
@@ -28,8 +28,8 @@ export function reportMarkdown(summary: Summary): string {
 }
 
 function rivalSection({ points }: Summary): string[] {
-  const { headings, rows } = rivalRows(points)
-  return rows.length === 0 ? [] : ['## Contestants', '', ...table(headings, rows)]
+  const tables = rivalTables(points)
+  return tables.flatMap(({ name, headings, rows }) => [`## ${name}`, '', ...table(headings, rows)])
 }
 
 function referenceSection({ suite, points }: Summary): string[] {

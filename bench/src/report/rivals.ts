@@ -30,8 +30,8 @@ export function cpuRatio(rivalry: Rivalry, rival: string): number {
   return ours / (rivalry.points.get(rival)?.cpuMicrosPerRequest.mean ?? Number.NaN)
 }
 
-/** Ours first, then the others as they appear. */
+/** Ours first, then the others by name, so that a contestant has the same colour in every chart of a run. */
 export function contestantsOf(points: readonly Point[]): string[] {
-  const names = [...new Set(points.map((point) => point.contestant))]
+  const names = [...new Set(points.map((point) => point.contestant))].sort()
   return names.includes(OURS) ? [OURS, ...names.filter((name) => name !== OURS)] : names
 }

@@ -23,6 +23,8 @@ export interface LineChart extends ChartHead {
 
 export interface Line {
   readonly name: string
+  /** Number of its colour and mark. */
+  readonly style: number
   /** A line that is no measurement, such as an ideal. */
   readonly isDashed: boolean
   readonly points: readonly LinePoint[]

@@ -19,10 +19,10 @@ function legend(chart: Chart): string {
   return `<ul class="legend">${entries.join('')}</ul>`
 }
 
-function lineEntry({ name, isDashed }: LineChart['lines'][number], series: number): string {
-  const color = `s${series % STYLES}`
+function lineEntry({ name, isDashed, style }: LineChart['lines'][number]): string {
+  const color = `s${style % STYLES}`
   const stroke = element('path', { d: 'M0 7L22 7', class: `line ${color}${isDashed ? ' dashed' : ''}` })
-  return entry(name, stroke + (isDashed ? '' : mark(11, 7, series)))
+  return entry(name, stroke + (isDashed ? '' : mark(11, 7, style)))
 }
 
 function barEntry(name: string, series: number): string {

@@ -17,7 +17,7 @@ export function lineChartSvg(chart: LineChart, id: string): string {
     x: xScale(chart, points),
     y: scaleFor(chart.yScale, [...points.map(({ y }) => y), ...points.flatMap(({ range }) => range ?? [])]),
   }
-  const lines = chart.lines.map((line, series) => lineOf(line, series, axes))
+  const lines = chart.lines.map((line) => lineOf(line, axes))
   return drawing(id, chart, SIZE, grid(chart, axes) + lines.join(''))
 }
 
@@ -68,8 +68,8 @@ function grid(chart: LineChart, axes: Axes): string {
   return rows.join('') + columns.join('') + axis + names
 }
 
-function lineOf(line: Line, series: number, axes: Axes): string {
-  const color = `s${series % STYLES}`
+function lineOf(line: Line, axes: Axes): string {
+  const color = `s${line.style % STYLES}`
   const sorted = line.points.toSorted((a, b) => a.x - b.x)
   const path = sorted
     .map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${round(xOf(axes, x))} ${round(yOf(axes, y))}`)
@@ -77,7 +77,7 @@ function lineOf(line: Line, series: number, axes: Axes): string {
   const stroke = element('path', { d: path, class: `line ${color}${line.isDashed ? ' dashed' : ''}` })
   if (line.isDashed) return stroke
   const ranges = sorted.map((point) => rangeOf(point, color, axes))
-  const marks = sorted.map(({ x, y }) => mark(xOf(axes, x), yOf(axes, y), series))
+  const marks = sorted.map(({ x, y }) => mark(xOf(axes, x), yOf(axes, y), line.style))
   return stroke + ranges.join('') + marks.join('')
 }
 

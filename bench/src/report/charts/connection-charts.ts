@@ -8,12 +8,13 @@ import { distinct, type Panel, panelsOf } from './panels.js'
 /** Throughput, and latency at overload, against the number of connections; bars where only one number was measured. */
 export function connectionCharts(points: readonly Point[]): Chart[] {
   const results = points.filter((point) => isValid(point) && point.kind === 'saturation')
-  const panels = panelsOf(results)
+  const contestants = contestantsOf(points)
+  const panels = panelsOf(results, contestants)
   const curves = panels.filter((panel) => distinct(panel, ({ connections }) => connections) > 1)
   const single = panels
     .filter((panel) => !curves.includes(panel))
     .flatMap((panel) => [...panel.lines.values()].flat())
-  return [...(single.length === 0 ? [] : [throughputBars(single)]), ...curves.flatMap(chartsOf)]
+  return [...(single.length === 0 ? [] : [throughputBars(single, contestants)]), ...curves.flatMap(chartsOf)]
 }
 
 function chartsOf(panel: Panel): LineChart[] {
@@ -51,7 +52,7 @@ function lineChart(panel: Panel, figure: Figure): LineChart {
       const y = figure.y(point)
       return y === null ? [] : [{ x: point.connections, y, range: figure.range(point) }]
     })
-    return { name, isDashed: false, points: measured }
+    return { name, style: panel.names.indexOf(name), isDashed: false, points: measured }
   })
   const { y: _y, range: _range, ...head } = figure
   return {
@@ -64,7 +65,7 @@ function lineChart(panel: Panel, figure: Figure): LineChart {
   }
 }
 
-function throughputBars(points: readonly Point[]): BarChart {
+function throughputBars(points: readonly Point[], series: readonly string[]): BarChart {
   const groups = [...groupedBy(points, ({ scenario, connections }) => `${scenario} ${connections}`).values()]
   return {
     kind: 'bars',
@@ -73,7 +74,7 @@ function throughputBars(points: readonly Point[]): BarChart {
       'Requests a second at saturation; mean of the repetitions, with the smallest and the largest.',
     xLabel: 'requests/s',
     xText: countText,
-    series: contestantsOf(points),
+    series,
     groups: groups.map((group) => ({
       label: `${group[0]!.title}, ${countText(group[0]!.connections)} conn.`,
       bars: group.map(({ contestant, perSecond }) => ({

@@ -1,27 +1,32 @@
 import type { Point } from '../../model/summary.js'
 import { requestText } from '../figures.js'
-import { contestantsOf } from '../rivals.js'
 import { groupedBy, tierFamily, withoutLog } from '../scenario-relation.js'
 
 /** Points that belong into one chart, each line with its name. */
 export interface Panel {
   readonly title: string
   readonly lines: ReadonlyMap<string, readonly Point[]>
+  /** All names that lines may have, in the order of their colours. */
+  readonly names: readonly string[]
 }
 
 /** As many lines as have colours of their own. */
 const MOST_LINES = 8
 
 /**
- * With several contestants a panel is a scenario and the lines are who took part; with one it is a request and the lines
+ * Of `contestants`, which holds all that took part in the run: with several a panel is a scenario and the lines are who took part; with one it is a request and the lines
  * are the configurations. What would be a panel of one line joins those that differ in the size of the body only, and
  * what is still alone joins those with the same request.
  */
-export function panelsOf(points: readonly Point[]): Panel[] {
-  if (contestantsOf(points).length > 1)
-    return [...groupedBy(points, withoutLog).values()].map((group) =>
-      panel(group[0]!.title, group, rivalName),
-    )
+export function panelsOf(points: readonly Point[], contestants: readonly string[]): Panel[] {
+  if (contestants.length > 1) {
+    const names = [...contestants, ...contestants.map(loggedName)]
+    return [...groupedBy(points, withoutLog).values()].map((group) => ({
+      title: group[0]!.title,
+      lines: ordered(groupedBy(group, rivalName), names),
+      names,
+    }))
+  }
   const byFamily = partedBy(points, familyOf)
   const bySize = partedBy(byFamily.alone, sizelessOf)
   const byRequest = [...groupedBy(bySize.alone, requestText).values()].flatMap(chunks)
@@ -56,7 +61,16 @@ export function distinct(group: Panel, value: (point: Point) => number): number 
 }
 
 function panel(title: string, points: readonly Point[], nameOf: (point: Point) => string): Panel {
-  return { title, lines: groupedBy(points, nameOf) }
+  const lines = groupedBy(points, nameOf)
+  return { title, lines, names: [...lines.keys()] }
+}
+
+function ordered(lines: Panel['lines'], names: readonly string[]): Panel['lines'] {
+  return new Map([...lines].toSorted(([a], [b]) => names.indexOf(a) - names.indexOf(b)))
+}
+
+function loggedName(contestant: string): string {
+  return `${contestant}, Elasticsearch`
 }
 
 /** Lines are named by what of their title the title of the panel does not say. */
@@ -70,7 +84,7 @@ function configurations(points: readonly Point[], common: string): Panel {
 }
 
 function rivalName({ contestant, log }: Point): string {
-  return log === 'none' ? contestant : `${contestant}, Elasticsearch`
+  return log === 'none' ? contestant : loggedName(contestant)
 }
 
 function familyOf(point: Point): string {

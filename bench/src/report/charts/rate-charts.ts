@@ -10,24 +10,17 @@ export function rateCharts(points: readonly Point[]): LineChart[] {
     (point) => isValid(point) && point.kind === 'fixed-rate' && point.latency !== null,
   )
   const groups = groupedBy(results, ({ scenario, connections }) => `${scenario} ${connections}`)
-  return [...groups.values()].map(chartOf)
+  return [...groups.values()].map((group) => chartOf(group, contestantsOf(points)))
 }
 
 const STEPS = [50, 90, 99, 99.9]
 
-function chartOf(points: readonly Point[]): LineChart {
+function chartOf(points: readonly Point[], rivals: readonly string[]): LineChart {
   const { title, connections, latency } = points[0]!
-  const rivals = contestantsOf(points)
   const lines =
     rivals.length > 1
-      ? rivals.map((name) =>
-          lineOf(
-            name,
-            points.filter(({ contestant }) => contestant === name),
-            99,
-          ),
-        )
-      : STEPS.map((step) => lineOf(`P${step}`, points, step))
+      ? rivals.map((name, style) => lineOf({ name, style, percentile: 99 }, ofContestant(points, name)))
+      : STEPS.map((step, style) => lineOf({ name: `P${step}`, style, percentile: step }, points))
   const corrected =
     latency?.isCorrected === true ? 'counted from the planned time of sending' : 'NOT corrected'
   return {
@@ -40,15 +33,25 @@ function chartOf(points: readonly Point[]): LineChart {
     yScale: 'log',
     xText: countText,
     yText: microsText,
-    lines,
+    lines: lines.filter((line) => line.points.length > 0),
   }
 }
 
-function lineOf(name: string, points: readonly Point[], percentile: number): Line {
+function ofContestant(points: readonly Point[], name: string): Point[] {
+  return points.filter(({ contestant }) => contestant === name)
+}
+
+interface LineWish {
+  readonly name: string
+  readonly style: number
+  readonly percentile: number
+}
+
+function lineOf({ name, style, percentile }: LineWish, points: readonly Point[]): Line {
   const measured = points.map(({ targetPerSecond, perSecond, latency }) => ({
     x: targetPerSecond ?? perSecond.mean,
     y: percentileOf(latency, percentile) ?? Number.NaN,
     range: null,
   }))
-  return { name, isDashed: false, points: measured.filter(({ y }) => Number.isFinite(y)) }
+  return { name, style, isDashed: false, points: measured.filter(({ y }) => Number.isFinite(y)) }
 }

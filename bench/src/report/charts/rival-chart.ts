@@ -9,7 +9,7 @@ export function rivalChart(points: readonly Point[]): BarChart | null {
   const found = rivalries(points)
   if (found.length === 0) return null
   const samples = found.map(({ sample }) => sample)
-  const series = contestantsOf(found.flatMap((rivalry) => [...rivalry.points.values()]))
+  const series = contestantsOf(points)
   const best = [...groupedBy(samples, ({ scenario }) => scenario).keys()].map(
     (scenario) => found.filter(({ sample }) => sample.scenario === scenario).at(-1)!,
   )

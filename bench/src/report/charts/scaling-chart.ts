@@ -14,23 +14,22 @@ export function scalingChart(points: readonly Point[]): LineChart | null {
       isValid(point) && point.kind === 'saturation' && point.contestant === OURS && point.tier !== null,
   )
   const families = [...groupedBy(results, (point) => tierFamily(point)!).values()]
-  const lines = families.flatMap(lineOf)
+  const lines = families.flatMap(lineOf).map((line, style) => ({ ...line, style }))
   if (lines.length === 0) return null
   const cores = [...new Set(lines.flatMap((line) => line.points.map(({ x }) => x)))].toSorted((a, b) => a - b)
-  const first = cores[0]!
-  const ideal = cores.map((x) => ({ x, y: x / first, range: null }))
+  const ideal = cores.map((x) => ({ x, y: x, range: null }))
   return {
     kind: 'lines',
     title: 'Scaling over tiers',
     description:
-      'Throughput relative to the smallest tier, each line at one number of connections for all its tiers.',
+      'Throughput relative to a core of the smallest tier, each line at one number of connections for all its tiers.',
     xLabel: 'cores of the workers',
-    yLabel: 'times the smallest tier',
+    yLabel: 'times one core of the smallest tier',
     xScale: 'linear',
     yScale: 'linear',
     xText: countText,
     yText: significant,
-    lines: [...lines, { name: 'ideal', isDashed: true, points: ideal }],
+    lines: [...lines, { name: 'ideal', style: lines.length, isDashed: true, points: ideal }],
   }
 }
 
@@ -41,12 +40,12 @@ function lineOf(points: readonly Point[]): Line[] {
   )
   if (widest === undefined || widest.length < 2) return []
   const sorted = widest.toSorted((a, b) => a.workers - b.workers)
-  const base = sorted[0]!.perSecond.mean
+  const base = sorted[0]!.perSecond.mean / sorted[0]!.workers
   const name = `${sorted[0]!.title.replace(/^W\d /, '')}, ${countText(sorted[0]!.connections)} conn.`
   const measured = sorted.map(({ workers, perSecond }) => ({
     x: workers,
     y: perSecond.mean / base,
     range: [perSecond.min / base, perSecond.max / base] as const,
   }))
-  return [{ name, isDashed: false, points: measured }]
+  return [{ name, style: 0, isDashed: false, points: measured }]
 }

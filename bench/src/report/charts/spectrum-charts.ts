@@ -8,12 +8,13 @@ import { panelsOf } from './panels.js'
 /** Latency over the percentiles: at held rates where there are any, else at overload, and never both in one chart. */
 export function spectrumCharts(points: readonly Point[]): LineChart[] {
   const results = points.filter((point) => isValid(point) && point.latency !== null)
+  const contestants = contestantsOf(points)
   const held = results.filter(({ kind }) => kind === 'fixed-rate')
-  return held.length > 0 ? rateSpectra(held) : overloadSpectra(results)
+  return held.length > 0 ? rateSpectra(held, contestants) : overloadSpectra(results, contestants)
 }
 
-function rateSpectra(points: readonly Point[]): LineChart[] {
-  const hasRivals = contestantsOf(points).length > 1
+function rateSpectra(points: readonly Point[], contestants: readonly string[]): LineChart[] {
+  const hasRivals = contestants.length > 1
   const groups = [...groupedBy(points, ({ scenario, connections }) => `${scenario} ${connections}`).values()]
   return groups.map((group) => {
     const { title, connections } = group[0]!
@@ -21,17 +22,21 @@ function rateSpectra(points: readonly Point[]): LineChart[] {
     return chartOf(
       `${title}: percentiles`,
       `Latency at ${hasRivals ? 'the highest rate that was held' : 'rates that were held'}, ${countText(connections)} connections.`,
-      shown.map((point) => {
+      shown.map((point, i) => {
         const rate = `${countText(point.targetPerSecond ?? 0)}/s`
-        return lineOf(hasRivals ? `${point.contestant} at ${rate}` : rate, point)
+        return hasRivals
+          ? lineOf(`${point.contestant} at ${rate}`, contestants.indexOf(point.contestant), point)
+          : lineOf(rate, i, point)
       }),
     )
   })
 }
 
-function overloadSpectra(points: readonly Point[]): LineChart[] {
-  return panelsOf(points).map((panel) => {
-    const widest = [...panel.lines].map(([name, members]) => lineOf(name, widestOf(members)))
+function overloadSpectra(points: readonly Point[], contestants: readonly string[]): LineChart[] {
+  return panelsOf(points, contestants).map((panel) => {
+    const widest = [...panel.lines].map(([name, members]) =>
+      lineOf(name, panel.names.indexOf(name), widestOf(members)),
+    )
     const text =
       'Latency at overload with the most connections measured: the length of the line, not what users would see.'
     return chartOf(`${panel.title}: percentiles at overload`, text, widest)
@@ -51,10 +56,11 @@ function highestOfEach(points: readonly Point[]): Point[] {
   )
 }
 
-function lineOf(name: string, { latency }: Point): Line {
+function lineOf(name: string, style: number, { latency }: Point): Line {
   const steps = (latency?.percentiles ?? []).filter(({ percentile }) => percentile >= 50 && percentile < 100)
   return {
     name,
+    style,
     isDashed: false,
     points: steps.map(({ percentile, micros }) => ({ x: percentile, y: micros, range: null })),
   }

@@ -146,9 +146,32 @@ test('contestants stand side by side with our ratio to each', () => {
     samplePoint({ cpuMicrosPerRequest: sampleSpread([46]) }),
     samplePoint({ contestant: 'nginx', cpuMicrosPerRequest: sampleSpread([40]) }),
   ]
-  const [head, row] = cellsOf(page(sampleSummary(points)), 'Contestants side by side')
+  const [head, row] = cellsOf(page(sampleSummary(points)), 'CPU time of a request side by side')
   assert.equal(row![head!.indexOf('sluice / nginx')], '1.15')
-  assert.equal(row![head!.indexOf('nginx CPU µs')], '40.0')
+  assert.equal(row![head!.indexOf('nginx µs')], '40.0')
+})
+
+test('a contestant has one colour, also where another has no result', () => {
+  const names = ['sluice', 'envoy', 'haproxy', 'nginx']
+  const points = ['w1-get', 'w2-get'].flatMap((scenario) =>
+    [100, 250].flatMap((connections) =>
+      names.map((contestant) => {
+        const invalid = scenario === 'w1-get' && contestant === 'envoy' ? ['no'] : []
+        return samplePoint({ scenario, connections, contestant, invalid })
+      }),
+    ),
+  )
+  const colors = new Map<string, Set<string>>()
+  const entries = elementsOf(page(sampleSummary(points)), 'li')
+  for (const entry of entries.filter((each) => elementsOf(each, 'svg').length > 0)) {
+    const shape = elementsOf(entry, 'path')[0] ?? elementsOf(entry, 'rect')[0]!
+    const known = colors.get(textOf(entry)) ?? new Set<string>()
+    colors.set(textOf(entry), known.add(/s\d/.exec(shape.attributes.class!)![0]))
+  }
+  assert.deepEqual(
+    names.map((name) => [...colors.get(name)!]),
+    [['s0'], ['s1'], ['s2'], ['s3']],
+  )
 })
 
 test('published figures are labelled with their hardware and have a ratio at saturation only', () => {

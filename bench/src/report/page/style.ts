@@ -32,10 +32,11 @@ nav a { margin-right: 18px; white-space: nowrap; color: var(--soft); }
 .notice ul { margin: 4px 0 0; padding-left: 18px; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 480px), 1fr)); gap: 20px; margin-top: 16px; }
 figure { margin: 0; padding: 16px 18px 12px; min-width: 0; background: var(--sheet); border: 1px solid var(--rule); border-radius: 8px; }
-figure.bars { grid-column: 1 / -1; }
+figure.bars { grid-column: 1 / -1; overflow-x: auto; }
 figure p { margin: 2px 0 8px; font-size: 13px; line-height: 1.45; }
 figure > svg { display: block; width: 100%; height: auto; overflow: visible; }
-figure.bars > svg { max-width: 1060px; margin: 0 auto; }
+figure.bars > svg { min-width: 640px; max-width: 1060px; margin: 0 auto; }
+section > h3 { margin-top: 24px; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px; margin: 0 0 8px; padding: 0; font-size: 12.5px; color: var(--soft); }
 .legend li { display: flex; align-items: center; gap: 6px; }
 .swatch { width: 22px; height: 14px; flex: none; overflow: visible; }
