@@ -1,6 +1,6 @@
 import type { Point } from '../model/summary.js'
 import { bytesText } from '../report/figures.js'
-import type { CapacityWish, Evidence } from './evidence.js'
+import type { Evidence, WholeWish } from './evidence.js'
 
 /** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
 const SAME_SIZE = 0.05
@@ -9,7 +9,7 @@ const SAME_SIZE = 0.05
  * What it costs to pass on a request with such a body: measured, between two measured sizes, or beyond them along the
  * line of the last two. `logged` are the points with the wished log, `plain` those with any.
  */
-export function costOfBody(logged: readonly Point[], plain: readonly Point[], wish: CapacityWish): Evidence {
+export function costOfBody(logged: readonly Point[], plain: readonly Point[], wish: WholeWish): Evidence {
   const sizes = dearestOfSizes(logged)
   if (sizes.length === 0) return nothing(missingPoint(plain, wish))
   const wanted = wish.method === 'GET' ? sizes[0]!.bodyBytes : wish.bodyBytes
@@ -52,14 +52,14 @@ function dearestOfSizes(points: readonly Point[]): Point[] {
   return [...sizes.values()].toSorted((a, b) => a.bodyBytes - b.bodyBytes)
 }
 
-function missingPoint(plain: readonly Point[], { method, log }: CapacityWish): string {
+function missingPoint(plain: readonly Point[], { method, log }: WholeWish): string {
   const request = method === 'GET' ? 'a GET' : 'a request with a body'
   const logged = log === 'none' ? 'with the traffic log off' : 'with the traffic log in Elasticsearch'
   const other = plain.length > 0 ? ' (measured the other way only)' : ''
   return `${request} without policies ${logged}${other}: gw bench run apinizer`
 }
 
-function answerNotes({ method, bodyBytes }: CapacityWish): string[] {
+function answerNotes({ method, bodyBytes }: WholeWish): string[] {
   if (method !== 'GET' || bodyBytes === 0) return []
   return [`a GET has no body: that answers have ${bytesText(bodyBytes)} is not in this figure`]
 }

@@ -31,7 +31,7 @@ test('cores and tier follow from the cost of a request and 30 % headroom', () =>
     size!.guide.map(({ upToPerSecond }) => Math.round(upToPerSecond)),
     [7000, 14_000, 28_000, 56_000],
   )
-  assert.match(usedPoints[0]!, /W1 GET, 100 connections, 1 workers/)
+  assert.match(usedPoints[0]!, /W1 GET, 100 connections, 1 worker/)
 })
 
 test('a load at the edge of a tier still fits, one beyond it needs the next', () => {
@@ -111,4 +111,21 @@ test('points that are no result, of peers, or at fixed rates are no evidence', (
     costing(100, { suite: 'wso2-mi', scenario: 'xslt-1kb' }),
   ]
   assert.equal(capacityFor(sampleSummary(points), WISH).size, null)
+})
+
+test('what is left open follows from what was measured', () => {
+  const open = { perSecond: 1000, bodyBytes: null, policies: [] }
+  const { wish } = capacityFor(sampleRun(), open)
+  assert.deepEqual([wish.method, wish.bodyBytes, wish.log], ['GET', 0, 'elasticsearch'])
+  const posts = capacityFor(sampleSummary([post(50, 1000), post(70, 5000)]), open)
+  assert.deepEqual([posts.wish.method, posts.wish.bodyBytes, posts.wish.log], ['POST', 5000, 'none'])
+})
+
+test('an answer reads as a guide from load to tier', () => {
+  const { lines } = capacityFor(sampleSummary([costing(100)]), WISH)
+  assert.equal(lines[0], '5,000 GET a second, traffic log off: W1')
+  assert.ok(lines.includes('< 7,000 a second: W1 (1 core, 2 GB)'))
+  assert.ok(lines.includes('> 56,000 a second: W8 × N'))
+  const missing = capacityFor(sampleSummary([]), WISH).lines
+  assert.match(missing.join('\n'), /no answer.*\n {2}a GET without policies/)
 })

@@ -1,12 +1,19 @@
 import type { LogWish } from '../model/scenario.js'
 import type { Point } from '../model/summary.js'
 
-/** The load that somebody expects. */
+/** The load that somebody expects; what is left out follows from what was measured. */
 export interface CapacityWish {
   readonly perSecond: number
-  /** Of the request; 0 for none. */
-  readonly bodyBytes: number
+  /** Of the request; 0 for none; null: that of the measured points, the largest. */
+  readonly bodyBytes: number | null
   readonly policies: readonly string[]
+  readonly method?: 'GET' | 'POST' | 'PUT'
+  readonly log?: LogWish
+}
+
+/** A wish in which nothing is left open. */
+export interface WholeWish extends CapacityWish {
+  readonly bodyBytes: number
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly log: LogWish
 }

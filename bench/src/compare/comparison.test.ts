@@ -21,13 +21,13 @@ function outcome(before: readonly number[], after: readonly number[]): string | 
 test('a fall far beyond the limit breaks it', () => {
   const comparison = compared([rpsPoint([1000, 1005, 995])], [rpsPoint([900, 905, 895])])
   assert.equal(comparison.points[0]!.verdicts[0]!.outcome, 'broken')
-  assert.equal(comparison.hasFailed, true)
+  assert.equal(comparison.isFailed, true)
 })
 
 test('a fall beyond the limit that may be noise is unclear and does not fail', () => {
   assert.equal(outcome([1000, 1100, 900], [940, 1090, 790]), 'unclear')
   const comparison = compared([rpsPoint([1000, 1100, 900])], [rpsPoint([940, 1090, 790])])
-  assert.equal(comparison.hasFailed, false)
+  assert.equal(comparison.isFailed, false)
 })
 
 test('a fall within the limit and a rise keep it', () => {
@@ -49,7 +49,7 @@ test('one repetition has no range, breaks nothing and is warned of', () => {
   const comparison = compared([rpsPoint([1000])], [rpsPoint([100])])
   assert.equal(comparison.points[0]!.changes.find(({ metric }) => metric === 'rps')!.range, null)
   assert.equal(comparison.points[0]!.verdicts[0]!.outcome, 'unclear')
-  assert.equal(comparison.hasFailed, false)
+  assert.equal(comparison.isFailed, false)
   assert.match(comparison.warnings.join('\n'), /fewer than two repetitions/)
 })
 
@@ -68,12 +68,12 @@ test('a point that is no result is no evidence, and a comparison with nothing el
   const comparison = compared([rpsPoint([1000, 1000, 1000])], [broken])
   assert.equal(comparison.points.length, 0)
   assert.match(comparison.noEvidence[0]!, /after: the generator was the bottleneck/)
-  assert.equal(comparison.hasFailed, true)
+  assert.equal(comparison.isFailed, true)
 })
 
 test('without limits nothing fails', () => {
   const comparison = compareSummaries(sampleSummary([]), sampleSummary([]), [])
-  assert.equal(comparison.hasFailed, false)
+  assert.equal(comparison.isFailed, false)
 })
 
 test('fixed-rate points are matched by the rate that comes closest', () => {
@@ -102,7 +102,7 @@ test('latency is compared at fixed rates and never at overload', () => {
       })),
     })
   const slower = compared([latency(100, 'fixed-rate')], [latency(200, 'fixed-rate')], 'p99>+10%')
-  assert.equal(slower.hasFailed, true)
+  assert.equal(slower.isFailed, true)
   const overload = compared([latency(100, 'saturation')], [latency(200, 'saturation')], 'p99>+10%')
   assert.deepEqual(overload.points[0]!.verdicts, [])
   assert.match(overload.warnings.join('\n'), /p99>\+10% was not checked/)
@@ -116,4 +116,12 @@ test('runs of different machines are warned of', () => {
     [],
   )
   assert.match(warnings[0]!, /different machines: Sample CPU 3.0 GHz, Other CPU/)
+})
+
+test('a comparison can be read line by line', () => {
+  const { lines } = compared([rpsPoint([1000, 1005, 995])], [rpsPoint([900, 905, 895])])
+  assert.equal(lines[0], 'apinizer w1-get sluice 100 connections saturation')
+  assert.match(lines[1]!, /^ {2}rps {2}1,000 → 900 {2}−10\.0 % \(95 %: /)
+  assert.ok(lines.includes('  BROKEN: rps<-5%'))
+  assert.equal(lines.at(-1), 'FAILED')
 })

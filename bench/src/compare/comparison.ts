@@ -1,6 +1,7 @@
 import type { Point, Summary } from '../model/summary.js'
 import { countText, isValid, kindText } from '../report/figures.js'
 import { type Change, changeOfMeans } from './bootstrap.js'
+import { comparisonLines } from './comparison-lines.js'
 import type { Limit, Metric } from './limit.js'
 import { METRICS } from './limit.js'
 import { metricValues } from './metric-values.js'
@@ -21,7 +22,9 @@ export interface Comparison {
   /** What weakens the comparison, such as another machine. */
   readonly warnings: readonly string[]
   /** Whether any limit is broken beyond doubt, or a limit was given and nothing could be compared. */
-  readonly hasFailed: boolean
+  readonly isFailed: boolean
+  /** All of it for people, ready to print. */
+  readonly lines: readonly string[]
 }
 
 export interface ComparedPoint {
@@ -55,14 +58,15 @@ export function compareSummaries(before: Summary, after: Summary, limits: readon
     .filter((pair) => isValid(pair.before) && isValid(pair.after))
     .map((pair) => compared(pair, limits))
   const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
-  return {
+  const found = {
     points,
     onlyBefore: onlyBefore.map(nameOf),
     onlyAfter: onlyAfter.map(nameOf),
     noEvidence: pairs.flatMap(reasonsAgainst),
     warnings: [...warningsOf(before, after, points), ...uncheckedLimits(points, limits)],
-    hasFailed: isBroken || (limits.length > 0 && points.length === 0),
+    isFailed: isBroken || (limits.length > 0 && points.length === 0),
   }
+  return { ...found, lines: comparisonLines(found) }
 }
 
 function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPoint {
