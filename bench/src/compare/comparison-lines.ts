@@ -1,4 +1,4 @@
-import { changeText, significant } from '../report/figures.js'
+import { bytesText, changeText, countText, microsText } from '../report/figures.js'
 import type { ComparedPoint, Comparison, MetricChange } from './comparison.js'
 
 /** A comparison for a terminal or the log of a CI run. */
@@ -22,7 +22,12 @@ function pointLines({ name, changes, verdicts }: ComparedPoint): string[] {
 }
 
 function changeLine({ metric, before, after, change, range }: MetricChange): string {
-  const figures = `${significant(before)} → ${significant(after)}`
+  const figures = `${figureText(metric, before)} → ${figureText(metric, after)}`
   const spread = range === null ? 'no range' : `95 %: ${changeText(range.low)} to ${changeText(range.high)}`
   return `  ${metric.padEnd(4)} ${figures}  ${changeText(change)} (${spread})`
+}
+
+function figureText(metric: MetricChange['metric'], value: number): string {
+  if (metric === 'rps') return countText(value)
+  return metric === 'rss' ? bytesText(value) : microsText(value)
 }
