@@ -39,12 +39,21 @@ export interface Point {
   readonly latency: Spectrum | null
   /** Largest resident set of the process tree, bytes. */
   readonly rssBytes: number
+  /** What `latency` and `rssBytes` were in each repetition; a comparison needs it to tell a change from noise. */
+  readonly perRepetition?: readonly RepetitionFigures[]
   /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. */
   readonly busyShare: number
   /** One per worker of the gateway; empty for peers. */
   readonly diagnostics: readonly WorkerDiagnostics[]
   /** Why the point is no result; empty: it is one. */
   readonly invalid: readonly string[]
+}
+
+/** Figures of one repetition that the point itself holds merged; null: the engine gave none. */
+export interface RepetitionFigures {
+  readonly p50Micros: number | null
+  readonly p99Micros: number | null
+  readonly rssBytes: number
 }
 
 /** What Node.js says of one worker over the measured time. */

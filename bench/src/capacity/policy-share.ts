@@ -1,0 +1,39 @@
+import type { Point } from '../model/summary.js'
+import { bytesText } from '../report/figures.js'
+import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
+import type { CostShare, Evidence, WholeWish } from './evidence.js'
+
+/** What the wished policies add: each as it was measured alone, with the body that comes closest. */
+export function costOfPolicies(results: readonly Point[], wish: WholeWish): Evidence {
+  const costs = policyCosts(results)
+  const found = wish.policies.map((policy) => ({ policy, cost: nearest(policy, costs, wish) }))
+  const known = found.flatMap(({ policy, cost }) => (cost === null ? [] : [{ policy, cost }]))
+  const several = known.length > 1 ? ['policies are taken to cost together what each costs alone'] : []
+  return {
+    shares: known.map(
+      ({ policy, cost }): CostShare => ({ what: policy, micros: Math.max(0, cost.addedMicros) }),
+    ),
+    usedPoints: known.flatMap(({ cost }) => [cost.base, cost.withPolicy]),
+    notes: [...known.flatMap(({ policy, cost }) => bodyNote(policy, cost, wish)), ...several],
+    missing: found
+      .filter(({ cost }) => cost === null)
+      .map(({ policy }) => `the policy ${policy}: gw bench policy ${policy}`),
+  }
+}
+
+/** The nearest size; of several at that size the dearest. */
+function nearest(policy: string, costs: readonly PolicyCost[], wish: WholeWish): PolicyCost | null {
+  const gap = (cost: PolicyCost): number => Math.abs(bytesOf(cost) - wish.bodyBytes)
+  const own = costs.filter((cost) => cost.policy === policy)
+  return own.toSorted((a, b) => gap(a) - gap(b) || b.addedMicros - a.addedMicros)[0] ?? null
+}
+
+function bodyNote(policy: string, cost: PolicyCost, { bodyBytes }: WholeWish): string[] {
+  if (bodyBytes <= bytesOf(cost) * 1.05) return []
+  const size = bytesOf(cost) === 0 ? 'without a body' : `with ${bytesText(bytesOf(cost))}`
+  return [`${policy} was measured ${size}: with ${bytesText(bodyBytes)} it costs more if it reads the body`]
+}
+
+function bytesOf({ withPolicy }: PolicyCost): number {
+  return withPolicy.bodyBytes
+}

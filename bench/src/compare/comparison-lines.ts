@@ -1,0 +1,33 @@
+import { bytesText, changeText, countText, microsText } from '../report/figures.js'
+import type { ComparedPoint, Comparison, MetricChange } from './comparison.js'
+
+/** A comparison for a terminal or the log of a CI run. */
+export function comparisonLines(comparison: Omit<Comparison, 'lines'>): string[] {
+  const { points, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
+  return [
+    ...points.flatMap(pointLines),
+    ...noEvidence.map((name) => `no evidence: ${name}`),
+    ...onlyBefore.map((name) => `only before: ${name}`),
+    ...onlyAfter.map((name) => `only after: ${name}`),
+    ...warnings.map((warning) => `warning: ${warning}`),
+    isFailed ? 'FAILED' : 'ok',
+  ]
+}
+
+function pointLines({ name, changes, verdicts }: ComparedPoint): string[] {
+  const judged = verdicts
+    .filter(({ outcome }) => outcome !== 'kept')
+    .map(({ limit, outcome }) => `  ${outcome === 'broken' ? 'BROKEN' : 'unclear'}: ${limit.text}`)
+  return [name, ...changes.map(changeLine), ...judged]
+}
+
+function changeLine({ metric, before, after, change, range }: MetricChange): string {
+  const figures = `${figureText(metric, before)} → ${figureText(metric, after)}`
+  const spread = range === null ? 'no range' : `95 %: ${changeText(range.low)} to ${changeText(range.high)}`
+  return `  ${metric.padEnd(4)} ${figures}  ${changeText(change)} (${spread})`
+}
+
+function figureText(metric: MetricChange['metric'], value: number): string {
+  if (metric === 'rps') return countText(value)
+  return metric === 'rss' ? bytesText(value) : microsText(value)
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Point } from '../model/summary.js'
+import { samplePoint, sampleSpectrum, sampleSpread, sampleSummary } from '../testing/sample-summary.js'
+import { changeOfMeans } from './bootstrap.js'
+import { type Comparison, compareSummaries } from './comparison.js'
+import { parseLimits } from './limit.js'
+
+function rpsPoint(values: readonly number[]): Point {
+  return samplePoint({ perSecond: sampleSpread(values) })
+}
+
+function compared(before: readonly Point[], after: readonly Point[], limits = 'rps<-5%'): Comparison {
+  return compareSummaries(sampleSummary(before), sampleSummary(after), parseLimits(limits))
+}
+
+function outcome(before: readonly number[], after: readonly number[]): string | undefined {
+  return compared([rpsPoint(before)], [rpsPoint(after)]).points[0]!.verdicts[0]!.outcome
+}
+
+test('a fall far beyond the limit breaks it', () => {
+  const comparison = compared([rpsPoint([1000, 1005, 995])], [rpsPoint([900, 905, 895])])
+  assert.equal(comparison.points[0]!.verdicts[0]!.outcome, 'broken')
+  assert.equal(comparison.isFailed, true)
+})
+
+test('a fall beyond the limit that may be noise is unclear and does not fail', () => {
+  assert.equal(outcome([1000, 1100, 900], [940, 1090, 790]), 'unclear')
+  const comparison = compared([rpsPoint([1000, 1100, 900])], [rpsPoint([940, 1090, 790])])
+  assert.equal(comparison.isFailed, false)
+})
+
+test('a fall within the limit and a rise keep it', () => {
+  assert.equal(outcome([1000, 1005, 995], [970, 975, 965]), 'kept')
+  assert.equal(outcome([1000, 1005, 995], [1500, 1505, 1495]), 'kept')
+})
+
+test('a fall of exactly the limit keeps it', () => {
+  assert.equal(outcome([1000, 1000, 1000], [950, 950, 950]), 'kept')
+})
+
+test('the same two runs get the same range each time', () => {
+  const once = changeOfMeans([10, 12, 11], [13, 12, 15])
+  assert.deepEqual(changeOfMeans([10, 12, 11], [13, 12, 15]), once)
+  assert.ok(once!.low < once!.value && once!.value < once!.high)
+})
+
+test('one repetition has no range, breaks nothing and is warned of', () => {
+  const comparison = compared([rpsPoint([1000])], [rpsPoint([100])])
+  assert.equal(comparison.points[0]!.changes.find(({ metric }) => metric === 'rps')!.range, null)
+  assert.equal(comparison.points[0]!.verdicts[0]!.outcome, 'unclear')
+  assert.equal(comparison.isFailed, false)
+  assert.match(comparison.warnings.join('\n'), /fewer than two repetitions/)
+})
+
+test('points of one side only are named', () => {
+  const shared = samplePoint()
+  const gone = samplePoint({ scenario: 'w2-get' })
+  const added = samplePoint({ contestant: 'nginx' })
+  const comparison = compared([shared, gone], [shared, added])
+  assert.deepEqual(comparison.onlyBefore, ['apinizer w2-get sluice 100 connections saturation'])
+  assert.deepEqual(comparison.onlyAfter, ['apinizer w1-get nginx 100 connections saturation'])
+  assert.equal(comparison.points.length, 1)
+})
+
+test('a point that is no result is no evidence, and a comparison with nothing else fails', () => {
+  const broken = { ...rpsPoint([100, 100, 100]), invalid: ['the generator was the bottleneck'] }
+  const comparison = compared([rpsPoint([1000, 1000, 1000])], [broken])
+  assert.equal(comparison.points.length, 0)
+  assert.match(comparison.noEvidence[0]!, /after: the generator was the bottleneck/)
+  assert.equal(comparison.isFailed, true)
+})
+
+test('without limits nothing fails', () => {
+  const comparison = compareSummaries(sampleSummary([]), sampleSummary([]), [])
+  assert.equal(comparison.isFailed, false)
+})
+
+test('fixed-rate points are matched by the rate that comes closest', () => {
+  const at = (rate: number): Point => samplePoint({ kind: 'fixed-rate', targetPerSecond: rate })
+  const comparison = compared([at(1000), at(1400)], [at(1410), at(1010), at(1800)], 'cpu>+5%')
+  assert.deepEqual(
+    comparison.points.map(({ before, after }) => [before.targetPerSecond, after.targetPerSecond]),
+    [
+      [1000, 1010],
+      [1400, 1410],
+    ],
+  )
+  assert.equal(comparison.onlyAfter.length, 1)
+})
+
+test('latency is compared at fixed rates and never at overload', () => {
+  const latency = (p50: number, kind: Point['kind']): Point =>
+    samplePoint({
+      kind,
+      targetPerSecond: kind === 'saturation' ? null : 500,
+      latency: sampleSpectrum(p50),
+      perRepetition: [1, 1.01, 0.99].map((factor) => ({
+        p50Micros: p50 * factor,
+        p99Micros: 4 * p50 * factor,
+        rssBytes: 1,
+      })),
+    })
+  const slower = compared([latency(100, 'fixed-rate')], [latency(200, 'fixed-rate')], 'p99>+10%')
+  assert.equal(slower.isFailed, true)
+  const overload = compared([latency(100, 'saturation')], [latency(200, 'saturation')], 'p99>+10%')
+  assert.deepEqual(overload.points[0]!.verdicts, [])
+  assert.match(overload.warnings.join('\n'), /p99>\+10% was not checked/)
+})
+
+test('runs of different machines are warned of', () => {
+  const elsewhere = sampleSummary([samplePoint()])
+  const { warnings } = compareSummaries(
+    sampleSummary([samplePoint()]),
+    { ...elsewhere, host: { ...elsewhere.host, cpuModel: 'Other CPU' } },
+    [],
+  )
+  assert.match(warnings[0]!, /different machines: Sample CPU 3.0 GHz, Other CPU/)
+})
+
+test('a comparison can be read line by line', () => {
+  const { lines } = compared([rpsPoint([1000, 1005, 995])], [rpsPoint([900, 905, 895])])
+  assert.equal(lines[0], 'apinizer w1-get sluice 100 connections saturation')
+  assert.match(lines[1]!, /^ {2}rps {2}1,000 → 900 {2}−10\.0 % \(95 %: /)
+  assert.ok(lines.includes('  BROKEN: rps<-5%'))
+  assert.equal(lines.at(-1), 'FAILED')
+})

@@ -1,0 +1,148 @@
+import type { Point, Summary } from '../model/summary.js'
+import { countText, isValid, kindText } from '../report/figures.js'
+import { type Change, changeOfMeans } from './bootstrap.js'
+import { comparisonLines } from './comparison-lines.js'
+import type { Limit, Metric } from './limit.js'
+import { METRICS } from './limit.js'
+import { metricValues } from './metric-values.js'
+import { type Pair, pairedPoints } from './pairs.js'
+
+/** 950 of 1,000 is a fall of a little more than 5 % in binary fractions. */
+const ROUNDING = 1e-9
+
+/** What two runs say of each other. */
+export interface Comparison {
+  /** Points that are results on both sides. */
+  readonly points: readonly ComparedPoint[]
+  /** Names of points that one side only has. */
+  readonly onlyBefore: readonly string[]
+  readonly onlyAfter: readonly string[]
+  /** Names of points that are no evidence, with the reasons. */
+  readonly noEvidence: readonly string[]
+  /** What weakens the comparison, such as another machine. */
+  readonly warnings: readonly string[]
+  /** Whether any limit is broken beyond doubt, or a limit was given and nothing could be compared. */
+  readonly isFailed: boolean
+  /** All of it for people, ready to print. */
+  readonly lines: readonly string[]
+}
+
+export interface ComparedPoint {
+  readonly name: string
+  readonly before: Point
+  readonly after: Point
+  readonly changes: readonly MetricChange[]
+  readonly verdicts: readonly Verdict[]
+}
+
+export interface MetricChange {
+  readonly metric: Metric
+  readonly before: number
+  readonly after: number
+  /** As a share of `before`. */
+  readonly change: number
+  /** Null: the repetitions do not say how much of it is noise. */
+  readonly range: Change | null
+}
+
+export interface Verdict {
+  readonly limit: Limit
+  /** `broken`: the whole range lies beyond the limit. `unclear`: the change lies beyond it, the range does not, or there is none. */
+  readonly outcome: 'kept' | 'unclear' | 'broken'
+}
+
+/** Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate. */
+export function compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): Comparison {
+  const { pairs, onlyBefore, onlyAfter } = pairedPoints(before.points, after.points)
+  const points = pairs
+    .filter((pair) => isValid(pair.before) && isValid(pair.after))
+    .map((pair) => compared(pair, limits))
+  const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
+  const found = {
+    points,
+    onlyBefore: onlyBefore.map(nameOf),
+    onlyAfter: onlyAfter.map(nameOf),
+    noEvidence: pairs.flatMap(reasonsAgainst),
+    warnings: [...warningsOf(before, after, points), ...uncheckedLimits(points, limits)],
+    isFailed: isBroken || (limits.length > 0 && points.length === 0),
+  }
+  return { ...found, lines: comparisonLines(found) }
+}
+
+function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPoint {
+  const changes = METRICS.flatMap((metric) => changeOf(before, after, metric))
+  const verdicts = limits.flatMap((limit) => {
+    const change = changes.find((each) => each.metric === limit.metric)
+    return change === undefined ? [] : [{ limit, outcome: outcomeOf(change, limit) }]
+  })
+  return { name: nameOf(after), before, after, changes, verdicts }
+}
+
+function changeOf(before: Point, after: Point, metric: Metric): MetricChange[] {
+  const [earlier, later] = [metricValues(before, metric), metricValues(after, metric)]
+  if (!isMeasured(earlier.merged) || !isMeasured(later.merged)) return []
+  const change = later.merged / earlier.merged - 1
+  const range = changeOfMeans(earlier.repetitions, later.repetitions)
+  if (!isMeaningful(metric, after)) return []
+  return [{ metric, before: earlier.merged, after: later.merged, change, range }]
+}
+
+/** At a fixed rate the throughput was chosen, and at overload the latency tells the length of the line. */
+function isMeaningful(metric: Metric, { kind }: Point): boolean {
+  if (metric === 'rps') return kind === 'saturation'
+  return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'
+}
+
+function isMeasured(value: number | null): value is number {
+  return value !== null && Number.isFinite(value) && value > 0
+}
+
+function outcomeOf({ change, range }: MetricChange, limit: Limit): Verdict['outcome'] {
+  const isBeyond = (value: number): boolean =>
+    limit.direction === '<' ? value < limit.change - ROUNDING : value > limit.change + ROUNDING
+  if (range !== null && isBeyond(range.low) && isBeyond(range.high)) return 'broken'
+  return isBeyond(change) ? 'unclear' : 'kept'
+}
+
+function reasonsAgainst({ before, after }: Pair): string[] {
+  if (isValid(before) && isValid(after)) return []
+  const sides = [
+    ...before.invalid.map((reason) => `before: ${reason}`),
+    ...after.invalid.map((reason) => `after: ${reason}`),
+  ]
+  return [`${nameOf(after)} (${sides.join('; ')})`]
+}
+
+function warningsOf(before: Summary, after: Summary, points: readonly ComparedPoint[]): string[] {
+  const warnings: string[] = []
+  if (points.length === 0) warnings.push('the runs have no point in common that is a result on both sides')
+  if (before.host.cpuModel !== after.host.cpuModel || before.host.cpus !== after.host.cpus)
+    warnings.push(`the runs are from different machines: ${before.host.cpuModel}, ${after.host.cpuModel}`)
+  if (before.engine !== after.engine)
+    warnings.push(`the runs have different load generators: ${before.engine}, ${after.engine}`)
+  if (points.some((point) => point.changes.some(({ range }) => range === null)))
+    warnings.push(
+      'some figures have fewer than two repetitions on a side: their changes have no range and fail nothing',
+    )
+  return warnings
+}
+
+/** A limit that no point could be held against must not look as if it were kept. */
+function uncheckedLimits(points: readonly ComparedPoint[], limits: readonly Limit[]): string[] {
+  return limits
+    .filter((limit) => points.every((point) => point.verdicts.every((verdict) => verdict.limit !== limit)))
+    .map(({ metric, text }) => `the limit ${text} was not checked: ${WANTED[metric]} on both sides`)
+}
+
+const WANTED: Readonly<Record<Metric, string>> = {
+  rps: 'there is no saturation point that is a result',
+  cpu: 'there is no result with a CPU time',
+  p50: 'there is no fixed-rate point that is a result',
+  p99: 'there is no fixed-rate point that is a result',
+  rss: 'there is no result with a resident set',
+}
+
+function nameOf(point: Point): string {
+  const name = `${point.suite} ${point.scenario} ${point.contestant}`
+  return `${name} ${countText(point.connections)} connections ${kindText(point)}`
+}

@@ -1,0 +1,47 @@
+import type { Summary } from '../model/summary.js'
+import { referenceFor } from '../reference/reference.js'
+import { isValid } from './figures.js'
+import { markdownText } from './markup.js'
+import { factRows } from './page/machine.js'
+import { referenceRows } from './page/reference-table.js'
+import { rivalTables } from './page/rivals-table.js'
+import { pointTable } from './point-table.js'
+
+/** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
+export function reportMarkdown(summary: Summary): string {
+  const valid = summary.points.filter(isValid).length
+  const [headings, ...rows] = pointTable(summary.points)
+  return [
+    `# Benchmark ${markdownText(summary.suite)}`,
+    '',
+    `${valid} of ${summary.points.length} points are results. Latencies in brackets were taken at overload.`,
+    '',
+    ...summary.warnings.map((warning) => `> Warning: ${markdownText(warning)}\n`),
+    ...table(headings!, rows),
+    ...rivalSection(summary),
+    ...referenceSection(summary),
+    '## Machine and method',
+    '',
+    ...factRows(summary).map(([name, text]) => `* ${name}: ${markdownText(text)}`),
+    '',
+  ].join('\n')
+}
+
+function rivalSection({ points }: Summary): string[] {
+  const tables = rivalTables(points)
+  return tables.flatMap(({ name, headings, rows }) => [`## ${name}`, '', ...table(headings, rows)])
+}
+
+function referenceSection({ suite, points }: Summary): string[] {
+  const reference = referenceFor(suite)
+  if (reference === null) return []
+  const { headings, rows } = referenceRows(points, reference)
+  if (rows.length === 0) return []
+  const label = `${reference.product}, on other hardware than ours: ${reference.hardware}; ${reference.measuredWith}.`
+  return ['## Published figures', '', markdownText(label), '', ...table(headings, rows)]
+}
+
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.map(markdownText).join(' | ')} |`
+  return [line(headings), line(headings.map(() => '---')), ...rows.map(line), '']
+}

@@ -1,0 +1,92 @@
+import type { Point, Summary } from '../../model/summary.js'
+import { median } from '../../statistics.js'
+import { countText, isValid, microsText, percentileOf, ratioText, significant } from '../figures.js'
+import { escaped } from '../markup.js'
+import { contestantsOf, cpuRatio, OURS, rivalries } from '../rivals.js'
+
+interface Tile {
+  readonly name: string
+  readonly figure: string
+  readonly remark: string
+}
+
+/** The figures that a reader wants first. */
+export function glanceHtml({ points }: Summary): string {
+  const tiles = [...ownTiles(points), ...ratioTiles(points), validityTile(points)]
+  const items = tiles.map(
+    ({ name, figure, remark }) =>
+      `<div><dt>${escaped(name)}</dt><dd>${escaped(figure)}<small>${escaped(remark)}</small></dd></div>`,
+  )
+  return `<dl class="glance">${items.join('')}</dl>`
+}
+
+/** What keeps the run, or a part of it, from being evidence. */
+export function noticesHtml({ warnings, points }: Summary): string {
+  const invalid = points.filter((point) => !isValid(point))
+  const reasons = [...new Set(invalid.flatMap((point) => point.invalid))]
+  const lists = [
+    notice('notice', 'This run was warned of', warnings),
+    notice('notice bad', `No result: ${invalid.length} of ${points.length} points`, reasons),
+  ]
+  return lists.join('')
+}
+
+function notice(style: string, heading: string, lines: readonly string[]): string {
+  if (lines.length === 0) return ''
+  const items = lines.map((line) => `<li>${escaped(line)}</li>`).join('')
+  return `<div class="${style}"><h3>${escaped(heading)}</h3><ul>${items}</ul></div>`
+}
+
+function ownTiles(points: readonly Point[]): Tile[] {
+  const ours = points.filter((point) => isValid(point) && point.contestant === OURS)
+  const saturated = ours.filter(({ kind }) => kind === 'saturation')
+  const fastest = saturated.toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
+  const leanest = saturated.toSorted((a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean)[0]
+  if (fastest === undefined || leanest === undefined) return []
+  const tiles = [
+    {
+      name: 'Highest throughput',
+      figure: `${countText(fastest.perSecond.mean)}/s`,
+      remark: placeOf(fastest),
+    },
+    {
+      name: 'Least CPU a request',
+      figure: `${significant(leanest.cpuMicrosPerRequest.mean)} µs`,
+      remark: placeOf(leanest),
+    },
+  ]
+  return [...tiles, ...rateTile(ours)]
+}
+
+/** The highest rate that was held for the request with the most such points, with its P99. */
+function rateTile(ours: readonly Point[]): Tile[] {
+  const held = ours.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
+  const highest = held.toSorted((a, b) => (b.targetPerSecond ?? 0) - (a.targetPerSecond ?? 0))[0]
+  if (highest === undefined) return []
+  const figure = microsText(percentileOf(highest.latency, 99))
+  const rate = `${countText(highest.targetPerSecond ?? 0)}/s`
+  return [{ name: `P99 at ${rate}`, figure, remark: `${placeOf(highest)}, the highest rate held` }]
+}
+
+function ratioTiles(points: readonly Point[]): Tile[] {
+  const found = rivalries(points)
+  return contestantsOf(points)
+    .filter((name) => name !== OURS)
+    .flatMap((rival) => {
+      const ratios = found.map((rivalry) => cpuRatio(rivalry, rival)).filter(Number.isFinite)
+      if (ratios.length === 0) return []
+      const remark = `median of ${ratios.length} points, ${ratioText(Math.min(...ratios))} to ${ratioText(Math.max(...ratios))}`
+      return [{ name: `CPU over ${rival}’s`, figure: `${ratioText(median(ratios))} ×`, remark }]
+    })
+}
+
+function validityTile(points: readonly Point[]): Tile {
+  const valid = points.filter(isValid).length
+  const remark =
+    valid === points.length ? 'every point is a result' : `invalid: ${points.length - valid}, see below`
+  return { name: 'Points', figure: `${valid} of ${points.length}`, remark }
+}
+
+function placeOf({ title, connections }: Point): string {
+  return `${title}, ${countText(connections)} connections`
+}

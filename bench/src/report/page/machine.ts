@@ -1,0 +1,74 @@
+import type { Point, Summary, WorkerDiagnostics } from '../../model/summary.js'
+import { bytesText, countText, isValid, kindText, microsText, shareText } from '../figures.js'
+import { escaped } from '../markup.js'
+import { tableHtml } from './table.js'
+
+/** What the run was made on and with, so that it can be repeated. */
+export function factsHtml(summary: Summary): string {
+  const rows = factRows(summary).map(
+    ([name, text]) =>
+      `<dt>${escaped(name)}</dt><dd>${name === 'Command' ? `<code>${escaped(text)}</code>` : escaped(text)}</dd>`,
+  )
+  return `<dl class="facts">${rows.join('')}</dl>`
+}
+
+/** The same as text, for other forms of the report. */
+export function factRows({ host, command, engine, startedAt, endedAt }: Summary): [string, string][] {
+  const versions = Object.entries(host.versions).map(([name, version]) => `${name} ${version}`)
+  return [
+    ['Command', command],
+    ['Load', engine],
+    ['CPU', `${host.cpuModel}, ${host.cpus} CPUs`],
+    [
+      'CPU score',
+      `${countText(host.cpuScore)} (thousands of rounds a second of a fixed piece of work on one core)`,
+    ],
+    ['Memory', bytesText(host.memoryBytes)],
+    ['Kernel', host.kernel],
+    ['Node.js', host.node],
+    ['Versions', versions.join(', ')],
+    [
+      'Time of others before the run',
+      `${shareText(host.foreignShare)} used, ${shareText(host.stolenShare)} taken by the machine below`,
+    ],
+    ['Began', startedAt],
+    ['Ended', endedAt],
+  ]
+}
+
+const HEADINGS = [
+  'scenario',
+  'connections',
+  'kind',
+  'worker',
+  'heap',
+  'memory',
+  'loop lag P99',
+  'GC runs',
+  'GC time',
+  'sockets',
+]
+
+/** Heap, garbage collection and event loop of every worker; empty when no result has them. */
+export function workersHtml(points: readonly Point[]): string {
+  const rows = points
+    .filter((point) => isValid(point))
+    .flatMap((point) => point.diagnostics.map((worker) => workerRow(point, worker)))
+  if (rows.length === 0) return ''
+  return `<details><summary>${countText(rows.length)} rows</summary>${tableHtml(HEADINGS, rows, 'Workers')}</details>`
+}
+
+function workerRow(point: Point, worker: WorkerDiagnostics): string[] {
+  return [
+    point.title,
+    countText(point.connections),
+    kindText(point),
+    String(worker.worker),
+    bytesText(worker.heapUsedBytes),
+    bytesText(worker.rssBytes),
+    microsText(worker.loopLagP99Micros),
+    countText(worker.gcCount),
+    microsText(worker.gcMicros),
+    countText(worker.openSockets),
+  ]
+}

@@ -1,0 +1,56 @@
+import type { Point } from '../../model/summary.js'
+import {
+  bytesText,
+  countText,
+  errorText,
+  isValid,
+  microsText,
+  percentileOf,
+  shareText,
+  threeDigits,
+} from '../figures.js'
+import { escaped } from '../markup.js'
+
+const STEPS = [50, 90, 99, 99.9]
+const FIGURES = ['requests/s', '±', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'memory', 'busy']
+
+/** Every point; those that are no result say why and stand apart. */
+export function pointsHtml(points: readonly Point[]): string {
+  const names = ['scenario', 'contestant', 'conn.', 'load'].map((name) => `<th scope="col">${name}</th>`)
+  const figures = FIGURES.map((name) => `<th scope="col" class="n">${name}</th>`)
+  const head = `<tr>${names.join('')}${figures.join('')}<th scope="col">errors</th></tr>`
+  const rows = points.map((point) => (isValid(point) ? resultRow(point) : invalidRow(point)))
+  return `<div class="wide"><table aria-label="All points"><thead>${head}</thead><tbody>${rows.join('\n')}</tbody></table></div>`
+}
+
+function resultRow(point: Point): string {
+  const { perSecond, cpuMicrosPerRequest, latency, rssBytes, busyShare } = point
+  const latencies = STEPS.map((step) => percentileOf(latency, step))
+  const figures = [
+    countText(perSecond.mean),
+    `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`,
+    threeDigits(cpuMicrosPerRequest.mean),
+    ...latencies.map((micros) =>
+      point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
+    ),
+    bytesText(rssBytes),
+    shareText(busyShare),
+  ]
+  const cells = figures.map((text) => `<td class="n">${escaped(text)}</td>`)
+  return `<tr>${placeCells(point)}${cells.join('')}<td>${escaped(errorText(point))}</td></tr>`
+}
+
+/** What it measured is left out: a figure in a table is taken for a result, whatever stands beside it. It is in `points.csv`. */
+function invalidRow(point: Point): string {
+  const reasons = `<td class="reason" colspan="${FIGURES.length}"><strong>INVALID</strong> ${escaped(point.invalid.join('; '))}</td>`
+  return `<tr class="invalid">${placeCells(point)}${reasons}<td>${escaped(errorText(point))}</td></tr>`
+}
+
+function placeCells(point: Point): string {
+  const rest = [point.contestant, countText(point.connections), loadText(point)]
+  return `<th scope="row">${escaped(point.title)}</th>${rest.map((text) => `<td>${escaped(text)}</td>`).join('')}`
+}
+
+function loadText({ kind, targetPerSecond }: Point): string {
+  return kind === 'saturation' ? kind : `at ${countText(targetPerSecond ?? 0)}/s`
+}

@@ -1,0 +1,44 @@
+import type { Point } from '../model/summary.js'
+import { countText, errorText, isValid, kindText, microsText, percentileOf, significant } from './figures.js'
+
+const HEADINGS = [
+  'scenario',
+  'contestant',
+  'connections',
+  'kind',
+  'requests/s',
+  '±',
+  'CPU µs',
+  'P50',
+  'P99',
+  'errors',
+  'result',
+]
+
+/** Points for a terminal, under a row of headings. A point that is no result shows its reasons and no figures. */
+export function pointTable(points: readonly Point[]): string[][] {
+  return [HEADINGS, ...points.map(row)]
+}
+
+function row(point: Point): string[] {
+  const place = [point.title, point.contestant, countText(point.connections), kindText(point)]
+  if (!isValid(point))
+    return [...place, '', '', '', '', '', errorText(point), `INVALID: ${point.invalid.join('; ')}`]
+  const spread = point.perSecond.mean === 0 ? 0 : point.perSecond.stdev / point.perSecond.mean
+  return [
+    ...place,
+    countText(point.perSecond.mean),
+    `${(100 * spread).toFixed(1)} %`,
+    significant(point.cpuMicrosPerRequest.mean),
+    latencyText(point, 50),
+    latencyText(point, 99),
+    errorText(point),
+    'ok',
+  ]
+}
+
+/** Latency at overload is in brackets: it says how long the line was, not how fast the contestant is. */
+function latencyText(point: Point, percentile: number): string {
+  const text = microsText(percentileOf(point.latency, percentile))
+  return point.kind === 'saturation' && text !== '–' ? `(${text})` : text
+}

@@ -1,0 +1,63 @@
+import type { Point, Summary } from '../model/summary.js'
+import { type CsvCell, csvText } from './csv.js'
+import { errorCount, isValid, percentileOf } from './figures.js'
+import { tierMemoryBytes } from './tier.js'
+
+/** Name and content of every column of `points.csv`; times are microseconds, sizes bytes. */
+const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
+  ['suite', (point) => point.suite],
+  ['scenario', (point) => point.scenario],
+  ['title', (point) => point.title],
+  ['contestant', (point) => point.contestant],
+  ['kind', (point) => point.kind],
+  ['tier', (point) => point.tier],
+  ['cpus', (point) => point.workers],
+  ['mem', (point) => tierMemoryBytes(point.tier)],
+  ['es', (point) => (point.log === 'elasticsearch' ? 'on' : 'off')],
+  ['method', (point) => point.method],
+  ['body', (point) => point.bodyBytes],
+  ['conns', (point) => point.connections],
+  ['target_rps', (point) => point.targetPerSecond],
+  ['rps', (point) => point.perSecond.mean],
+  ['rps_stdev', (point) => point.perSecond.stdev],
+  ['rps_min', (point) => point.perSecond.min],
+  ['rps_max', (point) => point.perSecond.max],
+  ['repetitions', (point) => point.perSecond.values.length],
+  ['requests', (point) => point.requests],
+  ['err', errorCount],
+  ['err_connect', (point) => point.errors.connect],
+  ['err_timeout', (point) => point.errors.timeout],
+  ['err_reset', (point) => point.errors.reset],
+  ['err_status', (point) => point.errors.status],
+  ['err_other', (point) => point.errors.other],
+  ['latency_at', (point) => (point.kind === 'saturation' ? 'overload' : 'rate')],
+  ['corrected', (point) => point.latency?.isCorrected ?? null],
+  ['mean', (point) => point.latency?.meanMicros ?? null],
+  ['p50', (point) => percentileOf(point.latency, 50)],
+  ['p75', (point) => percentileOf(point.latency, 75)],
+  ['p90', (point) => percentileOf(point.latency, 90)],
+  ['p95', (point) => percentileOf(point.latency, 95)],
+  ['p99', (point) => percentileOf(point.latency, 99)],
+  ['p99_9', (point) => percentileOf(point.latency, 99.9)],
+  ['p99_99', (point) => percentileOf(point.latency, 99.99)],
+  ['max', (point) => point.latency?.maxMicros ?? null],
+  ['cpu', (point) => point.cpuMicrosPerRequest.mean],
+  ['cpu_stdev', (point) => point.cpuMicrosPerRequest.stdev],
+  ['busy', (point) => point.busyShare],
+  ['rss', (point) => point.rssBytes],
+  ['loop_lag', (point) => worstLoopLag(point)],
+  ['valid', isValid],
+  ['reason', (point) => point.invalid.join('; ')],
+]
+
+/** `points.csv`: one row a point, also of those that are no result, which say why. */
+export function pointsCsv(summary: Summary): string {
+  const rows = summary.points.map((point) => COLUMNS.map(([, cell]) => cell(point)))
+  return csvText([COLUMNS.map(([name]) => name), ...rows])
+}
+
+/** Null for a peer, which has no event loop that we could ask. */
+function worstLoopLag(point: Point): number | null {
+  const lags = point.diagnostics.map((worker) => worker.loopLagP99Micros)
+  return lags.length === 0 ? null : Math.max(...lags)
+}

@@ -1,0 +1,37 @@
+import type { Point } from '../model/summary.js'
+import { isValid } from './figures.js'
+
+export const OURS = 'sluice'
+
+/** The same measurement of several contestants. */
+export interface Rivalry {
+  /** Any of the points: what they have in common is read from it. */
+  readonly sample: Point
+  /** By contestant; only results. */
+  readonly points: ReadonlyMap<string, Point>
+}
+
+/** Measurements of which at least two contestants have a result, in the order of the points. */
+export function rivalries(points: readonly Point[]): Rivalry[] {
+  const groups = new Map<string, Map<string, Point>>()
+  for (const point of points.filter((each) => isValid(each) && each.kind === 'saturation')) {
+    const key = `${point.suite} ${point.scenario} ${point.connections}`
+    const group = groups.get(key) ?? new Map<string, Point>()
+    groups.set(key, group.set(point.contestant, point))
+  }
+  return [...groups.values()]
+    .filter((group) => group.size > 1)
+    .map((group) => ({ sample: [...group.values()][0]!, points: group }))
+}
+
+/** CPU time a request of ours over that of a rival: below 1 ours needs less. NaN when one is missing. */
+export function cpuRatio(rivalry: Rivalry, rival: string): number {
+  const ours = rivalry.points.get(OURS)?.cpuMicrosPerRequest.mean ?? Number.NaN
+  return ours / (rivalry.points.get(rival)?.cpuMicrosPerRequest.mean ?? Number.NaN)
+}
+
+/** Ours first, then the others by name, so that a contestant has the same colour in every chart of a run. */
+export function contestantsOf(points: readonly Point[]): string[] {
+  const names = [...new Set(points.map((point) => point.contestant))].sort()
+  return names.includes(OURS) ? [OURS, ...names.filter((name) => name !== OURS)] : names
+}

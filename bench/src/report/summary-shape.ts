@@ -1,0 +1,142 @@
+/** Answers what is wrong with a value at a path; null: nothing. */
+type Shape = (value: unknown, path: string) => string | null
+
+const text: Shape = (value, path) => (typeof value === 'string' ? null : `${path} must be a text`)
+const yesNo: Shape = (value, path) => (typeof value === 'boolean' ? null : `${path} must be true or false`)
+
+const number: Shape = (value, path) => (typeof value === 'number' ? null : `${path} must be a number`)
+
+const spread = object({ mean: number, stdev: number, min: number, max: number, values: list(number) })
+
+const spectrum = object({
+  isCorrected: yesNo,
+  count: number,
+  meanMicros: number,
+  stdevMicros: number,
+  maxMicros: number,
+  percentiles: list(object({ percentile: number, micros: number })),
+  hdr: orNull(text),
+})
+
+const point = object({
+  suite: text,
+  scenario: text,
+  title: text,
+  contestant: text,
+  kind: oneOf('saturation', 'fixed-rate'),
+  tier: orNull(oneOf('W1', 'W2', 'W4', 'W8')),
+  workers: number,
+  log: oneOf('none', 'elasticsearch'),
+  method: text,
+  bodyBytes: number,
+  connections: number,
+  targetPerSecond: orNull(number),
+  perSecond: spread,
+  cpuMicrosPerRequest: spread,
+  requests: number,
+  errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
+  latency: orNull(spectrum),
+  rssBytes: number,
+  perRepetition: orAbsent(
+    list(object({ p50Micros: orNull(number), p99Micros: orNull(number), rssBytes: number })),
+  ),
+  busyShare: number,
+  diagnostics: list(
+    object({
+      worker: number,
+      heapUsedBytes: number,
+      rssBytes: number,
+      loopLagP99Micros: number,
+      gcCount: number,
+      gcMicros: number,
+      openSockets: number,
+    }),
+  ),
+  invalid: list(text),
+})
+
+const summary = object({
+  id: text,
+  suite: text,
+  startedAt: text,
+  endedAt: text,
+  command: text,
+  engine: text,
+  host: object({
+    cpuModel: text,
+    cpus: number,
+    memoryBytes: number,
+    kernel: text,
+    node: text,
+    cpuScore: number,
+    foreignShare: number,
+    stolenShare: number,
+    versions: record(text),
+  }),
+  points: list(point),
+  warnings: list(text),
+})
+
+/** The first thing that keeps a value from being a summary, with its place; null: it is one. Unknown fields are let be. */
+export function summaryFlaw(value: unknown): string | null {
+  return summary(value, '')
+}
+
+function object(fields: Readonly<Record<string, Shape>>): Shape {
+  return (value, path) => {
+    if (!isRecord(value)) return `${path === '' ? 'the document' : path} must be an object`
+    const prefix = path === '' ? '' : `${path}.`
+    return firstFlaw(
+      Object.entries(fields).map(
+        ([name, shape]) =>
+          () =>
+            shape(value[name], prefix + name),
+      ),
+    )
+  }
+}
+
+function record(shape: Shape): Shape {
+  return (value, path) => {
+    if (!isRecord(value)) return `${path} must be an object`
+    return firstFlaw(
+      Object.entries(value).map(
+        ([name, each]) =>
+          () =>
+            shape(each, `${path}.${name}`),
+      ),
+    )
+  }
+}
+
+function list(shape: Shape): Shape {
+  return (value, path) => {
+    if (!Array.isArray(value)) return `${path} must be a list`
+    return firstFlaw(value.map((each: unknown, i) => () => shape(each, `${path}[${i}]`)))
+  }
+}
+
+function oneOf(...words: readonly string[]): Shape {
+  return (value, path) =>
+    words.some((word) => word === value) ? null : `${path} must be one of ${words.join(', ')}`
+}
+
+function orNull(shape: Shape): Shape {
+  return (value, path) => (value === null ? null : shape(value, path))
+}
+
+function orAbsent(shape: Shape): Shape {
+  return (value, path) => (value === undefined ? null : shape(value, path))
+}
+
+function firstFlaw(checks: readonly (() => string | null)[]): string | null {
+  for (const check of checks) {
+    const flaw = check()
+    if (flaw !== null) return flaw
+  }
+  return null
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

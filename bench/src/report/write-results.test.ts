@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Summary } from '../model/summary.js'
+import { elementsOf, markupTree, textOf } from '../testing/markup-tree.js'
+import { sampleRun } from '../testing/sample-run.js'
+import { samplePoint, sampleSpread, sampleSummary } from '../testing/sample-summary.js'
+import { readSummary } from './read-summary.js'
+import { writeResults } from './write-results.js'
+
+function folder(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'bench-report-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+function written(t: TestContext, summary: Summary, name: string): string {
+  const dir = folder(t)
+  writeResults(summary, dir)
+  return readFileSync(join(dir, name), 'utf8')
+}
+
+/** Reads what RFC 4180 allows. */
+function csvRows(text: string): string[][] {
+  const rows = [...text.matchAll(/((?:"(?:[^"]|"")*"|[^",\r\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\r\n]*))*)\r\n/g)]
+  return rows.map(([, line]) =>
+    [...line!.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
+      ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare!,
+    ),
+  )
+}
+
+test('a run is written in every form, into a folder that is made', (t) => {
+  const dir = join(folder(t), 'results', 'run')
+  const names = writeResults(sampleRun(), dir).map((path) => basename(path))
+  assert.deepEqual(names, [
+    'summary.json',
+    'points.csv',
+    'jmeter.csv',
+    'report.md',
+    'junit.xml',
+    'report.html',
+  ])
+  assert.deepEqual(readSummary(join(dir, 'summary.json')), sampleRun())
+})
+
+test('commas, quotes and line ends survive in points.csv', (t) => {
+  const title = 'a "quoted", title\r\nof two lines'
+  const rows = csvRows(written(t, sampleSummary([samplePoint({ title })]), 'points.csv'))
+  assert.equal(rows.length, 2)
+  assert.equal(rows[1]![rows[0]!.indexOf('title')], title)
+  assert.equal(rows[1]!.length, rows[0]!.length)
+})
+
+test('points.csv has the exact figures, also of points that are no result', (t) => {
+  const point = samplePoint({ perSecond: sampleSpread([1234.5]), invalid: ['busy', 'errors'] })
+  const [head, row] = csvRows(written(t, sampleSummary([point]), 'points.csv'))
+  const cell = (name: string): string | undefined => row![head!.indexOf(name)]
+  assert.equal(cell('rps'), '1234.5')
+  assert.equal(
+    cell('p99'),
+    String(point.latency!.percentiles.find(({ percentile }) => percentile === 99)!.micros),
+  )
+  assert.equal(cell('latency_at'), 'overload')
+  assert.equal(cell('target_rps'), '')
+  assert.equal(cell('mem'), String(2 * 1024 ** 3))
+  assert.deepEqual([cell('valid'), cell('reason')], ['false', 'busy; errors'])
+})
+
+test('jmeter.csv holds results only, in milliseconds', (t) => {
+  const points = [samplePoint(), samplePoint({ invalid: ['busy'] })]
+  const [head, ...rows] = csvRows(written(t, sampleSummary(points), 'jmeter.csv'))
+  assert.equal(rows.length, 1)
+  assert.deepEqual(head!.slice(5, 10), [
+    'Label',
+    '# Samples',
+    'Error Count',
+    'Error %',
+    'Throughput (Requests/sec)',
+  ])
+  assert.equal(rows[0]![head!.indexOf('Average Response Time (ms)')], '4.95')
+  assert.equal(rows[0]![head!.indexOf('Concurrent Users')], '100')
+})
+
+test('junit.xml has a case a point, and a failure with the reasons for each that is no result', (t) => {
+  const points = [samplePoint(), samplePoint({ title: '<&">', invalid: ['a < b', 'errors'] })]
+  const tree = markupTree(written(t, sampleSummary(points), 'junit.xml'))
+  assert.equal(tree.attributes.failures, '1')
+  assert.equal(elementsOf(tree, 'testcase').length, 2)
+  assert.deepEqual(elementsOf(tree, 'failure').map(textOf), ['a < b; errors'])
+})
+
+test('report.md keeps its tables whole whatever the titles hold', (t) => {
+  const points = [
+    samplePoint({ title: 'a | b\n<b>' }),
+    samplePoint({ contestant: 'nginx', title: 'a | b\n<b>' }),
+  ]
+  const lines = written(t, sampleSummary(points), 'report.md').split('\n')
+  const row = lines.find((line) => line.includes('a \\| b &lt;b&gt;'))!
+  assert.equal(
+    row.split(/(?<!\\)\|/).length,
+    lines.find((line) => line.startsWith('| scenario'))!.split('|').length,
+  )
+  assert.ok(lines.includes('## CPU time of a request side by side'))
+})
+
+test('a figure of nothing is written and read again', (t) => {
+  const nothing = sampleSpread([Number.NaN])
+  const point = samplePoint({ cpuMicrosPerRequest: nothing, busyShare: Number.NaN, invalid: ['no request'] })
+  const dir = folder(t)
+  const summary = sampleSummary([point])
+  writeResults(summary, dir)
+  assert.deepEqual(readSummary(join(dir, 'summary.json')), summary)
+})
+
+function refusal(t: TestContext, content: string): RegExp | string {
+  const file = join(folder(t), 'summary.json')
+  writeFileSync(file, content)
+  try {
+    readSummary(file)
+  } catch (error) {
+    return (error as Error).message.replace(file, 'FILE')
+  }
+  return 'accepted'
+}
+
+test('what is no summary is refused with the reason', (t) => {
+  const good = sampleSummary([samplePoint()])
+  const text = (changes: object): string => JSON.stringify({ ...good, ...changes })
+  const point = (changes: object): string =>
+    text({ points: [good.points[0], { ...good.points[0], ...changes }] })
+  assert.match(String(refusal(t, '{')), /^FILE is no JSON/)
+  assert.match(String(refusal(t, '[]')), /does not hold an object/)
+  assert.match(String(refusal(t, '{}')), /has no schemaVersion/)
+  assert.match(
+    String(refusal(t, text({ schemaVersion: 2 }))),
+    /has schemaVersion 2, this version of gw reads 1/,
+  )
+  assert.match(String(refusal(t, text({ points: {} }))), /points must be a list/)
+  assert.match(String(refusal(t, text({ host: null }))), /host must be an object/)
+  assert.match(
+    String(refusal(t, point({ kind: 'odd' }))),
+    /points\[1\]\.kind must be one of saturation, fixed-rate/,
+  )
+  assert.match(
+    String(refusal(t, point({ latency: { count: 1 } }))),
+    /points\[1\]\.latency\.isCorrected must be true or false/,
+  )
+  assert.match(String(refusal(t, point({ rssBytes: null }))), /points\[1\]\.rssBytes must be a number/)
+  assert.equal(refusal(t, text({})), 'accepted')
+  assert.throws(() => readSummary(join(folder(t), 'none.json')), /cannot read .*none\.json/)
+})

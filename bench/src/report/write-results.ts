@@ -1,0 +1,27 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Summary } from '../model/summary.js'
+import { jmeterCsv } from './jmeter-csv.js'
+import { junitXml } from './junit.js'
+import { reportMarkdown } from './markdown.js'
+import { reportHtml } from './page/page.js'
+import { pointsCsv } from './points-csv.js'
+
+const FORMS: readonly (readonly [string, (summary: Summary) => string])[] = [
+  ['summary.json', (summary) => `${JSON.stringify(summary, null, 2)}\n`],
+  ['points.csv', pointsCsv],
+  ['jmeter.csv', jmeterCsv],
+  ['report.md', reportMarkdown],
+  ['junit.xml', junitXml],
+  ['report.html', reportHtml],
+]
+
+/** Writes a run in every form into a folder, which is made if need be. Answers the paths. */
+export function writeResults(summary: Summary, dir: string): string[] {
+  mkdirSync(dir, { recursive: true })
+  return FORMS.map(([name, content]) => {
+    const path = join(dir, name)
+    writeFileSync(path, content(summary))
+    return path
+  })
+}
