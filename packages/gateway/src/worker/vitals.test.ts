@@ -10,7 +10,7 @@ function opened(t: TestContext): Vitals {
   return vitals
 }
 
-function valueOf(samples: readonly Sample[], name: string, labels = 'worker="3"'): number {
+function reading(samples: readonly Sample[], name: string, labels = 'worker="3"'): number {
   const found = samples.find((sample) => sample.name === name && sample.labels === labels)
   assert.ok(found, `${name}{${labels}} is missing`)
   return found.value
@@ -25,7 +25,7 @@ function hang(forMs: number): void {
 test('a loop that hangs is seen in the longest delay, once, and in every look it left out', async (t) => {
   const vitals = opened(t)
   const name = 'gw_worker_loop_delay_seconds'
-  await until(() => valueOf(vitals.samples(3), `${name}_count`) > 0)
+  await until(() => reading(vitals.samples(3), `${name}_count`) > 0)
   hang(300)
   let longestMs = 0
   await until(() => {
@@ -33,22 +33,22 @@ test('a loop that hangs is seen in the longest delay, once, and in every look it
     return longestMs >= 200
   })
   const samples = vitals.samples(3)
-  const late = valueOf(samples, `${name}_count`) - valueOf(samples, `${name}_bucket`, 'worker="3",le="0.1"')
+  const late = reading(samples, `${name}_count`) - reading(samples, `${name}_bucket`, 'worker="3",le="0.1"')
   assert.ok(late >= 5, `${late} looks were later than 100 ms`)
-  assert.ok(valueOf(samples, `${name}_sum`) >= 0.2)
+  assert.ok(reading(samples, `${name}_sum`) >= 0.2)
   assert.ok(vitals.lag.takeMs() < longestMs)
 })
 
 test('buckets of the delays grow with their bounds and end with all of them', async (t) => {
   const vitals = opened(t)
-  await until(() => valueOf(vitals.samples(3), 'gw_worker_loop_delay_seconds_count') > 2)
+  await until(() => reading(vitals.samples(3), 'gw_worker_loop_delay_seconds_count') > 2)
   const samples = vitals.samples(3)
   const buckets = samples.filter(({ name }) => name.endsWith('_bucket')).map(({ value }) => value)
   assert.deepEqual(
     buckets,
     buckets.toSorted((a, b) => a - b),
   )
-  assert.equal(buckets.at(-1), valueOf(samples, 'gw_worker_loop_delay_seconds_count'))
+  assert.equal(buckets.at(-1), reading(samples, 'gw_worker_loop_delay_seconds_count'))
 })
 
 test('garbage collections are counted with the time they took', async (t) => {
@@ -56,8 +56,8 @@ test('garbage collections are counted with the time they took', async (t) => {
   await until(() => {
     // Garbage that is too large for one collection of the young generation.
     Array.from({ length: 100_000 }, (_, i) => ({ i }))
-    return valueOf(vitals.samples(3), 'gw_worker_gc_total') >= 2
+    return reading(vitals.samples(3), 'gw_worker_gc_total') >= 2
   })
-  assert.ok(valueOf(vitals.samples(3), 'gw_worker_gc_seconds_total') > 0)
-  assert.ok(valueOf(vitals.samples(3), 'gw_worker_heap_used_bytes') > 1_000_000)
+  assert.ok(reading(vitals.samples(3), 'gw_worker_gc_seconds_total') > 0)
+  assert.ok(reading(vitals.samples(3), 'gw_worker_heap_used_bytes') > 1_000_000)
 })

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url'
+import type { OriginWish } from '../model/scenario.js'
+import { freePort } from './free-port.js'
+import { NGINX, startNginx } from './nginx.js'
+import { findProgram } from './program.js'
+import { type RunningServer, type Seat, startServer } from './running-server.js'
+
+const PROGRAM = fileURLToPath(new URL('./origin-process.js', import.meta.url))
+/** A token of nginx's configuration is bounded, so that the answer is put together from pieces. */
+const PIECE = 1024
+/** Beyond it the configuration itself would be too long. */
+const MOST_PIECES = 256
+
+/**
+ * The upstream of all contestants: it reads the whole request and answers as it is told. nginx where it can do so,
+ * because it is faster than any contestant; else a program of our own with a process on every core it has.
+ */
+export async function startOrigin(seat: Seat, wish: OriginWish): Promise<RunningServer> {
+  const port = await freePort()
+  const isPlain = wish.answer === 'fixed' && wish.delayMs === 0 && wish.bytes <= PIECE * MOST_PIECES
+  if (isPlain && findProgram(NGINX.program) !== null) return startNginxOrigin(seat, port, wish.bytes)
+  return startOwnOrigin(seat, port, wish)
+}
+
+/** The program of our own. */
+export function startOwnOrigin(seat: Seat, port: number, wish: OriginWish): Promise<RunningServer> {
+  return startServer({
+    name: 'origin',
+    version: `Node.js ${process.versions.node}`,
+    port,
+    seat,
+    command: [process.execPath, PROGRAM, JSON.stringify({ ...wish, port, processes: seat.cores })],
+  })
+}
+
+function startNginxOrigin(seat: Seat, port: number, bytes: number): Promise<RunningServer> {
+  const pieces = '$piece'.repeat(Math.floor(bytes / PIECE))
+  const rest = text(bytes % PIECE)
+  const server = `server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0;
+    location / { default_type text/plain; set $piece "${text(PIECE)}"; return 200 "${pieces}${rest}"; } }`
+  return startNginx({ name: 'origin', seat, port }, server)
+}
+
+function text(bytes: number): string {
+  return '0123456789abcdef'.repeat(Math.ceil(bytes / 16)).slice(0, bytes)
+}
