@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { OriginWish } from '../model/scenario.js'
+import type { OriginWish, Scenario } from '../model/scenario.js'
 import { freePort } from './free-port.js'
 import { NGINX, startNginx } from './nginx.js'
 import { findProgram } from './program.js'
@@ -12,14 +12,19 @@ const PIECE = 1024
 const MOST_PIECES = 256
 
 /**
- * The upstream of all contestants: it reads the whole request and answers as it is told. nginx where it can do so,
- * because it is faster than any contestant; else a program of our own with a process on every core it has.
+ * The upstream of all contestants: it reads the whole request and answers as it is told. nginx where it can do so; else
+ * a program of our own with a process on every core it has. nginx would answer a request before it has read its body,
+ * which makes a proxy give up the connection.
  */
-export async function startOrigin(seat: Seat, wish: OriginWish): Promise<RunningServer> {
+export async function startOrigin(
+  seat: Seat,
+  { origin, call }: Pick<Scenario, 'origin' | 'call'>,
+): Promise<RunningServer> {
   const port = await freePort()
-  const isPlain = wish.answer === 'fixed' && wish.delayMs === 0 && wish.bytes <= PIECE * MOST_PIECES
-  if (isPlain && findProgram(NGINX.program) !== null) return startNginxOrigin(seat, port, wish.bytes)
-  return startOwnOrigin(seat, port, wish)
+  const { answer, delayMs, bytes } = origin
+  const isPlain = answer === 'fixed' && delayMs === 0 && bytes <= PIECE * MOST_PIECES && call.body === null
+  if (isPlain && findProgram(NGINX.program) !== null) return startNginxOrigin(seat, port, bytes)
+  return startOwnOrigin(seat, port, origin)
 }
 
 /** The program of our own. */
@@ -34,7 +39,7 @@ export function startOwnOrigin(seat: Seat, port: number, wish: OriginWish): Prom
 }
 
 function startNginxOrigin(seat: Seat, port: number, bytes: number): Promise<RunningServer> {
-  const pieces = '$piece'.repeat(Math.floor(bytes / PIECE))
+  const pieces = '${piece}'.repeat(Math.floor(bytes / PIECE))
   const rest = text(bytes % PIECE)
   const server = `server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0;
     location / { default_type text/plain; set $piece "${text(PIECE)}"; return 200 "${pieces}${rest}"; } }`

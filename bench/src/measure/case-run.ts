@@ -83,7 +83,7 @@ export class CaseRun {
 
   async #group(group: Group): Promise<Point[]> {
     const first = await this.#repetitions(group, [...group.rates.keys()])
-    const mismatch = (await this.#stage.audit?.mismatch()) ?? null
+    const mismatch = await this.#mismatch(first)
     const points: Point[] = []
     for (const [contestant, repetitions] of first) {
       if (repetitions.length === 0) continue
@@ -98,6 +98,15 @@ export class CaseRun {
       points.push(point)
     }
     return points
+  }
+
+  async #mismatch(measured: ReadonlyMap<Contestant, readonly Repetition[]>): Promise<string | null> {
+    let answered = 0
+    for (const [{ gateway }, repetitions] of measured) {
+      if (gateway === null) continue
+      for (const { result } of repetitions) answered += result?.requests ?? 0
+    }
+    return (await this.#stage.audit?.mismatch(answered)) ?? null
   }
 
   /** Repetitions of all in turn, so that a machine that changes its speed changes it for all of them. */

@@ -42,7 +42,7 @@ export async function openStage(order: StageOrder): Promise<Stage> {
   try {
     const { dir, scenario } = order
     const layout = coreLayout(scenario.workers, order.isPinned)
-    const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario.origin)
+    const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)
     started.push(origin)
     const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
     const log = logTarget(order)

@@ -85,10 +85,13 @@ export interface LogAccount {
   readonly dead: number
 }
 
-/** What is wrong with it; null when it adds up. */
-export function logMismatch({ requests, documents, dropped, dead }: LogAccount): string | null {
-  const expected = requests - dropped - dead
-  if (documents === expected) return null
+/** What is wrong with it, when clients had at least so many answers; null when it adds up. */
+export function logMismatch(
+  { requests, documents, dropped, dead }: LogAccount,
+  answered: number,
+): string | null {
+  if (requests < answered) return `the gateway counted ${requests} requests, clients had ${answered} answers`
+  if (documents === requests - dropped - dead) return null
   return `Elasticsearch holds ${documents} documents of ${requests} requests, ${dropped} of them dropped and ${dead} refused`
 }
 
