@@ -19,10 +19,10 @@ export const HAPROXY: PeerKind = {
   },
 }
 
+/** Without `maxconn`, which HAProxy takes from the limit of open files: it refuses to start with more. */
 function configuration(port: number, origin: string, threads: number): string {
   return `global
   nbthread ${threads}
-  maxconn 32768
 defaults
   mode http
   no log
