@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { test } from 'node:test'
 import { missingPeer } from '../contestant/peers.js'
 import { missingElasticsearch } from '../contestant/search-engine.js'
@@ -56,6 +57,8 @@ test('a suite yields a plausible point for each number of connections and contes
     else assert.ok(point.targetPerSecond! > 0)
     assert.equal(point.diagnostics.length, point.contestant === 'sluice' ? 1 : 0)
   }
+  if (cpus().length > 1)
+    assert.doesNotMatch(summary.points.map(({ invalid }) => invalid.join()).join(), /share their cores/)
   const [worker] = summary.points.find(({ contestant }) => contestant === 'sluice')!.diagnostics
   assert.ok(worker!.heapUsedBytes > 1_000_000 && worker!.rssBytes > worker!.heapUsedBytes)
   assert.ok(worker!.openSockets > 4, 'a worker has sockets to its clients and its upstream')

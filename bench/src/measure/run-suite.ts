@@ -15,7 +15,7 @@ import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
 import { QUIET_SHARE } from './quiet-look.js'
 import { seededRandom, shuffled } from './shuffle.js'
-import { openStage, peersOf } from './stage.js'
+import { openStage, peersOf, type Stage } from './stage.js'
 
 type Case = Suite['cases'][number]
 
@@ -151,23 +151,21 @@ class SuiteRun {
     const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
     const layout = coreLayout(scenario.workers, isPinned)
     const unpin = keepOffContestant(layout)
-    const stage = await openStage({ dir: this.#dir, scenario, peers, isPinned, searchEngine }).catch(
-      (error: unknown) => {
-        unpin()
-        throw error
-      },
-    )
     try {
-      for (const { name, server } of stage.contestants) this.#versions[name] = server.version
-      this.#versions['origin'] = stage.origin.version
-      const run = new CaseRun(this.#context(progress), stage)
-      for (const count of shuffled(connections, this.#random)) {
-        if (this.#options.signal.aborted) return
-        for await (const point of run.points(count)) this.#keep(point)
-      }
+      const stage = await openStage({ dir: this.#dir, scenario, peers, layout, searchEngine })
+      await this.#onStage(stage, connections, progress).finally(() => stage.close())
     } finally {
-      await stage.close()
       unpin()
+    }
+  }
+
+  async #onStage(stage: Stage, connections: readonly number[], progress: Progress): Promise<void> {
+    for (const { name, server } of stage.contestants) this.#versions[name] = server.version
+    this.#versions['origin'] = stage.origin.version
+    const run = new CaseRun(this.#context(progress), stage)
+    for (const count of shuffled(connections, this.#random)) {
+      if (this.#options.signal.aborted) return
+      for await (const point of run.points(count)) this.#keep(point)
     }
   }
 

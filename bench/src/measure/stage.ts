@@ -5,7 +5,7 @@ import { startPeer } from '../contestant/peers.js'
 import type { RunningServer, Seat } from '../contestant/running-server.js'
 import type { PeerName } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
-import { type CoreLayout, coreLayout } from './cores.js'
+import type { CoreLayout } from './cores.js'
 import { LogAudit } from './log-audit.js'
 import type { Contestant } from './repetition.js'
 
@@ -27,7 +27,8 @@ export interface StageOrder {
   readonly dir: string
   readonly scenario: Scenario
   readonly peers: readonly PeerName[]
-  readonly isPinned: boolean
+  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  readonly layout: CoreLayout
   /** Where the traffic log goes; null when the scenario has none. */
   readonly searchEngine: ElasticsearchNode | null
 }
@@ -40,8 +41,7 @@ export async function openStage(order: StageOrder): Promise<Stage> {
     for (const server of started.toReversed()) await server.stop()
   }
   try {
-    const { dir, scenario } = order
-    const layout = coreLayout(scenario.workers, order.isPinned)
+    const { dir, scenario, layout } = order
     const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)
     started.push(origin)
     const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
