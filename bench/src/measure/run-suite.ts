@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { missingPeer } from '../contestant/peers.js'
+import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch, startSearchEngine } from '../contestant/search-engine.js'
 import type { Engine } from '../model/engine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
@@ -94,10 +95,12 @@ class SuiteRun {
   }
 
   #check(): void {
-    const { peers, rateShares } = this.#options
+    const { peers, rateShares, isPinned } = this.#options
     const version = this.#engine.version()
     if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
     this.#versions[this.#engine.name] = version
+    if (isPinned && findProgram('taskset') === null)
+      throw new Error('taskset is not installed; install the package util-linux, or pin nothing')
     const missing = peers.map(missingPeer).filter((problem) => problem !== null)
     if (missing.length > 0) throw new Error(missing.join('; '))
     if (rateShares.length > 0 && !this.#engine.hasOpenLoop)
