@@ -1,4 +1,14 @@
 /** What `gw bench` is made of. */
+export { type CapacityAnswer, capacityFor } from './capacity/capacity.js'
+export type { CapacityWish } from './capacity/evidence.js'
+export { type Comparison, compareSummaries } from './compare/comparison.js'
+export { type Limit, parseLimits } from './compare/limit.js'
+export { serveOrigin } from './contestant/origin.js'
+export { missingPeer } from './contestant/peers.js'
+export type { RunningServer } from './contestant/running-server.js'
+export { engineOf, engines } from './engine/engines.js'
+export { doctor, type Finding, hostFacts } from './measure/host.js'
+export { runSuite } from './measure/run-suite.js'
 export type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from './model/engine.js'
 export { PEERS, type PeerName, type RunObserver, type RunOptions, type RunSuite } from './model/run.js'
 export type { Call, CallBody, LogWish, OriginWish, Scenario, Suite, Tier } from './model/scenario.js'
@@ -10,6 +20,9 @@ export {
   type Summary,
   type WorkerDiagnostics,
 } from './model/summary.js'
+export { pointTable } from './report/point-table.js'
+export { readSummary } from './report/read-summary.js'
+export { writeResults } from './report/write-results.js'
 export { measuredPolicyNames, type PolicyPair, policyPair } from './suite/policies.js'
 export { quickSuite } from './suite/quick.js'
 export { type ComingSuite, comingSuites, suiteOf, suites } from './suite/suites.js'

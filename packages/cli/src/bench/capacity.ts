@@ -1,10 +1,11 @@
+import type { CapacityWish } from '@sluice/bench'
 import { parseSize } from '@sluice/core'
 import { EXIT, Failure } from '../failure.js'
 import { print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { newestRun, savedSummary } from './saved-summary.js'
 import { toolFailure } from './tool-failure.js'
-import type { BenchTools, CapacityAnswer, CapacityWish } from './tools.js'
+import type { BenchTools, CapacityText } from './tools.js'
 
 interface CapacityFlags extends OutputOptions {
   readonly rps: number
@@ -44,7 +45,7 @@ function bytesOf(text: string): number {
   }
 }
 
-function answered(answer: () => CapacityAnswer): CapacityAnswer {
+function answered(answer: () => CapacityText): CapacityText {
   try {
     return answer()
   } catch (error) {

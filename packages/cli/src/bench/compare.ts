@@ -1,9 +1,10 @@
+import type { Limit } from '@sluice/bench'
 import { EXIT } from '../failure.js'
 import { print, printValue } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { savedSummary } from './saved-summary.js'
 import { toolFailure } from './tool-failure.js'
-import type { BenchTools, Limits } from './tools.js'
+import type { BenchTools } from './tools.js'
 
 interface CompareFlags extends OutputOptions {
   readonly failIf?: string
@@ -23,7 +24,7 @@ export function benchCompare(
   }
 }
 
-function limitsOf(tools: BenchTools, text: string): Limits {
+function limitsOf(tools: BenchTools, text: string): readonly Limit[] {
   try {
     return tools.parseLimits(text)
   } catch (error) {

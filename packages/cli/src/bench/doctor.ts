@@ -14,11 +14,11 @@ export function benchDoctor(tools: BenchTools): (flags: OutputOptions) => Promis
     else {
       print(hostLine(host), '')
       printTable(
-        ['CHECK', 'STATE', 'WHAT TO DO'],
-        findings.map(({ check, isGood, remedy }) => [check, isGood ? 'good' : 'amiss', isGood ? '' : remedy]),
+        ['CHECK', 'STATE', 'FOUND', 'WHAT TO DO'],
+        findings.map(({ subject, level, found, remedy }) => [subject, level, found, remedy ?? '']),
       )
     }
-    return findings.every(({ isGood }) => isGood) ? EXIT.ok : EXIT.differences
+    return findings.every(({ level }) => level === 'ok') ? EXIT.ok : EXIT.differences
   }
 }
 

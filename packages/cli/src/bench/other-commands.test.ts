@@ -22,7 +22,7 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   assert.deepEqual(JSON.parse(failed.stdout), { schemaVersion: 1, failed: true, lines: ['old beside new'] })
   assert.deepEqual(
     desk.calls().map(({ limits }) => limits),
-    [[], [{ text: 'rps<-5%' }]],
+    [[], [{ metric: 'rps', direction: '<', change: -0.05, text: 'rps<-5%' }]],
   )
 })
 
@@ -82,7 +82,7 @@ test('doctor exits with 2 when something is amiss, and says what to do', async (
     good.stdout,
     /^Sample CPU, 2 CPUs, 4 GB, Linux 6\.1\.0, Node\.js 20\.19\.0, CPU score 1000\n\nCHECK /,
   )
-  assert.match(bad.stdout, /\nforeign work +amiss +end the other programs\n$/)
+  assert.match(bad.stdout, /\nforeign work +warning +40 % +end the other programs\n$/)
   assert.deepEqual([good.code, bad.code], [0, 2])
 })
 

@@ -1,23 +1,26 @@
-import { peerProblem } from './installed-program.js'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  capacityFor,
+  compareSummaries,
+  doctor,
+  engineOf,
+  engines,
+  hostFacts,
+  missingPeer,
+  parseLimits,
+  pointTable,
+  readSummary,
+  runSuite,
+  serveOrigin,
+  writeResults,
+} from '@sluice/bench'
 import type { BenchTools } from './tools.js'
-
-function missing(): never {
-  throw new Error('this part of gw bench is not in this build')
-}
 
 /** The real tools. */
 export const benchTools: BenchTools = {
-  engines: [],
-  engineOf: missing,
-  runSuite: missing,
-  hostFacts: missing,
-  doctor: missing,
-  writeResults: missing,
-  pointTable: missing,
-  compareSummaries: missing,
-  parseLimits: missing,
-  capacityFor: missing,
-  readSummary: missing,
-  peerProblem,
-  startOrigin: missing,
+  ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable },
+  ...{ compareSummaries, parseLimits, capacityFor, readSummary, peerProblem: missingPeer },
+  startOrigin: (wish, address) => serveOrigin(wish, address, mkdtempSync(join(tmpdir(), 'sluice-origin-'))),
 }

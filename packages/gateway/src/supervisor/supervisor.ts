@@ -14,10 +14,11 @@ import { Fleet } from './fleet.js'
 import { LastGoodFile } from './last-good.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
-import { LOG_HELP, logSamples } from './log-samples.js'
+import { logSamples } from './log-samples.js'
+import { METRICS_HELP } from './metrics-help.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
-import { SUPERVISOR_HELP, supervisorSamples } from './supervisor-samples.js'
+import { supervisorSamples } from './supervisor-samples.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
 
@@ -200,7 +201,7 @@ export class Supervisor implements AdminBackend {
 
   async metrics(): Promise<string | null> {
     if (this.#deployment.current?.load.plan.metrics.enabled === false) return null
-    return renderSamples(await this.samples(), { ...SUPERVISOR_HELP, ...LOG_HELP })
+    return renderSamples(await this.samples(), METRICS_HELP)
   }
 
   /**

@@ -33,6 +33,18 @@ function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
   return { process, worker: new WorkerHandle(process, deadlines) }
 }
 
+test('a spare is not asked for numbers, which it would never answer; a seated worker is', async () => {
+  const { process, worker } = handle()
+  process.say({ kind: 'hello' })
+  await worker.sample()
+  assert.deepEqual(process.heard, [])
+  worker.seat(1)
+  const sampled = worker.sample()
+  process.say({ kind: 'samples', id: 1, samples: [{ name: 'gw_connections', labels: '', value: 3 }] })
+  await sampled
+  assert.equal(worker.lastSamples[0]?.value, 3)
+})
+
 test('an answer belongs to the question with its number', async () => {
   const { process, worker } = handle()
   const prepared = worker.prepare(ASSIGNMENT)

@@ -143,8 +143,9 @@ export class WorkerHandle implements Participant {
     this.#send({ kind: 'ready', isReady })
   }
 
-  /** Renews `lastSamples`, unless the worker does not answer in time. */
+  /** Renews `lastSamples`, unless the worker does not answer in time. A spare has none, and answers no question. */
   async sample(): Promise<void> {
+    if (this.worker === 0) return
     await this.#ask({ kind: 'samples' }, this.#deadlines.samplesMs)
   }
 

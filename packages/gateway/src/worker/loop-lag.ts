@@ -1,24 +1,63 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Sample } from '../telemetry/sample.js'
 
-/** Milliseconds between two looks at the event loop; what is measured includes them. */
+/** Milliseconds between two looks at the event loop: 50 a second cost no measurable CPU time. */
 const RESOLUTION_MS = 20
 
-/** How late the event loop has been. */
+/** Upper bounds of the delays that are told apart, in milliseconds; timers have a resolution of one. */
+const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 2000] as const
+
+/** How late the event loop has been: the longest delay of a heartbeat, and all delays since the worker's start. */
 export class LoopLag {
-  readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
+  readonly #timer: NodeJS.Timeout
+  #sumMs = 0
+  #longestMs = 0
+  #lastMono = performance.now()
 
   constructor() {
-    this.#delays.enable()
+    this.#timer = setInterval(() => this.#look(), RESOLUTION_MS).unref()
   }
 
   /** The longest delay since the last call, in milliseconds; 0 for a loop that kept pace. */
   takeMs(): number {
-    const longestMs = this.#delays.count === 0 ? 0 : this.#delays.max / 1e6 - RESOLUTION_MS
-    this.#delays.reset()
-    return Math.max(0, Math.round(longestMs * 10) / 10)
+    const longestMs = this.#longestMs
+    this.#longestMs = 0
+    return Math.round(longestMs * 10) / 10
+  }
+
+  /** The delays as a histogram; the label tells the worker. */
+  samples(labels: string): Sample[] {
+    const name = 'gw_worker_loop_delay_seconds'
+    let count = 0
+    const samples: Sample[] = []
+    for (let i = 0; i <= BOUNDS_MS.length; i++) {
+      count += this.#counts[i]!
+      const bound = i === BOUNDS_MS.length ? '+Inf' : String(BOUNDS_MS[i]! / 1000)
+      samples.push({ name: `${name}_bucket`, labels: `${labels},le="${bound}"`, value: count })
+    }
+    samples.push({ name: `${name}_sum`, labels, value: this.#sumMs / 1000 })
+    samples.push({ name: `${name}_count`, labels, value: count })
+    return samples
   }
 
   close(): void {
-    this.#delays.disable()
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const nowMono = performance.now()
+    const lateMs = Math.max(0, nowMono - this.#lastMono - RESOLUTION_MS)
+    this.#lastMono = nowMono
+    this.#longestMs = Math.max(this.#longestMs, lateMs)
+    this.#count(lateMs)
+    // A loop that hangs leaves looks out. Each would have been late too; without them a hang would count once.
+    for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#count(leftMs)
+  }
+
+  #count(lateMs: number): void {
+    let bucket = 0
+    while (bucket < BOUNDS_MS.length && lateMs > BOUNDS_MS[bucket]!) bucket++
+    this.#counts[bucket] = this.#counts[bucket]! + 1
+    this.#sumMs += lateMs
   }
 }

@@ -1,8 +1,9 @@
 import { EMPTY_LOG } from '@sluice/core'
+import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane } from './data-plane.js'
-import { LoopLag } from './loop-lag.js'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.js'
 import { Preparation } from './preparation.js'
+import { Vitals } from './vitals.js'
 
 /** Makes the data plane once the worker knows which one it is; `ports` grows before a load that needs more. */
 export type PlaneMaker = (worker: number, ports: Readonly<Record<string, number>>) => DataPlane
@@ -14,7 +15,8 @@ const DRAIN_GRACE_MS = 6000
 export class WorkerLife {
   readonly #make: PlaneMaker
   readonly #ports: Record<string, number> = {}
-  readonly #lag = new LoopLag()
+  readonly #vitals = new Vitals()
+  #worker = 0
   #plane: DataPlane | null = null
   #preparation: Preparation | null = null
   #isBeatUnderway = false
@@ -56,6 +58,7 @@ export class WorkerLife {
   }
 
   #sit(worker: number): void {
+    this.#worker = worker
     this.#plane = this.#make(worker, this.#ports)
     this.#preparation = new Preparation(this.#plane)
   }
@@ -76,7 +79,7 @@ export class WorkerLife {
         plane.setReady(message.isReady && !this.#isEnding)
         break
       case 'samples':
-        say({ kind: 'samples', id: message.id, samples: plane.samples() })
+        say({ kind: 'samples', id: message.id, samples: this.#samples(plane) })
         break
       case 'drain':
         void this.#drain(plane, message.id, message.deadlineMs)
@@ -88,10 +91,20 @@ export class WorkerLife {
     this.#isDraining = true
     plane.setReady(false)
     const cut = await plane.drain(deadlineMs)
-    const last: FromWorker = { kind: 'drained', id, cut, samples: plane.samples(), log: plane.logIdentity() }
+    const last: FromWorker = {
+      kind: 'drained',
+      id,
+      cut,
+      samples: this.#samples(plane),
+      log: plane.logIdentity(),
+    }
     // The exit waits for the words to leave; a supervisor that is gone has closed the channel, and then it does not.
     if (process.connected) process.send!(last, () => process.exit(0))
     else process.exit(0)
+  }
+
+  #samples(plane: DataPlane): Sample[] {
+    return [...plane.samples(), ...this.#vitals.samples(this.#worker)]
   }
 
   #beat(): void {
@@ -105,7 +118,7 @@ export class WorkerLife {
       connections: this.#plane?.connections ?? 0,
       log: this.#plane?.logIdentity() ?? EMPTY_LOG,
       rssBytes: process.memoryUsage.rss(),
-      loopLagMs: this.#lag.takeMs(),
+      loopLagMs: this.#vitals.lag.takeMs(),
     }
     process.send!(beat, () => {
       this.#isBeatUnderway = false

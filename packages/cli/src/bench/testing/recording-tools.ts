@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, RunObserver, RunOptions, Summary } from '@sluice/bench'
-import type { BenchTools, CapacityWish, Limits } from '../tools.js'
+import type { BenchTools } from '../tools.js'
 import { samplePoint, sampleSummary } from './sample-summary.js'
 
 /**
@@ -33,8 +33,10 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     },
     hostFacts: () => sampleSummary([]).host,
     doctor: () => [
-      { check: 'cores', isGood: true, remedy: '' },
-      { check: 'foreign work', isGood: mode === 'well', remedy: 'end the other programs' },
+      { subject: 'cores', level: 'ok', found: '8', remedy: null },
+      mode === 'well'
+        ? { subject: 'foreign work', level: 'ok', found: '0 %', remedy: null }
+        : { subject: 'foreign work', level: 'warning', found: '40 %', remedy: 'end the other programs' },
     ],
     writeResults: (summary, dir) => {
       if (mode === 'full') throw new Error('no space left on device')
@@ -52,11 +54,11 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       record('compareSummaries', { before: before.id, after: after.id, limits })
       return { lines: [`${before.id} beside ${after.id}`], isFailed: limits.length > 0 }
     },
-    parseLimits: (text): Limits => {
+    parseLimits: (text) => {
       if (!text.includes('%')) throw new Error(`'${text}' is not a limit; write for example rps<-5%`)
-      return [{ text }]
+      return [{ metric: 'rps', direction: '<', change: -0.05, text }]
     },
-    capacityFor: (summary, wish: CapacityWish) => {
+    capacityFor: (summary, wish) => {
       record('capacityFor', { id: summary.id, ...wish })
       return { lines: ['two of W2'] }
     },

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { LogIdentity } from '@sluice/core'
+import type { Scenario } from '../model/scenario.js'
+import { freePort } from './free-port.js'
+import { type RunningServer, type Seat, startServer } from './running-server.js'
+
+const GW = fileURLToPath(new URL('../../../packages/cli/bin/gw.mjs', import.meta.url))
+const GATEWAY_PACKAGE = new URL('../../../packages/gateway/package.json', import.meta.url)
+/** More than the connections of any suite: a refusal by a bound would be measured as an answer. */
+const CONNECTIONS = 20_000
+
+/** A running gateway, with its admin API. */
+export interface RunningGateway extends RunningServer {
+  /** Whether it has a traffic log that is delivered later than the requests end. */
+  readonly hasLog: boolean
+  readonly admin: string
+  /** Resolves when all records of the traffic log are delivered. @throws Error when they are not in time. */
+  settled(): Promise<void>
+}
+
+/** Where the traffic log of a gateway goes. */
+export interface LogTarget {
+  readonly url: string
+  readonly dataStream: string
+}
+
+/** Starts the gateway of a scenario; `log` is null for none. */
+export async function startGateway(
+  seat: Seat,
+  scenario: Scenario,
+  originUrl: string,
+  log: LogTarget | null,
+): Promise<RunningGateway> {
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const config = join(seat.dir, `gateway-${port}.yaml`)
+  const document = {
+    version: 1,
+    listeners: [{ address: `127.0.0.1:${port}`, limits: { connections: CONNECTIONS } }],
+    admin: { address: `127.0.0.1:${adminPort}` },
+    workers: scenario.workers,
+    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS } },
+    routes: scenario.routes,
+    log: logSection(log, seat.dir),
+    drain: { delay: '0s', timeout: '2s' },
+  }
+  // JSON is YAML, and needs no care with quotes.
+  await writeFile(config, JSON.stringify(document, null, 2))
+  const admin = `http://127.0.0.1:${adminPort}`
+  const data = join(seat.dir, `data-${port}`)
+  const server = await startServer({
+    name: 'sluice',
+    version: gatewayVersion(),
+    port,
+    seat,
+    command: [process.execPath, GW, 'start', '-c', config, '--data-dir', data],
+    isReady: () => isReady(admin),
+  })
+  return { ...server, admin, hasLog: log !== null, settled: () => settled(admin) }
+}
+
+/** The version of the gateway in this repository. */
+export function gatewayVersion(): string {
+  const { version } = JSON.parse(readFileSync(GATEWAY_PACKAGE, 'utf8')) as { readonly version: string }
+  return version
+}
+
+/** What has become of the records of a gateway's traffic log. */
+export async function logIdentity(admin: string): Promise<LogIdentity> {
+  return (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+}
+
+function logSection(log: LogTarget | null, dir: string): object {
+  if (log === null) return { sink: 'none' }
+  const { url, dataStream } = log
+  const spool = { dir: join(dir, `spool-${dataStream}`) }
+  const elasticsearch = { nodes: [url], dataStream, replicas: 0, spool }
+  return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
+}
+
+async function isReady(admin: string): Promise<boolean> {
+  try {
+    return (await fetch(`${admin}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+const SETTLE_MS = 120_000
+/** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
+const HEARTBEAT_MS = 700
+
+async function settled(admin: string): Promise<void> {
+  const giveUpMono = performance.now() + SETTLE_MS
+  while (performance.now() < giveUpMono) {
+    await new Promise((resolve) => setTimeout(resolve, HEARTBEAT_MS))
+    const { onDisk, inMemory } = await logIdentity(admin)
+    if (onDisk + inMemory === 0) return
+  }
+  throw new Error(`the traffic log was not delivered within ${SETTLE_MS / 1000} s`)
+}

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Servers are often installed where only the administrator's PATH looks. */
+const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin']
+const VERSION_MS = 10_000
+
+/** The file of an installed program; null when there is none. */
+export function findProgram(name: string): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...MORE_FOLDERS]
+  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null
+}
+
+/** The first version number that a program prints when it is asked; null when it says none. */
+export function programVersion(file: string, ...args: readonly string[]): string | null {
+  const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', timeout: VERSION_MS })
+  return /\d+\.\d+(\.\d+)?/.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[0] ?? null
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type ElasticsearchNode,
+  elasticsearchSkip,
+  startElasticsearch,
+} from '@sluice/logger/testing/elasticsearch'
+
+/** What to do where no Elasticsearch is installed; null when it is. */
+export function missingElasticsearch(): string | null {
+  if (elasticsearchSkip === false) return null
+  return 'no Elasticsearch is installed; `npm run services` installs one and prints the variable to set'
+}
+
+/** Starts a node for the traffic log, on the cores of generator and origin. */
+export async function startSearchEngine(dir: string, cpus: string | null): Promise<ElasticsearchNode> {
+  const home = join(dir, 'elasticsearch')
+  mkdirSync(home, { recursive: true })
+  // The default options of the JVM in tests make a start cheap and everything behind it slow.
+  const node = await startElasticsearch({ dir: home, jvmOptions: [] })
+  if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
+  return node
+}
+
+/** How many documents a data stream holds; 0 when it is not there. */
+export async function countDocuments(node: ElasticsearchNode, dataStream: string): Promise<number> {
+  await node.request('POST', `/${dataStream}/_refresh`)
+  const { body } = await node.request('GET', `/${dataStream}/_count`)
+  return (body as { readonly count?: number } | null)?.count ?? 0
+}

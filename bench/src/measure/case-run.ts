@@ -1,0 +1,187 @@
+import type { Engine, LoadOrder } from '../model/engine.js'
+import type { RunObserver, RunOptions } from '../model/run.js'
+import type { Point } from '../model/summary.js'
+import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
+import type { Progress } from './progress.js'
+import { type Contestant, measure, type Repetition } from './repetition.js'
+import { shuffled } from './shuffle.js'
+import { variation } from './spread.js'
+import type { Stage } from './stage.js'
+import { MOST_VARIATION, spreadRemark } from './validity.js'
+
+/** What the cases of a run have in common. */
+export interface CaseContext {
+  readonly options: RunOptions
+  readonly observer: RunObserver
+  readonly engine: Engine
+  readonly merge: SpectrumMerge
+  readonly progress: Progress
+  readonly random: () => number
+  readonly dir: string
+  warn(text: string): void
+}
+
+/** Points that are measured in turn: the same load on all contestants, each at a rate of its own. */
+interface Group {
+  readonly connections: number
+  /** Of its saturation; null: saturation itself. */
+  readonly share: number | null
+  /** Who takes part, with the rate to hold; null: as fast as it goes. */
+  readonly rates: ReadonlyMap<Contestant, number | null>
+}
+
+/** Measures one scenario on an open stage. */
+export class CaseRun {
+  readonly #context: CaseContext
+  readonly #stage: Stage
+
+  constructor(context: CaseContext, stage: Stage) {
+    this.#context = context
+    this.#stage = stage
+  }
+
+  /** All points for one number of connections: saturation, then the rates that follow from it. */
+  async *points(connections: number): AsyncGenerator<Point> {
+    const { options, engine, random } = this.#context
+    const saturation = new Map<string, Point>()
+    await this.#warmUp(connections)
+    const rates = new Map(this.#stage.contestants.map((contestant) => [contestant, null]))
+    for (const point of await this.#group({ connections, share: null, rates })) {
+      saturation.set(point.contestant, point)
+      yield point
+    }
+    if (!engine.hasOpenLoop) return
+    for (const share of shuffled(options.rateShares, random)) {
+      yield* await this.#group({ connections, share, rates: this.#ratesFor(share, saturation) })
+    }
+  }
+
+  /** Who failed at saturation has no saturation to take a share of. */
+  #ratesFor(share: number, saturation: ReadonlyMap<string, Point>): Map<Contestant, number> {
+    const rates = new Map<Contestant, number>()
+    for (const contestant of this.#stage.contestants) {
+      const point = saturation.get(contestant.name)
+      const hasFailed = point === undefined || Object.values(point.errors).some((count) => count > 0)
+      const rate = hasFailed ? 0 : Math.round(point.perSecond.mean * share)
+      if (rate > 0) rates.set(contestant, rate)
+      else this.#context.progress.add(-this.#context.options.repetitions)
+    }
+    return rates
+  }
+
+  async #warmUp(connections: number): Promise<void> {
+    const { options, engine } = this.#context
+    if (options.warmUpSeconds === 0) return
+    for (const contestant of this.#stage.contestants) {
+      if (options.signal.aborted) return
+      // What fails now fails again when it is measured, and is told then.
+      const order = this.#order(contestant, connections, null)
+      await engine.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
+    }
+    await this.#stage.audit?.mismatch()
+  }
+
+  async #group(group: Group): Promise<Point[]> {
+    const first = await this.#repetitions(group, [...group.rates.keys()])
+    const mismatch = await this.#mismatch(first)
+    const points: Point[] = []
+    for (const [contestant, repetitions] of first) {
+      if (repetitions.length === 0) continue
+      let point = this.#point(group, contestant, repetitions)
+      if (this.#deservesAnother(point)) {
+        this.#context.progress.add(this.#context.options.repetitions)
+        point = this.#steadier(point, group, await this.#repetitions(group, [contestant]))
+      }
+      if (mismatch !== null && contestant.gateway !== null)
+        point = { ...point, invalid: [...point.invalid, mismatch] }
+      this.#remark(point)
+      points.push(point)
+    }
+    return points
+  }
+
+  async #mismatch(measured: ReadonlyMap<Contestant, readonly Repetition[]>): Promise<string | null> {
+    let answered = 0
+    for (const [{ gateway }, repetitions] of measured) {
+      if (gateway === null) continue
+      for (const { result } of repetitions) answered += result?.requests ?? 0
+    }
+    return (await this.#stage.audit?.mismatch(answered)) ?? null
+  }
+
+  /** Repetitions of all in turn, so that a machine that changes its speed changes it for all of them. */
+  async #repetitions(
+    group: Group,
+    contestants: readonly Contestant[],
+  ): Promise<Map<Contestant, Repetition[]>> {
+    const { options, engine, random, progress } = this.#context
+    const lists = new Map<Contestant, Repetition[]>(contestants.map((contestant) => [contestant, []]))
+    for (let i = 0; i < options.repetitions; i++) {
+      for (const contestant of shuffled(contestants, random)) {
+        if (options.signal.aborted) return lists
+        progress.begin(this.#stepName(group, contestant, i))
+        const rate = group.rates.get(contestant) ?? null
+        const order = this.#order(contestant, group.connections, rate)
+        lists.get(contestant)!.push(await measure(contestant, engine, order, this.#stage.layout))
+      }
+    }
+    return lists
+  }
+
+  #order(contestant: Contestant, connections: number, perSecond: number | null): LoadOrder {
+    const { options, dir } = this.#context
+    return {
+      origin: contestant.server.url,
+      call: this.#stage.scenario.call,
+      connections,
+      // The warm-up is a load of its own, so that CPU time can be counted for the measured time alone.
+      warmUpSeconds: 0,
+      seconds: options.seconds,
+      perSecond,
+      cpu: this.#stage.layout.load,
+      dir,
+    }
+  }
+
+  #point(group: Group, contestant: Contestant, repetitions: readonly Repetition[]): Point {
+    const subject: PointSubject = {
+      suite: this.#context.options.suite.name,
+      scenario: this.#stage.scenario,
+      contestant: contestant.name,
+      connections: group.connections,
+      targetPerSecond: group.rates.get(contestant) ?? null,
+      layout: this.#stage.layout,
+    }
+    return pointOf(subject, repetitions, this.#context.merge)
+  }
+
+  #deservesAnother(point: Point): boolean {
+    const isApart = variation(point.perSecond) > MOST_VARIATION
+    return isApart && point.invalid.length === 0 && !this.#context.options.signal.aborted
+  }
+
+  /** Of two measurements the one whose repetitions agree better; one that was cut short never counts. */
+  #steadier(point: Point, group: Group, again: Map<Contestant, Repetition[]>): Point {
+    const [entry] = again
+    if (entry === undefined || entry[1].length < this.#context.options.repetitions) return point
+    const second = this.#point(group, entry[0], entry[1])
+    const isBetter = variation(second.perSecond) < variation(point.perSecond)
+    return isBetter && second.invalid.length === 0 ? second : point
+  }
+
+  #remark(point: Point): void {
+    const remark = spreadRemark(point)
+    const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
+    const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
+    if (remark !== null) this.#context.warn(`${place}: ${remark}`)
+    const made = point.perSecond.values.length
+    const wanted = this.#context.options.repetitions
+    if (made < wanted) this.#context.warn(`${place}: ${made} of ${wanted} repetitions`)
+  }
+
+  #stepName({ connections, share }: Group, contestant: Contestant, i: number): string {
+    const at = share === null ? '' : ` at ${Math.round(share * 100)} %`
+    const title = this.#stage.scenario.title
+    return `${title}, ${connections} connections${at}, ${contestant.name}, ${i + 1} of ${this.#context.options.repetitions}`
+  }
+}

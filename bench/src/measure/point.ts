@@ -1,0 +1,97 @@
+import type { ErrorClass, Spectrum } from '../model/engine.js'
+import type { Scenario } from '../model/scenario.js'
+import type { Point, RepetitionFigures, WorkerDiagnostics } from '../model/summary.js'
+import type { CoreLayout } from './cores.js'
+import type { Repetition } from './repetition.js'
+import { spreadOf } from './spread.js'
+import { invalidReasons } from './validity.js'
+
+/** Makes one distribution of those of all repetitions. */
+export type SpectrumMerge = (spectra: readonly Spectrum[]) => Spectrum
+
+/** What a point is about. */
+export interface PointSubject {
+  readonly suite: string
+  readonly scenario: Scenario
+  readonly contestant: string
+  readonly connections: number
+  /** Null for saturation. */
+  readonly targetPerSecond: number | null
+  readonly layout: CoreLayout
+}
+
+/** The point that its repetitions make. */
+export function pointOf(
+  subject: PointSubject,
+  repetitions: readonly Repetition[],
+  merge: SpectrumMerge,
+): Point {
+  const { scenario, targetPerSecond, layout } = subject
+  const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
+  const spectra = results.flatMap(({ latency }) => (latency === null ? [] : [latency]))
+  const point: Omit<Point, 'invalid'> = {
+    suite: subject.suite,
+    scenario: scenario.id,
+    title: scenario.title,
+    contestant: subject.contestant,
+    kind: targetPerSecond === null ? 'saturation' : 'fixed-rate',
+    tier: scenario.tier,
+    workers: scenario.workers,
+    log: scenario.log,
+    method: scenario.call.method,
+    bodyBytes: scenario.call.body?.bytes ?? 0,
+    connections: subject.connections,
+    targetPerSecond,
+    perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
+    cpuMicrosPerRequest: spreadOf(costs(repetitions)),
+    requests: results.reduce((sum, { requests }) => sum + requests, 0),
+    errors: errorSum(results.map(({ errors }) => errors)),
+    latency: spectra.length === 0 ? null : merge(spectra),
+    rssBytes: Math.max(0, ...repetitions.map(({ rssBytes }) => rssBytes)),
+    busyShare: spreadOf(repetitions.map(({ busyShare }) => busyShare)).mean,
+    diagnostics: diagnosticsOf(repetitions),
+    perRepetition: repetitions.map(figuresOf),
+  }
+  return { ...point, invalid: invalidReasons(point, repetitions, layout) }
+}
+
+function figuresOf({ result, rssBytes }: Repetition): RepetitionFigures {
+  const { latency } = result ?? { latency: null }
+  const at = (wanted: number): number | null =>
+    latency?.percentiles.find(({ percentile }) => percentile === wanted)?.micros ?? null
+  return { p50Micros: at(50), p99Micros: at(99), rssBytes }
+}
+
+function costs(repetitions: readonly Repetition[]): number[] {
+  return repetitions.flatMap(({ result, cpuMicros }) =>
+    result === null || result.requests === 0 ? [] : [cpuMicros / result.requests],
+  )
+}
+
+function errorSum(all: readonly Readonly<Record<ErrorClass, number>>[]): Record<ErrorClass, number> {
+  const sum = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
+  for (const errors of all) for (const name of Object.keys(sum) as ErrorClass[]) sum[name] += errors[name]
+  return sum
+}
+
+/** Over all repetitions: what was counted is added up, of the rest the largest stands. */
+function diagnosticsOf(repetitions: readonly Repetition[]): WorkerDiagnostics[] {
+  const workers = new Map<number, WorkerDiagnostics>()
+  for (const one of repetitions.flatMap(({ diagnostics }) => diagnostics)) {
+    const known = workers.get(one.worker)
+    workers.set(one.worker, known === undefined ? one : joined(known, one))
+  }
+  return [...workers.values()].toSorted((a, b) => a.worker - b.worker)
+}
+
+function joined(one: WorkerDiagnostics, other: WorkerDiagnostics): WorkerDiagnostics {
+  return {
+    worker: one.worker,
+    heapUsedBytes: Math.max(one.heapUsedBytes, other.heapUsedBytes),
+    rssBytes: Math.max(one.rssBytes, other.rssBytes),
+    loopLagP99Micros: Math.max(one.loopLagP99Micros, other.loopLagP99Micros),
+    gcCount: one.gcCount + other.gcCount,
+    gcMicros: one.gcMicros + other.gcMicros,
+    openSockets: Math.max(one.openSockets, other.openSockets),
+  }
+}

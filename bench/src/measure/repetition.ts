@@ -1,0 +1,109 @@
+import type { RunningGateway } from '../contestant/gateway.js'
+import type { RunningServer } from '../contestant/running-server.js'
+import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
+import type { WorkerDiagnostics } from '../model/summary.js'
+import type { CoreLayout } from './cores.js'
+import { type CoreTimes, coreTimes, treeCpuMicros, treeRssBytes } from './process-use.js'
+import { WorkerWatch } from './worker-diagnostics.js'
+
+/** Two looks at memory and sockets a second: often enough for what grows slowly, too rare to cost. */
+const LOOK_MS = 250
+
+/** Who is measured. */
+export interface Contestant {
+  readonly name: string
+  readonly server: RunningServer
+  /** The same as `server` when it is the gateway; null for a peer. */
+  readonly gateway: RunningGateway | null
+}
+
+/** One measured time of one contestant. */
+export interface Repetition {
+  /** Null: the load generator could not do its work. */
+  readonly result: LoadResult | null
+  /** Why not; null when it could. */
+  readonly failure: string | null
+  /** User and system time of the contestant's tree, with what its traffic log does later. */
+  readonly cpuMicros: number
+  /** That time, until the load ended, over what its cores could give: what the machine below took away is left out. */
+  readonly busyShare: number
+  /** What others used of the contestant's cores; 0 where the contestant is not pinned. */
+  readonly foreignShare: number
+  readonly rssBytes: number
+  readonly diagnostics: readonly WorkerDiagnostics[]
+}
+
+/** Loads a contestant once. Never fails: what goes wrong is part of the answer. */
+export async function measure(
+  contestant: Contestant,
+  engine: Engine,
+  order: LoadOrder,
+  layout: CoreLayout,
+): Promise<Repetition> {
+  const { server, gateway } = contestant
+  const watch = await watchOf(gateway)
+  let rssBytes = 0
+  const look = (): void => {
+    rssBytes = Math.max(rssBytes, treeRssBytes(server.pid))
+    watch?.look()
+  }
+  const cpuBefore = treeCpuMicros(server.pid)
+  const before = coreTimes(layout.contestantCpus)
+  const timer = setInterval(look, LOOK_MS)
+  let result: LoadResult | null = null
+  let failure: string | null = null
+  try {
+    result = await engine.run(order)
+  } catch (error) {
+    failure = firstLine(error)
+  } finally {
+    clearInterval(timer)
+  }
+  look()
+  const loaded = treeCpuMicros(server.pid) - cpuBefore
+  const shares = sharesOf(before, { layout, loaded, seconds: result?.seconds ?? order.seconds })
+  failure ??= await settlingFailure(gateway)
+  const cpuMicros = treeCpuMicros(server.pid) - cpuBefore
+  const diagnostics = await watch?.end().catch(() => [])
+  return { result, failure, cpuMicros, ...shares, rssBytes, diagnostics: diagnostics ?? [] }
+}
+
+/** A gateway that does not answer is found out by its load. */
+async function watchOf(gateway: RunningGateway | null): Promise<WorkerWatch | null> {
+  if (gateway === null) return null
+  return WorkerWatch.begin(gateway.admin).catch(() => null)
+}
+
+async function settlingFailure(gateway: RunningGateway | null): Promise<string | null> {
+  if (gateway === null || !gateway.hasLog) return null
+  return gateway.settled().then(() => null, firstLine)
+}
+
+interface Span {
+  readonly layout: CoreLayout
+  /** CPU time of the contestant in it. */
+  readonly loaded: number
+  readonly seconds: number
+}
+
+function sharesOf(
+  before: CoreTimes,
+  { layout, loaded, seconds }: Span,
+): Pick<Repetition, 'busyShare' | 'foreignShare'> {
+  const { contestantCpus, contestantCores } = layout
+  const after = coreTimes(contestantCpus)
+  const stolenMicros = after.stolenMicros - before.stolenMicros
+  const quotaMicros = Math.max(1, seconds * 1e6 * contestantCores - stolenMicros)
+  const elapsedMicros = (after.atMono - before.atMono) * 1000 * contestantCpus.length
+  const foreignMicros = after.busyMicros - before.busyMicros - loaded
+  const isAlone = contestantCpus.length > 0 && !layout.isShared
+  return {
+    busyShare: loaded / quotaMicros,
+    foreignShare: isAlone ? Math.max(0, foreignMicros) / Math.max(1, elapsedMicros) : 0,
+  }
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.split('\n')[0] ?? text
+}

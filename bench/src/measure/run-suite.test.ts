@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { test } from 'node:test'
+import { missingPeer } from '../contestant/peers.js'
+import { missingElasticsearch } from '../contestant/search-engine.js'
+import type { Engine } from '../model/engine.js'
+import type { Point } from '../model/summary.js'
+import { processTree } from '../process-cpu.js'
+import { suiteRunner } from './run-suite.js'
+import { mergedSpectrum, smallLoad } from './testing/small-load.js'
+import { Notes, optionsOf, PLAIN, suiteOf } from './testing/small-suite.js'
+
+const runner = (engine: Engine) => suiteRunner(() => engine, mergedSpectrum)
+const noNginx = missingPeer('nginx') ?? false
+
+/** The processes that this one has started and that are still there. */
+function childPids(): number[] {
+  return processTree(process.pid).filter((pid) => pid !== process.pid)
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+function assertPlausible(point: Point): void {
+  assert.ok(point.requests > 0, `${point.contestant} completed no request`)
+  assert.ok(point.perSecond.mean > 0 && point.perSecond.min <= point.perSecond.mean)
+  assert.equal(point.perSecond.values.length, 2)
+  assert.ok(point.cpuMicrosPerRequest.mean > 0, 'requests cost CPU time')
+  assert.ok(point.rssBytes > 1_000_000)
+  assert.ok(point.busyShare > 0)
+  assert.equal(point.latency?.count, point.requests)
+  assert.ok(Object.values(point.errors).every((count) => count === 0))
+}
+
+test('a suite yields a plausible point for each number of connections and contestant', async () => {
+  const peers = noNginx === false ? (['nginx'] as const) : []
+  const notes = new Notes()
+  const options = optionsOf(suiteOf(PLAIN, [4, 20]), { peers, rateShares: [0.5] })
+  const summary = await runner(smallLoad())(options, notes)
+  const contestants = ['sluice', ...peers]
+  const keys = summary.points.map(
+    ({ contestant, connections, kind }) => `${contestant} ${connections} ${kind}`,
+  )
+  const expected = contestants.flatMap((name) =>
+    [4, 20].flatMap((count) => [`${name} ${count} saturation`, `${name} ${count} fixed-rate`]),
+  )
+  assert.deepEqual(keys.toSorted(), expected.toSorted())
+  for (const point of summary.points) assertPlausible(point)
+  for (const point of summary.points) {
+    if (point.kind === 'saturation') assert.equal(point.targetPerSecond, null)
+    else assert.ok(point.targetPerSecond! > 0)
+    assert.equal(point.diagnostics.length, point.contestant === 'sluice' ? 1 : 0)
+  }
+  if (cpus().length > 1)
+    assert.doesNotMatch(summary.points.map(({ invalid }) => invalid.join()).join(), /share their cores/)
+  const [worker] = summary.points.find(({ contestant }) => contestant === 'sluice')!.diagnostics
+  assert.ok(worker!.heapUsedBytes > 1_000_000 && worker!.rssBytes > worker!.heapUsedBytes)
+  assert.ok(worker!.openSockets > 4, 'a worker has sockets to its clients and its upstream')
+  assert.ok(worker!.loopLagP99Micros >= 0)
+  assert.equal(notes.points.length, summary.points.length)
+  assert.ok(notes.steps.length >= expected.length * 2)
+  assert.match(summary.host.versions['sluice'] ?? '', /^\d/)
+  assert.equal(summary.host.versions['autocannon'], '0.0.0')
+  assert.deepEqual(childPids(), [])
+})
+
+test('a load generator that is the bottleneck makes no result', async () => {
+  const load = smallLoad()
+  const busy: Engine = {
+    ...load,
+    run: async (order) => ({ ...(await load.run(order)), busyShare: 0.99 }),
+  }
+  const summary = await runner(busy)(optionsOf(suiteOf(PLAIN, [2])), new Notes())
+  assert.match(summary.points[0]!.invalid.join('\n'), /the load generator was busy for 99 %/)
+})
+
+test('an origin that dies makes points that are no result, and no rates follow from them', async () => {
+  const load = smallLoad(() => {
+    for (const pid of childPids()) {
+      if (/origin|nginx/.test(commandOf(pid))) process.kill(pid, 'SIGKILL')
+    }
+  })
+  const notes = new Notes()
+  const options = optionsOf(suiteOf(PLAIN, [4]), { rateShares: [0.5] })
+  const summary = await runner(load)(options, notes)
+  assert.deepEqual(
+    summary.points.map(({ kind }) => kind),
+    ['saturation'],
+  )
+  assert.match(summary.points[0]!.invalid.join('\n'), /no request was completed/)
+  assert.match(summary.points[0]!.invalid.join('\n'), /requests failed beside 0 .*status/)
+  assert.deepEqual(childPids(), [])
+})
+
+test('a load generator that cannot work is the reason of the point, not the end of the run', async () => {
+  const broken: Engine = { ...smallLoad(), run: () => Promise.reject(new Error('no more files\nat line 1')) }
+  const summary = await runner(broken)(optionsOf(suiteOf(PLAIN, [2])), new Notes())
+  assert.ok(summary.points[0]!.invalid.includes('no more files'))
+})
+
+test('a run that is stopped keeps what it has measured and leaves no process behind', async () => {
+  const stop = new AbortController()
+  // The third step belongs to the second number of connections, or to a repetition that is made again.
+  const notes = new Notes((count) => {
+    if (count === 3) stop.abort()
+  })
+  const options = optionsOf(suiteOf(PLAIN, [2, 4]), { signal: stop.signal })
+  const summary = await runner(smallLoad())(options, notes)
+  assert.equal(notes.steps.length, 3)
+  assert.ok(summary.points.length >= 1)
+  assert.ok(summary.points[0]!.requests > 0)
+  assert.ok(summary.warnings.includes('the run was stopped before its end'))
+  assert.deepEqual(childPids(), [])
+})
+
+test('a peer that is not installed is named with its package before anything starts', async (t) => {
+  const absent = (['envoy', 'haproxy', 'nginx'] as const).find((name) => missingPeer(name) !== null)
+  if (absent === undefined) return t.skip('all peers are installed')
+  const notes = new Notes()
+  const run = runner(smallLoad())(optionsOf(suiteOf(PLAIN, [2]), { peers: [absent] }), notes)
+  await assert.rejects(run, new RegExp(`${absent} is not installed; install the package ${absent}`))
+  assert.deepEqual(notes.steps, [])
+})
+
+test('a load generator that is not installed ends the run before it begins', async () => {
+  const absent: Engine = { ...smallLoad(), version: () => null }
+  const run = runner(absent)(optionsOf(suiteOf(PLAIN, [2])), new Notes())
+  await assert.rejects(run, /the load generator autocannon is not installed/)
+})
+
+test('a gateway that refuses its document ends the run with the reason', async () => {
+  const scenario = { ...PLAIN, routes: [{ id: 'all', upstream: 'nowhere' }] }
+  const run = runner(smallLoad())(optionsOf(suiteOf(scenario, [2])), new Notes())
+  await assert.rejects(run, /sluice ended while it started[\s\S]*nowhere/)
+  assert.deepEqual(childPids(), [])
+})
+
+test('a scenario or number of connections that the suite does not have is refused', async () => {
+  const options = optionsOf(suiteOf(PLAIN, [2]))
+  const run = runner(smallLoad())
+  await assert.rejects(
+    run({ ...options, scenarios: ['other'] }, new Notes()),
+    /no scenario other; it has plain/,
+  )
+  await assert.rejects(run({ ...options, connections: [3] }, new Notes()), /no point with these numbers/)
+})
+
+test('without Elasticsearch its points are left out with the remedy', async (t) => {
+  if (missingElasticsearch() === null) return t.skip('Elasticsearch is installed')
+  const { cases } = suiteOf(PLAIN, [2])
+  const logged = { ...PLAIN, id: 'logged', log: 'elasticsearch' as const }
+  const suite = { ...suiteOf(PLAIN, [2]), cases: [...cases, { scenario: logged, connections: [2] }] }
+  const summary = await runner(smallLoad())(optionsOf(suite), new Notes())
+  assert.deepEqual(
+    summary.points.map(({ scenario }) => scenario),
+    ['plain'],
+  )
+  assert.match(summary.warnings.join('\n'), /npm run services.*left out: logged/)
+})
+
+test('with Elasticsearch every request is a document', async (t) => {
+  const missing = missingElasticsearch()
+  if (missing !== null) return t.skip(missing)
+  const logged = { ...PLAIN, log: 'elasticsearch' as const }
+  const summary = await runner(smallLoad())(optionsOf(suiteOf(logged, [4])), new Notes())
+  assert.ok(summary.points[0]!.requests > 0)
+  assert.doesNotMatch(summary.points[0]!.invalid.join('\n'), /Elasticsearch|traffic log/)
+  assert.deepEqual(childPids(), [])
+})

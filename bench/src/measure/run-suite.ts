@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
+import { missingPeer } from '../contestant/peers.js'
+import { findProgram } from '../contestant/program.js'
+import { missingElasticsearch, startSearchEngine } from '../contestant/search-engine.js'
+import { engineOf } from '../engine/engines.js'
+import { mergeSpectra } from '../engine/spectrum.js'
+import type { Engine } from '../model/engine.js'
+import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
+import type { Suite } from '../model/scenario.js'
+import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
+import { CaseRun } from './case-run.js'
+import { coreLayout, keepOffContestant } from './cores.js'
+import { hostFacts } from './host.js'
+import type { SpectrumMerge } from './point.js'
+import { Progress } from './progress.js'
+import { QUIET_SHARE } from './quiet-look.js'
+import { seededRandom, shuffled } from './shuffle.js'
+import { openStage, peersOf, type Stage } from './stage.js'
+
+type Case = Suite['cases'][number]
+
+/** Runs suites with the load generators and the merge of distributions that it is given. */
+export function suiteRunner(engineNamed: (name: Engine['name']) => Engine, merge: SpectrumMerge): RunSuite {
+  return async (options, observer) => {
+    const engine = engineNamed(options.engine)
+    const run = new SuiteRun(options, observer, { engine, merge, cases: casesOf(options) })
+    return run.run()
+  }
+}
+
+/** Runs a suite with the load generators of this package. */
+export const runSuite: RunSuite = suiteRunner(engineOf, mergeSpectra)
+
+/** The cases that are asked for. @throws Error when there is none */
+function casesOf({ suite, scenarios, connections }: RunOptions): Case[] {
+  const known = suite.cases.map(({ scenario }) => scenario.id)
+  const unknown = scenarios.filter((id) => !known.includes(id))
+  if (unknown.length > 0)
+    throw new Error(`suite ${suite.name} has no scenario ${unknown.join(', ')}; it has ${known.join(', ')}`)
+  const cases = suite.cases
+    .filter(({ scenario }) => scenarios.length === 0 || scenarios.includes(scenario.id))
+    .map((one) => ({
+      scenario: one.scenario,
+      connections: one.connections.filter((count) => connections.length === 0 || connections.includes(count)),
+    }))
+    .filter((one) => one.connections.length > 0)
+  if (cases.length === 0)
+    throw new Error(`suite ${suite.name} has no point with these numbers of connections`)
+  return cases
+}
+
+interface RunParts {
+  readonly engine: Engine
+  readonly merge: SpectrumMerge
+  readonly cases: readonly Case[]
+}
+
+/** One run of a suite, from the first look at the machine to the summary. */
+class SuiteRun {
+  readonly #options: RunOptions
+  readonly #observer: RunObserver
+  readonly #engine: Engine
+  readonly #merge: SpectrumMerge
+  readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  readonly #startedAt = new Date()
+  readonly #id: string
+  readonly #random: () => number
+  readonly #points: Point[] = []
+  readonly #warnings: string[] = []
+  readonly #versions: Record<string, string> = {}
+  #cases: readonly Case[]
+  #searchEngine: ElasticsearchNode | null = null
+
+  constructor(options: RunOptions, observer: RunObserver, { engine, merge, cases }: RunParts) {
+    this.#options = options
+    this.#observer = observer
+    this.#engine = engine
+    this.#merge = merge
+    this.#cases = cases
+    this.#id = `${options.suite.name}-${this.#startedAt.toISOString().replace(/\D/g, '').slice(0, 14)}`
+    // The order of the points can be made again from the id in the summary.
+    this.#random = seededRandom(this.#id)
+  }
+
+  async run(): Promise<Summary> {
+    try {
+      this.#check()
+      const host = await hostFacts()
+      this.#judge(host)
+      await this.#openSearchEngine()
+      await this.#measure()
+      return this.#summary(host)
+    } finally {
+      await this.#searchEngine?.stop()
+      rmSync(this.#dir, { recursive: true, force: true })
+    }
+  }
+
+  #check(): void {
+    const { peers, rateShares, isPinned } = this.#options
+    const version = this.#engine.version()
+    if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
+    this.#versions[this.#engine.name] = version
+    if (isPinned && findProgram('taskset') === null)
+      throw new Error('taskset is not installed; install the package util-linux, or pin nothing')
+    const missing = peers.map(missingPeer).filter((problem) => problem !== null)
+    if (missing.length > 0) throw new Error(missing.join('; '))
+    if (rateShares.length > 0 && !this.#engine.hasOpenLoop)
+      this.#warn(`${this.#engine.name} cannot hold a rate: there are no latencies at fixed rates`)
+  }
+
+  #judge({ foreignShare, stolenShare }: HostFacts): void {
+    const percent = (share: number): string => `${Math.round(share * 100)} %`
+    if (foreignShare > QUIET_SHARE)
+      this.#warn(`the machine was not quiet: others used ${percent(foreignShare)} of it before the run`)
+    if (stolenShare > QUIET_SHARE)
+      this.#warn(`the machine below took ${percent(stolenShare)} of the time away before the run`)
+    if (!this.#options.isPinned)
+      this.#warn(
+        'nothing was pinned to cores: gateway, load generator and origin may have disturbed each other',
+      )
+  }
+
+  /** Points that need an Elasticsearch are left out where none is installed. */
+  async #openSearchEngine(): Promise<void> {
+    const needsIt = ({ scenario }: Case): boolean => scenario.log === 'elasticsearch'
+    if (!this.#cases.some(needsIt)) return
+    const missing = missingElasticsearch()
+    if (missing !== null) {
+      const left = this.#cases.filter(needsIt).map(({ scenario }) => scenario.id)
+      this.#warn(`${missing}; left out: ${left.join(', ')}`)
+      this.#cases = this.#cases.filter((one) => !needsIt(one))
+      return
+    }
+    const { load } = coreLayout(1, this.#options.isPinned)
+    this.#searchEngine = await startSearchEngine(this.#dir, load)
+  }
+
+  async #measure(): Promise<void> {
+    const progress = new Progress(this.#observer, this.#stepCount())
+    for (const one of shuffled(this.#cases, this.#random)) {
+      if (this.#options.signal.aborted) break
+      try {
+        await this.#case(one, progress)
+      } catch (error) {
+        // What was measured before is worth more than the message alone.
+        if (this.#points.length === 0) throw error
+        this.#warn(`${one.scenario.id} is left out: ${(error as Error).message}`)
+      }
+    }
+    if (this.#options.signal.aborted) this.#warn('the run was stopped before its end')
+  }
+
+  async #case({ scenario, connections }: Case, progress: Progress): Promise<void> {
+    const { peers, isPinned } = this.#options
+    const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
+    const layout = coreLayout(scenario.workers, isPinned)
+    const unpin = keepOffContestant(layout)
+    try {
+      const stage = await openStage({ dir: this.#dir, scenario, peers, layout, searchEngine })
+      await this.#onStage(stage, connections, progress).finally(() => stage.close())
+    } finally {
+      unpin()
+    }
+  }
+
+  async #onStage(stage: Stage, connections: readonly number[], progress: Progress): Promise<void> {
+    for (const { name, server } of stage.contestants) this.#versions[name] = server.version
+    this.#versions['origin'] = stage.origin.version
+    const run = new CaseRun(this.#context(progress), stage)
+    for (const count of shuffled(connections, this.#random)) {
+      if (this.#options.signal.aborted) return
+      for await (const point of run.points(count)) this.#keep(point)
+    }
+  }
+
+  #context(progress: Progress): ConstructorParameters<typeof CaseRun>[0] {
+    return {
+      options: this.#options,
+      observer: this.#observer,
+      engine: this.#engine,
+      merge: this.#merge,
+      random: this.#random,
+      dir: this.#dir,
+      progress,
+      warn: (text) => this.#warn(text),
+    }
+  }
+
+  #stepCount(): number {
+    const { peers, rateShares, repetitions } = this.#options
+    const loads = 1 + (this.#engine.hasOpenLoop ? rateShares.length : 0)
+    return this.#cases.reduce((sum, { scenario, connections }) => {
+      const contestants = 1 + peersOf({ scenario, peers }).length
+      return sum + connections.length * contestants * loads * repetitions
+    }, 0)
+  }
+
+  #keep(point: Point): void {
+    this.#points.push(point)
+    this.#observer.onPoint(point)
+  }
+
+  #warn(text: string): void {
+    this.#warnings.push(text)
+    this.#observer.onWarning(text)
+  }
+
+  #summary(host: HostFacts): Summary {
+    const { suite, command } = this.#options
+    return {
+      schemaVersion: SUMMARY_VERSION,
+      id: this.#id,
+      suite: suite.name,
+      startedAt: this.#startedAt.toISOString(),
+      endedAt: new Date().toISOString(),
+      command,
+      engine: this.#engine.name,
+      host: { ...host, versions: { ...host.versions, ...this.#versions } },
+      points: this.#inSuiteOrder(),
+      warnings: this.#warnings,
+    }
+  }
+
+  /** Readers want the order of the suite, whatever the order of the measuring was. */
+  #inSuiteOrder(): Point[] {
+    const place = new Map(this.#options.suite.cases.map(({ scenario }, i) => [scenario.id, i]))
+    return this.#points.toSorted(
+      (a, b) =>
+        place.get(a.scenario)! - place.get(b.scenario)! ||
+        a.connections - b.connections ||
+        (a.targetPerSecond ?? 0) - (b.targetPerSecond ?? 0),
+    )
+  }
+}

@@ -1,0 +1,86 @@
+import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
+import { type RunningGateway, startGateway } from '../contestant/gateway.js'
+import { startOrigin } from '../contestant/origin.js'
+import { startPeer } from '../contestant/peers.js'
+import type { RunningServer, Seat } from '../contestant/running-server.js'
+import type { PeerName } from '../model/run.js'
+import type { Scenario } from '../model/scenario.js'
+import type { CoreLayout } from './cores.js'
+import { LogAudit } from './log-audit.js'
+import type { Contestant } from './repetition.js'
+
+/** Everything that runs for one scenario. */
+export interface Stage {
+  readonly scenario: Scenario
+  readonly layout: CoreLayout
+  readonly origin: RunningServer
+  /** The gateway first. */
+  readonly contestants: readonly Contestant[]
+  /** Null: no traffic log is measured. */
+  readonly audit: LogAudit | null
+  /** Stops all of it. */
+  close(): Promise<void>
+}
+
+/** What a stage is made of. */
+export interface StageOrder {
+  readonly dir: string
+  readonly scenario: Scenario
+  readonly peers: readonly PeerName[]
+  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  readonly layout: CoreLayout
+  /** Where the traffic log goes; null when the scenario has none. */
+  readonly searchEngine: ElasticsearchNode | null
+}
+
+/** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
+export async function openStage(order: StageOrder): Promise<Stage> {
+  const started: { stop(): Promise<void> }[] = []
+  const close = async (): Promise<void> => {
+    // The origin last, so that nobody in front of it writes errors while it stops.
+    for (const server of started.toReversed()) await server.stop()
+  }
+  try {
+    const { dir, scenario, layout } = order
+    const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)
+    started.push(origin)
+    const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
+    const log = logTarget(order)
+    const gateway = await startGateway(seat, scenario, origin.url, log)
+    started.push(gateway)
+    const contestants: Contestant[] = [{ name: 'sluice', server: gateway, gateway }]
+    for (const name of peersOf(order)) {
+      const server = await startPeer(name, seat, origin.url)
+      started.push(server)
+      contestants.push({ name, server, gateway: null })
+    }
+    return { scenario, layout, origin, contestants, audit: auditOf(order, gateway, log), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */
+export function peersOf({ scenario, peers }: Pick<StageOrder, 'scenario' | 'peers'>): readonly PeerName[] {
+  return scenario.peers === 'plain-proxy' && scenario.log === 'none' ? peers : []
+}
+
+interface DataStream {
+  readonly url: string
+  readonly dataStream: string
+}
+
+function logTarget({ scenario, searchEngine }: StageOrder): DataStream | null {
+  if (searchEngine === null) return null
+  return { url: searchEngine.url, dataStream: `logs-gateway-${scenario.id}` }
+}
+
+function auditOf(
+  { searchEngine }: StageOrder,
+  gateway: RunningGateway,
+  log: DataStream | null,
+): LogAudit | null {
+  if (searchEngine === null || log === null) return null
+  return new LogAudit(gateway, searchEngine, log.dataStream)
+}

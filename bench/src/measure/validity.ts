@@ -1,0 +1,104 @@
+import type { ErrorClass } from '../model/engine.js'
+import type { Point, Spread } from '../model/summary.js'
+import type { CoreLayout } from './cores.js'
+import type { Repetition } from './repetition.js'
+import { variation } from './spread.js'
+
+/** Below it something else than the contestant was the bottleneck. */
+const LEAST_BUSY = 0.95
+/** From it on the load generator may have been. */
+const MOST_GENERATOR = 0.8
+/** More than that by others on the contestant's cores, and the figure is theirs as well. */
+const MOST_FOREIGN = 0.05
+/** A rate that was not held has latencies of another rate. */
+const LEAST_OF_RATE = 0.95
+/** More apart than that, and a point is measured once more. */
+export const MOST_VARIATION = 0.05
+
+/** What a point was, as far as its rules need it. */
+export interface PointCase {
+  readonly kind: Point['kind']
+  readonly targetPerSecond: number | null
+  readonly perSecond: Spread
+  readonly requests: number
+  readonly errors: Readonly<Record<ErrorClass, number>>
+  readonly busyShare: number
+}
+
+/** Why a point is no result; empty when it is one. */
+export function invalidReasons(
+  point: PointCase,
+  repetitions: readonly Repetition[],
+  layout: CoreLayout,
+): string[] {
+  const failures = new Set(repetitions.flatMap(({ failure }) => (failure === null ? [] : [failure])))
+  const reasons = [...failures]
+  if (repetitions.length === 0) reasons.push('no repetition was made')
+  else if (point.requests === 0) reasons.push('no request was completed')
+  const failed = failedRequests(point)
+  if (failed !== null) reasons.push(failed)
+  if (point.requests > 0) reasons.push(...bottlenecks(point, repetitions, layout))
+  return reasons
+}
+
+/** The words for errors; null without any. */
+function failedRequests({ errors, requests }: PointCase): string | null {
+  const classes = Object.entries(errors).filter(([, count]) => count > 0)
+  if (classes.length === 0) return null
+  const total = classes.reduce((sum, [, count]) => sum + count, 0)
+  const each = classes.map(([name, count]) => `${count} ${name}`).join(', ')
+  return `${total} requests failed beside ${requests} that were completed: ${each}`
+}
+
+function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layout: CoreLayout): string[] {
+  const reasons: string[] = []
+  if (layout.isShared) reasons.push('contestant, load generator and origin share their cores')
+  if (point.kind === 'saturation' && point.busyShare < LEAST_BUSY)
+    reasons.push(`not gateway-bound: the contestant used ${percent(point.busyShare)} of its cores`)
+  const generator = largest(repetitions.map(({ result }) => result?.busyShare ?? 0))
+  if (generator >= MOST_GENERATOR)
+    reasons.push(`the load generator was busy for ${percent(generator)} of the time`)
+  const foreign = largest(repetitions.map(({ foreignShare }) => foreignShare))
+  if (foreign > MOST_FOREIGN)
+    reasons.push(`other processes used ${percent(foreign)} of the contestant's cores`)
+  const { targetPerSecond, perSecond } = point
+  if (targetPerSecond !== null && perSecond.mean < targetPerSecond * LEAST_OF_RATE)
+    reasons.push(
+      `the rate was not held: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond)} requests a second`,
+    )
+  return reasons
+}
+
+/** What to tell of a point whose repetitions are far apart; null when they are not. It is a result all the same. */
+export function spreadRemark({ perSecond }: PointCase): string | null {
+  const share = variation(perSecond)
+  return share > MOST_VARIATION
+    ? `the repetitions are ${percent(share)} apart (coefficient of variation)`
+    : null
+}
+
+/** What a traffic log must add up to: every request that the gateway counted is a document, or counted as dropped. */
+export interface LogAccount {
+  readonly requests: number
+  readonly documents: number
+  readonly dropped: number
+  readonly dead: number
+}
+
+/** What is wrong with it, when clients had at least so many answers; null when it adds up. */
+export function logMismatch(
+  { requests, documents, dropped, dead }: LogAccount,
+  answered: number,
+): string | null {
+  if (requests < answered) return `the gateway counted ${requests} requests, clients had ${answered} answers`
+  if (documents === requests - dropped - dead) return null
+  return `Elasticsearch holds ${documents} documents of ${requests} requests, ${dropped} of them dropped and ${dead} refused`
+}
+
+function largest(values: readonly number[]): number {
+  return Math.max(0, ...values)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
+}

@@ -1,0 +1,27 @@
+import { VITALS_HELP } from '../worker/vitals.js'
+import { LOG_HELP } from './log-samples.js'
+import { SUPERVISOR_HELP } from './supervisor-samples.js'
+
+/** Families that the workers count while they serve, added up over all of them. */
+const TRAFFIC_HELP: Readonly<Record<string, string>> = {
+  gw_requests_in_flight: 'Requests that have no complete response yet.',
+  gw_connections: 'Open connections of clients.',
+  gw_requests_total: 'Requests answered, by route, method and class of the status.',
+  gw_request_duration_seconds: 'From the arrival of a request to the last byte of its response, by route.',
+  gw_request_bytes_total: 'Bytes of request bodies, by route.',
+  gw_response_bytes_total: 'Bytes of response bodies, by route.',
+  gw_errors_total: 'Requests that the gateway itself refused or failed, by code.',
+  gw_upstream_attempts_total: 'Tries to get an answer, by upstream and target.',
+  gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',
+  gw_upstream_active: 'Tries under way, by upstream and target.',
+  gw_upstream_retries_total: 'Requests that were tried once more, by upstream.',
+  gw_upstream_shed_total: 'Requests refused because the upstream was full.',
+}
+
+/** One sentence for every family at /metrics. */
+export const METRICS_HELP: Readonly<Record<string, string>> = {
+  ...SUPERVISOR_HELP,
+  ...VITALS_HELP,
+  ...TRAFFIC_HELP,
+  ...LOG_HELP,
+}

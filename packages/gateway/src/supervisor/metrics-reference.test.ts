@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { METRICS_HELP } from './metrics-help.js'
+import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
+
+const PAGE = new URL('../../../../docs/reference/metrics.md', import.meta.url)
+
+function page(): string {
+  const rows = Object.entries(METRICS_HELP).map(([family, help]) => `| \`${family}\` | ${help} |`)
+  return `# Metrics
+
+What \`GET /metrics\` on the admin address answers, in the Prometheus text format. Names that end in \`_total\` are counters
+and outlive the worker that counted; those with \`_bucket\`, \`_sum\` and \`_count\` are histograms; all others are gauges.
+This page is generated, see CONTRIBUTING.md.
+
+| family | what it says |
+| --- | --- |
+${rows.join('\n')}
+`
+}
+
+test('the page of metrics is what the help texts generate', () => {
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(PAGE, page())
+  const written = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : ''
+  assert.equal(written, page(), 'run the test with UPDATE_GOLDEN=1 to rewrite the page')
+})
+
+test('each worker reports its heap, its garbage collections and the delays of its loop', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const text = await (await gateway.api('/metrics')).text()
+  for (const worker of [1, 2]) {
+    assert.match(text, new RegExp(`^gw_worker_heap_used_bytes{worker="${worker}"} \\d{6,}$`, 'm'))
+    assert.match(text, new RegExp(`^gw_worker_gc_total{worker="${worker}"} \\d+$`, 'm'))
+    assert.match(text, new RegExp(`^gw_worker_gc_seconds_total{worker="${worker}"} [\\d.e-]+$`, 'm'))
+    assert.match(
+      text,
+      new RegExp(`^gw_worker_loop_delay_seconds_bucket{worker="${worker}",le="\\+Inf"} \\d+$`, 'm'),
+    )
+  }
+})

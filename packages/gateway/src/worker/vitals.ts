@@ -1,0 +1,45 @@
+import { PerformanceObserver } from 'node:perf_hooks'
+import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
+import { LoopLag } from './loop-lag.js'
+
+/** Help texts of the families that each worker reports about its process. */
+export const VITALS_HELP: Readonly<Record<string, string>> = {
+  gw_worker_heap_used_bytes: 'JavaScript heap in use by the worker.',
+  gw_worker_gc_total: 'Garbage collections of the worker.',
+  gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
+  gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
+}
+
+/** What Node.js says of this process: heap, garbage collections, event loop. */
+export class Vitals {
+  readonly lag = new LoopLag()
+  readonly #observer: PerformanceObserver
+  #collections = 0
+  #collectionMs = 0
+
+  constructor() {
+    this.#observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) {
+        this.#collections++
+        this.#collectionMs += duration
+      }
+    })
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  samples(worker: number): Sample[] {
+    const labels = label('worker', String(worker))
+    return [
+      { name: 'gw_worker_heap_used_bytes', labels, value: process.memoryUsage().heapUsed },
+      { name: 'gw_worker_gc_total', labels, value: this.#collections },
+      { name: 'gw_worker_gc_seconds_total', labels, value: this.#collectionMs / 1000 },
+      ...this.lag.samples(labels),
+    ]
+  }
+
+  close(): void {
+    this.#observer.disconnect()
+    this.lag.close()
+  }
+}
