@@ -100,7 +100,9 @@ async function measure(
 
 function summary(found: Found, busyShare: number): PolicyCost {
   const [base, withPolicy, again] = found.micros as [number[], number[], number[]]
-  const added = (other: readonly number[]) => base.map((micros, i) => 100 * (other[i]! / micros - 1))
+  // A slice in which the machine stood still has no request in it.
+  const added = (other: readonly number[]) =>
+    base.map((micros, i) => 100 * (other[i]! / micros - 1)).filter(Number.isFinite)
   return {
     rounds: base.length,
     requests: found.requests,
