@@ -62,6 +62,9 @@ routes:
   - { id: get, match: { path: /get }, upstream: origin }
   - { id: again, match: { path: /aaa }, upstream: origin }
   - { id: set, match: { path: /set }, upstream: origin, policies: ${policy} }
+  - { id: undici-get, match: { path: /undici/get }, upstream: general }
+  - { id: undici-again, match: { path: /undici/aaa }, upstream: general }
+  - { id: undici-set, match: { path: /undici/set }, upstream: general, policies: ${policy} }
 log: ${log}
 `,
   )

@@ -25,7 +25,10 @@ const SLICE_MS = 20
 const SETTLE_MS = 5
 const WARM_UP_MS = 3_000
 /** Paths of one length. The last one is served like the first: it shows what the method itself gets wrong. */
-const PATHS = ['/get', '/set', '/aaa'] as const
+export const POLICY_PATHS = {
+  wire: ['/get', '/set', '/aaa'],
+  undici: ['/undici/get', '/undici/set', '/undici/aaa'],
+} as const
 const ORDERS = [
   [0, 1, 2],
   [2, 1, 0],
@@ -43,15 +46,19 @@ const SATURATED_SHARE = 0.95
  * gets slower or faster in between favours none. The worker's core is saturated, so elapsed time over requests is its
  * time per request; the clock is exact where a process's CPU time over 20 ms is not.
  */
-export async function comparePolicy(gateway: Contestant, rounds: number): Promise<PolicyCost> {
+export async function comparePolicy(
+  gateway: Contestant,
+  rounds: number,
+  paths: readonly [string, string, string],
+): Promise<PolicyCost> {
   spawnSync('taskset', ['-cp', LOAD_CPU, String(process.pid)])
   const { port, host } = new URL(gateway.url)
   const load = new AlternatingLoad(host)
-  await load.open(Number(port), CONNECTIONS, PATHS[0])
-  const found: Found = { micros: PATHS.map(() => []), requests: 0, wrong: 0 }
+  await load.open(Number(port), CONNECTIONS, paths[0])
+  const found: Found = { micros: paths.map(() => []), requests: 0, wrong: 0 }
   const pids = processTree(gateway.pid)
   try {
-    for (const path of PATHS) {
+    for (const path of paths) {
       load.ask(path)
       await load.slice(WARM_UP_MS)
     }
@@ -59,7 +66,7 @@ export async function comparePolicy(gateway: Contestant, rounds: number): Promis
     const stolenBefore = stolenMicros(PROXY_CPU)
     const startedMono = performance.now()
     for (let i = 0; i < rounds; i++) {
-      for (const path of ORDERS[i % ORDERS.length]!) await measure(load, path, found)
+      for (const place of ORDERS[i % ORDERS.length]!) await measure(load, paths, place, found)
     }
     const cpu = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) - cpuBefore
     const elapsedMicros = 1000 * (performance.now() - startedMono)
@@ -76,19 +83,26 @@ interface Found {
   wrong: number
 }
 
-async function measure(load: AlternatingLoad, path: number, found: Found): Promise<void> {
-  load.ask(PATHS[path]!)
+async function measure(
+  load: AlternatingLoad,
+  paths: readonly string[],
+  place: number,
+  found: Found,
+): Promise<void> {
+  load.ask(paths[place]!)
   await load.slice(SETTLE_MS)
   const startedMono = performance.now()
   const slice = await load.slice(SLICE_MS)
-  found.micros[path]!.push((1000 * (performance.now() - startedMono)) / slice.requests)
+  found.micros[place]!.push((1000 * (performance.now() - startedMono)) / slice.requests)
   found.requests += slice.requests
   found.wrong += slice.wrong
 }
 
 function summary(found: Found, busyShare: number): PolicyCost {
   const [base, withPolicy, again] = found.micros as [number[], number[], number[]]
-  const added = (other: readonly number[]) => base.map((micros, i) => 100 * (other[i]! / micros - 1))
+  // A slice in which the machine stood still has no request in it.
+  const added = (other: readonly number[]) =>
+    base.map((micros, i) => 100 * (other[i]! / micros - 1)).filter(Number.isFinite)
   return {
     rounds: base.length,
     requests: found.requests,

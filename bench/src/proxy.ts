@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Contestant, startGateway, startOrigin, startPeer } from './contestant.js'
-import { comparePolicy } from './policy-cost.js'
+import { comparePolicy, POLICY_PATHS, type PolicyCost } from './policy-cost.js'
 import { type Line, policySentence, resultTable } from './report.js'
 import { type Round, runRound, type Scenario } from './round.js'
 
@@ -31,10 +31,13 @@ async function main(): Promise<void> {
     const lines = measure(running.slice(1), dir)
     console.log(machine())
     console.log(resultTable(lines))
-    const policy = await comparePolicy(running[2]!, number('--slices', 1500))
-    console.log(policySentence(policy))
+    const policies: Record<string, PolicyCost> = {}
+    for (const [transport, paths] of Object.entries(POLICY_PATHS)) {
+      policies[transport] = await comparePolicy(running[2]!, number('--slices', 1500), paths)
+      console.log(`${transport}: ${policySentence(policies[transport])}`)
+    }
     const file = option('--json')
-    if (file !== null) writeFileSync(file, JSON.stringify({ machine: machine(), lines, policy }, null, 2))
+    if (file !== null) writeFileSync(file, JSON.stringify({ machine: machine(), lines, policies }, null, 2))
   } finally {
     await Promise.all(running.map((contestant) => contestant.stop()))
     rmSync(dir, { recursive: true, force: true })

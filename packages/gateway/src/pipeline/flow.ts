@@ -48,7 +48,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   wheelPrevious: Deadline | null = null
   wheelSlot = -1
   readonly #lease: Lease
-  readonly #isLogged: boolean
+  /** Somebody reads the times of its phases. */
+  readonly isLogged: boolean
   #totalDueAt = Number.POSITIVE_INFINITY
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
@@ -67,7 +68,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.context = shared.context
     this.#lease = shared.lease
     const { isOff, capture } = logRuleOf(route.log, x.method)
-    this.#isLogged = !isOff
+    this.isLogged = !isOff
     if (capture !== null) x.capture = new Capture(capture, x)
     x.routeId = route.id
     x.routeTemplate = route.template
@@ -79,7 +80,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   start(): void {
     const hooks = this.route.chain.request
-    if (hooks !== null && this.#isLogged) this.x.enter(PHASE.requestChain, performance.now())
+    if (hooks !== null && this.isLogged) this.x.enter(PHASE.requestChain, performance.now())
     this.run(hooks, 'body')
   }
 
@@ -294,7 +295,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (route.chain.finish !== null) this.#runFinishHooks()
     route.metrics.record(x, x.endedMono - x.startedMono)
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
-    if (this.#isLogged) context.log.record(x)
+    if (this.isLogged) context.log.record(x)
     context.inFlight--
     this.#lease.release()
   }

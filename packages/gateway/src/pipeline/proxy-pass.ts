@@ -198,7 +198,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response
-    const phase = hooks === null ? PHASE.upstreamBody : PHASE.responseChain
+    const phase = hooks === null || !this.#flow.isLogged ? PHASE.upstreamBody : PHASE.responseChain
     this.#flow.waitIn(phase, 'response-body', this.#action.timeouts.idleMs)
     this.#flow.run(hooks, 'deliver')
   }

@@ -16,7 +16,12 @@ export interface PlanWish {
   readonly log?: LogPlan
 }
 
-export const TIMEOUTS: TimeoutsPlan = { connectMs: 10_000, headersMs: 20_000, idleMs: 20_000, totalMs: 60_000 }
+export const TIMEOUTS: TimeoutsPlan = {
+  connectMs: 10_000,
+  headersMs: 20_000,
+  idleMs: 20_000,
+  totalMs: 60_000,
+}
 
 const LISTENER: ListenerPlan = {
   address: '127.0.0.1:0',
