@@ -66,7 +66,7 @@ export function removeHeadersWithPrefix(list: HeaderList, prefix: string): void 
     list[kept + 1] = list[i + 1]!
     kept += 2
   }
-  list.length = kept
+  if (kept !== list.length) list.length = kept
 }
 
 function removeFrom(list: HeaderList, name: string, start: number): void {
@@ -77,5 +77,5 @@ function removeFrom(list: HeaderList, name: string, start: number): void {
     list[kept + 1] = list[i + 1]!
     kept += 2
   }
-  list.length = kept
+  if (kept !== list.length) list.length = kept
 }

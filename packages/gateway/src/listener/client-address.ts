@@ -28,14 +28,16 @@ export function applyClientAddress(x: Exchange, trusted: CidrSet | null): void {
 }
 
 function dropForwarding(x: Exchange): void {
-  const headers = x.headers
+  if (!hasForwardingField(x.headers)) return
+  x.forwardedFor = headerJoined(x.headers, 'x-forwarded-for') ?? ''
+  dropAll(x)
+}
+
+function hasForwardingField(headers: readonly string[]): boolean {
   for (let i = 0; i < headers.length; i += 2) {
-    if (isForwardingField(headers[i]!)) {
-      x.forwardedFor = headerJoined(headers, 'x-forwarded-for') ?? ''
-      dropAll(x)
-      return
-    }
+    if (isForwardingField(headers[i]!)) return true
   }
+  return false
 }
 
 function isForwardingField(name: string): boolean {
@@ -96,6 +98,11 @@ function isRequestId(text: string): boolean {
  */
 export function addForwardingFields(x: Exchange): void {
   const headers = x.headers
+  if (!hasForwardingField(headers)) {
+    headers.push('x-forwarded-for', x.peer, 'x-forwarded-proto', x.scheme)
+    headers.push('x-forwarded-host', x.authority, 'x-request-id', x.id)
+    return
+  }
   const chain = headerJoined(headers, 'x-forwarded-for')
   if (chain === null) headers.push('x-forwarded-for', x.peer, 'x-forwarded-proto', x.scheme)
   else {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isBodiless, judgeValue, NEEDS_LATIN1, PLAIN, REFUSED, STATUS_LINES } from './response-head.js'
+import { isBodiless, judgeField, NEEDS_LATIN1, PLAIN, REFUSED, STATUS_LINES } from './response-head.js'
 
 test('every status has a line with a reason', () => {
   assert.equal(STATUS_LINES[200], '200 OK')
@@ -34,11 +34,12 @@ test('a value that could end its line is refused, and only one byte a character 
           : /^[\t -~\u0080-\u00ff]*$/.test(value)
             ? NEEDS_LATIN1
             : REFUSED
-        assert.equal(judgeValue(value), expected, JSON.stringify(value))
+        assert.equal(judgeField('x', value), expected, JSON.stringify(value))
       },
     ),
     { numRuns: 1000 },
   )
   for (const value of ['a\r\nb', 'a\nb', '\u0000', '\u010a', '\u010d'])
-    assert.equal(judgeValue(value), REFUSED)
+    assert.equal(judgeField('x', value), REFUSED)
+  for (const name of ['', 'a b', 'a:', 'a\r\nb']) assert.equal(judgeField(name, 'a'), REFUSED)
 })

@@ -8,10 +8,12 @@ export interface HeldHead {
  * body came with its head goes out in one write. One microtask serves all heads of a turn.
  */
 let held: HeldHead[] = []
+/** Its reactions run as microtasks without what queueMicrotask() does around each. */
+const NOW = Promise.resolve()
 
 /** Calls `flushHead` in the next microtask. */
 export function holdHead(head: HeldHead): void {
-  if (held.push(head) === 1) queueMicrotask(flush)
+  if (held.push(head) === 1) void NOW.then(flush)
 }
 
 function flush(): void {

@@ -24,7 +24,7 @@ export function takeFraming(headers: string[]): number {
     headers[kept + 1] = value
     kept += 2
   }
-  headers.length = kept
+  cut(headers, kept)
   if (connection !== '' && connection !== 'keep-alive' && connection !== 'close')
     removeNominated(headers, connection)
   return length
@@ -63,5 +63,10 @@ function removeNominated(headers: string[], connection: string): void {
     headers[kept + 1] = headers[i + 1]!
     kept += 2
   }
-  headers.length = kept
+  cut(headers, kept)
+}
+
+/** Setting the length would leave the optimised code for V8's runtime. */
+function cut(headers: string[], length: number): void {
+  while (headers.length > length) headers.pop()
 }

@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import { FieldLines } from '@sluice/core'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
-import { judgeValue, NEEDS_LATIN1, PLAIN, STATUS_LINES } from '../response-head.js'
+import { formLine, judgeField, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
 import type { StalledStreams } from './stalled-streams.js'
@@ -167,10 +168,9 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     let head = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
     let hasLatin1 = false
     for (let i = 0; i < headers.length; i += 2) {
-      const value = headers[i + 1]!
-      const verdict = judgeValue(value)
-      if (verdict === PLAIN) head += `\r\n${headers[i]!}: ${value}`
-      else if (verdict === NEEDS_LATIN1) hasLatin1 = true
+      const line = LINES.line(headers[i]!, headers[i + 1]!)
+      if (line === null) hasLatin1 = true
+      else head += line
     }
     if (announcesClose) head += '\r\nConnection: close'
     this.#res.writeStatus(head)
@@ -181,7 +181,8 @@ export class UwsClientStream implements ClientStream, BodyOwner {
   #writeLatin1(headers: readonly string[]): void {
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1]!
-      if (judgeValue(value) === NEEDS_LATIN1) this.#res.writeHeader(headers[i]!, Buffer.from(value, 'latin1'))
+      if (judgeField(headers[i]!, value) === NEEDS_LATIN1)
+        this.#res.writeHeader(headers[i]!, Buffer.from(value, 'latin1'))
     }
   }
 
@@ -289,6 +290,8 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     this.#res.end()
   }
 }
+
+const LINES = new FieldLines(formLine)
 
 type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
 const ENDED_WITH_BODY = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ChunkedBody } from './chunked-body.js'
+import { KnownLines } from './known-lines.js'
 import { BROKEN, ResponseHead, TOO_LARGE } from './response-head.js'
 
 const BODY = '3\r\nabc\r\n00A;name="a b";x\r\n0123456789\r\n0;last\r\nX-Sum: 7\r\n\r\n'
@@ -12,7 +13,7 @@ interface Found {
 }
 
 function findAll(pieces: readonly string[]): Found {
-  const body = new ChunkedBody(new ResponseHead(256))
+  const body = new ChunkedBody(new ResponseHead(256, new KnownLines()))
   body.begin()
   let data = ''
   let before = 0

@@ -3,6 +3,7 @@ import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
+import type { KnownLines } from './known-lines.js'
 import { expectsBody } from './request-head.js'
 import type { Latin1Buffer } from './response-head.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
@@ -18,6 +19,8 @@ export interface ConnectionOptions {
   readonly maxHeaderBytes: number
   /** It is renewed after this time, so that a changed name is followed. */
   readonly maxConnectionAgeMs: number
+  /** What is remembered of the target's response heads. */
+  readonly known: KnownLines
 }
 
 /** The pool, as its connections see it. */
@@ -71,7 +74,7 @@ export class Connection implements UploadSink, ResponseEvents {
   constructor(options: ConnectionOptions, owner: ConnectionOwner) {
     this.#owner = owner
     this.#maxAgeMs = options.maxConnectionAgeMs
-    this.#reader = new ResponseReader(this, options.maxHeaderBytes)
+    this.#reader = new ResponseReader(this, options.maxHeaderBytes, options.known)
     const socket = net.connect({
       host: options.host,
       port: options.port,

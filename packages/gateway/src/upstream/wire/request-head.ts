@@ -1,25 +1,34 @@
+import { FieldLines } from '@sluice/core'
 import type { UpstreamRequest } from '../transport.js'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
+
+const HOST_LINES = new FieldLines((_, host) =>
+  consistsOf(host, VALUE_BYTES) ? ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ` : null,
+)
+const LINES = new FieldLines(formLine)
 
 /**
  * The head of a request as text of one byte a character, or null when something in it would change what the target
  * reads: a line end in a value, a space in the path, framing that is not ours.
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
-  const { method, path, host, headers } = request
-  if (!isTarget(path) || !isName(method) || !consistsOf(host, VALUE_BYTES)) return null
+  const { method, path, headers } = request
+  const host = HOST_LINES.line('host', request.host)
+  if (host === null || !isTarget(path) || !isName(method)) return null
   // A target may send a body to HEAD against the rules, and late: its connection is not used again.
-  const connection = method === 'HEAD' ? '\r\nconnection: close\r\n' : '\r\nconnection: keep-alive\r\n'
-  let head = method + ' ' + path + ' HTTP/1.1\r\nhost: ' + host + connection
+  let head = method + ' ' + path + host + (method === 'HEAD' ? 'close\r\n' : 'keep-alive\r\n')
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
-    const value = headers[i + 1]!
-    if (!isName(name) || !consistsOf(value, VALUE_BYTES)) return null
-    if (name === 'connection') continue
-    if (isFraming(name)) return null
-    head += name + ': ' + value + '\r\n'
+    const line = LINES.line(headers[i]!, headers[i + 1]!)
+    if (line === null) return null
+    head += line
   }
   return head + framingOf(request)
+}
+
+function formLine(name: string, value: string): string | null {
+  if (!isName(name) || !consistsOf(value, VALUE_BYTES)) return null
+  if (name === 'connection') return ''
+  return isFraming(name) ? null : `${name}: ${value}\r\n`
 }
 
 /** Whether a field is ours to write. Most names are told by their length alone. */

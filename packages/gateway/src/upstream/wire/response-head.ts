@@ -1,4 +1,5 @@
 import { TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
+import type { KnownLines } from './known-lines.js'
 
 /** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */
 export interface Latin1Buffer extends Buffer {
@@ -37,10 +38,11 @@ const VERSION_PREFIX = 'HTTP/1.'
  *
  *     HTTP/1.1 200 OK CR LF   name : SP value CR LF   …   CR LF
  *     version  status reason  │    │    │     │
- *                             └────┴────┴─────┴─ marks: four places in the head for each field
+ *                             └────┴────┴─────┴─ marks: four places in the head for each field that is not known
  *
- * The first pass only classifies bytes and notes places; the text is made once, and the fields are cut from it. A head
- * that comes in one piece, as nearly all do, is not copied.
+ * A line that a head before had in the same place is known at once. Of the others the first pass only classifies bytes
+ * and notes places; the text is made once, and the fields are cut from it. A head that comes in one piece, as nearly
+ * all do, is not copied.
  */
 export class ResponseHead {
   status = 0
@@ -54,21 +56,29 @@ export class ResponseHead {
   #before = 0
   #earlier = ''
   #text = ''
+  /** Of each field that is not known: its number, and its four places. */
   readonly #marks: number[] = []
   #marked = 0
+  readonly #known: KnownLines
+  #hasKnown = false
+  #fields: string[] = []
 
-  constructor(maxBytes: number) {
+  /** @param known what is remembered of heads like this one. */
+  constructor(maxBytes: number, known: KnownLines) {
     this.#maxBytes = maxBytes
+    this.#known = known
   }
 
   /** Gets ready for the next head. */
   begin(): void {
     this.#begin(START)
+    this.#hasKnown = true
   }
 
   /** Gets ready for the trailers of a chunked body, which are fields without a status line. */
   beginTrailers(): void {
     this.#begin(FIELD_START)
+    this.#hasKnown = false
   }
 
   #begin(state: number): void {
@@ -79,6 +89,7 @@ export class ResponseHead {
     this.#earlier = ''
     this.#text = ''
     this.#marked = 0
+    this.#fields = []
   }
 
   /** Reads on. Answers the place behind the head, or MORE, BROKEN or TOO_LARGE. */
@@ -86,8 +97,9 @@ export class ResponseHead {
     const end = this.#scan(bytes, from, to)
     const length = this.#before + (end >= 0 ? end : to) - from
     if (length > this.#maxBytes && end !== BROKEN) return TOO_LARGE
-    if (end >= 0) this.#text = this.#earlier + (bytes as Latin1Buffer).latin1Slice(from, end)
-    else if (end === MORE) {
+    if (end >= 0) {
+      if (this.#marked > 0) this.#text = this.#earlier + (bytes as Latin1Buffer).latin1Slice(from, end)
+    } else if (end === MORE) {
       this.#earlier += (bytes as Latin1Buffer).latin1Slice(from, to)
       this.#before = length
     }
@@ -96,18 +108,26 @@ export class ResponseHead {
 
   /** The fields as a flat list, names in lower case; once, after `read` has found the end. */
   takeFields(): string[] {
+    const fields = this.#fields
+    if (this.#marked > 0) this.#cutFields(fields)
+    return fields
+  }
+
+  #cutFields(fields: string[]): void {
     const text = this.#text
     const marks = this.#marks
-    const list: string[] = []
-    for (let i = 0; i < this.#marked; i += 4) {
-      const from = marks[i + 2]!
-      list.push(
-        text.substring(marks[i]!, marks[i + 1]!).toLowerCase(),
-        text.substring(from, trimmedEnd(text, from, marks[i + 3]!)),
-      )
+    for (let i = 0; i < this.#marked; i += 5) {
+      const place = marks[i]!
+      const start = marks[i + 1]!
+      const valueStart = marks[i + 3]!
+      const end = marks[i + 4]!
+      const name = text.substring(start, marks[i + 2]!).toLowerCase()
+      const value = text.substring(valueStart, trimmedEnd(text, valueStart, end))
+      fields[2 * place] = name
+      fields[2 * place + 1] = value
+      if (this.#hasKnown) this.#known.learn(place, text.substring(start, end + LINE_END_BYTES), name, value)
     }
     this.#text = ''
-    return list
   }
 
   #scan(bytes: Buffer, from: number, to: number): number {
@@ -176,6 +196,7 @@ export class ResponseHead {
     const marks = this.#marks
     let state = this.#state
     let marked = this.#marked
+    let known = 0
     for (let at = from; at < to; at++) {
       switch (state) {
         case FIELD_START:
@@ -183,8 +204,15 @@ export class ResponseHead {
             state = END_LF
             break
           }
+          known = this.#takeKnown(bytes, at, to)
+          if (known > 0) {
+            at += known - 1
+            break
+          }
           if (TOKEN_BYTES[bytes[at]!] !== 1) return BROKEN
+          marks[marked++] = this.#fields.length >> 1
           marks[marked++] = at + shift
+          this.#fields.push('', '')
           state = NAME
           break
         case NAME:
@@ -220,7 +248,19 @@ export class ResponseHead {
     this.#marked = marked
     return MORE
   }
+
+  /** Takes the next line if it is known. Answers how many bytes that were. */
+  #takeKnown(bytes: Buffer, at: number, to: number): number {
+    if (!this.#hasKnown) return 0
+    const place = this.#fields.length >> 1
+    const length = this.#known.match(place, bytes, at, to)
+    if (length > 0) this.#fields.push(this.#known.name(place), this.#known.value(place))
+    return length
+  }
 }
+
+/** CR and LF behind a value. */
+const LINE_END_BYTES = 2
 
 /** Where a value ends without the white space behind it. */
 function trimmedEnd(text: string, from: number, to: number): number {

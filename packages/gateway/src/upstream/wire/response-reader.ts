@@ -1,6 +1,7 @@
 import { FAILURES, MAX_INFORMATIONAL } from '../failure.js'
 import type { Failure } from '../transport.js'
 import { ChunkedBody } from './chunked-body.js'
+import type { KnownLines } from './known-lines.js'
 import { ResponseFraming } from './response-framing.js'
 import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
 import type { WireAttempt } from './wire-attempt.js'
@@ -36,9 +37,9 @@ export class ResponseReader {
   /** Bytes of the body that are still to come. */
   #left = 0
 
-  constructor(events: ResponseEvents, maxHeaderBytes: number) {
+  constructor(events: ResponseEvents, maxHeaderBytes: number, known: KnownLines) {
     this.#events = events
-    this.#head = new ResponseHead(maxHeaderBytes)
+    this.#head = new ResponseHead(maxHeaderBytes, known)
   }
 
   get hasHead(): boolean {

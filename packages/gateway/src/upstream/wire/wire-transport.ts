@@ -3,11 +3,12 @@ import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } fro
 import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.js'
 import { depart } from './departures.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
+import { KnownLines } from './known-lines.js'
 import { formatRequestHead } from './request-head.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 
-export interface WireTransportOptions extends ConnectionOptions {
+export interface WireTransportOptions extends Omit<ConnectionOptions, 'known'> {
   readonly connections: number
   readonly keepAliveMs: number
 }
@@ -20,7 +21,7 @@ export interface WireTransportOptions extends ConnectionOptions {
  *               └─► line (first in, first out) ─► the next connection that becomes free
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
-  readonly #options: WireTransportOptions
+  readonly #options: WireTransportOptions & ConnectionOptions
   readonly #clock: KeepAliveClock
   readonly #open = new Set<Connection>()
   /** Free ones; the last is the one that was used last, so that those not needed get old. */
@@ -30,7 +31,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   #onEmpty: (() => void) | null = null
 
   constructor(options: WireTransportOptions) {
-    this.#options = options
+    this.#options = { ...options, known: new KnownLines() }
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }
 

@@ -1,0 +1,62 @@
+/**
+ * Turns a field into what stands for it in a head; null: it may not stand there, as with any character that is not one
+ * byte.
+ */
+export type FormLine = (name: string, value: string) => string | null
+
+const SLOTS = 128
+/** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
+const MAX_VALUE_LENGTH = 200
+/** After so many different values in a row a field counts as one that is different in every message ... */
+const PATIENCE = 8
+/** ... of which only every so-manieth is kept, in case that changes. A power of two. */
+const SELDOM = 32
+
+/**
+ * Remembers the lines of message heads. Most fields of a message are those of the message before, name and value, so
+ * that their lines need not be judged and put together again: a comparison of equal texts costs a tenth of that.
+ *
+ * One place for each name, found by a hash; names that meet in one place cost speed, never the right line, because name
+ * and value are compared whole.
+ */
+export class FieldLines {
+  readonly #form: FormLine
+  readonly #names: string[] = new Array<string>(SLOTS).fill('')
+  readonly #values: string[] = new Array<string>(SLOTS).fill('')
+  readonly #lines: string[] = new Array<string>(SLOTS).fill('')
+  readonly #misses = new Uint8Array(SLOTS)
+
+  constructor(form: FormLine) {
+    this.#form = form
+  }
+
+  /** What `form` makes of the field. */
+  line(name: string, value: string): string | null {
+    const slot = slotOf(name)
+    if (this.#values[slot] === value && this.#names[slot] === name && name !== '') {
+      this.#misses[slot] = 0
+      return this.#lines[slot]!
+    }
+    const line = this.#form(name, value)
+    if (line !== null) this.#keep(slot, name, value, line)
+    return line
+  }
+
+  #keep(slot: number, name: string, value: string, line: string): void {
+    const misses = ++this.#misses[slot]!
+    if ((misses > PATIENCE && misses % SELDOM !== 0) || value.length > MAX_VALUE_LENGTH) return
+    this.#names[slot] = flat(name)
+    this.#values[slot] = flat(value)
+    this.#lines[slot] = flat(line)
+  }
+}
+
+function slotOf(name: string): number {
+  const { length } = name
+  return (length * 59 + name.charCodeAt(length - 1) * 5 + name.charCodeAt(length >> 1)) & (SLOTS - 1)
+}
+
+/** The same text in one piece: what was put together from parts is gone through part by part whenever it is copied. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}

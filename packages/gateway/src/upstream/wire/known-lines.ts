@@ -1,0 +1,60 @@
+import type { Latin1Buffer } from './response-head.js'
+
+/** Fields of a head beyond these, and longer ones, are read anew each time, which bounds the memory. */
+const PLACES = 32
+const MAX_BYTES = 256
+/** After so many different lines in a row a place counts as one that is different in every head ... */
+const PATIENCE = 8
+/** ... of which only every so-manieth is learned, in case that changes. A power of two. */
+const SELDOM = 32
+
+/**
+ * The field lines of the heads that came before, by their place in the head: a target's responses are much alike. Bytes
+ * that are those of a known line need not be judged again, and its name and value are the texts that were made then.
+ */
+export class KnownLines {
+  readonly #bytes: (Uint8Array | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
+  readonly #names: string[] = new Array<string>(PLACES).fill('')
+  readonly #values: string[] = new Array<string>(PLACES).fill('')
+  readonly #misses = new Uint8Array(PLACES)
+
+  /** How many bytes the line known for a place has, when they are the next ones; else 0. */
+  match(place: number, bytes: Uint8Array, from: number, to: number): number {
+    const line = place < PLACES ? this.#bytes[place] : undefined
+    if (line === undefined || to - from < line.length) return 0
+    for (let i = 0; i < line.length; i++) {
+      if (bytes[from + i] !== line[i]) return 0
+    }
+    this.#misses[place] = 0
+    return line.length
+  }
+
+  name(place: number): string {
+    return this.#names[place]!
+  }
+
+  value(place: number): string {
+    return this.#values[place]!
+  }
+
+  /** @param line the whole line with its end, which is valid. */
+  learn(place: number, line: string, name: string, value: string): void {
+    if (place >= PLACES || line.length > MAX_BYTES) return
+    const misses = ++this.#misses[place]!
+    if (misses > PATIENCE && misses % SELDOM !== 0) return
+    this.#bytes[place] = Buffer.from(line, 'latin1')
+    this.#names[place] = internalized(name)
+    this.#values[place] = ownText(value)
+  }
+}
+
+/** The text as V8 keeps names of properties: comparing it with a literal compares two addresses. */
+function internalized(name: string): string {
+  return Object.keys({ [name]: true })[0]!
+}
+
+/** A part of a text keeps the whole of it in memory. */
+function ownText(part: string): string {
+  const bytes = Buffer.from(part, 'latin1') as Latin1Buffer
+  return bytes.latin1Slice(0, bytes.length)
+}
