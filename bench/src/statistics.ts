@@ -9,6 +9,11 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
+/** NaN without values. */
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
 /** A value and the range that holds the true one in 95 of 100 measurements. */
 export interface Estimate {
   readonly value: number
@@ -32,6 +37,5 @@ export function trimmedMean(values: readonly number[]): Estimate {
 
 function meanOfMiddle(values: readonly number[]): number {
   const cut = Math.floor(values.length * TRIM)
-  const middle = values.toSorted((a, b) => a - b).slice(cut, values.length - cut)
-  return middle.reduce((sum, value) => sum + value, 0) / middle.length
+  return mean(values.toSorted((a, b) => a - b).slice(cut, values.length - cut))
 }

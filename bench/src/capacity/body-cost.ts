@@ -1,5 +1,5 @@
+import { formatSize } from '@sluice/core'
 import type { Point } from '../model/summary.js'
-import { bytesText } from '../report/figures.js'
 import type { Evidence, WholeWish } from './evidence.js'
 
 /** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
@@ -17,13 +17,13 @@ export function costOfBody(logged: readonly Point[], plain: readonly Point[], wi
   if (exact !== undefined) return found(exact.cpuMicrosPerRequest.mean, [exact], answerNotes(wish))
   const above = sizes.findIndex(({ bodyBytes }) => bodyBytes > wanted)
   if (above === 0) {
-    const note = `a body of ${bytesText(wanted)} is taken to cost as much as one of ${bytesText(sizes[0]!.bodyBytes)}`
+    const note = `a body of ${formatSize(wanted)} is taken to cost as much as one of ${formatSize(sizes[0]!.bodyBytes)}`
     return found(sizes[0]!.cpuMicrosPerRequest.mean, [sizes[0]!], [note])
   }
   if (above > 0) return along(sizes[above - 1]!, sizes[above]!, wanted, 'interpolated')
   if (sizes.length < 2)
     return nothing(
-      `a ${wish.method} of ${bytesText(wanted)}, or two smaller sizes; measured is ${bytesText(sizes[0]!.bodyBytes)} only`,
+      `a ${wish.method} of ${formatSize(wanted)}, or two smaller sizes; measured is ${formatSize(sizes[0]!.bodyBytes)} only`,
     )
   return along(sizes.at(-2)!, sizes.at(-1)!, wanted, 'EXTRAPOLATED')
 }
@@ -31,7 +31,7 @@ export function costOfBody(logged: readonly Point[], plain: readonly Point[], wi
 function along(small: Point, large: Point, bytes: number, how: string): Evidence {
   const [from, to] = [small.cpuMicrosPerRequest.mean, large.cpuMicrosPerRequest.mean]
   const slope = Math.max(0, (to - from) / (large.bodyBytes - small.bodyBytes))
-  const note = `the cost of ${bytesText(bytes)} is ${how} from ${bytesText(small.bodyBytes)} and ${bytesText(large.bodyBytes)}`
+  const note = `the cost of ${formatSize(bytes)} is ${how} from ${formatSize(small.bodyBytes)} and ${formatSize(large.bodyBytes)}`
   return found(from + slope * (bytes - small.bodyBytes), [small, large], [note])
 }
 
@@ -61,7 +61,7 @@ function missingPoint(plain: readonly Point[], { method, log }: WholeWish): stri
 
 function answerNotes({ method, bodyBytes }: WholeWish): string[] {
   if (method !== 'GET' || bodyBytes === 0) return []
-  return [`a GET has no body: that answers have ${bytesText(bodyBytes)} is not in this figure`]
+  return [`a GET has no body: that answers have ${formatSize(bodyBytes)} is not in this figure`]
 }
 
 function found(micros: number, usedPoints: readonly Point[], notes: readonly string[]): Evidence {

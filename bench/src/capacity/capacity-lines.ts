@@ -1,4 +1,5 @@
-import { bytesText, countText, significant } from '../report/figures.js'
+import { formatSize } from '@sluice/core'
+import { countText, significant } from '../report/figures.js'
 import type { CapacityAnswer, CapacitySize } from './capacity.js'
 
 /** An answer for a terminal: the size, the guide from load to tier, and what it rests on. */
@@ -6,7 +7,7 @@ export function capacityLines(answer: Omit<CapacityAnswer, 'lines'>): string[] {
   const { wish, size, missing, usedPoints, notes } = answer
   if (size === null)
     return ['no answer: this has to be measured first', ...missing.map((what) => `  ${what}`)]
-  const body = wish.bodyBytes === 0 ? '' : ` of ${bytesText(wish.bodyBytes)}`
+  const body = wish.bodyBytes === 0 ? '' : ` of ${formatSize(wish.bodyBytes)}`
   const log = wish.log === 'none' ? 'traffic log off' : 'traffic log in Elasticsearch'
   const pods = size.replicas === 1 ? size.tier : `${size.tier} × ${size.replicas}`
   return [
@@ -26,7 +27,7 @@ function guideLines({ guide }: CapacitySize): string[] {
     const limit = countText(upToPerSecond)
     const range = i === 0 ? `< ${limit}` : `${countText(guide[i - 1]!.upToPerSecond)} to ${limit}`
     const how = isMeasured ? '' : ', extrapolated'
-    return `${range} a second: ${tier} (${cores} ${cores === 1 ? 'core' : 'cores'}, ${bytesText(memoryBytes)}${how})`
+    return `${range} a second: ${tier} (${cores} ${cores === 1 ? 'core' : 'cores'}, ${formatSize(memoryBytes)}${how})`
   })
   const largest = guide.at(-1)!
   return [...rows, `> ${countText(largest.upToPerSecond)} a second: ${largest.tier} × N`]

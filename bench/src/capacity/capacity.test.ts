@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { spreadOf } from '../measure/spread.js'
 import type { Point } from '../model/summary.js'
 import { samplePolicyRun, sampleRun } from '../testing/sample-run.js'
-import { samplePoint, sampleSpread, sampleSummary } from '../testing/sample-summary.js'
+import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
 import { capacityFor } from './capacity.js'
 import type { CapacityWish } from './evidence.js'
 
@@ -11,8 +12,8 @@ const WISH: CapacityWish = { perSecond: 5000, bodyBytes: 0, policies: [], method
 /** A point that spends all of one core on requests of this cost. */
 function costing(micros: number, changes: Partial<Point> = {}): Point {
   return samplePoint({
-    perSecond: sampleSpread([1_000_000 / micros]),
-    cpuMicrosPerRequest: sampleSpread([micros]),
+    perSecond: spreadOf([1_000_000 / micros]),
+    cpuMicrosPerRequest: spreadOf([micros]),
     ...changes,
   })
 }

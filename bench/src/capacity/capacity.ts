@@ -1,6 +1,7 @@
+import { formatSize } from '@sluice/core'
 import type { Tier } from '../model/scenario.js'
 import type { Point, Summary } from '../model/summary.js'
-import { bytesText, countText, isValid, significant } from '../report/figures.js'
+import { countText, isValid, significant } from '../report/figures.js'
 import { OURS } from '../report/rivals.js'
 import { isPlainProxy } from '../report/scenario-relation.js'
 import { costOfBody } from './body-cost.js'
@@ -101,6 +102,6 @@ function scopeNotes({ host }: Summary, { log }: WholeWish): string[] {
 }
 
 function nameOf({ suite, title, connections, workers, bodyBytes }: Point): string {
-  const body = bodyBytes === 0 ? '' : `, body ${bytesText(bodyBytes)}`
+  const body = bodyBytes === 0 ? '' : `, body ${formatSize(bodyBytes)}`
   return `${suite}: ${title}, ${countText(connections)} connections, ${workers} ${workers === 1 ? 'worker' : 'workers'}${body}`
 }

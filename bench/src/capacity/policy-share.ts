@@ -1,5 +1,5 @@
+import { formatSize } from '@sluice/core'
 import type { Point } from '../model/summary.js'
-import { bytesText } from '../report/figures.js'
 import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
 import type { CostShare, Evidence, WholeWish } from './evidence.js'
 
@@ -30,8 +30,8 @@ function nearest(policy: string, costs: readonly PolicyCost[], wish: WholeWish):
 
 function bodyNote(policy: string, cost: PolicyCost, { bodyBytes }: WholeWish): string[] {
   if (bodyBytes <= bytesOf(cost) * 1.05) return []
-  const size = bytesOf(cost) === 0 ? 'without a body' : `with ${bytesText(bytesOf(cost))}`
-  return [`${policy} was measured ${size}: with ${bytesText(bodyBytes)} it costs more if it reads the body`]
+  const size = bytesOf(cost) === 0 ? 'without a body' : `with ${formatSize(bytesOf(cost))}`
+  return [`${policy} was measured ${size}: with ${formatSize(bodyBytes)} it costs more if it reads the body`]
 }
 
 function bytesOf({ withPolicy }: PolicyCost): number {

@@ -1,21 +1,14 @@
-import { quantile } from '../statistics.js'
-
-/** A change as a share, and the range that holds it in 95 of 100 comparisons. */
-export interface Change {
-  readonly value: number
-  readonly low: number
-  readonly high: number
-}
+import { type Estimate, mean, quantile } from '../statistics.js'
 
 const RESAMPLES = 4000
 /** Any seed does; a fixed one gives the same verdict for the same two runs. */
 const SEED = 0x5_1ce
 
 /**
- * How far the mean moved between two sets of repetitions. The range comes from sets drawn from them with replacement
+ * How far the mean moved between two sets of repetitions, as a share. The range comes from sets drawn from them with replacement
  * (Efron 1979). Null: a side has fewer than two repetitions, which say nothing about their spread.
  */
-export function changeOfMeans(before: readonly number[], after: readonly number[]): Change | null {
+export function changeOfMeans(before: readonly number[], after: readonly number[]): Estimate | null {
   if (before.length < 2 || after.length < 2) return null
   const random = randomNumbers(SEED)
   const changes = Array.from(
@@ -27,10 +20,6 @@ export function changeOfMeans(before: readonly number[], after: readonly number[
     low: quantile(changes, 0.025),
     high: quantile(changes, 0.975),
   }
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 function meanOfDrawn(values: readonly number[], random: () => number): number {

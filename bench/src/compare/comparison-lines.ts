@@ -1,4 +1,5 @@
-import { bytesText, changeText, countText, microsText } from '../report/figures.js'
+import { formatSize } from '@sluice/core'
+import { changeText, countText, microsText } from '../report/figures.js'
 import type { ComparedPoint, Comparison, MetricChange } from './comparison.js'
 
 /** A comparison for a terminal or the log of a CI run. */
@@ -29,5 +30,5 @@ function changeLine({ metric, before, after, change, range }: MetricChange): str
 
 function figureText(metric: MetricChange['metric'], value: number): string {
   if (metric === 'rps') return countText(value)
-  return metric === 'rss' ? bytesText(value) : microsText(value)
+  return metric === 'rss' ? formatSize(value) : microsText(value)
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { spreadOf } from '../measure/spread.js'
 import type { Point } from '../model/summary.js'
-import { samplePoint, sampleSpectrum, sampleSpread, sampleSummary } from '../testing/sample-summary.js'
+import { samplePoint, sampleSpectrum, sampleSummary } from '../testing/sample-summary.js'
 import { changeOfMeans } from './bootstrap.js'
 import { type Comparison, compareSummaries } from './comparison.js'
 import { parseLimits } from './limit.js'
 
 function rpsPoint(values: readonly number[]): Point {
-  return samplePoint({ perSecond: sampleSpread(values) })
+  return samplePoint({ perSecond: spreadOf(values) })
 }
 
 function compared(before: readonly Point[], after: readonly Point[], limits = 'rps<-5%'): Comparison {

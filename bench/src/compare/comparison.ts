@@ -1,6 +1,7 @@
 import type { Point, Summary } from '../model/summary.js'
 import { countText, isValid, kindText } from '../report/figures.js'
-import { type Change, changeOfMeans } from './bootstrap.js'
+import type { Estimate } from '../statistics.js'
+import { changeOfMeans } from './bootstrap.js'
 import { comparisonLines } from './comparison-lines.js'
 import type { Limit, Metric } from './limit.js'
 import { METRICS } from './limit.js'
@@ -42,7 +43,7 @@ export interface MetricChange {
   /** As a share of `before`. */
   readonly change: number
   /** Null: the repetitions do not say how much of it is noise. */
-  readonly range: Change | null
+  readonly range: Estimate | null
 }
 
 export interface Verdict {

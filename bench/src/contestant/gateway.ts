@@ -25,25 +25,43 @@ export interface RunningGateway extends RunningServer {
 export interface LogTarget {
   readonly url: string
   readonly dataStream: string
+  /** Of this gateway alone. */
+  readonly spoolDir: string
 }
 
-/** Starts the gateway of a scenario; `log` is null for none. */
-export async function startGateway(
-  seat: Seat,
-  scenario: Scenario,
-  originUrl: string,
-  log: LogTarget | null,
-): Promise<RunningGateway> {
+/** What a gateway is to serve: the parts of its document that differ. YAML-compatible values. */
+export interface GatewayWish {
+  readonly workers: number
+  readonly upstreams: Readonly<Record<string, object>>
+  readonly routes: readonly object[]
+  readonly log: { readonly sink: 'none' | 'file' | 'elasticsearch' } & Readonly<Record<string, unknown>>
+}
+
+/** What a scenario wants of its gateway; `log` is null for none. */
+export function scenarioWish(scenario: Scenario, originUrl: string, log: LogTarget | null): GatewayWish {
+  return {
+    workers: scenario.workers,
+    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS } },
+    routes: scenario.routes,
+    log: log === null ? { sink: 'none' } : elasticsearchLog(log),
+  }
+}
+
+/** The log section of a gateway whose traffic log goes to a target. */
+export function elasticsearchLog({ url, dataStream, spoolDir }: LogTarget): GatewayWish['log'] {
+  const elasticsearch = { nodes: [url], dataStream, replicas: 0, spool: { dir: spoolDir } }
+  return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
+}
+
+/** Starts a gateway that serves what is wished. */
+export async function startGateway(seat: Seat, wish: GatewayWish): Promise<RunningGateway> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const config = join(seat.dir, `gateway-${port}.yaml`)
   const document = {
     version: 1,
     listeners: [{ address: `127.0.0.1:${port}`, limits: { connections: CONNECTIONS } }],
     admin: { address: `127.0.0.1:${adminPort}` },
-    workers: scenario.workers,
-    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS } },
-    routes: scenario.routes,
-    log: logSection(log, seat.dir),
+    ...wish,
     drain: { delay: '0s', timeout: '2s' },
   }
   // JSON is YAML, and needs no care with quotes.
@@ -58,7 +76,7 @@ export async function startGateway(
     command: [process.execPath, GW, 'start', '-c', config, '--data-dir', data],
     isReady: () => isReady(admin),
   })
-  return { ...server, admin, hasLog: log !== null, settled: () => settled(admin) }
+  return { ...server, admin, hasLog: wish.log.sink !== 'none', settled: () => settled(admin) }
 }
 
 /** The version of the gateway in this repository. */
@@ -70,14 +88,6 @@ export function gatewayVersion(): string {
 /** What has become of the records of a gateway's traffic log. */
 export async function logIdentity(admin: string): Promise<LogIdentity> {
   return (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
-}
-
-function logSection(log: LogTarget | null, dir: string): object {
-  if (log === null) return { sink: 'none' }
-  const { url, dataStream } = log
-  const spool = { dir: join(dir, `spool-${dataStream}`) }
-  const elasticsearch = { nodes: [url], dataStream, replicas: 0, spool }
-  return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
 }
 
 async function isReady(admin: string): Promise<boolean> {

@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
-import { type RunningGateway, startGateway } from '../contestant/gateway.js'
+import { type LogTarget, type RunningGateway, scenarioWish, startGateway } from '../contestant/gateway.js'
 import { startOrigin } from '../contestant/origin.js'
 import { startPeer } from '../contestant/peers.js'
 import type { RunningServer, Seat } from '../contestant/running-server.js'
@@ -46,7 +47,7 @@ export async function openStage(order: StageOrder): Promise<Stage> {
     started.push(origin)
     const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
     const log = logTarget(order)
-    const gateway = await startGateway(seat, scenario, origin.url, log)
+    const gateway = await startGateway(seat, scenarioWish(scenario, origin.url, log))
     started.push(gateway)
     const contestants: Contestant[] = [{ name: 'sluice', server: gateway, gateway }]
     for (const name of peersOf(order)) {
@@ -66,20 +67,16 @@ export function peersOf({ scenario, peers }: Pick<StageOrder, 'scenario' | 'peer
   return scenario.peers === 'plain-proxy' && scenario.log === 'none' ? peers : []
 }
 
-interface DataStream {
-  readonly url: string
-  readonly dataStream: string
-}
-
-function logTarget({ scenario, searchEngine }: StageOrder): DataStream | null {
+function logTarget({ dir, scenario, searchEngine }: StageOrder): LogTarget | null {
   if (searchEngine === null) return null
-  return { url: searchEngine.url, dataStream: `logs-gateway-${scenario.id}` }
+  const dataStream = `logs-gateway-${scenario.id}`
+  return { url: searchEngine.url, dataStream, spoolDir: join(dir, `spool-${dataStream}`) }
 }
 
 function auditOf(
   { searchEngine }: StageOrder,
   gateway: RunningGateway,
-  log: DataStream | null,
+  log: LogTarget | null,
 ): LogAudit | null {
   if (searchEngine === null || log === null) return null
   return new LogAudit(gateway, searchEngine, log.dataStream)

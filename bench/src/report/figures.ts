@@ -1,3 +1,4 @@
+import { formatSize } from '@sluice/core'
 import type { ErrorClass, Spectrum } from '../model/engine.js'
 import type { Point } from '../model/summary.js'
 
@@ -14,18 +15,6 @@ export function microsText(micros: number | null): string {
   if (micros === null || !Number.isFinite(micros)) return '–'
   if (micros < 1000) return `${significant(micros)} µs`
   return micros < 1_000_000 ? `${significant(micros / 1000)} ms` : `${significant(micros / 1_000_000)} s`
-}
-
-/** `64 MB`, powers of 1024. */
-export function bytesText(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 0
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit++
-  }
-  return `${significant(value)} ${units[unit]}`
 }
 
 /** `93 %` of a share from 0 to 1. */
@@ -89,5 +78,5 @@ export function kindText(point: Point): string {
 
 /** `GET`, or `POST 5 KB`. */
 export function requestText(point: Point): string {
-  return point.bodyBytes === 0 ? point.method : `${point.method} ${bytesText(point.bodyBytes)}`
+  return point.bodyBytes === 0 ? point.method : `${point.method} ${formatSize(point.bodyBytes)}`
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { samplePoint, sampleSpread } from '../testing/sample-summary.js'
+import { spreadOf } from '../measure/spread.js'
+import { samplePoint } from '../testing/sample-summary.js'
 import { pointTable } from './point-table.js'
 
 test('the table has a row of headings and one for each point', () => {
   const held = samplePoint({
     kind: 'fixed-rate',
     targetPerSecond: 9000,
-    perSecond: sampleSpread([9000, 9000]),
+    perSecond: spreadOf([9000, 9000]),
   })
   const [head, saturated, fixed] = pointTable([samplePoint(), held])
   assert.equal(saturated!.length, head!.length)

@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { spreadOf } from '../measure/spread.js'
 import type { Summary } from '../model/summary.js'
 import { elementsOf, markupTree, textOf } from '../testing/markup-tree.js'
 import { sampleRun } from '../testing/sample-run.js'
-import { samplePoint, sampleSpread, sampleSummary } from '../testing/sample-summary.js'
+import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
 import { readSummary } from './read-summary.js'
 import { writeResults } from './write-results.js'
 
@@ -55,7 +56,7 @@ test('commas, quotes and line ends survive in points.csv', (t) => {
 })
 
 test('points.csv has the exact figures, also of points that are no result', (t) => {
-  const point = samplePoint({ perSecond: sampleSpread([1234.5]), invalid: ['busy', 'errors'] })
+  const point = samplePoint({ perSecond: spreadOf([1234.5]), invalid: ['busy', 'errors'] })
   const [head, row] = csvRows(written(t, sampleSummary([point]), 'points.csv'))
   const cell = (name: string): string | undefined => row![head!.indexOf(name)]
   assert.equal(cell('rps'), '1234.5')
@@ -107,7 +108,7 @@ test('report.md keeps its tables whole whatever the titles hold', (t) => {
 })
 
 test('a figure of nothing is written and read again', (t) => {
-  const nothing = sampleSpread([Number.NaN])
+  const nothing = spreadOf([Number.NaN])
   const point = samplePoint({ cpuMicrosPerRequest: nothing, busyShare: Number.NaN, invalid: ['no request'] })
   const dir = folder(t)
   const summary = sampleSummary([point])

@@ -1,6 +1,7 @@
+import { spreadOf } from '../measure/spread.js'
 import type { Tier } from '../model/scenario.js'
 import type { Point, Summary } from '../model/summary.js'
-import { samplePoint, sampleSpectrum, sampleSpread, sampleSummary } from './sample-summary.js'
+import { samplePoint, sampleSpectrum, sampleSummary } from './sample-summary.js'
 
 const TIERS: readonly {
   readonly tier: Tier
@@ -66,8 +67,8 @@ function saturated({ tier, workers, connections, contestant, micros, request, lo
     log,
     method: request.method,
     bodyBytes: request.bodyBytes,
-    perSecond: sampleSpread([0.985, 1.01, 1.005].map((factor) => rate * factor)),
-    cpuMicrosPerRequest: sampleSpread([1.01, 0.985, 1.005].map((factor) => cost * factor)),
+    perSecond: spreadOf([0.985, 1.01, 1.005].map((factor) => rate * factor)),
+    cpuMicrosPerRequest: spreadOf([1.01, 0.985, 1.005].map((factor) => cost * factor)),
     requests: Math.round(rate * 180),
     latency: sampleSpectrum((connections / rate) * 1_000_000),
     diagnostics: contestant === 'sluice' ? samplePoint().diagnostics : [],
@@ -81,7 +82,7 @@ function heldRates(point: Point): Point[] {
       ...point,
       kind: 'fixed-rate',
       targetPerSecond: rate,
-      perSecond: sampleSpread([rate, rate, rate]),
+      perSecond: spreadOf([rate, rate, rate]),
       busyShare: share,
       latency: sampleSpectrum(380 / (1 - share) ** 1.2),
     }

@@ -1,18 +1,6 @@
+import { spreadOf } from '../measure/spread.js'
 import type { Spectrum } from '../model/engine.js'
-import { type Point, type Spread, SUMMARY_VERSION, type Summary } from '../model/summary.js'
-
-/** A figure over repetitions with these values. */
-export function sampleSpread(values: readonly number[]): Spread {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
-  return {
-    mean,
-    stdev: values.length < 2 ? 0 : Math.sqrt(squares / (values.length - 1)),
-    min: Math.min(...values),
-    max: Math.max(...values),
-    values,
-  }
-}
+import { type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 
 const STEPS = [50, 75, 90, 95, 99, 99.9, 99.99] as const
 
@@ -49,8 +37,8 @@ export function samplePoint(changes: Partial<Point> = {}): Point {
     bodyBytes: 0,
     connections: 100,
     targetPerSecond: null,
-    perSecond: sampleSpread([20_000, 20_200, 19_900]),
-    cpuMicrosPerRequest: sampleSpread([46, 45, 47]),
+    perSecond: spreadOf([20_000, 20_200, 19_900]),
+    cpuMicrosPerRequest: spreadOf([46, 45, 47]),
     requests: 1_200_000,
     errors: { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 },
     latency: sampleSpectrum(4500),

@@ -31,6 +31,23 @@ export function parseSize(text: string): number {
   return Math.round(Number(match[1]) * SIZE_BYTES[match[2]!]!)
 }
 
+const SHOWN_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** `3.25 MB` of a number of bytes, for people: at most three digits that say something, units are powers of 1024. */
+export function formatSize(bytes: number): string {
+  if (!Number.isFinite(bytes)) return '–'
+  let value = bytes
+  let unit = 0
+  // What would be rounded up to 1024 is already one of the next unit.
+  while (Math.round(value) >= 1024 && unit < SHOWN_UNITS.length - 1) {
+    value /= 1024
+    unit++
+  }
+  const figure =
+    value < 100 ? String(Number(value.toPrecision(3))) : Math.round(value).toLocaleString('en-US')
+  return `${figure} ${SHOWN_UNITS[unit]}`
+}
+
 /** A rate such as `100/s`: events and the seconds they are counted over. @throws RangeError when the text is not one. */
 export function parseRate(text: string): { readonly count: number; readonly seconds: number } {
   const match = /^(\d+(?:\.\d+)?)\/(s|m|h|d)$/.exec(text)

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from '../../model/engine.js'
+import { mean } from '../../statistics.js'
 
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99]
 
@@ -75,7 +76,7 @@ function spectrumOf(micros: readonly number[]): Spectrum | null {
   return {
     isCorrected: false,
     count: sorted.length,
-    meanMicros: sorted.reduce((sum, value) => sum + value, 0) / sorted.length,
+    meanMicros: mean(sorted),
     stdevMicros: 0,
     maxMicros: sorted.at(-1)!,
     percentiles: PERCENTILES.map((percentile) => ({ percentile, micros: at(percentile) })),

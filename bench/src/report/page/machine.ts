@@ -1,5 +1,6 @@
+import { formatSize } from '@sluice/core'
 import type { Point, Summary, WorkerDiagnostics } from '../../model/summary.js'
-import { bytesText, countText, isValid, kindText, microsText, shareText } from '../figures.js'
+import { countText, isValid, kindText, microsText, shareText } from '../figures.js'
 import { escaped } from '../markup.js'
 import { tableHtml } from './table.js'
 
@@ -23,7 +24,7 @@ export function factRows({ host, command, engine, startedAt, endedAt }: Summary)
       'CPU score',
       `${countText(host.cpuScore)} (thousands of rounds a second of a fixed piece of work on one core)`,
     ],
-    ['Memory', bytesText(host.memoryBytes)],
+    ['Memory', formatSize(host.memoryBytes)],
     ['Kernel', host.kernel],
     ['Node.js', host.node],
     ['Versions', versions.join(', ')],
@@ -64,8 +65,8 @@ function workerRow(point: Point, worker: WorkerDiagnostics): string[] {
     countText(point.connections),
     kindText(point),
     String(worker.worker),
-    bytesText(worker.heapUsedBytes),
-    bytesText(worker.rssBytes),
+    formatSize(worker.heapUsedBytes),
+    formatSize(worker.rssBytes),
     microsText(worker.loopLagP99Micros),
     countText(worker.gcCount),
     microsText(worker.gcMicros),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { spreadOf } from '../../measure/spread.js'
 import type { Summary } from '../../model/summary.js'
 import { elementsOf, type MarkupElement, markupTree, textOf } from '../../testing/markup-tree.js'
 import { samplePolicyRun, sampleRun } from '../../testing/sample-run.js'
-import { samplePoint, sampleSpectrum, sampleSpread, sampleSummary } from '../../testing/sample-summary.js'
+import { samplePoint, sampleSpectrum, sampleSummary } from '../../testing/sample-summary.js'
 import { reportHtml } from './page.js'
 
 const HOSTILE = `<script>alert("1")</script>&amp;'\u0000\ud800]]>`
@@ -130,7 +131,7 @@ test('a point that is no result shows its reasons, no figures, and is in no char
     title: 'W9 odd',
     scenario: 'w9-odd',
     contestant: 'odd-proxy',
-    perSecond: sampleSpread([987_654]),
+    perSecond: spreadOf([987_654]),
     invalid: ['the generator was the bottleneck', '3 % of the answers were no 2xx'],
   })
   const tree = page(sampleSummary([samplePoint(), samplePoint({ connections: 250 }), invalid]))
@@ -143,8 +144,8 @@ test('a point that is no result shows its reasons, no figures, and is in no char
 
 test('contestants stand side by side with our ratio to each', () => {
   const points = [
-    samplePoint({ cpuMicrosPerRequest: sampleSpread([46]) }),
-    samplePoint({ contestant: 'nginx', cpuMicrosPerRequest: sampleSpread([40]) }),
+    samplePoint({ cpuMicrosPerRequest: spreadOf([46]) }),
+    samplePoint({ contestant: 'nginx', cpuMicrosPerRequest: spreadOf([40]) }),
   ]
   const [head, row] = cellsOf(page(sampleSummary(points)), 'CPU time of a request side by side')
   assert.equal(row![head!.indexOf('sluice / nginx')], '1.15')
@@ -175,10 +176,8 @@ test('a contestant has one colour, also where another has no result', () => {
 })
 
 test('published figures are labelled with their hardware and have a ratio at saturation only', () => {
-  const held = samplePoint({ kind: 'fixed-rate', targetPerSecond: 1500, perSecond: sampleSpread([1500]) })
-  const tree = page(
-    sampleSummary([samplePoint({ connections: 500, perSecond: sampleSpread([16_380]) }), held]),
-  )
+  const held = samplePoint({ kind: 'fixed-rate', targetPerSecond: 1500, perSecond: spreadOf([1500]) })
+  const tree = page(sampleSummary([samplePoint({ connections: 500, perSecond: spreadOf([16_380]) }), held]))
   const [head, saturated, fixed] = cellsOf(tree, 'Published figures beside ours')
   assert.equal(saturated![head!.indexOf('ratio')], '10.00 ×')
   assert.equal(fixed![head!.indexOf('ratio')], '–')

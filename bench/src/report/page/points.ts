@@ -1,6 +1,6 @@
+import { formatSize } from '@sluice/core'
 import type { Point } from '../../model/summary.js'
 import {
-  bytesText,
   countText,
   errorText,
   isValid,
@@ -33,7 +33,7 @@ function resultRow(point: Point): string {
     ...latencies.map((micros) =>
       point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
     ),
-    bytesText(rssBytes),
+    formatSize(rssBytes),
     shareText(busyShare),
   ]
   const cells = figures.map((text) => `<td class="n">${escaped(text)}</td>`)

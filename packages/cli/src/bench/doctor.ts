@@ -1,7 +1,7 @@
 import type { HostFacts } from '@sluice/bench'
+import { formatSize } from '@sluice/core'
 import { EXIT } from '../failure.js'
 import { print, printTable, printValue } from '../output/output.js'
-import { bytesText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 import type { BenchTools } from './tools.js'
 
@@ -23,5 +23,5 @@ export function benchDoctor(tools: BenchTools): (flags: OutputOptions) => Promis
 }
 
 function hostLine({ cpuModel, cpus, memoryBytes, kernel, node, cpuScore }: HostFacts): string {
-  return `${cpuModel}, ${cpus} CPUs, ${bytesText(memoryBytes)}, Linux ${kernel}, Node.js ${node}, CPU score ${Math.round(cpuScore)}`
+  return `${cpuModel}, ${cpus} CPUs, ${formatSize(memoryBytes)}, Linux ${kernel}, Node.js ${node}, CPU score ${Math.round(cpuScore)}`
 }

@@ -1,6 +1,7 @@
+import { formatSize } from '@sluice/core'
 import type { Explanation } from '@sluice/gateway'
 import { tableLines } from '../output/table.js'
-import { bytesText, countText, durationText, visibleText } from '../output/text.js'
+import { countText, durationText, visibleText } from '../output/text.js'
 
 type Route = NonNullable<Explanation['route']>
 type Action = Route['action']
@@ -68,10 +69,10 @@ function timeoutsText({ connectMs, headersMs, idleMs, totalMs }: NonNullable<Rou
 
 function limitsText({ bodyBytes, urlBytes, headerBytes, headers, bodyIdleMs }: Route['limits']): string {
   return [
-    `body ${bytesText(bodyBytes)}`,
+    `body ${formatSize(bodyBytes)}`,
     `silence within it ${durationText(bodyIdleMs)}`,
-    `URL ${bytesText(urlBytes)}`,
-    `headers ${bytesText(headerBytes)} in ${countText(headers, 'field')}`,
+    `URL ${formatSize(urlBytes)}`,
+    `headers ${formatSize(headerBytes)} in ${countText(headers, 'field')}`,
   ].join(', ')
 }
 

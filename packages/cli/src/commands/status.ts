@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { formatSize } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
 import { type Format, print, printTable, printValue, say, turnPage } from '../output/output.js'
-import { ageText, bytesText, shortDigest, visibleText } from '../output/text.js'
+import { ageText, shortDigest, visibleText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { untilSignal } from './until-signal.js'
 
@@ -88,7 +89,7 @@ function workerRow(worker: AnswerPart): (string | number)[] {
     worker.number('inFlight'),
     worker.number('connections'),
     worker.number('restarts'),
-    bytesText(worker.number('rssBytes')),
+    formatSize(worker.number('rssBytes')),
     `${worker.number('loopLagMs').toFixed(0)} ms`,
     ageText(worker.number('uptimeMs')),
   ]

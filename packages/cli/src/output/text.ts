@@ -1,15 +1,3 @@
-/** `3.2 MB` of a number of bytes; units are powers of 1024. */
-export function bytesText(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 0
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit++
-  }
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
-}
-
 /** `2h 13m` of a time in milliseconds that has passed: whole seconds, the two largest units. */
 export function ageText(ms: number): string {
   const seconds = Math.floor(ms / 1000)

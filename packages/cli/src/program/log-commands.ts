@@ -11,6 +11,7 @@ export function addLogCommands(program: Command): void {
     .command('logs')
     .description('the calls that the gateway served, from its log files or from Elasticsearch')
   addTail(logs)
+  addDecrypt(logs)
   addSearch(logs)
   addSetup(program)
 }
@@ -24,11 +25,10 @@ function addTail(logs: Command): void {
     .option('--last <n>', 'calls to begin with', wholeNumber(0, MAX_LAST), 10)
     .option('-f, --follow', 'go on with the calls that come', true)
     .option('--no-follow', 'end with the calls that are there')
-  addDecrypt(logs)
   addFilters(tail)
-  withOutput(tail, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js')).tail))
-  withExample(
+  printsCalls(
     tail,
+    'tail',
     'gw logs tail --status 5xx --since 1h',
     'gw logs tail --no-follow --last 1000 --where up.name=orders -o jsonl',
     'gw logs tail -c gateway.yaml --route orders',
@@ -60,9 +60,9 @@ function addSearch(logs: Command): void {
     .option('--all', 'all of them')
   addFilters(search)
   search.option('--until <time>', 'as --since; calls that began then or later are left out')
-  withOutput(search, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js')).search))
-  withExample(
+  printsCalls(
     search,
+    'search',
     'gw logs search -c gateway.yaml --since 1h --status 5xx --route orders',
     "gw logs search --elasticsearch https://es.example.com:9200 --since 1d --until 12h --where 't.total>500' --all -o jsonl",
   )
@@ -106,6 +106,12 @@ function addCluster(command: Command): void {
     .option('--es-password-file <file>', 'file that holds the password, else GW_ES_PASSWORD')
     .option('--es-api-key-file <file>', 'file that holds an API key, else GW_ES_API_KEY')
     .option('--es-ca-file <file>', "authorities to trust instead of the system's, PEM")
+}
+
+/** The same for every command that prints the calls it has picked. */
+function printsCalls(command: Command, name: 'tail' | 'search', ...examples: readonly string[]): void {
+  withOutput(command, 'table', 'jsonl').action(runs(async () => (await import('../commands/logs.js'))[name]))
+  withExample(command, ...examples)
 }
 
 /** The same for every command that picks calls. */

@@ -66,10 +66,18 @@ function recordsIn(spool: Spool): number {
   return records
 }
 
+/** No process has this id. */
+const GONE = 2 ** 22 + 1
+
+/** Makes the lock of an owner say something else. */
+function relock(root: string, owner: string, changes: object): void {
+  const path = lockPath(root, owner)
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...changes }))
+}
+
 /** Makes an owner look as if its process had ended long ago. */
 function kill(root: string, owner: string): void {
-  const path = lockPath(root, owner)
-  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), pid: 2 ** 22 + 1 }))
+  relock(root, owner, { pid: GONE })
 }
 
 test('what was taken in is on disk before it is shipped, and gone when it has been', () => {
@@ -133,19 +141,23 @@ test('an heir that is killed is inherited in its turn, and ids stay those of the
   assert.equal(third.spool.take()?.place.prefix, first.options.owner)
 })
 
-test('an owner of another machine is taken for dead only after a long silence', () => {
-  const root = scratchDir()
-  const far = open(root)
-  put(far.spool, 1)
-  const path = lockPath(root, far.options.owner)
-  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), host: 'another' }))
-  const { spool, ledger } = open(root)
-  spool.look(Date.now())
-  assert.equal(ledger.account.received, 0)
-  utimesSync(path, 0, 0)
-  spool.look(Date.now())
-  assert.equal(ledger.account.received, 1)
-})
+for (const { who, lock } of [
+  { who: 'of another machine', lock: { host: 'another' } },
+  { who: 'whose processes cannot be seen from here', lock: { pid: GONE, namespace: 'pid:[1]' } },
+]) {
+  test(`an owner ${who} is taken for dead only after a long silence`, () => {
+    const root = scratchDir()
+    const far = open(root)
+    put(far.spool, 1)
+    relock(root, far.options.owner, lock)
+    const { spool, ledger } = open(root)
+    spool.look(Date.now())
+    assert.equal(ledger.account.received, 0)
+    utimesSync(lockPath(root, far.options.owner), 0, 0)
+    spool.look(Date.now())
+    assert.equal(ledger.account.received, 1)
+  })
+}
 
 test('a torn end is cut off and counted', () => {
   const root = scratchDir()
@@ -246,21 +258,6 @@ test('an owner that other owners have left too little room drops down to its sha
     assert.ok(spool.diskBytes >= least && spool.diskBytes <= 110_000, `${spool.diskBytes} bytes, ${whenFull}`)
     recordsIn(spool)
   }
-})
-
-test('an owner whose processes cannot be seen from here is taken for dead only after a long silence', () => {
-  const root = scratchDir()
-  const far = open(root)
-  put(far.spool, 1)
-  const path = lockPath(root, far.options.owner)
-  const owner = { ...JSON.parse(readFileSync(path, 'utf8')), pid: 2 ** 22 + 1, namespace: 'pid:[1]' }
-  writeFileSync(path, JSON.stringify(owner))
-  const { spool, ledger } = open(root)
-  spool.look(Date.now())
-  assert.equal(ledger.account.received, 0)
-  utimesSync(path, 0, 0)
-  spool.look(Date.now())
-  assert.equal(ledger.account.received, 1)
 })
 
 test('an owner whose lock somebody has removed makes it anew, so that its directory stays its own', () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Exchange, type LogSink } from '@sluice/core'
 import {
@@ -10,8 +8,9 @@ import {
   recordEnv,
   type TargetOptions,
 } from '@sluice/logger'
-import { startElasticsearch } from '@sluice/logger/testing/elasticsearch'
-import { quantile } from './statistics.js'
+import { quantile } from '../statistics.js'
+import { optionsOf } from './options.js'
+import { onTestBed, type TestBed } from './test-bed.js'
 
 /**
  * What a record of the traffic log costs at `fields: standard`: on the thread of the requests, and all in all, with the
@@ -22,33 +21,28 @@ const BURST = 50
 const PAUSE_MS = 5
 const WARM_UP = 20_000
 
-await main()
+const { records } = optionsOf({ records: 200_000 })
 
-async function main(): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-log-record-'))
-  const records = number('--records', 200_000)
-  const node = await startElasticsearch({ dir: join(dir, 'elasticsearch'), jvmOptions: [] })
+await onTestBed(study)
+
+async function study(bed: TestBed): Promise<void> {
+  const node = await bed.elasticsearch()
   const common = {
     fields: 'standard',
     worker: 1,
     version: '0.1.0',
     configDigest: () => 'ab'.repeat(32),
   } as const
-  const file = { dir: join(dir, 'traffic'), maxBytes: 1024 ** 3, segmentBytes: 64 * 1024 ** 2 }
-  const spool = { dir: join(dir, 'spool'), maxBytes: 1024 ** 3, whenFull: 'drop-oldest' } as const
+  const file = { dir: join(bed.dir, 'traffic'), maxBytes: 1024 ** 3, segmentBytes: 64 * 1024 ** 2 }
+  const spool = { dir: join(bed.dir, 'spool'), maxBytes: 1024 ** 3, whenFull: 'drop-oldest' } as const
   const access = { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
   const stream = { dataStream: 'logs-gateway-bench', retentionDays: null, replicas: 0, manage: true }
   const target: TargetOptions = { kind: 'elasticsearch', ...access, ...stream }
-  try {
-    const env = recordEnv({ ...common, node: 'pod-1' })
-    console.log(`a record has ${encodeRecord(finishedExchange(), env).length} bytes`)
-    const without = await cost(noneSink, records)
-    print('file', await cost(openFileSink({ ...common, ...file }), records), without)
-    print('elasticsearch', await cost(openShippingSink({ ...common, spool, target }), records), without)
-  } finally {
-    await node.stop()
-    rmSync(dir, { recursive: true, force: true })
-  }
+  const env = recordEnv({ ...common, node: 'pod-1' })
+  console.log(`a record has ${encodeRecord(finishedExchange(), env).length} bytes`)
+  const without = await cost(noneSink)
+  print('file', await cost(openFileSink({ ...common, ...file })), without)
+  print('elasticsearch', await cost(openShippingSink({ ...common, spool, target })), without)
 }
 
 interface Cost {
@@ -59,7 +53,7 @@ interface Cost {
   readonly dropped: number
 }
 
-async function cost(sink: LogSink, records: number): Promise<Cost> {
+async function cost(sink: LogSink): Promise<Cost> {
   const x = finishedExchange()
   await feed(sink, x, WARM_UP)
   await settled(sink)
@@ -72,9 +66,9 @@ async function cost(sink: LogSink, records: number): Promise<Cost> {
   return { bursts, micros: (user + system) / records, dropped }
 }
 
-async function feed(sink: LogSink, x: Exchange, records: number): Promise<number[]> {
+async function feed(sink: LogSink, x: Exchange, count: number): Promise<number[]> {
   const bursts: number[] = []
-  for (let i = 0; i < records; i += BURST) {
+  for (let i = 0; i < count; i += BURST) {
     const startedMono = performance.now()
     for (let k = 0; k < BURST; k++) sink.record(x)
     bursts.push(1000 * (performance.now() - startedMono))
@@ -120,9 +114,4 @@ function finishedExchange(): Exchange {
     },
     ...{ status: 200, responseHeaders: ['content-type', 'application/json'], responseBytes: 2048 },
   })
-}
-
-function number(name: string, otherwise: number): number {
-  const at = process.argv.indexOf(name)
-  return at < 0 ? otherwise : Number(process.argv[at + 1])
 }

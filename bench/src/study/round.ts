@@ -1,11 +1,13 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Contestant, PROXY_CPU } from './contestant.js'
-import { cpuMicros, processTree, stolenMicros } from './process-cpu.js'
+import { promisify } from 'node:util'
+import type { RunningServer } from '../contestant/running-server.js'
+import { cpuMicros, stolenMicros, treeCpuMicros } from '../measure/process-use.js'
+import { LOAD_CPU, PROXY_CPU } from './test-bed.js'
 
 /** What is asked of every contestant. */
-export interface Scenario {
+export interface RoundScenario {
   readonly name: string
   readonly path: string
   /** Bytes of the request body; 0: GET. */
@@ -29,17 +31,19 @@ export interface Round {
 const CONNECTIONS = 64
 
 /** Loads a contestant with wrk for some seconds. @throws Error when wrk cannot be run. */
-export function runRound(contestant: Contestant, scenario: Scenario, seconds: number, dir: string): Round {
-  const before = treeCpu(contestant.pid)
+export async function runRound(
+  contestant: RunningServer,
+  scenario: RoundScenario,
+  seconds: number,
+  dir: string,
+): Promise<Round> {
+  const before = treeCpuMicros(contestant.pid)
   const supervisorBefore = cpuMicros(contestant.pid)
   const stolenBefore = stolenMicros(PROXY_CPU)
   const startMono = performance.now()
-  const args = ['-c', '1', 'wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script(scenario, dir)]
-  const { status, stdout, stderr } = spawnSync('taskset', [...args, contestant.url + scenario.path], {
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`wrk failed: ${stderr}`)
-  const cpu = treeCpu(contestant.pid) - before
+  const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script(scenario, dir)]
+  const stdout = await wrk(...load, contestant.url + scenario.path)
+  const cpu = treeCpuMicros(contestant.pid) - before
   const supervisor = cpuMicros(contestant.pid) - supervisorBefore
   const elapsedMicros = (performance.now() - startMono) * 1000 - (stolenMicros(PROXY_CPU) - stolenBefore)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0)
@@ -54,11 +58,17 @@ export function runRound(contestant: Contestant, scenario: Scenario, seconds: nu
   }
 }
 
-function treeCpu(root: number): number {
-  return processTree(root).reduce((sum, pid) => sum + cpuMicros(pid), 0)
+/** What wrk prints. Waiting for it leaves this process free to end on a signal. */
+async function wrk(...args: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('taskset', ['-c', LOAD_CPU, 'wrk', ...args])
+    return stdout
+  } catch (error) {
+    throw new Error(`wrk failed: ${(error as Error).message}`, { cause: error })
+  }
 }
 
-function script(scenario: Scenario, dir: string): string {
+function script(scenario: RoundScenario, dir: string): string {
   const file = join(dir, `${scenario.name.replace(/\W+/g, '-')}.lua`)
   const post = `wrk.method = "POST"\nwrk.body = string.rep("x", ${scenario.bodyBytes})\n`
   writeFileSync(file, scenario.bodyBytes === 0 ? '' : post)

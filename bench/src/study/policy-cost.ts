@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import type { RunningServer } from '../contestant/running-server.js'
+import { stolenMicros, treeCpuMicros } from '../measure/process-use.js'
+import { type Estimate, median, trimmedMean } from '../statistics.js'
 import { AlternatingLoad } from './alternating-load.js'
-import { type Contestant, LOAD_CPU, PROXY_CPU } from './contestant.js'
-import { cpuMicros, processTree, stolenMicros } from './process-cpu.js'
-import { type Estimate, median, trimmedMean } from './statistics.js'
+import { LOAD_CPU, PROXY_CPU } from './test-bed.js'
 
 /** What a policy adds to the time of a request, over rounds of short slices. */
 export interface PolicyCost {
@@ -47,7 +48,7 @@ const SATURATED_SHARE = 0.95
  * time per request; the clock is exact where a process's CPU time over 20 ms is not.
  */
 export async function comparePolicy(
-  gateway: Contestant,
+  gateway: RunningServer,
   rounds: number,
   paths: readonly [string, string, string],
 ): Promise<PolicyCost> {
@@ -56,19 +57,18 @@ export async function comparePolicy(
   const load = new AlternatingLoad(host)
   await load.open(Number(port), CONNECTIONS, paths[0])
   const found: Found = { micros: paths.map(() => []), requests: 0, wrong: 0 }
-  const pids = processTree(gateway.pid)
   try {
     for (const path of paths) {
       load.ask(path)
       await load.slice(WARM_UP_MS)
     }
-    const cpuBefore = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0)
+    const cpuBefore = treeCpuMicros(gateway.pid)
     const stolenBefore = stolenMicros(PROXY_CPU)
     const startedMono = performance.now()
     for (let i = 0; i < rounds; i++) {
       for (const place of ORDERS[i % ORDERS.length]!) await measure(load, paths, place, found)
     }
-    const cpu = pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) - cpuBefore
+    const cpu = treeCpuMicros(gateway.pid) - cpuBefore
     const elapsedMicros = 1000 * (performance.now() - startedMono)
     return summary(found, cpu / (elapsedMicros - (stolenMicros(PROXY_CPU) - stolenBefore)))
   } finally {

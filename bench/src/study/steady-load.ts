@@ -1,5 +1,6 @@
 import net from 'node:net'
-import { quantile } from './statistics.js'
+import { quantile } from '../statistics.js'
+import { DueTimes } from './due-times.js'
 
 /** What clients saw in one span of time. */
 export interface Span {
@@ -7,6 +8,13 @@ export interface Span {
   readonly failed: number
   readonly p50Ms: number
   readonly p99Ms: number
+}
+
+/** A connection and the request under way on it. */
+interface Connection {
+  readonly socket: net.Socket
+  /** When the request was due; null: none is under way. */
+  dueMono: number | null
 }
 
 const CONNECTIONS = 64
@@ -21,8 +29,8 @@ const MAX_WAITING = 20_000
 export class SteadyLoad {
   readonly #port: number
   readonly #perSecond: number
-  readonly #idle: net.Socket[] = []
-  readonly #waiting: number[] = []
+  readonly #idle = new Set<Connection>()
+  readonly #waiting = new DueTimes(MAX_WAITING)
   #latencies: number[] = []
   #requests = 0
   #failed = 0
@@ -43,8 +51,7 @@ export class SteadyLoad {
       const nowMono = performance.now()
       const target = Math.floor(((nowMono - startMono) * this.#perSecond) / 1000)
       for (; due < target; due++) {
-        if (this.#waiting.length < MAX_WAITING) this.#waiting.push(startMono + (due * 1000) / this.#perSecond)
-        else this.#failed++
+        if (!this.#waiting.add(startMono + (due * 1000) / this.#perSecond)) this.#failed++
       }
       this.#drive()
     }, TICK_MS)
@@ -72,26 +79,28 @@ export class SteadyLoad {
   /** Sends no more; resolves when the last answer has come. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
-    while (this.#waiting.length > 0 || this.#idle.length < CONNECTIONS) {
+    while (this.#waiting.length > 0 || this.#idle.size < CONNECTIONS) {
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
     this.#isOver = true
-    for (const socket of this.#idle) socket.destroy()
+    for (const { socket } of this.#idle) socket.destroy()
   }
 
+  /** The connection that has been idle longest is used first, so that a low rate lets none of them grow too old. */
   #drive(): void {
-    while (this.#waiting.length > 0 && this.#idle.length > 0) {
-      const socket = this.#idle.pop()!
-      this.#dueOf.set(socket, this.#waiting.shift()!)
+    for (const connection of this.#idle) {
+      const dueMono = this.#waiting.take()
+      if (dueMono === null) return
+      this.#idle.delete(connection)
+      connection.dueMono = dueMono
       this.#sent++
-      socket.write('GET / HTTP/1.1\r\nHost: bench\r\n\r\n')
+      connection.socket.write('GET / HTTP/1.1\r\nHost: bench\r\n\r\n')
     }
   }
 
-  readonly #dueOf = new WeakMap<net.Socket, number>()
-
   #connect(): Promise<void> {
     const socket = net.connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
+    const connection: Connection = { socket, dueMono: null }
     let text = ''
     socket.setEncoding('latin1')
     socket.on('data', (chunk: string) => {
@@ -100,29 +109,31 @@ export class SteadyLoad {
       if (head < 0) return
       const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
       if (text.length < head + 4 + length) return
-      this.#answered(socket, text.startsWith('HTTP/1.1 200 '))
+      const isGood = text.startsWith('HTTP/1.1 200 ')
       text = ''
+      this.#answered(connection, isGood)
     })
     socket.on('error', () => {})
     socket.on('close', () => {
       if (this.#isOver) return
-      if (!this.#idle.includes(socket)) this.#failed++
-      else this.#idle.splice(this.#idle.indexOf(socket), 1)
+      if (connection.dueMono !== null) this.#failed++
+      this.#idle.delete(connection)
       void this.#connect()
     })
     return new Promise((resolve) => {
       socket.once('connect', () => {
-        this.#idle.push(socket)
+        this.#idle.add(connection)
         resolve()
       })
     })
   }
 
-  #answered(socket: net.Socket, isGood: boolean): void {
+  #answered(connection: Connection, isGood: boolean): void {
     this.#requests++
     if (!isGood) this.#failed++
-    this.#latencies.push(performance.now() - this.#dueOf.get(socket)!)
-    this.#idle.push(socket)
+    if (connection.dueMono !== null) this.#latencies.push(performance.now() - connection.dueMono)
+    connection.dueMono = null
+    this.#idle.add(connection)
     this.#drive()
   }
 }

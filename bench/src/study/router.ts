@@ -1,10 +1,12 @@
 import type { PathPlan, RoutePlan } from '@sluice/config'
 import { Exchange } from '@sluice/core'
 import { type Candidate, compileRouter } from '@sluice/gateway/bench'
+import { optionsOf } from './options.js'
 
 /** Nanoseconds per match for growing numbers of routes: the cost must not grow with them. */
 const SIZES = [10, 100, 1000, 10_000]
 const MATCHES = 300_000
+optionsOf({})
 
 let isWarm = false
 main()

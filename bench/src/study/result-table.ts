@@ -1,6 +1,6 @@
+import { type Estimate, median } from '../statistics.js'
 import type { PolicyCost } from './policy-cost.js'
 import type { Round } from './round.js'
-import { type Estimate, median } from './statistics.js'
 
 /** The rounds of one contestant in one scenario. */
 export interface Line {

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ElasticsearchNode, startElasticsearch } from '@sluice/logger/testing/elasticsearch'
+import {
+  elasticsearchLog,
+  type GatewayWish,
+  type RunningGateway,
+  startGateway,
+} from '../contestant/gateway.js'
+import { startOrigin } from '../contestant/origin.js'
+import { startPeer } from '../contestant/peers.js'
+import type { RunningServer, Seat } from '../contestant/running-server.js'
+
+/** The processor of what is measured, and that of load and origin. */
+export const PROXY_CPU = '0'
+export const LOAD_CPU = '1'
+
+/** nginx answers these many bytes to every request, whatever its body. */
+const ORIGIN = { answer: 'fixed', bytes: 128, delayMs: 0 } as const
+const CALL = { method: 'GET', path: '/', headers: {}, body: null } as const
+
+/** The servers of a study, on one core each side, and the folder of their files. */
+export class TestBed {
+  readonly dir = mkdtempSync(join(tmpdir(), 'sluice-study-'))
+  readonly #servers: RunningServer[] = []
+  readonly #nodes: ElasticsearchNode[] = []
+
+  /** nginx as the origin. */
+  origin(): Promise<RunningServer> {
+    const seat = { dir: this.dir, cpus: LOAD_CPU, cores: 1 }
+    return this.#kept(startOrigin(seat, { origin: ORIGIN, call: CALL }))
+  }
+
+  /** nginx as the peer. */
+  peer(originUrl: string): Promise<RunningServer> {
+    return this.#kept(startPeer('nginx', this.#proxySeat(), originUrl))
+  }
+
+  /**
+   * The gateway with one worker: `/set` carries the header policy both ways, `/undici` goes over the general transport.
+   * No traffic log unless a log section says so.
+   */
+  gateway(originUrl: string, log: GatewayWish['log'] = { sink: 'none' }): Promise<RunningGateway> {
+    const targets = [originUrl]
+    const upstreams = { origin: { targets }, general: { targets, transport: 'undici' } }
+    return this.#kept(startGateway(this.#proxySeat(), { workers: 1, upstreams, routes: ROUTES, log }))
+  }
+
+  /** A node wherever the system puts it, with the JVM as it would be in production; a port named before is the same node. */
+  async elasticsearch(port?: number): Promise<ElasticsearchNode> {
+    const dir = join(this.dir, 'elasticsearch')
+    const node = await startElasticsearch({ dir, jvmOptions: [], ...(port === undefined ? {} : { port }) })
+    this.#nodes.push(node)
+    return node
+  }
+
+  /** The log section of a gateway that delivers to a node. */
+  logTo(node: ElasticsearchNode, dataStream: string): GatewayWish['log'] {
+    return elasticsearchLog({ url: node.url, dataStream, spoolDir: join(this.dir, 'spool') })
+  }
+
+  /** Stops all of it; Elasticsearch last, because gateways still deliver while they stop. */
+  async close(): Promise<void> {
+    for (const server of [...this.#servers.toReversed(), ...this.#nodes]) await server.stop()
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  #proxySeat(): Seat {
+    return { dir: this.dir, cpus: PROXY_CPU, cores: 1 }
+  }
+
+  async #kept<T extends RunningServer>(starting: Promise<T>): Promise<T> {
+    const server = await starting
+    this.#servers.push(server)
+    return server
+  }
+}
+
+const FIELDS = { request: { set: { 'x-a': '1' } }, response: { set: { 'x-b': '2' } } }
+const POLICIES = { policies: [{ use: 'header', with: FIELDS }] }
+const ROUTES = [
+  { id: 'undici', match: { path: '/undici' }, upstream: 'general' },
+  { id: 'plain', match: { path: '/*' }, upstream: 'origin' },
+  { id: 'get', match: { path: '/get' }, upstream: 'origin' },
+  { id: 'again', match: { path: '/aaa' }, upstream: 'origin' },
+  { id: 'set', match: { path: '/set' }, upstream: 'origin', ...POLICIES },
+  { id: 'undici-get', match: { path: '/undici/get' }, upstream: 'general' },
+  { id: 'undici-again', match: { path: '/undici/aaa' }, upstream: 'general' },
+  { id: 'undici-set', match: { path: '/undici/set' }, upstream: 'general', ...POLICIES },
+]
+
+/** Runs a study among servers of its own, which end with it, however it ends. */
+export async function onTestBed(study: (bed: TestBed) => Promise<void>): Promise<void> {
+  // Servers are in groups of their own, which a Ctrl-C does not reach; they end when this process exits by itself.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  const bed = new TestBed()
+  process.once('exit', () => rmSync(bed.dir, { recursive: true, force: true }))
+  try {
+    await study(bed)
+  } finally {
+    await bed.close()
+  }
+}
