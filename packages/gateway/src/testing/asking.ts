@@ -16,6 +16,8 @@ export class Asked implements AttemptObserver {
   body = ''
   end: 'not yet' | 'complete' | 'failed' = 'not yet'
   failure: Failure | null = null
+  /** Called at the head. */
+  onAnswer: () => void = () => {}
   /** Called at every piece of the body. */
   onPiece: () => void = () => {}
 
@@ -33,6 +35,7 @@ export class Asked implements AttemptObserver {
 
   onHead(status: number): void {
     this.status = status
+    this.onAnswer()
   }
 
   onData(chunk: Uint8Array): void {

@@ -14,10 +14,6 @@ export class AttemptQueue {
     return this.#attempts.length
   }
 
-  get first(): WireAttempt | null {
-    return this.#attempts[0] ?? null
-  }
-
   /** Whether somebody still waits for the response to a request that was written. */
   get isAwaited(): boolean {
     return this.#attempts.some((attempt) => attempt.hasBegun && !attempt.isOver)

@@ -119,6 +119,37 @@ test('an attempt given up in the middle costs its neighbours nothing, and nobody
   await until(() => late.end === 'complete')
 })
 
+test('one after the other may be given up, and who is left is answered', async (t) => {
+  const { transport, connection } = await provenLine(t)
+  const asked = askAll(transport, '/a', '/b', '/c')
+  await until(() => connection.paths.length === 4)
+  asked[0]!.attempt!.abort()
+  connection.socket.write(ok('A') + 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n')
+  await until(() => asked[1]!.status === 200)
+  asked[2]!.attempt!.abort()
+  connection.socket.write('B')
+  await until(() => asked[1]!.end === 'complete' && connection.isClosed)
+  assert.deepEqual(bodiesOf(asked), ['', 'B', ''])
+})
+
+test('an attempt given up at its head hears nothing more, be there a body or not', async (t) => {
+  for (const bytes of ['HTTP/1.1 204 No Content\r\n\r\n', ok('A')]) {
+    for (const others of [[], ['/b']]) {
+      const { transport, connection } = await provenLine(t)
+      const first = ask(transport, '/a')
+      const behind = askAll(transport, ...others)
+      first.onAnswer = () => first.attempt!.abort()
+      await until(() => connection.paths.length === 2 + others.length)
+      connection.socket.write(bytes + others.map(() => ok('B')).join(''))
+      await until(() => areOver(behind) && connection.isClosed)
+      assert.deepEqual(
+        [first.end, first.body, ...bodiesOf(behind)],
+        ['not yet', '', ...others.map(() => 'B')],
+      )
+    }
+  }
+})
+
 test('the rest of a short response that its reader gave up is thrown away', async (t) => {
   const { transport, connection } = await provenLine(t)
   const asked = askAll(transport, '/a', '/b')

@@ -231,7 +231,7 @@ export class Connection implements UploadSink, ResponseEvents {
     if (this.isClosed) return
     const attempt = this.attempt!
     this.#isUnwanted = false
-    if (this.behind !== null && this.behind.size > 0) this.#passOn(this.behind, isKept, isLast)
+    if (this.behind !== null && this.behind.size > 0) this.#passOn(this.behind, isKept)
     else if (isKept && isLast && attempt.isSent(this.#socket.writableLength)) {
       this.#isProven = true
       this.attempt = null
@@ -242,10 +242,9 @@ export class Connection implements UploadSink, ResponseEvents {
     attempt.end()
   }
 
-  /** The next response is for the first of those behind. */
-  #passOn(behind: AttemptQueue, isKept: boolean, isLast: boolean): void {
-    // Bytes behind the response that no request has asked for belong to nobody.
-    if (!isKept || (!isLast && !behind.first!.hasBegun)) {
+  /** The next response is for the first of those behind; bytes that came before that was written close the connection. */
+  #passOn(behind: AttemptQueue, isKept: boolean): void {
+    if (!isKept) {
       const stranded = behind.takeBack()
       this.close()
       failAll(stranded)

@@ -120,14 +120,24 @@ test('while the client of the first is slow the others wait, and then get their 
   const seen = first!.body.length
   assert.deepEqual(endsOf(others), ['not yet', 'not yet'])
   assert.ok(seen < 200_000)
-  // A pause of one whose turn has not come holds nobody up.
-  others[0]!.attempt!.pause()
-  others[0]!.attempt!.resume()
   first!.onPiece = () => {}
   first!.attempt!.resume()
   await until(() => areOver([first!, ...others]))
   assert.equal(first!.body, 'a'.repeat(200_000))
   assert.deepEqual(bodiesOf(others), ['B', 'C'])
+})
+
+test('a reader that pauses before its turn has come holds up only those behind it', async (t) => {
+  const { transport, connection } = await provenLine(t)
+  const asked = askAll(transport, '/a', '/b', '/c')
+  await until(() => connection.paths.length === 4)
+  asked[1]!.attempt!.pause()
+  connection.socket.write(ok('A') + ok('B') + ok('C'))
+  await until(() => asked[0]!.end === 'complete' && asked[1]!.status === 200)
+  assert.deepEqual(endsOf(asked), ['complete', 'not yet', 'not yet'])
+  asked[1]!.attempt!.resume()
+  await until(() => areOver(asked))
+  assert.deepEqual(bodiesOf(asked), ['A', 'B', 'C'])
 })
 
 test('bytes behind the last answer that was asked for close the connection; what is due goes elsewhere', async (t) => {
