@@ -89,6 +89,8 @@ export interface UpstreamPlan {
   readonly hashOn: HashKey | null
   /** Connections per worker and target. */
   readonly connections: number
+  /** Requests under way on one connection; more than 1 only over the wire. */
+  readonly pipelining: number
   /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
   readonly maxPending: number
   /** Idle upstream connections are closed after this time. */

@@ -13,6 +13,7 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     balance: upstream.balance,
     hashOn: hashKeyOf(upstream.hashOn),
     connections: upstream.connections,
+    pipelining: upstream.pipelining,
     maxPending: upstream.maxPending,
     keepAliveMs: parseDuration(upstream.keepAlive),
     timeouts: timeoutsPlan(upstream.timeouts),

@@ -4,6 +4,8 @@ import { parseTargetUrl } from '../grammar/url.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
+import { checkPipelining } from './pipelining-check.js'
+import { isSecure } from './secure-target.js'
 
 /** Upstreams: targets that are missing, doubled or never used; settings that contradict each other. */
 export function checkUpstreams(inspection: Inspection): void {
@@ -13,6 +15,7 @@ export function checkUpstreams(inspection: Inspection): void {
     checkHash(inspection, upstream, path)
     checkTls(inspection, upstream, path)
     checkTransport(inspection, upstream, path)
+    checkPipelining(inspection, upstream, path)
   }
 }
 
@@ -111,8 +114,4 @@ function checkTransport(
       remedy: 'write transport: auto, which takes undici for https targets, or http:// in the target',
     })
   }
-}
-
-function isSecure(target: UpstreamDocument['targets'][number]): boolean {
-  return (typeof target === 'string' ? target : target.url).toLowerCase().startsWith('https:')
 }

@@ -11,6 +11,7 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
     balance: 'round-robin',
     hashOn: null,
     connections: 1,
+    pipelining: 1,
     maxPending: 1,
     keepAliveMs: 1,
     timeouts: { connectMs: 1, headersMs: 1, idleMs: 1, totalMs: 1 },

@@ -53,10 +53,11 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     maxHeaderBytes: plan.maxHeaderBytes,
     ...network,
   }
-  const transport =
-    isTls || plan.transport === 'undici'
-      ? new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
-      : new WireTransport(options)
+  const isWire = !isTls && plan.transport !== 'undici'
+  const pipelining = isWire ? plan.pipelining : 1
+  const transport = isWire
+    ? new WireTransport({ ...options, pipelining })
+    : new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
   return {
     origin: url.origin,
     authority: url.host,
@@ -64,7 +65,7 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     isFailover: target.role === 'failover',
     transport,
     active: 0,
-    capacity: plan.connections + plan.maxPending,
+    capacity: plan.connections * pipelining + plan.maxPending,
     attempts: 0,
     failures: 0,
     turn: 0,

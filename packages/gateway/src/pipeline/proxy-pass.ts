@@ -133,11 +133,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   dispatch(): void {
     const x = this.#x
     const target = this.#search.target!
-    const { host, target: rewritten, timeouts } = this.#action
+    const { host, target: rewritten } = this.#action
     x.attempts++
     target.attempts++
     this.#hasStarted = false
-    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', timeouts.connectMs + timeouts.headersMs)
+    this.#waitForConnection()
     const request = {
       method: x.method,
       path: rewritten === null ? receivedTarget(x) : rewritten(x),
@@ -162,6 +162,17 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const isUploading = this.#body !== null && !this.#body.isComplete
     if (isUploading) this.#flow.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.bodyIdleMs)
     else this.#flow.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
+  }
+
+  onTakenBack(): void {
+    if (this.#flow.isOver) return
+    this.#hasStarted = false
+    this.#waitForConnection()
+  }
+
+  #waitForConnection(): void {
+    const { timeouts } = this.#action
+    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', timeouts.connectMs + timeouts.headersMs)
   }
 
   onFailure(failure: Failure): void {

@@ -74,6 +74,7 @@ function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly st
     balance: 'round-robin',
     hashOn: null,
     connections: 64,
+    pipelining: 1,
     maxPending: 64,
     keepAliveMs: 4000,
     timeouts: TIMEOUTS,

@@ -8,6 +8,8 @@ export interface Origin {
   readonly port: number
   /** Connections accepted so far. */
   readonly connections: () => number
+  /** Accepts no more connections; those that are there stay. */
+  readonly stop: () => void
 }
 
 /** A request as a raw origin saw it. */
@@ -26,7 +28,7 @@ export async function httpOrigin(t: TestContext, handler: http.RequestListener):
     server.closeAllConnections()
     server.close()
   })
-  return { ...place(server), connections: () => count }
+  return { ...place(server), connections: () => count, stop: () => void server.close() }
 }
 
 /** An origin that gets the connection itself and may lie in every way it likes; ends with the test. */
@@ -47,7 +49,7 @@ export async function rawOrigin(
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  return { ...place(server), connections: () => count }
+  return { ...place(server), connections: () => count, stop: () => void server.close() }
 }
 
 /** Answers every request head on a raw connection with the same bytes. */

@@ -1,10 +1,18 @@
 import { type TestContext, test } from 'node:test'
+import type { UpstreamPlan } from '@sluice/config'
 import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
 
 /** The HTTP clients towards targets; what is true of one has to be true of the other. */
-export const TRANSPORTS = ['undici', 'wire'] as const
+export const TRANSPORTS = ['undici', 'wire', 'pipelined'] as const
 
 export type TransportName = (typeof TRANSPORTS)[number]
+
+/** What an upstream's plan says to get a transport; so few connections that pipelining happens. */
+export const OVER = {
+  undici: { transport: 'undici' },
+  wire: { transport: 'wire' },
+  pipelined: { transport: 'wire', connections: 2, pipelining: 8 },
+} as const satisfies Record<TransportName, Partial<UpstreamPlan>>
 
 type StartGateway = (t: TestContext, wish: PlanWish, options?: TestGatewayOptions) => Promise<TestGateway>
 
@@ -12,7 +20,7 @@ type StartGateway = (t: TestContext, wish: PlanWish, options?: TestGatewayOption
 export function startOver(transport: TransportName): StartGateway {
   const over = (wish: PlanWish): PlanWish => ({
     ...wish,
-    upstreams: (wish.upstreams ?? []).map((upstream) => ({ transport, ...upstream })),
+    upstreams: (wish.upstreams ?? []).map((upstream) => ({ ...OVER[transport], ...upstream })),
   })
   return async (t, wish, options) => {
     const gateway = await startGateway(t, over(wish), options)

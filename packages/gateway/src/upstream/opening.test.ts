@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Exchange, PHASE } from '@sluice/core'
 import { httpOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
-import { TRANSPORTS } from '../testing/transports.js'
+import { OVER, TRANSPORTS } from '../testing/transports.js'
 import { attributeOpening, Opening } from './opening.js'
 import { Resolver } from './resolver.js'
 
@@ -17,7 +17,7 @@ for (const transport of TRANSPORTS) {
     })
     const gateway = await startLogged(
       t,
-      { upstreams: [{ transport, urls: [`http://shop.test:${origin.port}`] }] },
+      { upstreams: [{ ...OVER[transport], urls: [`http://shop.test:${origin.port}`] }] },
       {},
       { network: { lookup: resolver.lookup, maxConnectionAgeMs: 3_600_000 } },
     )

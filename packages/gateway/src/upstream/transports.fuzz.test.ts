@@ -46,6 +46,7 @@ function tell(transport: Transport, method: string): Promise<Story> {
     const story: Story = { status: 0, headers: [], body: '', end: 'not yet', code: '' }
     const observer: AttemptObserver = {
       onStarted: () => {},
+      onTakenBack: () => {},
       onHead: (status, headers) => {
         story.status = status
         story.headers = headers.map((text) => text.trim())
@@ -69,6 +70,7 @@ async function transports(t: TestContext, script: Script): Promise<readonly [Tra
     timeoutMs: 5000,
     lookup: dns.lookup as net.LookupFunction,
     connections: 16,
+    pipelining: 1,
     keepAliveMs: 4000,
     maxHeaderBytes: 16_384,
     maxConnectionAgeMs: 60_000,

@@ -108,7 +108,16 @@ function conform(transport: TransportName): void {
       primary(alive!.url),
     ]
     const gateway = await startGateway(t, {
-      upstreams: [{ urls: [], targets, connections: 1, maxPending: 0, retry: { attempts: 1, budget: 1 } }],
+      upstreams: [
+        {
+          urls: [],
+          targets,
+          connections: 1,
+          pipelining: 1,
+          maxPending: 0,
+          retry: { attempts: 1, budget: 1 },
+        },
+      ],
     })
     const stop = new AbortController()
     const held = fetch(gateway.url, { signal: stop.signal }).catch(() => null)

@@ -1,52 +1,35 @@
-import net from 'node:net'
+import type net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
-import type { KnownLines } from './known-lines.js'
-import { expectsBody } from './request-head.js'
-import type { Latin1Buffer } from './response-head.js'
+import { AttemptQueue, failAll } from './attempt-queue.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
+import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket.js'
+import { unwanted } from './unwanted-response.js'
 import type { WireAttempt } from './wire-attempt.js'
-import { UPLOAD_HIGH_WATER_BYTES, type UploadSink } from './wire-upload.js'
-
-export interface ConnectionOptions {
-  readonly host: string
-  readonly port: number
-  /** For the name and the TCP handshake together. */
-  readonly timeoutMs: number
-  readonly lookup: net.LookupFunction
-  readonly maxHeaderBytes: number
-  /** It is renewed after this time, so that a changed name is followed. */
-  readonly maxConnectionAgeMs: number
-  /** What is remembered of the target's response heads. */
-  readonly known: KnownLines
-}
+import type { UploadSink } from './wire-upload.js'
+import { writeRequest } from './write-request.js'
 
 /** The pool, as its connections see it. */
 export interface ConnectionOwner {
   /** It is connected, or its response is complete: it can be given to an attempt. */
   onFree(connection: Connection): void
-  /** It is gone. An attempt that it still holds was not begun. */
+  /** A response is complete and others are to come: it can be given one more attempt. */
+  onRoom(): void
+  /** It is gone. Attempts that it still holds were not begun. */
   onClosed(connection: Connection): void
 }
-
-/**
- * All reads of all connections go here: what is read is used up before the next read begins, or copied by whom it has
- * to wait for. A buffer for each connection would cost more memory than everything else that belongs to it.
- */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
-
-/** A body up to this size goes out in one text with the head, a longer one as a second buffer of the same write. */
-const MAX_JOINED_BYTES = 8 * 1024
 
 /** Connections that were opened together are renewed over this last part of their time, not in one moment. */
 const AGE_SPREAD = 0.1
 
-/** One HTTP/1.1 connection to a target; it serves one attempt at a time. */
+/** One HTTP/1.1 connection to a target; it serves one attempt at a time, or with pipelining several in their order. */
 export class Connection implements UploadSink, ResponseEvents {
-  /** Null while it is idle. */
+  /** The one whose response comes next; null while it is idle. */
   attempt: WireAttempt | null = null
+  /** Those behind it; null on a connection that was never pipelined. */
+  behind: AttemptQueue | null = null
   isConnecting = true
   isClosed = false
   /** It waits among the departures. */
@@ -59,6 +42,10 @@ export class Connection implements UploadSink, ResponseEvents {
   idleSince = 0
   /** What the target said last of how long it keeps the connection; empty: nothing. */
   keepAlive = ''
+  /** A response has come over it and left it open; before that nothing is pipelined (RFC 9112 section 9.3.2). */
+  #isProven = false
+  /** Nobody waits for the response that comes next any more. */
+  #isUnwanted = false
   /** Requests begun on it. */
   #requests = 0
   readonly #opening = new Opening()
@@ -74,17 +61,8 @@ export class Connection implements UploadSink, ResponseEvents {
   constructor(options: ConnectionOptions, owner: ConnectionOwner) {
     this.#owner = owner
     this.#maxAgeMs = options.maxConnectionAgeMs
-    this.#reader = new ResponseReader(this, options.maxHeaderBytes, options.known)
-    const socket = net.connect({
-      host: options.host,
-      port: options.port,
-      lookup: options.lookup,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: 60_000,
-      writableHighWaterMark: UPLOAD_HIGH_WATER_BYTES,
-      onread: { buffer: READ_BUFFER, callback: (length) => this.#onRead(length) },
-    } as net.NetConnectOpts)
+    this.#reader = new ResponseReader(this, options)
+    const socket = openSocket(options, (length) => this.#onRead(length))
     this.#socket = socket
     this.#opening.watch(socket)
     this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), options.timeoutMs)
@@ -99,34 +77,63 @@ export class Connection implements UploadSink, ResponseEvents {
     return this.#socket.writableLength
   }
 
-  /** It has served before, so the target may be about to close it. */
-  get isUsed(): boolean {
-    return this.#requests > 0
+  /** Requests under way or due. */
+  get load(): number {
+    if (this.attempt === null) return 0
+    return this.behind === null ? 1 : 1 + this.behind.size
+  }
+
+  /** Whether one more may go behind those that it has. */
+  get isShared(): boolean {
+    return this.#isProven && !this.isOld && this.attempt?.isPipelinable === true
+  }
+
+  /** Puts an attempt behind those that it has. */
+  join(attempt: WireAttempt): void {
+    this.behind ??= new AttemptQueue()
+    this.behind.add(attempt)
+    attempt.connection = this
+  }
+
+  /** Writes what is due. */
+  leave(): void {
+    if (this.behind !== null && this.behind.size > 0) this.#beginAll(this.behind)
+    else if (this.attempt !== null && !this.attempt.hasBegun) this.begin()
   }
 
   /** Writes the request of the attempt that was given to it. */
   begin(): void {
     const attempt = this.attempt!
     const { request } = attempt
-    attempt.hasBegun = true
-    this.#reader.begin(request.method)
-    attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
+    this.#start(attempt)
     if (this.isClosed || this.attempt !== attempt) return
-    this.#writeHead(attempt.head, request.body)
+    writeRequest(this.#socket, attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)
     if (attempt.isPaused) this.#socket.pause()
   }
 
-  #writeHead(head: string, body: Buffer | null): void {
-    if (body === null || body.length === 0) this.#socket.write(head, 'latin1')
-    else if (body.length <= MAX_JOINED_BYTES) {
-      this.#socket.write(head + (body as Latin1Buffer).latin1Slice(0, body.length), 'latin1')
-    } else {
-      this.#socket.cork()
-      this.#socket.write(head, 'latin1')
-      this.#socket.write(body)
-      this.#socket.uncork()
+  /** Writes all that is due at once: it costs the same as one request, for the gateway and for the target. */
+  #beginAll(behind: AttemptQueue): void {
+    let heads = ''
+    const attempt = this.attempt!
+    if (!attempt.hasBegun) {
+      this.#start(attempt)
+      heads = attempt.head
     }
+    for (const due of behind.due) {
+      if (this.isClosed) return
+      this.#start(due)
+      heads += due.head
+    }
+    if (this.isClosed || heads === '') return
+    this.#socket.write(heads, 'latin1')
+    if (this.#isPaused) this.#socket.pause()
+  }
+
+  #start(attempt: WireAttempt): void {
+    attempt.hasBegun = true
+    if (attempt === this.attempt) this.#reader.begin(attempt.request.method)
+    attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
   }
 
   write(bytes: Buffer): boolean {
@@ -180,17 +187,22 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
-    if (this.isClosed) return
-    const attempt = this.attempt
-    // Nobody has asked for anything: it must never become the answer to the next request.
-    if (attempt === null || !attempt.hasBegun) {
-      this.close()
-      return
+    let at = from
+    while (at < to && !this.isClosed) {
+      const attempt = this.attempt
+      // Nobody has asked for anything: it must never become the answer to the next request.
+      if (attempt === null || !attempt.hasBegun) {
+        this.close()
+        return
+      }
+      this.#isReading = true
+      at = this.#reader.read(bytes, at, to, attempt)
+      this.#isReading = false
+      if (at < to && this.attempt === attempt) {
+        this.#hold(bytes, at, to)
+        return
+      }
     }
-    this.#isReading = true
-    const end = this.#reader.read(bytes, from, to, attempt)
-    this.#isReading = false
-    if (end < to && this.attempt === attempt) this.#hold(bytes, end, to)
   }
 
   /** The attempt was paused: what was read already waits for it. */
@@ -202,7 +214,7 @@ export class Connection implements UploadSink, ResponseEvents {
   #onEnd(): void {
     const attempt = this.attempt
     if (attempt === null || !attempt.hasBegun) this.close()
-    else if (this.#reader.endsWithConnection) this.onComplete(false)
+    else if (this.#reader.endsWithConnection) this.onComplete(false, true)
     else this.#fail(this.#reader.hasHead ? FAILURES.truncated : FAILURES.reset)
   }
 
@@ -210,10 +222,18 @@ export class Connection implements UploadSink, ResponseEvents {
     this.keepAlive = value
   }
 
-  /** The response is there. @param isKept its framing lets the connection serve another request. */
-  onComplete(isKept: boolean): void {
+  /**
+   * The response is there.
+   * @param isKept its framing lets the connection serve another request.
+   * @param isLast nothing was read behind it.
+   */
+  onComplete(isKept: boolean, isLast: boolean): void {
+    if (this.isClosed) return
     const attempt = this.attempt!
-    if (isKept && this.#isRequestSent(attempt)) {
+    this.#isUnwanted = false
+    if (this.behind !== null && this.behind.size > 0) this.#passOn(this.behind, isKept)
+    else if (isKept && isLast && attempt.isSent(this.#socket.writableLength)) {
+      this.#isProven = true
       this.attempt = null
       this.#owner.onFree(this)
     } else {
@@ -222,11 +242,44 @@ export class Connection implements UploadSink, ResponseEvents {
     attempt.end()
   }
 
-  /** A response that came before the end of its request leaves bytes on the way that would open the next one. */
-  #isRequestSent({ request, upload }: WireAttempt): boolean {
-    if (upload === null && request.body === null) return true
-    if (!expectsBody(request.method)) return false
-    return (upload === null || upload.isDone) && this.#socket.writableLength === 0
+  /** The next response is for the first of those behind; bytes that came before that was written close the connection. */
+  #passOn(behind: AttemptQueue, isKept: boolean): void {
+    if (!isKept) {
+      const stranded = behind.takeBack()
+      this.close()
+      failAll(stranded)
+      return
+    }
+    const next = behind.shift()!
+    this.attempt = next
+    if (next.hasBegun) this.#reader.begin(next.request.method)
+    if (next.isOver) this.#throwAway(next, behind)
+    else this.#owner.onRoom()
+  }
+
+  /** An attempt is given up whose request was written. */
+  giveUp(attempt: WireAttempt): void {
+    const { behind } = this
+    const isNext = this.attempt === attempt
+    if (behind === null || (!behind.isAwaited && (isNext || this.#isUnwanted))) {
+      this.close()
+      return
+    }
+    // Others wait for their responses, which come in order; nobody joins them, because this one may take long.
+    this.isOld = true
+    if (!isNext) return
+    this.#throwAway(attempt, behind)
+    if (!this.#isReading) this.resume()
+  }
+
+  /** The response that comes next is nobody's: it is read for those behind it, if there are any. */
+  #throwAway(attempt: WireAttempt, behind: AttemptQueue): void {
+    if (!behind.isAwaited) {
+      this.close()
+      return
+    }
+    this.#isUnwanted = true
+    this.attempt = unwanted(attempt, () => this.#fail(FAILURES.reset))
   }
 
   onFailure(failure: Failure): void {
@@ -237,8 +290,10 @@ export class Connection implements UploadSink, ResponseEvents {
     if (this.isClosed) return
     const attempt = this.attempt
     const isTold = attempt !== null && (attempt.hasBegun || this.isConnecting)
+    const stranded = this.behind === null ? null : this.behind.takeWritten()
     if (isTold) this.attempt = null
     this.close()
     if (isTold) attempt.fail(failure)
+    if (stranded !== null) failAll(stranded)
   }
 }

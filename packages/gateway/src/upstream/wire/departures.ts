@@ -9,7 +9,7 @@ import type { Connection } from './connection.js'
  */
 let due: Connection[] = []
 
-/** Lets the connection's attempt begin at the end of this turn. */
+/** Lets what is due on the connection begin at the end of this turn. */
 export function depart(connection: Connection): void {
   if (connection.isDue) return
   connection.isDue = true
@@ -21,7 +21,6 @@ function leave(): void {
   due = []
   for (const connection of leaving) {
     connection.isDue = false
-    const { attempt } = connection
-    if (attempt !== null && !attempt.hasBegun && !connection.isClosed) connection.begin()
+    if (!connection.isClosed) connection.leave()
   }
 }

@@ -9,7 +9,8 @@ import type { WireAttempt } from './wire-attempt.js'
 /** Hears how a response ends. */
 export interface ResponseEvents {
   onKeepAlive(value: string): void
-  onComplete(isKept: boolean): void
+  /** @param isLast nothing was read behind the response. */
+  onComplete(isKept: boolean, isLast: boolean): void
   onFailure(failure: Failure): void
 }
 
@@ -30,6 +31,7 @@ export class ResponseReader {
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
   readonly #framing = new ResponseFraming()
+  readonly #isPipelined: boolean
   #chunked: ChunkedBody | null = null
   #state = OVER
   #isHead = false
@@ -37,9 +39,13 @@ export class ResponseReader {
   /** Bytes of the body that are still to come. */
   #left = 0
 
-  constructor(events: ResponseEvents, maxHeaderBytes: number, known: KnownLines) {
+  constructor(
+    events: ResponseEvents,
+    options: { readonly maxHeaderBytes: number; readonly pipelining: number; readonly known: KnownLines },
+  ) {
     this.#events = events
-    this.#head = new ResponseHead(maxHeaderBytes, known)
+    this.#head = new ResponseHead(options.maxHeaderBytes, options.known)
+    this.#isPipelined = options.pipelining > 1
   }
 
   get hasHead(): boolean {
@@ -85,7 +91,7 @@ export class ResponseReader {
     }
     this.#enterBody(status)
     attempt.observer.onHead(status, fields)
-    if (this.#state === OVER && !attempt.isOver) this.#complete(end === to)
+    if (this.#state === OVER) this.#complete(end === to)
     return end
   }
 
@@ -99,11 +105,15 @@ export class ResponseReader {
     else this.#state = length === 0 ? OVER : LENGTH
   }
 
-  /** A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. */
+  /**
+   * A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. Where the next
+   * response is already on its way such a body would be taken for that, so neither is believed.
+   */
   #skipBody(status: number): void {
     this.#state = OVER
     const announces = this.#framing.length > 0 || this.#framing.isChunked
-    if (this.#isHead || (status === 204 && announces)) this.#framing.keepsConnection = false
+    const isDoubtful = announces && (status === 204 || this.#isPipelined)
+    if (this.#isHead || isDoubtful) this.#framing.keepsConnection = false
   }
 
   #enterChunks(): void {
@@ -129,16 +139,15 @@ export class ResponseReader {
     const end = this.#state === LENGTH ? Math.min(to, from + this.#left) : to
     this.#left -= end - from
     attempt.observer.onData(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
-    if (this.#state === LENGTH && this.#left === 0 && !attempt.isOver) {
+    if (this.#state === LENGTH && this.#left === 0) {
       this.#state = OVER
       this.#complete(end === to)
     }
     return end
   }
 
-  /** Bytes behind a response belong to no request: such a connection is not used again. */
   #complete(isLast: boolean): void {
-    this.#events.onComplete(isLast && this.#framing.keepsConnection)
+    this.#events.onComplete(this.#framing.keepsConnection, isLast)
   }
 
   #failAt(to: number, problem: number): number {

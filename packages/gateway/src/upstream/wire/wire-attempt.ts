@@ -1,10 +1,19 @@
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
 import type { Connection } from './connection.js'
+import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
 
 /** Where an attempt is given up that has no connection yet, or one on which nothing was sent. */
 export interface AttemptOwner {
   onAbandoned(attempt: WireAttempt): void
+}
+
+/** How an attempt goes to its target. */
+export interface AttemptWay {
+  readonly head: string
+  readonly isFresh: boolean
+  readonly isPipelinable: boolean
+  readonly owner: AttemptOwner
 }
 
 /**
@@ -17,6 +26,8 @@ export class WireAttempt implements Attempt {
   readonly observer: AttemptObserver
   /** It must not go over a connection that served before. */
   readonly isFresh: boolean
+  /** Others may be under way on its connection. */
+  readonly isPipelinable: boolean
   /** The request's head, ready to be written. */
   readonly head: string
   connection: Connection | null = null
@@ -25,16 +36,14 @@ export class WireAttempt implements Attempt {
   isPaused = false
   isOver = false
   readonly #owner: AttemptOwner
+  #wasTakenBack = false
 
-  constructor(
-    request: UpstreamRequest,
-    observer: AttemptObserver,
-    way: { readonly head: string; readonly isFresh: boolean; readonly owner: AttemptOwner },
-  ) {
+  constructor(request: UpstreamRequest, observer: AttemptObserver, way: AttemptWay) {
     this.request = request
     this.observer = observer
     this.head = way.head
     this.isFresh = way.isFresh
+    this.isPipelinable = way.isPipelinable
     this.#owner = way.owner
   }
 
@@ -45,20 +54,42 @@ export class WireAttempt implements Attempt {
   pause(): void {
     if (this.isOver || this.isPaused) return
     this.isPaused = true
-    if (this.hasBegun) this.connection!.pause()
+    if (this.#isAnswered) this.connection!.pause()
   }
 
   resume(): void {
     if (this.isOver || !this.isPaused) return
     this.isPaused = false
-    if (this.hasBegun) this.connection!.resume()
+    if (this.#isAnswered) this.connection!.resume()
   }
 
   abort(): void {
     if (this.isOver) return
     this.isOver = true
-    if (this.hasBegun) this.connection!.close()
+    if (this.hasBegun) this.connection!.giveUp(this)
     else this.#owner.onAbandoned(this)
+  }
+
+  /** Its response is what comes next; the connection is not paused for one whose response comes later. */
+  get #isAnswered(): boolean {
+    return this.hasBegun && this.connection!.attempt === this
+  }
+
+  /** False: its response came before the end of the request, and leaves bytes on the way that would open the next one. */
+  isSent(unsentBytes: number): boolean {
+    const { method, body } = this.request
+    if (this.upload === null && body === null) return true
+    if (!expectsBody(method)) return false
+    return (this.upload === null || this.upload.isDone) && unsentBytes === 0
+  }
+
+  /** Makes it as if it had not begun. False: that has happened before. */
+  takeBack(): boolean {
+    if (this.#wasTakenBack) return false
+    this.#wasTakenBack = true
+    this.hasBegun = false
+    this.observer.onTakenBack()
+    return true
   }
 
   end(): void {

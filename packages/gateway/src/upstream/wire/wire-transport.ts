@@ -1,10 +1,11 @@
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
-import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.js'
+import { Connection, type ConnectionOwner } from './connection.js'
 import { depart } from './departures.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
 import { KnownLines } from './known-lines.js'
 import { formatRequestHead } from './request-head.js'
+import type { ConnectionOptions } from './target-socket.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 
@@ -14,11 +15,12 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'known'> {
 }
 
 /**
- * HTTP/1.1 without TLS over connections of our own: no pipelining, time-outs left to the pipeline's timer wheel.
+ * HTTP/1.1 without TLS over connections of our own, time-outs left to the pipeline's timer wheel.
  *
  *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
  *               ├─► a new one, while there are fewer than `connections`
- *               └─► line (first in, first out) ─► the next connection that becomes free
+ *               ├─► with `pipelining`: the connection with the least under way ─► departures ─► begin
+ *               └─► line (first in, first out) ─► the next connection that becomes free, or has room
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #options: WireTransportOptions & ConnectionOptions
@@ -37,9 +39,12 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
     const head = formatRequestHead(request)
-    const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
+    const isPipelinable = this.#options.pipelining > 1 && !isFresh && mayBePipelined(request)
+    const way = { head: head ?? '', isFresh, isPipelinable, owner: this }
+    const attempt = new WireAttempt(request, observer, way)
     if (head === null) attempt.fail(FAILURES.request)
-    else if (!this.#place(attempt)) this.#line.add(attempt)
+    // Who waits for a connection of its own would wait for ever if others went on filling all of them.
+    else if (this.#line.size > 0 || !this.#place(attempt)) this.#line.add(attempt)
     return attempt
   }
 
@@ -66,16 +71,17 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     if (this.#line.size > 0) this.#serveLine()
   }
 
+  onRoom(): void {
+    if (this.#line.size > 0) this.#serveLine()
+  }
+
   onClosed(connection: Connection): void {
     this.#open.delete(connection)
     remove(this.#idle, connection)
-    const { attempt } = connection
-    if (attempt !== null) {
-      // It was about to be sent and was not: it goes over another connection as if it had never been at this one.
-      connection.attempt = null
-      attempt.connection = null
-      if (!this.#place(attempt)) this.#line.add(attempt)
-    }
+    const { attempt, behind } = connection
+    connection.attempt = null
+    if (attempt !== null) this.#placeAnew(attempt)
+    if (behind !== null) for (const due of behind.takeDue()) this.#placeAnew(due)
     this.#serveLine()
     if (this.#open.size === 0) this.#onEmpty?.()
   }
@@ -87,9 +93,21 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
       return
     }
     attempt.connection = null
-    connection.attempt = null
+    if (connection.attempt !== attempt) {
+      connection.behind!.remove(attempt)
+      this.onRoom()
+      return
+    }
+    connection.attempt = connection.behind?.shift() ?? null
+    if (connection.attempt !== null) return
     // One that is connecting goes on for whom it will come in time; another attempt would inherit a spent time-out.
     if (!connection.isConnecting) this.onFree(connection)
+  }
+
+  /** It was about to be sent and was not: it goes over another connection as if it had never been at this one. */
+  #placeAnew(attempt: WireAttempt): void {
+    attempt.connection = null
+    if (!this.#place(attempt)) this.#line.add(attempt)
   }
 
   #serveLine(): void {
@@ -107,8 +125,27 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
       depart(kept)
       return true
     }
-    if (!this.#hasRoom(attempt)) return false
-    this.#connect(attempt)
+    if (this.#hasRoom(attempt)) {
+      this.#connect(attempt)
+      return true
+    }
+    return attempt.isPipelinable && this.#join(attempt)
+  }
+
+  /** Sends the attempt behind others. False: there is no connection with room. */
+  #join(attempt: WireAttempt): boolean {
+    let best: Connection | null = null
+    let least = this.#options.pipelining
+    for (const connection of this.#open) {
+      const { load } = connection
+      if (load >= least || !connection.isShared) continue
+      best = connection
+      least = load
+      if (load === 1) break
+    }
+    if (best === null) return false
+    best.join(attempt)
+    depart(best)
     return true
   }
 
@@ -128,6 +165,14 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     connection.attempt = attempt
     attempt.connection = connection
   }
+}
+
+/**
+ * Safe methods without a body: sent twice they do no harm. Not HEAD, because some targets send a body to it, which
+ * would be the response to the next request.
+ */
+function mayBePipelined({ method, body, upload }: UpstreamRequest): boolean {
+  return (method === 'GET' || method === 'OPTIONS') && body === null && upload === null
 }
 
 function remove(list: Connection[], connection: Connection): void {

@@ -1,0 +1,118 @@
+import dns from 'node:dns'
+import type net from 'node:net'
+import type { TestContext } from 'node:test'
+import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
+import { WireTransport, type WireTransportOptions } from '../upstream/wire/wire-transport.js'
+import { until } from './gateway.js'
+import { ok, type ScriptedConnection, type ScriptedOrigin, scriptedOrigin } from './scripted-origin.js'
+
+/** A request to a transport, and what it has heard so far. */
+export class Asked implements AttemptObserver {
+  readonly path: string
+  attempt: Attempt | null = null
+  starts = 0
+  takenBack = 0
+  status = 0
+  body = ''
+  end: 'not yet' | 'complete' | 'failed' = 'not yet'
+  failure: Failure | null = null
+  /** Called at the head. */
+  onAnswer: () => void = () => {}
+  /** Called at every piece of the body. */
+  onPiece: () => void = () => {}
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  onStarted(): void {
+    this.starts++
+  }
+
+  onTakenBack(): void {
+    this.takenBack++
+  }
+
+  onHead(status: number): void {
+    this.status = status
+    this.onAnswer()
+  }
+
+  onData(chunk: Uint8Array): void {
+    this.body += Buffer.from(chunk).toString('latin1')
+    this.onPiece()
+  }
+
+  onEnd(): void {
+    this.end = 'complete'
+  }
+
+  onFailure(failure: Failure): void {
+    this.end = 'failed'
+    this.failure = failure
+  }
+}
+
+/** Sends a request over a transport. */
+export function ask(
+  transport: Transport,
+  path: string,
+  { method = 'GET', body = null as Buffer | null, isFresh = false } = {},
+): Asked {
+  const asked = new Asked(path)
+  const request = { method, path, host: 'a', headers: [], body, upload: null }
+  asked.attempt = transport.dispatch(request, asked, isFresh)
+  return asked
+}
+
+/** A wire transport to a port of this machine; closed when the test ends. */
+export function wireTo(t: TestContext, port: number, wish: Partial<WireTransportOptions>): WireTransport {
+  const transport = new WireTransport({
+    host: '127.0.0.1',
+    port,
+    timeoutMs: 10_000,
+    lookup: dns.lookup as net.LookupFunction,
+    connections: 1,
+    pipelining: 1,
+    keepAliveMs: 60_000,
+    maxHeaderBytes: 16_384,
+    maxConnectionAgeMs: 600_000,
+    ...wish,
+  })
+  t.after(() => void transport.close())
+  return transport
+}
+
+export function askAll(transport: Transport, ...paths: string[]): Asked[] {
+  return paths.map((path) => ask(transport, path))
+}
+
+export function bodiesOf(asked: readonly Asked[]): string[] {
+  return asked.map((one) => one.body)
+}
+
+export function endsOf(asked: readonly Asked[]): string[] {
+  return asked.map((one) => one.end)
+}
+
+export function areOver(asked: readonly Asked[]): boolean {
+  return asked.every((one) => one.end !== 'not yet')
+}
+
+/** The path that a proven line was proven with. */
+export const FIRST = '/first'
+
+export interface ProvenLine {
+  readonly origin: ScriptedOrigin
+  readonly transport: WireTransport
+  readonly connection: ScriptedConnection
+}
+
+/** A transport with one connection that has served a request before, so that others may be pipelined on it. */
+export async function provenLine(t: TestContext, pipelining = 4): Promise<ProvenLine> {
+  const origin = await scriptedOrigin(t, ({ socket }, path) => void (path === FIRST && socket.write(ok('1'))))
+  const transport = wireTo(t, origin.port, { pipelining })
+  const first = ask(transport, FIRST)
+  await until(() => first.end === 'complete')
+  return { origin, transport, connection: origin.opened[0]! }
+}
