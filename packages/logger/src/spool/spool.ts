@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { LossReason, Receipt } from '../writer/messages.js'
-import { framesOf } from './frame.js'
+import { Framer } from './frame.js'
 import { Home } from './home.js'
 import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
 import { Room, type RoomOptions } from './room.js'
@@ -45,6 +45,7 @@ export class Spool {
   /** Sealed since the disk was last synchronised. */
   #unsynced: Segment[] = []
   readonly #room: Room
+  readonly #framer = new Framer()
   #open: Segment | null = null
   #openedMono = 0
   #next = 0
@@ -97,7 +98,7 @@ export class Spool {
   /** @param account what the records are on the incoming side of it. */
   #append(lines: Buffer, account: Incoming): void {
     const records = recordsOf(account)
-    const frames = framesOf(lines, records)
+    const frames = this.#framer.framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
       return
@@ -258,6 +259,7 @@ export class Spool {
     const records = recordsOf(account)
     const segment = Segment.inMemory(this.#nextPlace())
     segment.append(frames, records)
+    segment.seal()
     this.#count(segment, frames.length)
     this.#waiting.push(segment)
     this.#tell({ ...account, inMemory: records, problem: memoryText(error) })
