@@ -1,9 +1,9 @@
 import type { Batch } from '../writer/messages.js'
 
 /** A batch is handed over when it holds so many records, */
-const BATCH_RECORDS = 256
+const BATCH_RECORDS = 512
 /** or so many bytes. */
-export const BATCH_BYTES = 64 * 1024
+export const BATCH_BYTES = 128 * 1024
 
 /** A batch that is filled less than this gives its records away in a buffer of their size. */
 const WORTH_GIVING_BYTES = BATCH_BYTES / 2
