@@ -1,5 +1,6 @@
+import type { TellChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
-import type { Spool, TellChange } from '../spool/spool.js'
+import type { Spool } from '../spool/spool.js'
 import type { LogTarget, Refusal } from '../target/target.js'
 import type { Receipt } from '../writer/messages.js'
 import type { DeadLetters } from './dead-letters.js'
