@@ -3,7 +3,7 @@ import { encodeRecord } from '../record/record.js'
 import type { RecordEnv } from '../record/record-env.js'
 import type { Batch, LossReason, Receipt } from '../writer/messages.js'
 import { type WriterProgram, WriterThread } from '../writer/writer-thread.js'
-import { OpenBatch } from './open-batch.js'
+import { giveBack, OpenBatch } from './open-batch.js'
 import { ProblemReport } from './problem-report.js'
 
 /** How records get from the request path to a writer thread. */
@@ -196,7 +196,8 @@ export class HandOff implements LogSink {
 
   #settle(receipt: Receipt): void {
     this.#tellOpened()
-    const { records, length, dropped, reason, problem } = receipt
+    const { records, length, dropped, reason, problem, buffer } = receipt
+    if (buffer !== null) giveBack(buffer)
     this.#sent -= records
     this.#sentBytes -= length
     this.#held -= records

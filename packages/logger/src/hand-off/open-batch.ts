@@ -1,14 +1,21 @@
 import type { Batch } from '../writer/messages.js'
 
 /** A batch is handed over when it holds so many records, */
-const BATCH_RECORDS = 256
+const BATCH_RECORDS = 512
 /** or so many bytes. */
-export const BATCH_BYTES = 64 * 1024
+export const BATCH_BYTES = 128 * 1024
 
 /** A batch that is filled less than this gives its records away in a buffer of their size. */
 const WORTH_GIVING_BYTES = BATCH_BYTES / 2
-/** The buffer of a batch that did so, for the next one. */
-let spare: Buffer | null = null
+/** Buffers that are kept for the next batches, at most: as many as are on their way to the thread and back. */
+const SPARE_BUFFERS = 4
+/** Of batches that gave their records away, or that the thread has done with: new ones would have to be collected. */
+const spare: Buffer[] = []
+
+/** Takes a buffer back that a batch was handed over in. */
+export function giveBack(buffer: ArrayBuffer): void {
+  if (buffer.byteLength === BATCH_BYTES && spare.length < SPARE_BUFFERS) spare.push(Buffer.from(buffer))
+}
 
 /** The batch that is being filled. */
 export class OpenBatch {
@@ -18,11 +25,8 @@ export class OpenBatch {
 
   /** @param firstLineBytes a line longer than a usual batch gets one of its own. */
   constructor(firstLineBytes: number) {
-    const isUsual = firstLineBytes <= BATCH_BYTES
-    if (isUsual && spare !== null) {
-      this.#bytes = spare
-      spare = null
-    } else this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
+    const kept = firstLineBytes <= BATCH_BYTES ? spare.pop() : undefined
+    this.#bytes = kept ?? Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, firstLineBytes))
   }
 
   /** Whether a line of so many bytes still belongs into it. */
@@ -48,8 +52,9 @@ export class OpenBatch {
     // allocUnsafeSlow never takes from a pool, so the buffer is this batch's alone and can be transferred.
     let buffer = this.#bytes.buffer as ArrayBuffer
     if (this.#length < WORTH_GIVING_BYTES) {
-      if (this.#bytes.length === BATCH_BYTES) spare = this.#bytes
-      buffer = buffer.slice(0, this.#length)
+      const whole = buffer
+      buffer = whole.slice(0, this.#length)
+      giveBack(whole)
     }
     return { kind: 'batch', buffer, length: this.#length, records: this.#records }
   }

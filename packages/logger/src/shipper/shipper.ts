@@ -1,5 +1,6 @@
+import type { TellChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
-import type { Spool, TellChange } from '../spool/spool.js'
+import type { Spool } from '../spool/spool.js'
 import type { LogTarget, Refusal } from '../target/target.js'
 import type { Receipt } from '../writer/messages.js'
 import type { DeadLetters } from './dead-letters.js'
@@ -96,6 +97,8 @@ export class Shipper {
     const startedMono = performance.now()
     const delivery = await this.#options.target.deliver(shipment)
     const all = (): number[] => Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
+    // Without an answer nobody knows whether what was sent has left this process.
+    if (delivery.kind !== 'answered') segment.share()
     if (this.#isEnding && delivery.kind !== 'answered') return all()
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()

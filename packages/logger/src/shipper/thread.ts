@@ -6,7 +6,7 @@ import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { lateTarget } from '../target/late-target.js'
 import type { TargetOptions } from '../target/open-target.js'
-import { NO_CHANGE, type Receipt, type ToWriter } from '../writer/messages.js'
+import { type Receipt, sendReceipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 import { Gaps } from './gaps.js'
 import { Shipper } from './shipper.js'
@@ -55,9 +55,13 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const isHomeMade = count[2]!++ === 0 && firstOwner !== null
   const owner = isHomeMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
+  /** Of the batch that is worked on, whose lines are in frames before it is answered. */
+  let lent: ArrayBuffer | null = null
   const tell = (change: Partial<Receipt>): void => {
     gaps.note(change, Date.now())
-    port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt)
+    const isAnswer = change.records !== undefined
+    sendReceipt(port, isAnswer ? { ...change, buffer: lent } : change)
+    if (isAnswer) lent = null
   }
   const privacy = batchPrivacy(rules)
   const before = count[1]!
@@ -90,6 +94,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       const received = Buffer.from(message.buffer, 0, message.length)
       const { lines, problem } = privacy?.redacted(received) ?? { lines: received, problem: '' }
       if (problem !== '') tell({ problem })
+      lent = message.buffer
       spool.append(lines, message)
       shipper.pump()
       return

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { framesOf, indexFrames } from './frame.js'
+import { Framer, indexFrames } from './frame.js'
 
 const anyLine = fc.stringMatching(/^[ -~]{0,40}$/)
 
@@ -17,7 +17,7 @@ function textsOf(bytes: Buffer): string[] {
 test('lines become frames and come back', () => {
   fc.assert(
     fc.property(fc.array(anyLine), (texts) => {
-      const frames = framesOf(linesOf(texts), texts.length)
+      const frames = new Framer().framesOf(linesOf(texts), texts.length)
       assert.deepEqual(textsOf(frames), texts)
       assert.equal(indexFrames(frames).soundBytes, frames.length)
     }),
@@ -27,7 +27,7 @@ test('lines become frames and come back', () => {
 test('a torn end costs the record it is in and no other', () => {
   fc.assert(
     fc.property(fc.array(anyLine, { minLength: 1 }), fc.nat(), (texts, cut) => {
-      const frames = framesOf(linesOf(texts), texts.length)
+      const frames = new Framer().framesOf(linesOf(texts), texts.length)
       const kept = frames.subarray(0, cut % frames.length)
       const found = textsOf(kept)
       assert.deepEqual(found, texts.slice(0, found.length))
@@ -39,7 +39,7 @@ test('a torn end costs the record it is in and no other', () => {
 })
 
 test('a damaged record is left out, and those behind it keep their places', () => {
-  const frames = framesOf(linesOf(['one', 'two', 'three']), 3)
+  const frames = new Framer().framesOf(linesOf(['one', 'two', 'three']), 3)
   frames[8 + 3 + 8]! ^= 1
   const { starts, ordinals } = indexFrames(frames)
   assert.equal(starts.length, 2)

@@ -24,19 +24,32 @@ export interface FrameIndex {
   readonly soundBytes: number
 }
 
-/** Frames lines that end with a newline each. */
-export function framesOf(lines: Buffer, records: number): Buffer {
-  const frames = Buffer.allocUnsafe(lines.length - records + records * FRAME_HEAD_BYTES)
-  let to = 0
-  for (let from = 0; from < lines.length; ) {
-    const end = lines.indexOf(NEWLINE, from)
-    frames.writeUInt32LE(end - from, to)
-    frames.writeUInt32LE(crc32(lines.subarray(from, end)), to + 4)
-    lines.copy(frames, to + FRAME_HEAD_BYTES, from, end)
-    to += FRAME_HEAD_BYTES + end - from
-    from = end + 1
+/** Room for the frames of a batch, the usual case. */
+const USUAL_BYTES = 256 * 1024
+
+/** Frames lines. It has one room for all frames, because a new one for each batch would have to be collected. */
+export class Framer {
+  readonly #room = Buffer.allocUnsafeSlow(USUAL_BYTES)
+
+  /** The frames of lines that end with a newline each; valid until the next call. */
+  framesOf(lines: Buffer, records: number): Buffer {
+    const size = lines.length - records + records * FRAME_HEAD_BYTES
+    const frames = size <= USUAL_BYTES ? this.#room.subarray(0, size) : Buffer.allocUnsafe(size)
+    // All lines are brought to the end at once and from there to their places: a view for each would cost more.
+    let from = size - lines.length
+    frames.set(lines, from)
+    for (let to = 0; from < size; ) {
+      const end = frames.indexOf(NEWLINE, from)
+      const start = to + FRAME_HEAD_BYTES
+      const next = start + end - from
+      frames.copyWithin(start, from, end)
+      frames.writeUInt32LE(end - from, to)
+      frames.writeUInt32LE(crc32(frames.subarray(start, next)), to + 4)
+      to = next
+      from = end + 1
+    }
+    return frames
   }
-  return frames
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type FrameIndex, indexFrames } from './frame.js'
+import { SegmentMemory } from './segment-memory.js'
 
 /** A new file always: never one that is there, never through a link that somebody put in its place. */
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
@@ -39,7 +40,7 @@ export class Segment {
   records = 0
   bytes = 0
   /** The frames, while memory holds them. */
-  #chunks: Buffer[] | null = []
+  #memory: SegmentMemory | null = null
   #fd = -1
   #path = ''
   #hasFile: boolean
@@ -54,19 +55,21 @@ export class Segment {
     const segment = new Segment(place, true)
     segment.#path = join(place.dir, openName(place.first))
     segment.#fd = openSync(segment.#path, NEW_FILE, 0o600)
+    segment.#memory = new SegmentMemory()
     return segment
   }
 
   /** A new one that lies in memory alone. */
   static inMemory(place: SegmentPlace): Segment {
-    return new Segment(place, false)
+    const segment = new Segment(place, false)
+    segment.#memory = new SegmentMemory()
+    return segment
   }
 
   /** One that lies sealed in a directory. */
   static sealed(place: SegmentPlace, records: number, bytes: number): Segment {
     const segment = new Segment(place, true)
     segment.#path = join(place.dir, sealedName(place.first, records))
-    segment.#chunks = null
     segment.records = records
     segment.bytes = bytes
     return segment
@@ -77,13 +80,13 @@ export class Segment {
   }
 
   get isInMemory(): boolean {
-    return this.#chunks !== null
+    return this.#memory !== null
   }
 
-  /** Adds framed records. @throws the file system's error; the file is as before then. */
+  /** Adds framed records, of which it keeps a copy. @throws the file system's error; the file is as before then. */
   append(frames: Buffer, records: number): void {
     if (this.#fd !== -1) this.#write(frames)
-    this.#chunks?.push(frames)
+    this.#memory?.add(frames)
     this.records += records
     this.bytes += frames.length
   }
@@ -96,6 +99,7 @@ export class Segment {
 
   /** Takes no more records; from now on the name tells how many there are. @throws the file system's error. */
   seal(): void {
+    this.#memory?.seal()
     if (this.#fd === -1) return
     closeSync(this.#fd)
     this.#fd = -1
@@ -106,26 +110,36 @@ export class Segment {
 
   /** Lets the memory go; the file has it all. */
   forget(): void {
-    if (this.#hasFile) this.#chunks = null
+    if (this.#hasFile) this.#releaseMemory()
   }
 
-  /** The records. @throws the file system's error. */
+  /** The records; valid until `forget` or `remove`. @throws the file system's error. */
   read(): SegmentContent {
-    if (this.#chunks !== null) {
-      const bytes = Buffer.concat(this.#chunks)
+    if (this.#memory !== null) {
+      const bytes = this.#memory.frames
       return { bytes, index: indexFrames(bytes, true) }
     }
     const bytes = readFileSync(this.#path)
     return { bytes, index: indexFrames(bytes) }
   }
 
+  /** Somebody who was given the records may still look at them when it is removed. */
+  share(): void {
+    this.#memory?.share()
+  }
+
   /** It has been shipped, or is given up. */
   remove(): void {
     if (this.#fd !== -1) closeSync(this.#fd)
     this.#fd = -1
-    this.#chunks = null
+    this.#releaseMemory()
     if (this.#hasFile) rmSync(this.#path, { force: true })
     this.#hasFile = false
+  }
+
+  #releaseMemory(): void {
+    this.#memory?.release()
+    this.#memory = null
   }
 
   #write(frames: Buffer): void {

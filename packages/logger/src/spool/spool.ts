@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
-import type { LossReason, Receipt } from '../writer/messages.js'
-import { framesOf } from './frame.js'
+import type { LossReason } from '../writer/messages.js'
+import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
+import { Framer } from './frame.js'
 import { Home } from './home.js'
 import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
 import { Room, type RoomOptions } from './room.js'
@@ -13,9 +14,6 @@ export interface SpoolOptions extends RoomOptions {
   /** The owner's home is there: it was made before this thread began. */
   readonly isHomeMade: boolean
 }
-
-/** Tells what has changed in the log's account. */
-export type TellChange = (change: Partial<Receipt>) => void
 
 /** A segment is sealed at this size, number of records, or age, whatever comes first. */
 const SEGMENT_BYTES = 1024 ** 2
@@ -45,6 +43,7 @@ export class Spool {
   /** Sealed since the disk was last synchronised. */
   #unsynced: Segment[] = []
   readonly #room: Room
+  readonly #framer = new Framer()
   #open: Segment | null = null
   #openedMono = 0
   #next = 0
@@ -97,7 +96,7 @@ export class Spool {
   /** @param account what the records are on the incoming side of it. */
   #append(lines: Buffer, account: Incoming): void {
     const records = recordsOf(account)
-    const frames = framesOf(lines, records)
+    const frames = this.#framer.framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
       this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
       return
@@ -161,26 +160,10 @@ export class Spool {
     try {
       if (this.#home === null) this.#settleIn()
       else this.#home.touch(nowMs)
-      const { segments, torn, lost, problem } = adoptOrphans(root, owner, nowMs)
-      let records = 0
-      for (const segment of segments) {
-        records += segment.records
-        this.#diskBytes += segment.bytes
-      }
-      this.#waiting.unshift(...segments)
-      if (records > 0 || problem !== '') this.#tell({ adopted: records, onDisk: records, problem })
-      if (lost > 0) {
-        const told = `${lost} records ended with the process that held them`
-        this.#tell({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })
-      }
-      if (torn > 0) {
-        this.#tell({
-          adopted: torn,
-          dropped: torn,
-          reason: 'corrupt',
-          problem: `${torn} spool files had a torn end`,
-        })
-      }
+      const adoption = adoptOrphans(root, owner, nowMs)
+      for (const segment of adoption.segments) this.#diskBytes += segment.bytes
+      this.#waiting.unshift(...adoption.segments)
+      for (const change of changesOf(adoption)) this.#tell(change)
       // What was taken over may be more than all owners together may keep now.
       if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
@@ -258,6 +241,7 @@ export class Spool {
     const records = recordsOf(account)
     const segment = Segment.inMemory(this.#nextPlace())
     segment.append(frames, records)
+    segment.seal()
     this.#count(segment, frames.length)
     this.#waiting.push(segment)
     this.#tell({ ...account, inMemory: records, problem: memoryText(error) })
@@ -303,15 +287,4 @@ export class Spool {
   #fullText(): string {
     return `the spool holds ${this.#diskBytes} bytes and the target takes too little; see the spool of the log's target`
   }
-}
-
-function memoryText(error: unknown): string {
-  return `the spool's disk takes nothing, records wait in memory: ${(error as Error).message}`
-}
-
-/** Records of a batch, or the log's own. */
-type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
-
-function recordsOf(account: Incoming): number {
-  return 'adopted' in account ? account.adopted : account.records
 }

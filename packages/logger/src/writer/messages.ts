@@ -1,3 +1,5 @@
+import type { MessagePort } from 'node:worker_threads'
+
 /** Why records were lost. */
 export type LossReason =
   /** The writer did not keep up, and the bound of unacknowledged bytes was reached. */
@@ -65,10 +67,12 @@ export interface Receipt {
   readonly inMemory: number
   /** Something an operator should know, or empty. */
   readonly problem: string
+  /** The buffer of the batch that is answered, to be filled again; null when none is. Transferred, not copied. */
+  readonly buffer: ArrayBuffer | null
 }
 
 /** A receipt in which nothing has happened. */
-export const NO_CHANGE: Receipt = {
+const NO_CHANGE: Receipt = {
   kind: 'receipt',
   length: 0,
   records: 0,
@@ -80,4 +84,11 @@ export const NO_CHANGE: Receipt = {
   onDisk: 0,
   inMemory: 0,
   problem: '',
+  buffer: null,
+}
+
+/** Answers a batch whose bytes nobody needs any more, or tells a change. */
+export function sendReceipt(port: MessagePort, change: Partial<Receipt>): void {
+  const buffer = change.buffer ?? null
+  port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt, buffer === null ? [] : [buffer])
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { batchPrivacy } from '../privacy/batch-privacy.js'
 import type { PrivacyOptions } from '../privacy/privacy-options.js'
-import { NO_CHANGE, type Receipt, type ToWriter } from './messages.js'
+import { sendReceipt, type ToWriter } from './messages.js'
 import { TOUCH_EVERY_MS } from './segment-cap.js'
 import { type SegmentOptions, SegmentWriter } from './segment-writer.js'
 
@@ -25,7 +25,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       const { written, reason, problem: trouble } = writer.append(batch.lines, records)
       const problem = trouble === '' ? batch.problem : trouble
       const account = { length, records, indexed: written, dropped: records - written, reason, problem }
-      port.postMessage({ ...NO_CHANGE, ...account } satisfies Receipt)
+      sendReceipt(port, { ...account, buffer })
       return
     }
     // What was lost stands in the account; files have no gap records.

@@ -3,7 +3,7 @@ import type { Batch, Lost, Receipt, ToWriter } from './messages.js'
 
 /** A dead thread is replaced once in this time at most, ms. */
 const RESTART_EVERY_MS = 1000
-/** A batch is 64 KiB and every queue is bounded, so a thread that needs more than this is leaking, MiB. */
+/** A batch is 128 KiB and every queue is bounded, so a thread that needs more than this is leaking, MiB. */
 const THREAD_HEAP_MIB = 96
 
 /** Code that runs as a writer: it receives ToWriter messages and answers each batch with a Receipt, in order. */

@@ -30,8 +30,11 @@ const MIDDLE = '"}}\n'
 const NEWLINE = 10
 const MAX_REASON = 500
 
-/** A request body of `create` actions: a record that is there already is not written again (bulk API, `op_type`). */
-export function bulkBody(shipment: Shipment): Buffer {
+/**
+ * A request body of `create` actions: a record that is there already is not written again (bulk API, `op_type`).
+ * @param room where the body is made, if it is large enough.
+ */
+export function bulkBody(shipment: Shipment, room: Buffer): Buffer {
   const ids: string[] = []
   let size = shipment.bytes
   for (let i = 0; i < shipment.count; i++) {
@@ -39,7 +42,7 @@ export function bulkBody(shipment: Shipment): Buffer {
     ids.push(id)
     size += HEAD.length + id.length + MIDDLE.length + 1
   }
-  const body = Buffer.allocUnsafe(size)
+  const body = size <= room.length ? room.subarray(0, size) : Buffer.allocUnsafe(size)
   let at = 0
   for (let i = 0; i < shipment.count; i++) {
     at += body.write(HEAD + ids[i]! + MIDDLE, at, 'latin1')

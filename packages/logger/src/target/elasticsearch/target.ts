@@ -14,6 +14,8 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
 /** The answer to a bulk request is a few megabytes at most; whatever answers more must not fill the memory. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 2
 const MAX_COMPRESSED_BYTES = 1024 ** 2
+/** Room for a full segment and its actions. */
+const ROOM_BYTES = 1536 * 1024
 
 /** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
 export class ElasticsearchTarget implements LogTarget {
@@ -24,6 +26,8 @@ export class ElasticsearchTarget implements LogTarget {
   #setup: Promise<void> | null = null
   /** The last answer had errors: the next one is asked for every record. */
   #isWary = false
+  /** Where bodies are made, one after the other: a new megabyte for each would have to be collected. */
+  readonly #rooms: Buffer[] = []
 
   /** @throws Error when the authorities' file cannot be read. */
   constructor(options: ElasticsearchOptions, tell: TellProblem) {
@@ -42,8 +46,12 @@ export class ElasticsearchTarget implements LogTarget {
         reason: `the data stream cannot be set up: ${reasonOf(error)}`,
       }
     }
+    const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
-      return await this.#send(bulkBody(shipment), shipment.count)
+      const delivery = await this.#send(bulkBody(shipment, room), shipment.count)
+      // Only an answer to all of it shows that nothing of the body waits in a socket any more.
+      if (delivery.kind === 'answered') this.#rooms.push(room)
+      return delivery
     } catch (error) {
       return failedDelivery(error)
     }

@@ -1,0 +1,33 @@
+import type { Receipt } from '../writer/messages.js'
+import type { Inheritance } from './orphans.js'
+
+/** Tells what has changed in the log's account. */
+export type TellChange = (change: Partial<Receipt>) => void
+
+/** Records of a batch, or the log's own. */
+export type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
+
+export function recordsOf(account: Incoming): number {
+  return 'adopted' in account ? account.adopted : account.records
+}
+
+/** What taking over the spools of others changes; nothing when there was nothing. */
+export function changesOf({ segments, torn, lost, problem }: Inheritance): Partial<Receipt>[] {
+  const changes: Partial<Receipt>[] = []
+  let records = 0
+  for (const segment of segments) records += segment.records
+  if (records > 0 || problem !== '') changes.push({ adopted: records, onDisk: records, problem })
+  if (lost > 0) {
+    const told = `${lost} records ended with the process that held them`
+    changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })
+  }
+  if (torn > 0) {
+    const told = `${torn} spool files had a torn end`
+    changes.push({ adopted: torn, dropped: torn, reason: 'corrupt', problem: told })
+  }
+  return changes
+}
+
+export function memoryText(error: unknown): string {
+  return `the spool's disk takes nothing, records wait in memory: ${(error as Error).message}`
+}
