@@ -9,6 +9,9 @@ import { variation } from './spread.js'
 import type { Stage } from './stage.js'
 import { MOST_VARIATION, spreadRemark } from './validity.js'
 
+/** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
+const CEILING_SHARE = 0.25
+
 /** What the cases of a run have in common. */
 export interface CaseContext {
   readonly options: RunOptions
@@ -24,6 +27,8 @@ export interface CaseContext {
 /** Points that are measured in turn: the same load on all contestants, each at a rate of its own. */
 interface Group {
   readonly connections: number
+  /** What load generator and origin do a second without anybody between them; null: not measured. */
+  readonly ceiling: number | null
   /** Of its saturation; null: saturation itself. */
   readonly share: number | null
   /** Who takes part, with the rate to hold; null: as fast as it goes. */
@@ -45,14 +50,16 @@ export class CaseRun {
     const { options, engine, random } = this.#context
     const saturation = new Map<string, Point>()
     await this.#warmUp(connections)
+    const ceiling = await this.#ceiling(connections)
     const rates = new Map(this.#stage.contestants.map((contestant) => [contestant, null]))
-    for (const point of await this.#group({ connections, share: null, rates })) {
+    for (const point of await this.#group({ connections, ceiling, share: null, rates })) {
       saturation.set(point.contestant, point)
       yield point
     }
     if (!engine.hasOpenLoop) return
     for (const share of shuffled(options.rateShares, random)) {
-      yield* await this.#group({ connections, share, rates: this.#ratesFor(share, saturation) })
+      const held = this.#ratesFor(share, saturation)
+      yield* await this.#group({ connections, ceiling, share, rates: held })
     }
   }
 
@@ -75,10 +82,20 @@ export class CaseRun {
     for (const contestant of this.#stage.contestants) {
       if (options.signal.aborted) return
       // What fails now fails again when it is measured, and is told then.
-      const order = this.#order(contestant, connections, null)
+      const order = this.#order(contestant.server.url, connections, null)
       await engine.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
     }
     await this.#stage.audit?.mismatch()
+  }
+
+  /** The same call straight to the origin: it says how much load there could have been. */
+  async #ceiling(connections: number): Promise<number | null> {
+    const { options, engine } = this.#context
+    if (options.signal.aborted) return null
+    const order = this.#order(this.#stage.origin.url, connections, null)
+    // An engine that fails here fails at the points as well, which tell of it.
+    const result = await engine.run({ ...order, seconds: options.seconds * CEILING_SHARE }).catch(() => null)
+    return result === null ? null : result.requests / result.seconds
   }
 
   async #group(group: Group): Promise<Point[]> {
@@ -121,17 +138,17 @@ export class CaseRun {
         if (options.signal.aborted) return lists
         progress.begin(this.#stepName(group, contestant, i))
         const rate = group.rates.get(contestant) ?? null
-        const order = this.#order(contestant, group.connections, rate)
+        const order = this.#order(contestant.server.url, group.connections, rate)
         lists.get(contestant)!.push(await measure(contestant, engine, order, this.#stage.layout))
       }
     }
     return lists
   }
 
-  #order(contestant: Contestant, connections: number, perSecond: number | null): LoadOrder {
+  #order(origin: string, connections: number, perSecond: number | null): LoadOrder {
     const { options, dir } = this.#context
     return {
-      origin: contestant.server.url,
+      origin,
       call: this.#stage.scenario.call,
       connections,
       // The warm-up is a load of its own, so that CPU time can be counted for the measured time alone.
@@ -149,6 +166,7 @@ export class CaseRun {
       scenario: this.#stage.scenario,
       contestant: contestant.name,
       connections: group.connections,
+      ceilingPerSecond: group.ceiling,
       targetPerSecond: group.rates.get(contestant) ?? null,
       layout: this.#stage.layout,
     }

@@ -15,6 +15,7 @@ export interface PointSubject {
   readonly scenario: Scenario
   readonly contestant: string
   readonly connections: number
+  readonly ceilingPerSecond: number | null
   /** Null for saturation. */
   readonly targetPerSecond: number | null
   readonly layout: CoreLayout
@@ -29,7 +30,7 @@ export function pointOf(
   const { scenario, targetPerSecond, layout } = subject
   const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
   const spectra = results.flatMap(({ latency }) => (latency === null ? [] : [latency]))
-  const point: Omit<Point, 'invalid'> = {
+  const point: Omit<Point, 'invalid'> & Pick<PointSubject, 'ceilingPerSecond'> = {
     suite: subject.suite,
     scenario: scenario.id,
     title: scenario.title,
@@ -42,6 +43,7 @@ export function pointOf(
     bodyBytes: scenario.call.body?.bytes ?? 0,
     connections: subject.connections,
     targetPerSecond,
+    ceilingPerSecond: subject.ceilingPerSecond,
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
     cpuMicrosPerRequest: spreadOf(costs(repetitions)),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),

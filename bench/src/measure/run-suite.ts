@@ -22,11 +22,15 @@ import { openStage, peersOf, type Stage } from './stage.js'
 
 type Case = Suite['cases'][number]
 
-/** Runs suites with the load generators and the merge of distributions that it is given. */
-export function suiteRunner(engineNamed: (name: Engine['name']) => Engine, merge: SpectrumMerge): RunSuite {
+/** Runs suites with the load generators, the merge of distributions and the look at the machine that it is given. */
+export function suiteRunner(
+  engineNamed: (name: Engine['name']) => Engine,
+  merge: SpectrumMerge,
+  lookAtHost: () => Promise<HostFacts> = hostFacts,
+): RunSuite {
   return async (options, observer) => {
     const engine = engineNamed(options.engine)
-    const run = new SuiteRun(options, observer, { engine, merge, cases: casesOf(options) })
+    const run = new SuiteRun(options, observer, { engine, merge, lookAtHost, cases: casesOf(options) })
     return run.run()
   }
 }
@@ -55,6 +59,7 @@ function casesOf({ suite, scenarios, connections }: RunOptions): Case[] {
 interface RunParts {
   readonly engine: Engine
   readonly merge: SpectrumMerge
+  readonly lookAtHost: () => Promise<HostFacts>
   readonly cases: readonly Case[]
 }
 
@@ -64,6 +69,7 @@ class SuiteRun {
   readonly #observer: RunObserver
   readonly #engine: Engine
   readonly #merge: SpectrumMerge
+  readonly #lookAtHost: () => Promise<HostFacts>
   readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   readonly #startedAt = new Date()
   readonly #id: string
@@ -74,11 +80,13 @@ class SuiteRun {
   #cases: readonly Case[]
   #searchEngine: ElasticsearchNode | null = null
 
-  constructor(options: RunOptions, observer: RunObserver, { engine, merge, cases }: RunParts) {
+  constructor(options: RunOptions, observer: RunObserver, parts: RunParts) {
+    const { engine, merge, lookAtHost, cases } = parts
     this.#options = options
     this.#observer = observer
     this.#engine = engine
     this.#merge = merge
+    this.#lookAtHost = lookAtHost
     this.#cases = cases
     this.#id = `${options.suite.name}-${this.#startedAt.toISOString().replace(/\D/g, '').slice(0, 14)}`
     // The order of the points can be made again from the id in the summary.
@@ -88,7 +96,7 @@ class SuiteRun {
   async run(): Promise<Summary> {
     try {
       this.#check()
-      const host = await hostFacts()
+      const host = await this.#lookAtHost()
       this.#judge(host)
       await this.#openSearchEngine()
       await this.#measure()

@@ -29,6 +29,7 @@ const POINT: PointCase = {
   kind: 'saturation',
   targetPerSecond: null,
   perSecond: spreadOf([100, 101, 99]),
+  ceilingPerSecond: 300,
   requests: 300,
   errors: NO_ERRORS,
   busyShare: 0.99,
@@ -64,6 +65,14 @@ test('a busy load generator, others on the cores and shared cores are reasons ea
   assert.match(reasons({}, { result: { ...RESULT, busyShare: 0.8 } }), /load generator was busy for 80 %/)
   assert.match(reasons({}, { foreignShare: 0.07 }), /other processes used 7\.0 % of the contestant's cores/)
   assert.match(reasons({}, {}, { isShared: true }), /share their cores/)
+})
+
+test('a load that could not have been three times as large proves no saturation', () => {
+  assert.equal(
+    reasons({ ceilingPerSecond: 290 }),
+    "load generator and origin alone did 290 requests a second, 2.9 times the contestant's; a proof of saturation takes 3 times",
+  )
+  assert.equal(reasons({ ceilingPerSecond: null }), '')
 })
 
 test('a rate that was not held is no result', () => {

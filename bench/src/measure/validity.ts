@@ -8,6 +8,8 @@ import { variation } from './spread.js'
 const LEAST_BUSY = 0.95
 /** From it on the load generator may have been. */
 const MOST_GENERATOR = 0.8
+/** So many times what the contestant did, load generator and origin must be able to do without it. */
+const LEAST_CEILING = 3
 /** More than that by others on the contestant's cores, and the figure is theirs as well. */
 const MOST_FOREIGN = 0.05
 /** A rate that was not held has latencies of another rate. */
@@ -20,6 +22,8 @@ export interface PointCase {
   readonly kind: Point['kind']
   readonly targetPerSecond: number | null
   readonly perSecond: Spread
+  /** Null: not measured. */
+  readonly ceilingPerSecond: number | null
   readonly requests: number
   readonly errors: Readonly<Record<ErrorClass, number>>
   readonly busyShare: number
@@ -58,6 +62,8 @@ function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layou
   const generator = largest(repetitions.map(({ result }) => result?.busyShare ?? 0))
   if (generator >= MOST_GENERATOR)
     reasons.push(`the load generator was busy for ${percent(generator)} of the time`)
+  const low = lowCeiling(point)
+  if (low !== null) reasons.push(low)
   const foreign = largest(repetitions.map(({ foreignShare }) => foreignShare))
   if (foreign > MOST_FOREIGN)
     reasons.push(`other processes used ${percent(foreign)} of the contestant's cores`)
@@ -69,8 +75,15 @@ function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layou
   return reasons
 }
 
+/** The words for a load that could not have been much larger; null when it could. */
+function lowCeiling({ ceilingPerSecond, perSecond }: PointCase): string | null {
+  if (ceilingPerSecond === null || ceilingPerSecond >= perSecond.mean * LEAST_CEILING) return null
+  const times = (ceilingPerSecond / perSecond.mean).toFixed(1)
+  return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times the contestant's; a proof of saturation takes ${LEAST_CEILING} times`
+}
+
 /** What to tell of a point whose repetitions are far apart; null when they are not. It is a result all the same. */
-export function spreadRemark({ perSecond }: PointCase): string | null {
+export function spreadRemark({ perSecond }: Pick<PointCase, 'perSecond'>): string | null {
   const share = variation(perSecond)
   return share > MOST_VARIATION
     ? `the repetitions are ${percent(share)} apart (coefficient of variation)`

@@ -31,6 +31,8 @@ export interface Point {
   /** Null for saturation. */
   readonly targetPerSecond: number | null
   readonly perSecond: Spread
+  /** What load generator and origin did a second with the same call and nobody between them; null or absent: not measured. */
+  readonly ceilingPerSecond?: number | null
   /** User and system time of the contestant's process tree over completed requests. */
   readonly cpuMicrosPerRequest: Spread
   readonly requests: number

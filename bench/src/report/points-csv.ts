@@ -22,6 +22,7 @@ const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
   ['rps_stdev', (point) => point.perSecond.stdev],
   ['rps_min', (point) => point.perSecond.min],
   ['rps_max', (point) => point.perSecond.max],
+  ['ceiling_rps', (point) => point.ceilingPerSecond ?? null],
   ['repetitions', (point) => point.perSecond.values.length],
   ['requests', (point) => point.requests],
   ['err', errorCount],

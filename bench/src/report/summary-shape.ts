@@ -32,6 +32,7 @@ const point = object({
   connections: number,
   targetPerSecond: orNull(number),
   perSecond: spread,
+  ceilingPerSecond: orAbsent(orNull(number)),
   cpuMicrosPerRequest: spread,
   requests: number,
   errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
