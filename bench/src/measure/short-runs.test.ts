@@ -28,6 +28,9 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   policies: ['base-get', 'api-key-get'],
 }
 
+// Whoever ends this file ends its servers, which are in groups of processes of their own.
+process.once('SIGTERM', () => process.exit(1))
+
 /** All runs are of one machine, and a look at it takes longer than any of them. */
 const host = hostFacts()
 

@@ -67,12 +67,17 @@ test('a busy load generator, others on the cores and shared cores are reasons ea
   assert.match(reasons({}, {}, { isShared: true }), /share their cores/)
 })
 
-test('a load that could not have been three times as large proves no saturation', () => {
-  assert.equal(
-    reasons({ ceilingPerSecond: 290 }),
-    "load generator and origin alone did 290 requests a second, 2.9 times the contestant's; a proof of saturation takes 3 times",
+test('a load that could hardly have been larger is a reason, unless the contestant used its cores up', () => {
+  const low = 'load generator and origin alone did 140 requests a second, 1.4 times as many; it takes'
+  assert.match(
+    reasons({ busyShare: 0.6, ceilingPerSecond: 140 }),
+    new RegExp(`not gateway-bound.*${low} 3 times`),
   )
-  assert.equal(reasons({ ceilingPerSecond: null }), '')
+  assert.equal(reasons({ busyShare: 0.99, ceilingPerSecond: 140 }), '')
+  const atRate = { kind: 'fixed-rate', targetPerSecond: 100 } as const
+  assert.equal(reasons({ ...atRate, ceilingPerSecond: 140 }), `${low} 1.5 times`)
+  assert.equal(reasons({ ...atRate, ceilingPerSecond: 160 }), '')
+  assert.equal(reasons({ ...atRate, ceilingPerSecond: null }), '')
 })
 
 test('a rate that was not held is no result', () => {

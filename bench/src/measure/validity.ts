@@ -8,8 +8,13 @@ import { variation } from './spread.js'
 const LEAST_BUSY = 0.95
 /** From it on the load generator may have been. */
 const MOST_GENERATOR = 0.8
-/** So many times what the contestant did, load generator and origin must be able to do without it. */
+/**
+ * So many times what went through the contestant, load generator and origin must be able to do without it, where the
+ * contestant's own use of its cores does not prove that it was the bottleneck.
+ */
 const LEAST_CEILING = 3
+/** The same at a rate, where nothing is to be saturated. */
+const LEAST_CEILING_AT_RATE = 1.5
 /** More than that by others on the contestant's cores, and the figure is theirs as well. */
 const MOST_FOREIGN = 0.05
 /** A rate that was not held has latencies of another rate. */
@@ -76,10 +81,12 @@ function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layou
 }
 
 /** The words for a load that could not have been much larger; null when it could. */
-function lowCeiling({ ceilingPerSecond, perSecond }: PointCase): string | null {
-  if (ceilingPerSecond === null || ceilingPerSecond >= perSecond.mean * LEAST_CEILING) return null
+function lowCeiling({ kind, busyShare, ceilingPerSecond, perSecond }: PointCase): string | null {
+  if (ceilingPerSecond === null || (kind === 'saturation' && busyShare >= LEAST_BUSY)) return null
+  const least = kind === 'saturation' ? LEAST_CEILING : LEAST_CEILING_AT_RATE
+  if (ceilingPerSecond >= perSecond.mean * least) return null
   const times = (ceilingPerSecond / perSecond.mean).toFixed(1)
-  return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times the contestant's; a proof of saturation takes ${LEAST_CEILING} times`
+  return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
 }
 
 /** What to tell of a point whose repetitions are far apart; null when they are not. It is a result all the same. */
