@@ -95,7 +95,9 @@ function print(name: string, { bursts, micros, dropped }: Cost, without: Cost): 
 
 function finishedExchange(): Exchange {
   const nowMono = performance.now()
-  return Object.assign(new Exchange(), {
+  const x = new Exchange()
+  x.keepTimes()
+  return Object.assign(x, {
     ...{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d', startedAt: Date.now(), startedMono: nowMono - 12 },
     ...{
       method: 'GET',

@@ -15,6 +15,9 @@ export interface Consumer {
 /** How an exchange ended, as the traffic log and the metrics tell it. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
+/** Of all exchanges whose times nobody wants. */
+const NO_TIMES: number[] = []
+
 /**
  * One request and its response on their way through the gateway; `x` wherever it appears. Plain fields, all assigned
  * here in one order, so that every exchange has the same shape. Policies read and change it; nothing keeps it after
@@ -109,20 +112,26 @@ export class Exchange {
   phase: Phase = PHASE.route
   /** Monotonic clock when the phase began. */
   phaseSince = 0
-  /** Time spent in each phase, ms, by its number. */
-  phaseMs: number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  /** Time spent in each phase, ms, by its number; empty unless somebody wants to know (`keepTimes`). */
+  phaseMs: number[] = NO_TIMES
   /** Monotonic clock at the end; 0 until then. */
   endedMono = 0
 
+  /** Notes the time spent in each phase from here on. */
+  keepTimes(): void {
+    this.phaseMs = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  }
+
   /** Goes on to another phase, which may be one that it was in before. */
   enter(phase: Phase, nowMono: number): void {
-    this.phaseMs[this.phase]! += nowMono - this.phaseSince
+    if (this.phaseMs !== NO_TIMES) this.phaseMs[this.phase]! += nowMono - this.phaseSince
     this.phase = phase
     this.phaseSince = nowMono
   }
 
   /** Counts so much of the time since the current phase began for another one. */
   attribute(phase: Phase, ms: number): void {
+    if (this.phaseMs === NO_TIMES) return
     this.phaseMs[phase]! += ms
     this.phaseSince += ms
   }

@@ -1,8 +1,10 @@
 /**
- * Turns a field into what stands for it in a head; null: it may not stand there, as with any character that is not one
- * byte.
+ * Turns a field into what stands for it in a head. Empty: nothing does. Null: it may not stand there, as with any
+ * character that is not one byte.
+ *
+ * @param isKnownName something stood for a field of this name before
  */
-export type FormLine = (name: string, value: string) => string | null
+export type FormLine = (name: string, value: string, isKnownName: boolean) => string | null
 
 const SLOTS = 128
 /** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
@@ -33,12 +35,14 @@ export class FieldLines {
   /** What `form` makes of the field. */
   line(name: string, value: string): string | null {
     const slot = slotOf(name)
-    if (this.#values[slot] === value && this.#names[slot] === name && name !== '') {
+    const isKnownName = this.#names[slot] === name && name !== ''
+    if (isKnownName && this.#values[slot] === value) {
       this.#misses[slot] = 0
       return this.#lines[slot]!
     }
-    const line = this.#form(name, value)
-    if (line !== null) this.#keep(slot, name, value, line)
+    const line = this.#form(name, value, isKnownName)
+    // What stands for nothing may be that for its name, which would pass as known then.
+    if (line !== null && line !== '') this.#keep(slot, name, value, line)
     return line
   }
 

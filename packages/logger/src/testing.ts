@@ -36,6 +36,7 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   x.target = 'http://10.0.0.5:9000'
   x.upstreamStatus = 200
   x.attempts = 1
+  x.keepTimes()
   x.phaseMs[PHASE.route] = 0.25
   x.phaseMs[PHASE.requestChain] = 1
   x.phaseMs[PHASE.upstreamFirstByte] = 8.5

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FieldLines } from '@sluice/core'
 import fc from 'fast-check'
-import { isBodiless, judgeField, NEEDS_LATIN1, PLAIN, REFUSED, STATUS_LINES } from './response-head.js'
+import {
+  formLine,
+  isBodiless,
+  judgeField,
+  NEEDS_LATIN1,
+  PLAIN,
+  REFUSED,
+  STATUS_LINES,
+} from './response-head.js'
 
 test('every status has a line with a reason', () => {
   assert.equal(STATUS_LINES[200], '200 OK')
@@ -42,4 +51,14 @@ test('a value that could end its line is refused, and only one byte a character 
   for (const value of ['a\r\nb', 'a\nb', '\u0000', '\u010a', '\u010d'])
     assert.equal(judgeField('x', value), REFUSED)
   for (const name of ['', 'a b', 'a:', 'a\r\nb']) assert.equal(judgeField(name, 'a'), REFUSED)
+})
+
+test('a field that is refused once is refused again, whatever its value', () => {
+  const lines = new FieldLines(formLine)
+  for (const value of ['1', '2', '1']) {
+    assert.equal(lines.line('x\r\ny', value), '')
+    assert.equal(lines.line('x', 'a\nb'), '')
+    assert.equal(lines.line('x', value), `\r\nx: ${value}`)
+    assert.equal(lines.line('x', '\xe9'), null)
+  }
 })

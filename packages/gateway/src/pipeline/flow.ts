@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { ConditionError } from '@sluice/config'
 import { Capture, type Exchange, PHASE, type Phase, type Reply } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
@@ -69,6 +70,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#lease = shared.lease
     const { isOff, capture } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
+    if (!isOff) x.keepTimes()
     if (capture !== null) x.capture = new Capture(capture, x)
     x.routeId = route.id
     x.routeTemplate = route.template

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'

@@ -18,7 +18,7 @@ export interface Deadline {
 
 /**
  * One timer for the deadlines of all requests of a worker. Arming and disarming is linking and unlinking; a deadline
- * that moves later, as idle time-outs do with every chunk, costs one assignment.
+ * that moves later, as idle time-outs do with every chunk, costs one assignment, and armed anew a comparison.
  *
  *     slot 0      1      2   …  255
  *          │      │
@@ -36,8 +36,10 @@ export class TimerWheel {
   }
 
   arm(deadline: Deadline): void {
-    if (deadline.wheelSlot >= 0) this.#unlink(deadline)
-    else this.#armed++
+    if (deadline.wheelSlot >= 0) {
+      if (this.#isVisitedInTime(deadline)) return
+      this.#unlink(deadline)
+    } else this.#armed++
     if (this.#timer === null) this.#start()
     this.#link(deadline)
   }
@@ -89,6 +91,14 @@ export class TimerWheel {
         this.#link(due)
       }
     }
+  }
+
+  /** Where it is linked already it is looked at before it is due, and moved on then. */
+  #isVisitedInTime({ wheelSlot, dueAt }: Deadline): boolean {
+    if (wheelSlot === VISITED) return false
+    // The slot that was turned last comes again after a whole round.
+    const ahead = (wheelSlot - this.#turned) & (SLOTS - 1) || SLOTS
+    return (this.#turned + ahead) * TICK_MS <= dueAt
   }
 
   #link(deadline: Deadline): void {

@@ -39,6 +39,7 @@ function openingAt(resolvedMono: number, connectedMono: number, securedMono: num
 /** The phases of an exchange that waits for a connection since then, and has it at 200. */
 function phasesOf(since: number, opening: Opening): number[] {
   const x = new Exchange()
+  x.keepTimes()
   x.phase = PHASE.upstreamQueue
   x.phaseSince = since
   attributeOpening(x, opening)

@@ -1,4 +1,5 @@
 /// <reference path="./uws.d.ts" />
+import { performance } from 'node:perf_hooks'
 import './native-file.js'
 import {
   _cfg,

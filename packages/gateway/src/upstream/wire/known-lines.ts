@@ -18,13 +18,29 @@ export class KnownLines {
   readonly #values: string[] = new Array<string>(PLACES).fill('')
   readonly #misses = new Uint8Array(PLACES)
 
+  #statusLine: Uint8Array | null = null
+  /** What the known status line says. */
+  status = 0
+  minor = 1
+
+  /** How many bytes the known status line has, when they are the next ones; else 0. */
+  matchStatusLine(bytes: Uint8Array, from: number, to: number): number {
+    const line = this.#statusLine
+    return line !== null && startsWith(bytes, from, to, line) ? line.length : 0
+  }
+
+  /** @param line the whole line with its end, which is valid. */
+  learnStatusLine(line: Uint8Array, status: number, minor: number): void {
+    if (line.length > MAX_BYTES) return
+    this.#statusLine = Uint8Array.from(line)
+    this.status = status
+    this.minor = minor
+  }
+
   /** How many bytes the line known for a place has, when they are the next ones; else 0. */
   match(place: number, bytes: Uint8Array, from: number, to: number): number {
     const line = place < PLACES ? this.#bytes[place] : undefined
-    if (line === undefined || to - from < line.length) return 0
-    for (let i = 0; i < line.length; i++) {
-      if (bytes[from + i] !== line[i]) return 0
-    }
+    if (line === undefined || !startsWith(bytes, from, to, line)) return 0
     this.#misses[place] = 0
     return line.length
   }
@@ -46,6 +62,14 @@ export class KnownLines {
     this.#names[place] = internalized(name)
     this.#values[place] = ownText(value)
   }
+}
+
+function startsWith(bytes: Uint8Array, from: number, to: number, line: Uint8Array): boolean {
+  if (to - from < line.length) return false
+  for (let i = 0; i < line.length; i++) {
+    if (bytes[from + i] !== line[i]) return false
+  }
+  return true
 }
 
 /** The text as V8 keeps names of properties: comparing it with a literal compares two addresses. */

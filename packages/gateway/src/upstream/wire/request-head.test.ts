@@ -50,7 +50,11 @@ test('what would change what the target reads is refused', () => {
       headers: [name, '1'],
     })),
   ]
-  for (const wish of refused) assert.equal(format(wish), null, JSON.stringify(wish))
+  // What was refused, or accepted, before must not make the next one pass.
+  for (const wish of [...refused, ...refused]) {
+    assert.equal(format(wish), null, JSON.stringify(wish))
+    assert.notEqual(format({ headers: ['x', 'a', 'connection', 'close'] }), null)
+  }
 })
 
 test('a Connection field of the exchange has no say', () => {

@@ -25,10 +25,10 @@ export function formatRequestHead(request: UpstreamRequest): string | null {
   return head + framingOf(request)
 }
 
-function formLine(name: string, value: string): string | null {
-  if (!isName(name) || !consistsOf(value, VALUE_BYTES)) return null
-  if (name === 'connection') return ''
-  return isFraming(name) ? null : `${name}: ${value}\r\n`
+function formLine(name: string, value: string, isKnownName: boolean): string | null {
+  if (!isKnownName && (!isName(name) || isFraming(name))) return null
+  if (!consistsOf(value, VALUE_BYTES)) return null
+  return name === 'connection' ? '' : `${name}: ${value}\r\n`
 }
 
 /** Whether a field is ours to write. Most names are told by their length alone. */

@@ -107,20 +107,29 @@ const lines = fc.constantFrom(
 )
 
 /** What a head is read as. */
-function read(known: KnownLines, pieces: readonly string[]): { end: number; fields: string[] } {
+function read(known: KnownLines, pieces: readonly string[]): object {
   const head = new ResponseHead(MAX_BYTES, known)
   head.begin()
   const end = readPieces(head, pieces)
-  return { end, fields: end >= 0 ? head.takeFields() : [] }
+  const { status, minor } = head
+  return end >= 0 ? { end, status, minor, fields: head.takeFields() } : { end }
 }
 
 test('a head is read alike whatever heads came before it, and however it is cut', () => {
-  const heads = fc.array(fc.tuple(fc.array(lines, { maxLength: 5 }), fc.nat(80)), { maxLength: 30 })
+  const statusLine = fc.constantFrom(
+    'HTTP/1.1 200 OK',
+    'HTTP/1.1 200',
+    'HTTP/1.0 200 OK',
+    'HTTP/1.1 404 Gone',
+    'HTTP/1.1 20 OK',
+  )
+  const head = fc.tuple(statusLine, fc.array(lines, { maxLength: 5 }), fc.nat(80))
+  const heads = fc.array(head, { maxLength: 30 })
   fc.assert(
     fc.property(heads, (list) => {
       const known = new KnownLines()
-      for (const [fields, cut] of list) {
-        const text = `HTTP/1.1 200 OK\r\n${fields.join('')}\r\n`
+      for (const [line, fields, cut] of list) {
+        const text = `${line}\r\n${fields.join('')}\r\n`
         const pieces = [text.slice(0, cut), text.slice(cut)]
         assert.deepEqual(read(known, pieces), read(new KnownLines(), pieces))
       }

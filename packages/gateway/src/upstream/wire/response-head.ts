@@ -132,9 +132,12 @@ export class ResponseHead {
 
   #scan(bytes: Buffer, from: number, to: number): number {
     let at = from
+    if (this.#state === START) at = from + this.#takeKnownStatus(bytes, from, to)
     if (this.#state < FIELD_START) {
+      const isWhole = this.#state === START
       at = this.#scanStatusLine(bytes, from, to)
       if (at < 0 || this.#state < FIELD_START) return at
+      if (isWhole) this.#known.learnStatusLine(bytes.subarray(from, at), this.status, this.minor)
     }
     return this.#scanFields(bytes, at, to, this.#before - from)
   }
@@ -247,6 +250,16 @@ export class ResponseHead {
     this.#state = state
     this.#marked = marked
     return MORE
+  }
+
+  /** Takes the status line if it is known. Answers how many bytes that were. */
+  #takeKnownStatus(bytes: Buffer, from: number, to: number): number {
+    const length = this.#known.matchStatusLine(bytes, from, to)
+    if (length === 0) return 0
+    this.status = this.#known.status
+    this.minor = this.#known.minor
+    this.#state = FIELD_START
+    return length
   }
 
   /** Takes the next line if it is known. Answers how many bytes that were. */
