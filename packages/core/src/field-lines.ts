@@ -9,10 +9,11 @@ export type FormLine = (name: string, value: string, isKnownName: boolean) => st
 const SLOTS = 128
 /** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
 const MAX_VALUE_LENGTH = 200
-/** After so many different values in a row a field counts as one that is different in every message ... */
+/**
+ * After so many different values in a row a field counts as one that is different in every message, of which only one
+ * is kept in each round of the counter, in case that changes.
+ */
 const PATIENCE = 8
-/** ... of which only every so-manieth is kept, in case that changes. A power of two. */
-const SELDOM = 32
 
 /**
  * Remembers the lines of message heads. Most fields of a message are those of the message before, name and value, so
@@ -47,8 +48,10 @@ export class FieldLines {
   }
 
   #keep(slot: number, name: string, value: string, line: string): void {
-    const misses = ++this.#misses[slot]!
-    if ((misses > PATIENCE && misses % SELDOM !== 0) || value.length > MAX_VALUE_LENGTH) return
+    this.#misses[slot]!++
+    if (this.#misses[slot] === 0) this.#misses[slot] = PATIENCE
+    else if (this.#misses[slot]! > PATIENCE) return
+    if (value.length > MAX_VALUE_LENGTH) return
     this.#names[slot] = flat(name)
     this.#values[slot] = flat(value)
     this.#lines[slot] = flat(line)

@@ -46,6 +46,9 @@ export class RequestHead {
   #coding = ''
   #connection = ''
   #isBad = false
+  /** The Host field judged last, and the host in it: the next request's is mostly the same. */
+  #knownAuthority: string | null = null
+  #knownHost = ''
 
   begin(): void {
     this.#headers = []
@@ -139,10 +142,14 @@ export class RequestHead {
 
   #applyHost(x: Exchange): Reply | null {
     if (this.#hosts !== 1) return REPLIES.host
-    const end = hostEnd(this.#host)
-    if (end < 0) return REPLIES.host
+    if (this.#host !== this.#knownAuthority) {
+      const end = hostEnd(this.#host)
+      if (end < 0) return REPLIES.host
+      this.#knownAuthority = this.#host
+      this.#knownHost = lowerCase(end === this.#host.length ? this.#host : this.#host.slice(0, end))
+    }
     x.authority = this.#host
-    x.host = lowerCase(end === this.#host.length ? this.#host : this.#host.slice(0, end))
+    x.host = this.#knownHost
     return null
   }
 }

@@ -3,42 +3,43 @@ import type { Latin1Buffer } from './response-head.js'
 /** Fields of a head beyond these, and longer ones, are read anew each time, which bounds the memory. */
 const PLACES = 32
 const MAX_BYTES = 256
-/** After so many different lines in a row a place counts as one that is different in every head ... */
+/**
+ * After so many different lines in a row a place counts as one that is different in every head, of which only one is
+ * learned in each round of the counter, in case that changes.
+ */
 const PATIENCE = 8
-/** ... of which only every so-manieth is learned, in case that changes. A power of two. */
-const SELDOM = 32
 
 /**
  * The field lines of the heads that came before, by their place in the head: a target's responses are much alike. Bytes
  * that are those of a known line need not be judged again, and its name and value are the texts that were made then.
  */
 export class KnownLines {
-  readonly #bytes: (Uint8Array | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
+  readonly #bytes: (Buffer | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
   readonly #names: string[] = new Array<string>(PLACES).fill('')
   readonly #values: string[] = new Array<string>(PLACES).fill('')
   readonly #misses = new Uint8Array(PLACES)
 
-  #statusLine: Uint8Array | null = null
+  #statusLine: Buffer | null = null
   /** What the known status line says. */
   status = 0
   minor = 1
 
   /** How many bytes the known status line has, when they are the next ones; else 0. */
-  matchStatusLine(bytes: Uint8Array, from: number, to: number): number {
+  matchStatusLine(bytes: Buffer, from: number, to: number): number {
     const line = this.#statusLine
     return line !== null && startsWith(bytes, from, to, line) ? line.length : 0
   }
 
   /** @param line the whole line with its end, which is valid. */
-  learnStatusLine(line: Uint8Array, status: number, minor: number): void {
+  learnStatusLine(line: Buffer, status: number, minor: number): void {
     if (line.length > MAX_BYTES) return
-    this.#statusLine = Uint8Array.from(line)
+    this.#statusLine = Buffer.from(line)
     this.status = status
     this.minor = minor
   }
 
   /** How many bytes the line known for a place has, when they are the next ones; else 0. */
-  match(place: number, bytes: Uint8Array, from: number, to: number): number {
+  match(place: number, bytes: Buffer, from: number, to: number): number {
     const line = place < PLACES ? this.#bytes[place] : undefined
     if (line === undefined || !startsWith(bytes, from, to, line)) return 0
     this.#misses[place] = 0
@@ -56,15 +57,16 @@ export class KnownLines {
   /** @param line the whole line with its end, which is valid. */
   learn(place: number, line: string, name: string, value: string): void {
     if (place >= PLACES || line.length > MAX_BYTES) return
-    const misses = ++this.#misses[place]!
-    if (misses > PATIENCE && misses % SELDOM !== 0) return
+    this.#misses[place]!++
+    if (this.#misses[place] === 0) this.#misses[place] = PATIENCE
+    else if (this.#misses[place]! > PATIENCE) return
     this.#bytes[place] = Buffer.from(line, 'latin1')
     this.#names[place] = internalized(name)
     this.#values[place] = ownText(value)
   }
 }
 
-function startsWith(bytes: Uint8Array, from: number, to: number, line: Uint8Array): boolean {
+function startsWith(bytes: Buffer, from: number, to: number, line: Buffer): boolean {
   if (to - from < line.length) return false
   for (let i = 0; i < line.length; i++) {
     if (bytes[from + i] !== line[i]) return false
