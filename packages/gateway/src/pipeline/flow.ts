@@ -244,11 +244,16 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
   waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, performance.now() + ms)
+    this.#arm(whom, this.context.wheel.soonMono + ms)
   }
 
   /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
+    if (!this.isLogged) {
+      this.x.phase = phase
+      this.waitFor(whom, ms)
+      return
+    }
     const nowMono = performance.now()
     this.x.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)
@@ -262,7 +267,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Moves the deadline later after progress. */
   touch(ms: number): void {
-    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
+    this.dueAt = Math.min(this.context.wheel.soonMono + ms, this.#totalDueAt)
   }
 
   onDeadline(): void {

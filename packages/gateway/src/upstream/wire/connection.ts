@@ -1,6 +1,7 @@
 import type net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
+import { beginRead, endRead } from '../held-heads.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { AttemptQueue, failAll } from './attempt-queue.js'
@@ -195,13 +196,22 @@ export class Connection implements UploadSink, ResponseEvents {
         this.close()
         return
       }
-      this.#isReading = true
-      at = this.#reader.read(bytes, at, to, attempt)
-      this.#isReading = false
+      at = this.#read(bytes, at, to, attempt)
       if (at < to && this.attempt === attempt) {
         this.#hold(bytes, at, to)
         return
       }
+    }
+  }
+
+  #read(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    this.#isReading = true
+    beginRead()
+    try {
+      return this.#reader.read(bytes, from, to, attempt)
+    } finally {
+      this.#isReading = false
+      endRead()
     }
   }
 
