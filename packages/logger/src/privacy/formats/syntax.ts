@@ -14,9 +14,12 @@ export const JSON_STRING: Syntax = {
   encode: (text) => JSON.stringify(text).slice(1, -1),
 }
 
+/** A plus is a space in a form, but before the first digit somebody forgot to escape that of a telephone number. */
+const SPACE_SIGN = /(?!^\+\d)\+/g
+
 /** A value of a form or a query. */
 export const FORM_VALUE: Syntax = {
-  decode: (written) => (/[%+]/.test(written) ? percentDecoded(written.replaceAll('+', ' ')) : written),
+  decode: (written) => (/[%+]/.test(written) ? percentDecoded(written.replace(SPACE_SIGN, ' ')) : written),
   encode: (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')),
 }
 

@@ -1,7 +1,10 @@
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9])/g
-const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]){2,30}$/
+/** What may stand between groups: spaces, line breaks, dashes, points, slashes, and what nobody sees. */
+const BETWEEN = /[\s\-./_\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212]/
+const MOST_BETWEEN = 3
+const START = /(?<=^|[^A-Za-z0-9]|iban)[A-Z]{2}[\s\-./_]{0,3}\d{2}/gi
+const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
 /** Lengths by country, from the registry of ISO 13616. */
 const LENGTHS =
   'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27' +
@@ -31,14 +34,17 @@ export function findIbans(text: string, isCut: boolean): Spans {
 function endOfNumber(text: string, start: number): number {
   const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase()) ?? 0
   let number = ''
+  let between = 0
   let at = start
   for (; at < text.length && number.length < length; at++) {
     const character = text[at]!
-    if (/[A-Za-z0-9]/.test(character)) number += character
-    else if (!/[ \u00a0-]/.test(character)) return -1
+    if (/[A-Za-z0-9]/.test(character)) {
+      number += character
+      between = 0
+    } else if (++between > MOST_BETWEEN || !BETWEEN.test(character)) return -1
   }
-  const isWhole = number.length === length && length > 0 && !/[A-Za-z0-9]/.test(text[at] ?? '')
-  return isWhole && isSound(number.toUpperCase()) ? at : -1
+  // What follows does not matter: a currency may be written right behind the number.
+  return number.length === length && length > 0 && isSound(number.toUpperCase()) ? at : -1
 }
 
 /** ISO 7064, MOD 97-10: the first four characters at the end, letters as numbers from 10 on. */

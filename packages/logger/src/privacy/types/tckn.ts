@@ -1,11 +1,19 @@
-import { matchingSpans, type Spans, withCutEnd } from './spans.js'
+import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const DIGITS = /(?<!\d|\d\.)[1-9]\d{10}(?!\d)/g
+const DIGITS = /(?<!\d|\d\.)[1-9](?:[\s\-.\u2010-\u2015]{0,2}\d){10}(?!\d)/g
 const CUT = /(?<!\d|\d\.)[1-9]\d{4,9}$/
 
 /** Numbers of Turkish identity cards with sound check digits. */
 export function findTckns(text: string, isCut: boolean): Spans {
-  const spans = matchingSpans(text, DIGITS, isSound)
+  DIGITS.lastIndex = 0
+  let found: number[] | null = null
+  for (let match = DIGITS.exec(text); match !== null; match = DIGITS.exec(text)) {
+    if (isSound(match[0].replace(/\D/g, ''))) {
+      found ??= []
+      found.push(match.index, DIGITS.lastIndex)
+    } else DIGITS.lastIndex = match.index + 1 // The number may begin with a later group.
+  }
+  const spans = found ?? NO_SPANS
   return isCut ? withCutEnd(spans, text, CUT, 12) : spans
 }
 
