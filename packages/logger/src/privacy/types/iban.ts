@@ -1,9 +1,11 @@
+import type { Reading } from './reading.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 /** What may stand between groups: spaces, line breaks, dashes, points, slashes, and what nobody sees. */
 const BETWEEN = /[\s\-./_\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212]/
 const MOST_BETWEEN = 3
-const START = /(?<=^|[^A-Za-z0-9]|iban)[A-Z]{2}[\s\-./_]{0,3}\d{2}/gi
+const LETTER_OR_DIGIT = /[A-Za-z0-9]/
+const BEFORE_CHECK = /[\s\-./_]/
 const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
 /** Lengths by country, from the registry of ISO 13616. */
 const LENGTHS =
@@ -16,18 +18,29 @@ const LENGTH_OF: ReadonlyMap<string, number> = new Map(
 )
 
 /** International bank account numbers (ISO 13616) with the length of their country and a sound checksum. */
-export function findIbans(text: string, isCut: boolean): Spans {
-  START.lastIndex = 0
+export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
-  for (let match = START.exec(text); match !== null; match = START.exec(text)) {
-    const end = endOfNumber(text, match.index)
+  for (let i = 0; i < digitRuns.length; i += 2) {
+    const start = startOfNumber(text, digitRuns[i]!, digitRuns[i + 1]!)
+    if (start < (spans?.at(-1) ?? 0)) continue
+    const end = endOfNumber(text, start)
     if (end === -1) continue
     spans ??= []
-    spans.push(match.index, end)
-    START.lastIndex = end
+    spans.push(start, end)
   }
   const found = spans ?? NO_SPANS
   return isCut ? withCutEnd(found, text, CUT, 70) : found
+}
+
+/** Where the country stands whose number goes on with these digits, or -1. */
+function startOfNumber(text: string, from: number, to: number): number {
+  if (to - from < 2) return -1
+  let end = from
+  while (end > 0 && from - end < MOST_BETWEEN && BEFORE_CHECK.test(text[end - 1]!)) end--
+  const start = end - 2
+  if (start < 0 || !LENGTH_OF.has(text.slice(start, end).toUpperCase())) return -1
+  if (start === 0 || !LETTER_OR_DIGIT.test(text[start - 1]!)) return start
+  return text.slice(Math.max(0, start - 4), start).toLowerCase() === 'iban' ? start : -1
 }
 
 /** The end of the number that begins here, or -1. */
@@ -38,7 +51,7 @@ function endOfNumber(text: string, start: number): number {
   let at = start
   for (; at < text.length && number.length < length; at++) {
     const character = text[at]!
-    if (/[A-Za-z0-9]/.test(character)) {
+    if (LETTER_OR_DIGIT.test(character)) {
       number += character
       between = 0
     } else if (++between > MOST_BETWEEN || !BETWEEN.test(character)) return -1
