@@ -1,7 +1,7 @@
 /** An escape of a URL, of JSON, of XML; whoever reads the text may undo any of them. */
 const ESCAPE =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(nbsp|amp|commat|plus);/iy
-const BEGINNING = /[%\\&]/g
+const BEGINNING = /%(?=[0-9a-fA-F])|\\(?=[uU])|&(?=[#nacpNACP])/g
 const NAMED: Readonly<Record<string, string>> = { nbsp: '\u00a0', amp: '&', commat: '@', plus: '+' }
 
 /**
@@ -30,6 +30,7 @@ export function originOf({ positions, origins }: Origins, at: number): number {
 
 /** A text with one layer of its escapes undone, or null when it has none. */
 export function withoutEscapes(text: string): { readonly text: string; readonly origins: Origins } | null {
+  if (!text.includes('%') && !text.includes('\\') && !text.includes('&')) return null
   const positions = [0]
   const origins = [0]
   let plain = ''

@@ -1,11 +1,15 @@
 import type { Reading } from './reading.js'
+import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-/** What may stand between groups: spaces, line breaks, dashes, points, slashes, and what nobody sees. */
-const BETWEEN = /[\s\-./_\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212]/
+/** The most characters between two groups. */
 const MOST_BETWEEN = 3
-const LETTER_OR_DIGIT = /[A-Za-z0-9]/
-const BEFORE_CHECK = /[\s\-./_]/
+const HYPHEN = 45
+const POINT = 46
+const SLASH = 47
+const UNDERSCORE = 95
+const LAST_OF_IBAN = 110
+const MINUS_SIGN = 0x2212
 const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
 /** Lengths by country, from the registry of ISO 13616. */
 const LENGTHS =
@@ -36,28 +40,48 @@ export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
 function startOfNumber(text: string, from: number, to: number): number {
   if (to - from < 2) return -1
   let end = from
-  while (end > 0 && from - end < MOST_BETWEEN && BEFORE_CHECK.test(text[end - 1]!)) end--
+  while (end > 0 && from - end < MOST_BETWEEN && isBeforeCheck(text.charCodeAt(end - 1))) end--
   const start = end - 2
-  if (start < 0 || !LENGTH_OF.has(text.slice(start, end).toUpperCase())) return -1
-  if (start === 0 || !LETTER_OR_DIGIT.test(text[start - 1]!)) return start
+  if (start < 0 || !isLetter(text.charCodeAt(end - 1)) || !isLetter(text.charCodeAt(start))) return -1
+  if (start === 0 || !isLetterOrDigit(text.charCodeAt(start - 1))) return start
+  // Most words have more letters than two, so the last one of `iban` is looked at first.
+  if ((text.charCodeAt(start - 1) | 32) !== LAST_OF_IBAN) return -1
   return text.slice(Math.max(0, start - 4), start).toLowerCase() === 'iban' ? start : -1
+}
+
+function isBeforeCheck(code: number): boolean {
+  return isSpace(code) || code === HYPHEN || code === POINT || code === SLASH || code === UNDERSCORE
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 57)
+}
+
+function isBetween(code: number): boolean {
+  return isBeforeCheck(code) || isDash(code) || isInvisible(code) || code === MINUS_SIGN
 }
 
 /** The end of the number that begins here, or -1. */
 function endOfNumber(text: string, start: number): number {
-  const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase()) ?? 0
+  const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase())
+  if (length === undefined) return -1
   let number = ''
   let between = 0
   let at = start
   for (; at < text.length && number.length < length; at++) {
-    const character = text[at]!
-    if (LETTER_OR_DIGIT.test(character)) {
-      number += character
+    const code = text.charCodeAt(at)
+    if (isLetterOrDigit(code)) {
+      number += text[at]
       between = 0
-    } else if (++between > MOST_BETWEEN || !BETWEEN.test(character)) return -1
+    } else if (++between > MOST_BETWEEN || !isBetween(code)) return -1
   }
   // What follows does not matter: a currency may be written right behind the number.
-  return number.length === length && length > 0 && isSound(number.toUpperCase()) ? at : -1
+  return number.length === length && isSound(number.toUpperCase()) ? at : -1
 }
 
 /** ISO 7064, MOD 97-10: the first four characters at the end, letters as numbers from 10 on. */

@@ -14,6 +14,8 @@ const CUT = /(?<![\w+])(?:\+|00)[1-9][\d ().-]{3,20}$/
 
 const PLUS = 43
 const OPENING = 40
+const ZERO = 48
+const ONE = 49
 
 /** Telephone numbers: international ones, Turkish and North American ones as they are written at home. */
 export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans {
@@ -33,8 +35,8 @@ export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans 
 /** Whether one of the forms can begin with these digits; most numbers that a text holds do not look like it. */
 function mayBegin(text: string, start: number, end: number): boolean {
   if (text.charCodeAt(start - 1) === PLUS) return true
-  const first = text[start]!
-  return first === '0' ? end - start > 2 : end - start === 3 && first > '1'
+  const first = text.charCodeAt(start)
+  return first === ZERO ? end - start > 2 : end - start === 3 && first > ONE
 }
 
 function matchAt(text: string, at: number): boolean {

@@ -7,34 +7,33 @@ export interface Reading {
   readonly text: string
   /** Where digits stand: from `[0]` to `[1]`, from `[2]` to `[3]`, … Most texts have none, and hold no number then. */
   readonly digitRuns: readonly number[]
+  /** Those of them that stand so close together that they may be the groups of a long number. */
+  readonly longRuns: readonly number[]
   /** Where its characters stand in the reading it was made of; null in the one as it is written. */
   readonly origins: Origins | null
 }
 
-/** What one look at each character tells, so that no expression has to go through a text that has nothing for it. */
-interface Look {
-  readonly digitRuns: readonly number[]
-  readonly isAscii: boolean
-  readonly mayEscape: boolean
-}
-
 /** An escape may itself be escaped, at most so often. */
 const MOST_LAYERS = 3
+/** The most characters between two groups of a number, and the least digits that need groups; others are short enough for expressions. */
+const MOST_BETWEEN = 3
+const LEAST_DIGITS = 11
+const DIGIT = /[0-9]/g
 const NO_RUNS: readonly number[] = []
-const PERCENT = 37
-const AMPERSAND = 38
-const BACKSLASH = 92
 
 /** The rules ask for the same text one after the other, each for its own type. */
 let lastText = ''
-let lastReadings: readonly Reading[] = [{ text: '', digitRuns: NO_RUNS, origins: null }]
+let lastReadings: readonly Reading[] = [readingOf('', null)]
 
 /** All readings of a text; the first is the text as it is written, each other one is made of the one before. */
 export function readingsOf(text: string): readonly Reading[] {
   if (text === lastText) return lastReadings
-  const look = lookAt(text)
-  const readings = [readingOf(text, look, null)]
-  if (look.mayEscape) addLayers(readings, text)
+  const readings = [readingOf(text, null)]
+  let undone = withoutEscapes(text)
+  while (undone !== null) {
+    readings.push(readingOf(undone.text, undone.origins))
+    undone = readings.length > MOST_LAYERS ? null : withoutEscapes(undone.text)
+  }
   lastText = text
   lastReadings = readings
   return readings
@@ -47,38 +46,43 @@ export function writtenAt(readings: readonly Reading[], layer: number, position:
   return at
 }
 
-function addLayers(readings: Reading[], written: string): void {
-  let text = written
-  for (let layer = 0; layer < MOST_LAYERS; layer++) {
-    const undone = withoutEscapes(text)
-    if (undone === null) return
-    text = undone.text
-    readings.push(readingOf(text, lookAt(text), undone.origins))
-  }
+function readingOf(written: string, origins: Origins | null): Reading {
+  const text = Buffer.byteLength(written) === written.length ? written : asciiForm(written)
+  const digitRuns = runsOfDigits(text)
+  return { text, digitRuns, longRuns: longRuns(digitRuns), origins }
 }
 
-function readingOf(text: string, look: Look, origins: Origins | null): Reading {
-  if (look.isAscii) return { text, digitRuns: look.digitRuns, origins }
-  const ascii = asciiForm(text)
-  return { text: ascii, digitRuns: ascii === text ? look.digitRuns : lookAt(ascii).digitRuns, origins }
-}
-
-function lookAt(text: string): Look {
-  let digitRuns: number[] | null = null
-  let isAscii = true
-  let mayEscape = false
-  let isWithin = false
-  for (let i = 0; i < text.length; i++) {
+function runsOfDigits(text: string): readonly number[] {
+  DIGIT.lastIndex = 0
+  if (!DIGIT.test(text)) return NO_RUNS
+  const first = DIGIT.lastIndex - 1
+  const runs = [first]
+  let isWithin = true
+  for (let i = first + 1; i < text.length; i++) {
     const code = text.charCodeAt(i)
     const isDigit = code >= 48 && code <= 57
-    if (isDigit !== isWithin) {
-      digitRuns ??= []
-      digitRuns.push(i)
-      isWithin = isDigit
-    }
-    if (code > 127) isAscii = false
-    else if (code === PERCENT || code === AMPERSAND || code === BACKSLASH) mayEscape = true
+    if (isDigit === isWithin) continue
+    runs.push(i)
+    isWithin = isDigit
   }
-  if (isWithin) digitRuns!.push(text.length)
-  return { digitRuns: digitRuns ?? NO_RUNS, isAscii, mayEscape }
+  if (isWithin) runs.push(text.length)
+  return runs
+}
+
+function longRuns(runs: readonly number[]): readonly number[] {
+  let long: number[] | null = null
+  for (let first = 0; first < runs.length; ) {
+    let digits = runs[first + 1]! - runs[first]!
+    let next = first + 2
+    while (next < runs.length && runs[next]! - runs[next - 1]! <= MOST_BETWEEN) {
+      digits += runs[next + 1]! - runs[next]!
+      next += 2
+    }
+    if (digits >= LEAST_DIGITS) {
+      long ??= []
+      for (let i = first; i < next; i++) long.push(runs[i]!)
+    }
+    first = next
+  }
+  return long ?? NO_RUNS
 }

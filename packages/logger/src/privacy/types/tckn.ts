@@ -11,13 +11,13 @@ const FRACTION = /\d\.$/
 const CUT = /(?<!\d|\d\.)[1-9]\d{4,9}$/
 
 /** Numbers of Turkish identity cards with sound check digits. */
-export function findTckns({ text, digitRuns }: Reading, isCut: boolean): Spans {
+export function findTckns({ text, longRuns }: Reading, isCut: boolean): Spans {
   let found: number[] | null = null
   let after = 0
-  for (let first = 0; first < digitRuns.length; first += 2) {
-    const start = digitRuns[first]!
+  for (let first = 0; first < longRuns.length; first += 2) {
+    const start = longRuns[first]!
     if (start < after || text.charCodeAt(start) === ZERO) continue
-    const end = endOfNumber(text, digitRuns, first)
+    const end = endOfNumber(text, longRuns, first)
     if (end === -1 || FRACTION.test(text.slice(Math.max(0, start - 2), start))) continue
     if (!isSound(text.slice(start, end).replace(/\D/g, ''))) continue
     found ??= []
