@@ -31,6 +31,8 @@ export function originOf({ positions, origins }: Origins, at: number): number {
 /** A text with one layer of its escapes undone, or null when it has none. */
 export function withoutEscapes(text: string): { readonly text: string; readonly origins: Origins } | null {
   if (!text.includes('%') && !text.includes('\\') && !text.includes('&')) return null
+  BEGINNING.lastIndex = 0
+  if (!BEGINNING.test(text)) return null
   const positions = [0]
   const origins = [0]
   let plain = ''

@@ -49,7 +49,7 @@ export function writtenAt(readings: readonly Reading[], layer: number, position:
 function readingOf(written: string, origins: Origins | null): Reading {
   const text = Buffer.byteLength(written) === written.length ? written : asciiForm(written)
   const digitRuns = runsOfDigits(text)
-  return { text, digitRuns, longRuns: longRuns(digitRuns), origins }
+  return { text, digitRuns, longRuns: digitRuns.length === 0 ? NO_RUNS : longRuns(digitRuns), origins }
 }
 
 function runsOfDigits(text: string): readonly number[] {
