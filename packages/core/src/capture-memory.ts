@@ -5,15 +5,20 @@ const MOST_HELD_BYTES = 64 * 1024 ** 2
 export class CaptureMemory {
   /** What is held now. */
   heldBytes = 0
+  /** How many bodies were cut because there was no more. */
+  cutBodies = 0
   readonly #limit: number
 
   constructor(limit = MOST_HELD_BYTES) {
     this.#limit = limit
   }
 
-  /** Takes so many bytes, or none. */
+  /** Takes so many bytes, or none; a body that got none asks no more. */
   take(bytes: number): boolean {
-    if (this.heldBytes + bytes > this.#limit) return false
+    if (this.heldBytes + bytes > this.#limit) {
+      this.cutBodies++
+      return false
+    }
     this.heldBytes += bytes
     return true
   }
