@@ -10,7 +10,8 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_gc_total: 'Garbage collections of the worker.',
   gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
   gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
-  gw_worker_capture_held_bytes: 'Memory that bodies for the traffic log take while their requests are under way.',
+  gw_worker_capture_held_bytes:
+    'Memory that bodies for the traffic log take while their requests are under way.',
   gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
 }
 
