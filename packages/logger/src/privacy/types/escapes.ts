@@ -1,6 +1,5 @@
 /** An escape of a URL, of JSON, of XML; whoever reads the text may undo any of them. */
-const ESCAPE =
-  /%([0-9a-f]{2})|\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(nbsp|amp|commat|plus);/iy
+const ESCAPE = /%([0-9a-f]{2})|\\u([0-9a-f]{4})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(nbsp|amp|commat|plus);/iy
 const BEGINNING = /%(?=[0-9a-fA-F])|\\(?=[uU])|&(?=[#nacpNACP])/g
 const NAMED: Readonly<Record<string, string>> = { nbsp: '\u00a0', amp: '&', commat: '@', plus: '+' }
 
