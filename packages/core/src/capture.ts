@@ -119,6 +119,8 @@ export class Capture {
   sent: CapturedBody | null = null
   answered: CapturedBody | null = null
   replied: CapturedBody | null = null
+  /** Bodies are given up; one that began now would never be released. */
+  #isOver = false
 
   constructor(rules: CaptureRules, x: Exchange) {
     this.rules = rules
@@ -134,7 +136,7 @@ export class Capture {
   /** An attempt begins; the last one counts. */
   onDispatch(x: Exchange, host: string): void {
     this.upstreamHost = host
-    if (x.body === null || !this.rules.requestUp.body) return
+    if (this.#isOver || x.body === null || !this.rules.requestUp.body) return
     this.sent?.release()
     this.sent = new CapturedBody(this.rules.maxBodyBytes, x.headers)
     this.sent.add(x.body)
@@ -144,7 +146,7 @@ export class Capture {
   onResponseHead(headers: readonly string[]): void {
     const { responseUp, responseOut, maxBodyBytes } = this.rules
     if (responseUp.headers) this.responseHeaders = headers.slice()
-    if (!responseUp.body && !responseOut.body) return
+    if (this.#isOver || (!responseUp.body && !responseOut.body)) return
     this.answered?.release()
     this.answered = new CapturedBody(maxBodyBytes, headers)
   }
@@ -155,14 +157,15 @@ export class Capture {
 
   /** The gateway answers by itself. */
   onReply(x: Exchange, body: Uint8Array | null): void {
-    if (!this.rules.responseOut.body) return
+    if (this.#isOver || !this.rules.responseOut.body) return
     this.replied?.release()
     this.replied = new CapturedBody(this.rules.maxBodyBytes, x.responseHeaders)
     if (body !== null) this.replied.add(body)
   }
 
-  /** Gives up the bodies and keeps the rest. */
+  /** Gives up the bodies, also those to come, and keeps the rest. */
   dropBodies(): void {
+    this.#isOver = true
     for (const body of [this.received, this.sent, this.answered, this.replied]) body?.release()
     this.received = null
     this.sent = null

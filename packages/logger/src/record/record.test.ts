@@ -192,7 +192,12 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
 test('no secret of a URL in a field is told', () => {
   const line = encodeRecord(
     sampleExchange({
-      headers: ['referer', 'https://ann:s3cret@a.example/?token=s3cret', 'proxy-authorization', 'Basic s3cret'],
+      headers: [
+        'referer',
+        'https://ann:s3cret@a.example/?token=s3cret',
+        'proxy-authorization',
+        'Basic s3cret',
+      ],
       responseHeaders: ['location', 'https://a.example/cb?a=1#access_token=s3cret'],
     }),
     env('full'),
