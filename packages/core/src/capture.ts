@@ -1,3 +1,4 @@
+import { CAPTURE_MEMORY, type CaptureMemory } from './capture-memory.js'
 import type { Exchange } from './exchange.js'
 import { headerValue } from './header-list.js'
 
@@ -41,12 +42,17 @@ export class CapturedBody {
   /** What Content-Type and Content-Encoding said of it. */
   readonly contentType: string
   readonly encoding: string
+  /** Less is kept than was asked for, because all captures together held too much. */
+  isStarved = false
   readonly #limit: number
+  readonly #memory: CaptureMemory
+  #isReleased = false
   #kept: Uint8Array = NOTHING
   #length = 0
 
-  constructor(limit: number, headers: readonly string[]) {
+  constructor(limit: number, headers: readonly string[], memory: CaptureMemory = CAPTURE_MEMORY) {
     this.#limit = limit
+    this.#memory = memory
     this.contentType = headerValue(headers, 'content-type') ?? ''
     this.encoding = headerValue(headers, 'content-encoding') ?? ''
   }
@@ -63,18 +69,33 @@ export class CapturedBody {
   add(chunk: Uint8Array): void {
     this.bytes += chunk.length
     const taken = Math.min(chunk.length, this.#limit - this.#length)
-    if (taken === 0) return
-    this.#makeRoom(this.#length + taken)
+    if (taken === 0 || this.isStarved || this.#isReleased) return
+    if (!this.#makeRoom(this.#length + taken)) {
+      // Nothing that comes later is kept either: a beginning has no holes.
+      this.isStarved = true
+      return
+    }
     this.#kept.set(taken === chunk.length ? chunk : chunk.subarray(0, taken), this.#length)
     this.#length += taken
   }
 
   /** Grows to twice the size, so that a body in many small chunks is copied a few times at most. */
-  #makeRoom(length: number): void {
-    if (length <= this.#kept.length) return
-    const roomy = new Uint8Array(Math.min(this.#limit, Math.max(length, this.#kept.length * 2)))
+  #makeRoom(length: number): boolean {
+    if (length <= this.#kept.length) return true
+    const size = Math.min(this.#limit, Math.max(length, this.#kept.length * 2))
+    if (!this.#memory.take(size - this.#kept.length)) return false
+    const roomy = new Uint8Array(size)
     roomy.set(this.beginning)
     this.#kept = roomy
+    return true
+  }
+
+  /** Gives its memory back; it keeps nothing from then on, and a second time changes nothing. */
+  release(): void {
+    this.#isReleased = true
+    this.#memory.giveBack(this.#kept.length)
+    this.#kept = NOTHING
+    this.#length = 0
   }
 }
 
@@ -98,6 +119,8 @@ export class Capture {
   sent: CapturedBody | null = null
   answered: CapturedBody | null = null
   replied: CapturedBody | null = null
+  /** Bodies are given up; one that began now would never be released. */
+  #isOver = false
 
   constructor(rules: CaptureRules, x: Exchange) {
     this.rules = rules
@@ -113,7 +136,8 @@ export class Capture {
   /** An attempt begins; the last one counts. */
   onDispatch(x: Exchange, host: string): void {
     this.upstreamHost = host
-    if (x.body === null || !this.rules.requestUp.body) return
+    if (this.#isOver || x.body === null || !this.rules.requestUp.body) return
+    this.sent?.release()
     this.sent = new CapturedBody(this.rules.maxBodyBytes, x.headers)
     this.sent.add(x.body)
   }
@@ -122,7 +146,9 @@ export class Capture {
   onResponseHead(headers: readonly string[]): void {
     const { responseUp, responseOut, maxBodyBytes } = this.rules
     if (responseUp.headers) this.responseHeaders = headers.slice()
-    if (responseUp.body || responseOut.body) this.answered = new CapturedBody(maxBodyBytes, headers)
+    if (this.#isOver || (!responseUp.body && !responseOut.body)) return
+    this.answered?.release()
+    this.answered = new CapturedBody(maxBodyBytes, headers)
   }
 
   onResponseChunk(chunk: Uint8Array): void {
@@ -131,13 +157,16 @@ export class Capture {
 
   /** The gateway answers by itself. */
   onReply(x: Exchange, body: Uint8Array | null): void {
-    if (!this.rules.responseOut.body) return
+    if (this.#isOver || !this.rules.responseOut.body) return
+    this.replied?.release()
     this.replied = new CapturedBody(this.rules.maxBodyBytes, x.responseHeaders)
     if (body !== null) this.replied.add(body)
   }
 
-  /** Gives up the bodies and keeps the rest. */
+  /** Gives up the bodies, also those to come, and keeps the rest. */
   dropBodies(): void {
+    this.#isOver = true
+    for (const body of [this.received, this.sent, this.answered, this.replied]) body?.release()
     this.received = null
     this.sent = null
     this.answered = null

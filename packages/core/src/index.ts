@@ -1,5 +1,6 @@
 export * from './canonical-path.js'
 export * from './capture.js'
+export * from './capture-memory.js'
 export * from './cidr.js'
 export * from './errors.js'
 export * from './exchange.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refusal } from '@sluice/core'
+import { CAPTURE_MEMORY, refusal } from '@sluice/core'
 import { TIMEOUTS, until } from '../testing/gateway.js'
 import { closedPort, echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
@@ -239,4 +239,24 @@ test('requests without a route are recorded, unless the document says otherwise'
       unknownRoutes ? ['-'] : [],
     )
   }
+})
+
+test('without memory for captures bodies pass and are counted, and what was held is given back at the end', async (t) => {
+  const origin = await echoOrigin(t)
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all' }] }
+  const gateway = await startLogged(t, wish, { capture: EVERYTHING })
+  const send = async (): Promise<void> => {
+    const answer = await fetch(`${gateway.url}/a`, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })
+    await answer.arrayBuffer()
+  }
+  const others = 64 * 1024 ** 2 - CAPTURE_MEMORY.heldBytes
+  assert.ok(CAPTURE_MEMORY.take(others))
+  await send()
+  CAPTURE_MEMORY.giveBack(others)
+  await send()
+  const [starved, fed] = await gateway.records()
+  const { bytes, truncated, cut, text } = starved!.body!['req_in']! as unknown as Record<string, unknown>
+  assert.deepEqual({ bytes, truncated, cut, text }, { bytes: 7, truncated: true, cut: 'memory', text: '' })
+  assert.equal(fed!.body!['req_in']!.text, '{"a":1}')
+  assert.equal(CAPTURE_MEMORY.heldBytes, 0)
 })

@@ -303,6 +303,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     route.metrics.record(x, x.endedMono - x.startedMono)
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
     if (this.isLogged) context.log.record(x)
+    // The record is written; whatever still comes of a body is for nobody.
+    if (x.capture !== null) x.capture.dropBodies()
     context.inFlight--
     this.#lease.release()
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { CAPTURE_MEMORY, CapturedBody } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import { until } from '../testing/gateway.js'
 import { Vitals } from './vitals.js'
@@ -60,4 +61,22 @@ test('garbage collections are counted with the time they took', async (t) => {
   })
   assert.ok(reading(vitals.samples(3), 'gw_worker_gc_seconds_total') > 0)
   assert.ok(reading(vitals.samples(3), 'gw_worker_heap_used_bytes') > 1_000_000)
+})
+
+test('what captured bodies hold is told, and how many were cut because all held too much', (t) => {
+  const vitals = opened(t)
+  const held = (): number => reading(vitals.samples(3), 'gw_worker_capture_held_bytes')
+  const cut = (): number => reading(vitals.samples(3), 'gw_worker_capture_cut_total')
+  const [heldBefore, cutBefore] = [held(), cut()]
+  const kept = new CapturedBody(4096, [])
+  kept.add(Buffer.alloc(100))
+  assert.equal(held() - heldBefore, 100)
+  const others = 64 * 1024 ** 2 - CAPTURE_MEMORY.heldBytes
+  assert.ok(CAPTURE_MEMORY.take(others))
+  const starved = new CapturedBody(4096, [])
+  for (let i = 0; i < 3; i++) starved.add(Buffer.alloc(100))
+  assert.equal(cut() - cutBefore, 1)
+  CAPTURE_MEMORY.giveBack(others)
+  for (const body of [kept, starved]) body.release()
+  assert.equal(held(), heldBefore)
 })

@@ -1,4 +1,5 @@
 import { PerformanceObserver } from 'node:perf_hooks'
+import { CAPTURE_MEMORY } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import { LoopLag } from './loop-lag.js'
@@ -9,9 +10,12 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_gc_total: 'Garbage collections of the worker.',
   gw_worker_gc_seconds_total: 'Time the worker spent in garbage collections.',
   gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
+  gw_worker_capture_held_bytes:
+    'Memory that bodies for the traffic log take while their requests are under way.',
+  gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
 }
 
-/** What Node.js says of this process: heap, garbage collections, event loop. */
+/** How this process is: heap, garbage collections, event loop, and what captured bodies hold. */
 export class Vitals {
   readonly lag = new LoopLag()
   readonly #observer: PerformanceObserver
@@ -35,6 +39,8 @@ export class Vitals {
       { name: 'gw_worker_gc_total', labels, value: this.#collections },
       { name: 'gw_worker_gc_seconds_total', labels, value: this.#collectionMs / 1000 },
       ...this.lag.samples(labels),
+      { name: 'gw_worker_capture_held_bytes', labels, value: CAPTURE_MEMORY.heldBytes },
+      { name: 'gw_worker_capture_cut_total', labels, value: CAPTURE_MEMORY.cutBodies },
     ]
   }
 

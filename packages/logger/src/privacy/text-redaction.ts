@@ -12,8 +12,8 @@ import type { TextContext } from './text-context.js'
 const MAX_DEPTH = 4
 /** No type of value is shorter. */
 const SHORTEST_VALUE = 5
-/** What introduces an escape in JSON, XML or a form. */
-const ESCAPES = /[\\&%+]/
+/** What introduces an escape in JSON, XML or a form. Looking for each of them is faster than an expression for all. */
+const ESCAPES = ['\\', '&', '%', '+']
 
 /**
  * A text without the values that the rules find, or null when they find nothing.
@@ -89,7 +89,7 @@ function looselyRedacted(pieces: readonly Piece[], context: TextContext): readon
 
 /** Whether there can be nothing for rules of names and types in any part of the text. */
 function holdsNothing(text: string, context: TextContext): boolean {
-  if (ESCAPES.test(text) || context.rules.occursIn(text)) return false
+  if (mayHide(text) || context.rules.occursIn(text)) return false
   return possibleTypes(text, context).length === 0
 }
 
@@ -98,8 +98,15 @@ function holdsNothing(text: string, context: TextContext): boolean {
  * types, so one look at the whole spares a look at each part.
  */
 function possibleTypes(text: string, { rules, isCut }: TextContext): readonly TypeRule[] {
-  if (ESCAPES.test(text)) return rules.types
+  if (mayHide(text)) return rules.types
   return rules.types.filter((rule) => rule.find(text, isCut).length > 0)
+}
+
+function mayHide(text: string): boolean {
+  for (let i = 0; i < ESCAPES.length; i++) {
+    if (text.includes(ESCAPES[i]!)) return true
+  }
+  return false
 }
 
 function hasTypes(text: string, types: readonly TypeRule[], isCut: boolean): boolean {

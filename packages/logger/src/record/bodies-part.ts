@@ -31,7 +31,8 @@ function bodyPart(region: string, body: CapturedBody | null, x: Exchange, env: R
   const text = bodyText(body, env.sensitive)
   const head = ',"' + region + '":{"bytes":' + body.bytes
   const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
-  const cut = body.isTruncated ? ',"truncated":true}' : '}'
+  const reason = body.isStarved ? ',"cut":"memory"}' : '}'
+  const cut = body.isTruncated ? ',"truncated":true' + reason : '}'
   if (text !== null) return head + ct + ',"text":"' + jsonText(text) + '"' + cut
   if (x.capture!.rules.binary === 'omit') return head + ct + '}'
   return head + ct + ',"base64":"' + Buffer.from(body.beginning).toString('base64') + '"' + cut

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { CapturedBody } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
-import { maskedQuery } from './full-parts.js'
+import { maskedQuery } from './masked-query.js'
 import { isTextual, mediaType } from './media-type.js'
 import { withoutFiles } from './multipart.js'
 import type { SensitiveNames } from './sensitive-names.js'

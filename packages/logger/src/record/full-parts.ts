@@ -1,10 +1,8 @@
 import { type Exchange, headerJoined } from '@sluice/core'
 import { jsonText } from './json-text.js'
+import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
 import type { SensitiveNames } from './sensitive-names.js'
-
-/** Stands where a secret was. */
-const MASK = '***'
 
 /** The rest of `url`: scheme, query, and the path as received where the canonical one differs. */
 export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
@@ -59,7 +57,7 @@ function members(first: string, list: readonly string[], sensitive: SensitiveNam
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
     if (isRepeated(list, i)) continue
-    out += member(out, name, sensitive.has(name) ? MASK : headerJoined(list, name)!)
+    out += member(out, name, sensitive.has(name) ? MASK : maskedUrls(headerJoined(list, name)!, sensitive))
   }
   return out
 }
@@ -74,34 +72,4 @@ function isRepeated(list: readonly string[], at: number): boolean {
     if (list[i] === list[at]) return true
   }
   return false
-}
-
-/** A query or a form without the values whose names tell that they are secrets. */
-export function maskedQuery(query: string, sensitive: SensitiveNames): string {
-  let out = ''
-  let start = 0
-  while (start <= query.length) {
-    let end = query.indexOf('&', start)
-    if (end === -1) end = query.length
-    out += (start === 0 ? '' : '&') + maskedPair(query.slice(start, end), sensitive)
-    start = end + 1
-  }
-  return out
-}
-
-function maskedPair(pair: string, sensitive: SensitiveNames): string {
-  const equals = pair.indexOf('=')
-  if (equals === -1) return pair
-  const name = pair.slice(0, equals)
-  return isSensitive(name, sensitive) ? name + '=' + MASK : pair
-}
-
-/** Upstreams decode parameter names, so `api%5Fkey` is a secret too; a name that cannot be decoded counts as one. */
-function isSensitive(name: string, sensitive: SensitiveNames): boolean {
-  if (!name.includes('%')) return sensitive.has(name)
-  try {
-    return sensitive.has(decodeURIComponent(name))
-  } catch {
-    return true
-  }
 }

@@ -189,11 +189,30 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
   )
 })
 
+test('no secret of a URL in a field is told', () => {
+  const line = encodeRecord(
+    sampleExchange({
+      headers: [
+        'referer',
+        'https://ann:s3cret@a.example/?token=s3cret',
+        'proxy-authorization',
+        'Basic s3cret',
+      ],
+      responseHeaders: ['location', 'https://a.example/cb?a=1#access_token=s3cret'],
+    }),
+    env('full'),
+  )
+  assert.ok(!line.includes('s3cret'), line)
+  assert.equal(JSON.parse(line).hdr.res_out.location, 'https://a.example/cb?a=1#access_token=***')
+})
+
 test('whatever header fields, variables and queries hold, a full record decodes to them', () => {
   const plainName = fc
     .stringMatching(/^[a-z]{1,3}$/)
-    .filter((name) => !['key', 'sig', 'sid', 'pwd', 'jwt'].includes(name))
-  const fields = fc.uniqueArray(fc.tuple(fc.oneof(plainName, fc.constant('__proto__')), anyText), {
+    .filter((name) => !['key', 'sig', 'sid', 'pwd', 'jwt', 'otp'].includes(name))
+  // What looks like a URL with a query may lose a part.
+  const plainText = anyText.filter((text) => !/[=@]/.test(text))
+  const fields = fc.uniqueArray(fc.tuple(fc.oneof(plainName, fc.constant('__proto__')), plainText), {
     selector: ([name]) => name,
     maxLength: 6,
   })

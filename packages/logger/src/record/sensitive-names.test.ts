@@ -12,6 +12,13 @@ test('names of secrets are known whole or by a part, whatever their case', () =>
     'X-Vault-Token',
     'client_secret',
     'PASSWORD',
+    'Ocp-Apim-Subscription-Key',
+    'x-functions-key',
+    'user[key]',
+    'x-auth',
+    'PHPSESSID',
+    'passphrase',
+    'SAMLResponse',
   ]
   for (const name of [...secrets, 'key', 'SIG', 'x-partner', 'jwt', 'session_id'])
     assert.ok(names.has(name), name)
@@ -25,6 +32,10 @@ test('names of secrets are known whole or by a part, whatever their case', () =>
     'page',
     'x-partner-id',
     'compass',
+    'idempotency-key',
+    'Sec-WebSocket-Key',
+    'key-count',
+    'author',
   ]
   for (const name of plain) assert.ok(!names.has(name), name)
 })

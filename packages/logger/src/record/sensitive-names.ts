@@ -1,5 +1,8 @@
-/** Names whose values are secrets, compared whole. */
-const EXACT: ReadonlySet<string> = new Set(['key', 'sig', 'sid', 'pwd', 'pass'])
+/** Words that make a name one of a secret when they are all of it, or its last: `key`, `x-functions-key`, `user[pwd]`. */
+const LAST_WORDS: ReadonlySet<string> = new Set(['key', 'sig', 'sid', 'pwd', 'pass', 'auth', 'otp', 'bearer'])
+/** Keys that open nothing, and that people look for. */
+const PLAIN: ReadonlySet<string> = new Set(['idempotency-key', 'sec-websocket-key', 'surrogate-key'])
+const WORD_ENDS = '-_.[]'
 /** Parts that make a name one of a secret, wherever they stand: `x-vault-token`, `proxy-authorization`, `set-cookie`. */
 const PARTS: readonly string[] = [
   'authorization',
@@ -14,10 +17,15 @@ const PARTS: readonly string[] = [
   'token',
   'secret',
   'passw',
+  'passphrase',
+  'passcode',
   'credential',
   'assertion',
   'signature',
   'session',
+  'sessid',
+  'samlresponse',
+  'subscriptionkey',
   'jwt',
 ]
 /** Clients choose names, so the memory of past answers is bounded. */
@@ -44,6 +52,15 @@ export class SensitiveNames {
   }
 
   #judge(name: string): boolean {
-    return EXACT.has(name) || this.#more.has(name) || PARTS.some((part) => name.includes(part))
+    if (this.#more.has(name) || PARTS.some((part) => name.includes(part))) return true
+    return !PLAIN.has(name) && LAST_WORDS.has(lastWord(name))
   }
+}
+
+function lastWord(name: string): string {
+  let end = name.length
+  while (end > 0 && WORD_ENDS.includes(name[end - 1]!)) end--
+  let start = end
+  while (start > 0 && !WORD_ENDS.includes(name[start - 1]!)) start--
+  return name.slice(start, end)
 }

@@ -1,8 +1,11 @@
+import { endOfLines } from './lines.js'
 import { JSON_STRING, PLAIN } from './syntax.js'
 import type { Place, Visitor } from './visitor.js'
 
 const SPACE = /\s/
 const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
+/** How YAML begins a value of several lines, or a list. */
+const BLOCK = /^(?:[|>][\d+-]{0,2}(?:\s|$)|-\s)/
 const QUOTE = 34
 const APOSTROPHE = 39
 const COMMA = 44
@@ -84,7 +87,10 @@ class JsonScanner {
     // No value of JSON: the text is looked through as text later, but what a rule is to take goes now, to where the
     // next member could begin.
     if (this.#key !== null && this.#visitor.takes(this.#key)) {
+      const isBlock = BLOCK.test(this.#text.slice(start, start + 4))
       while (this.#at < this.#text.length && !/[,}\]\r\n]/.test(this.#text[this.#at]!)) this.#at++
+      if (isBlock || /[\r\n]/.test(this.#text[this.#at] ?? ''))
+        this.#at = Math.max(this.#at, endOfLines(this.#text, this.#keyStart, start))
       this.#value({ ...word, end: this.#at }, start)
     }
     this.#key = null

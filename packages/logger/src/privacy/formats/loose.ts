@@ -1,4 +1,5 @@
 import { escapedForRegex } from '../rules.js'
+import { endOfLines } from './lines.js'
 import { PLAIN } from './syntax.js'
 import { plainPlace, type Scan } from './visitor.js'
 
@@ -7,7 +8,8 @@ const CLOSING = /<\/[\w.:-]*$/
 
 /**
  * Scans text of no format for names that are followed by something like a value: `name: value`, `name=value`,
- * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line, which rather is too much.
+ * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line and over the
+ * lines that continue it, which rather is too much.
  */
 export function looseScan(names: readonly string[]): Scan {
   const any = names.map(escapedForRegex).join('|')
@@ -20,7 +22,7 @@ export function looseScan(names: readonly string[]): Scan {
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       const start = pattern.lastIndex
       const isElement = /[^=]>$/.test(match[0])
-      const end = valueEnd(text, start, isElement ? '<' : match[2])
+      const end = valueEnd(text, match.index, start, isElement ? '<' : match[2])
       const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
       if (end === start || isClosing || !visitor.takes(match[1]!)) continue
       const outer = (): readonly [number, number] => [match.index, end]
@@ -31,12 +33,19 @@ export function looseScan(names: readonly string[]): Scan {
   }
 }
 
-function valueEnd(text: string, start: number, closing: string | undefined): number {
-  if (closing !== undefined) {
+function valueEnd(text: string, nameAt: number, start: number, closing: string | undefined): number {
+  if (closing === undefined) return endOfLines(text, nameAt, start)
+  if (closing === '<' || closing.length > 1) {
     const end = text.indexOf(closing, start)
     return end === -1 ? text.length : end
   }
-  const rest = /[\r\n&]/g
-  rest.lastIndex = start
-  return rest.exec(text)?.index ?? text.length
+  // A quote within the value is escaped by a backslash or, in YAML, by another one.
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === closing) {
+      if (closing !== "'" || text[at + 1] !== closing) return at
+      at++
+    }
+  }
+  return text.length
 }

@@ -14,9 +14,12 @@ export const JSON_STRING: Syntax = {
   encode: (text) => JSON.stringify(text).slice(1, -1),
 }
 
+/** A plus is a space in a form, but before the first digit somebody forgot to escape that of a telephone number. */
+const TELEPHONE = /^\+\d/
+
 /** A value of a form or a query. */
 export const FORM_VALUE: Syntax = {
-  decode: (written) => (/[%+]/.test(written) ? percentDecoded(written.replaceAll('+', ' ')) : written),
+  decode: (written) => (/[%+]/.test(written) ? percentDecoded(withSpaces(written)) : written),
   encode: (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')),
 }
 
@@ -41,6 +44,11 @@ function unescaped(written: string): string {
   return written.replace(/\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g, (_, hex?: string, one?: string) =>
     hex === undefined ? (JSON_ESCAPES[one!] ?? one!) : String.fromCharCode(Number.parseInt(hex, 16)),
   )
+}
+
+function withSpaces(written: string): string {
+  const spaced = written.replaceAll('+', ' ')
+  return TELEPHONE.test(written) ? `+${spaced.slice(1)}` : spaced
 }
 
 function percentDecoded(written: string): string {

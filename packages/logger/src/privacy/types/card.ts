@@ -1,56 +1,113 @@
+import type { Reading } from './reading.js'
+import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 const LEAST_DIGITS = 13
 const MOST_DIGITS = 19
-/** Digits in groups, as many as the shortest number has. Not behind a decimal point: that is a fraction. */
-const DIGITS = /(?<!\d|\d\.)\d(?:[ \u00a0-]?\d){12,}/g
-const CUT = /(?<!\d|\d\.)\d(?:[ \u00a0-]?\d){5,18}[ \u00a0-]?$/
-/** The first digits of the card schemes, Troy (9792) among them. What begins with 1 is mostly a time. */
-const SCHEME = /^(?:[2-6]|9792)/
+/** The most characters between two groups. */
+const MOST_BETWEEN = 3
+const ZERO = 48
+const TWO = 50
+const SIX = 54
+const NINE = 57
+const MINUS_SIGN = 0x2212
+const CUT = /(?<!\d|\d\.)\d(?:[^\dA-Za-z,:;"'{}[\]]{0,3}\d){5,18}[^\dA-Za-z,:;"'{}[\]]{0,3}$/
+/** The groups in which cards print numbers; between these, anything may stand. */
+const PRINTED: readonly (readonly number[])[] = [
+  [4, 4, 4, 4],
+  [4, 6, 5],
+  [4, 6, 4],
+  [4, 4, 4, 4, 3],
+  [4, 4, 4, 5],
+  [8, 8],
+]
+const PRINTED_WHOLE: ReadonlySet<number> = new Set(PRINTED.map((lengths) => lengths.reduce(longerShape, 0)))
+const PRINTED_BEGUN: ReadonlySet<number> = new Set(
+  PRINTED.flatMap((lengths) => lengths.map((_, last) => lengths.slice(0, last + 1).reduce(longerShape, 0))),
+)
 
 /** Payment card numbers (ISO/IEC 7812) with a sound check digit, in one piece or in groups. */
-export function findCards(text: string, isCut: boolean): Spans {
-  DIGITS.lastIndex = 0
+export function findCards({ text, longRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
-  for (let match = DIGITS.exec(text); match !== null; match = DIGITS.exec(text)) {
+  // A run of groups may hold more than the number: `2 4111111111111111` does. Every group may be its first.
+  for (let first = 0; first < longRuns.length; first += 2) {
+    const end = endOfNumber(text, longRuns, first)
+    if (end === -1) continue
     spans ??= []
-    addNumbers(spans, match[0], match.index)
+    // Where two readings overlap, both go.
+    if (longRuns[first]! >= (spans.at(-1) ?? 0)) spans.push(longRuns[first]!, end)
+    else if (end > spans.at(-1)!) spans[spans.length - 1] = end
   }
   const found = spans ?? NO_SPANS
-  return isCut ? withCutEnd(found, text, CUT, 40) : found
+  return isCut ? withCutEnd(found, text, CUT, 80) : found
 }
 
-/** A run may hold more than the number: `2 4111111111111111` does. Every sequence of whole groups is tried. */
-function addNumbers(spans: number[], run: string, offset: number): void {
-  const groups = [...run.matchAll(/\d+/g)].map((match) => ({ digits: match[0], at: match.index }))
-  for (let first = 0; first < groups.length; first++) {
-    const last = lastGroup(groups, first)
-    if (last === -1) continue
-    const { digits, at } = groups[last]!
-    spans.push(offset + groups[first]!.at, offset + at + digits.length)
-    first = last
-  }
-}
-
-/** The last group of the longest number that begins with group `first`, or -1. */
-function lastGroup(groups: readonly { readonly digits: string }[], first: number): number {
-  let digits = ''
+/** The end of the longest number that begins with this group, or -1. It takes no more steps than a number has digits. */
+function endOfNumber(text: string, runs: readonly number[], first: number): number {
+  const start = runs[first]!
+  if (!mayBeginScheme(text.charCodeAt(start))) return -1
+  let digits = 0
+  let shape = 0
+  let isLoose = true
   let found = -1
-  for (let i = first; i < groups.length; i++) {
-    digits += groups[i]!.digits
-    if (digits.length > MOST_DIGITS) return found
-    if (digits.length >= LEAST_DIGITS && SCHEME.test(digits) && isLuhn(digits)) found = i
+  for (let i = first; i < runs.length; i += 2) {
+    const end = runs[i + 1]!
+    if (i > first) {
+      if (runs[i]! - runs[i - 1]! > MOST_BETWEEN) return found
+      isLoose &&= isLooseBetween(text, runs[i - 1]!, runs[i]!)
+    }
+    digits += end - runs[i]!
+    if (digits > MOST_DIGITS) return found
+    shape = longerShape(shape, end - runs[i]!)
+    if (!isLoose && !PRINTED_BEGUN.has(shape)) return found
+    if (digits < LEAST_DIGITS || !(isLoose || PRINTED_WHOLE.has(shape))) continue
+    if (!isLuhn(text, start, end) || !isOfScheme(text, start, end)) continue
+    // In one piece behind a decimal point it is a fraction.
+    if (i > first || !isBehindPoint(text, start)) found = end
   }
   return found
 }
 
+/** The first digits of the card schemes, Troy (9792) among them. What begins with 1 is mostly a time. */
+function mayBeginScheme(code: number): boolean {
+  return (code >= TWO && code <= SIX) || code === NINE
+}
+
+function isOfScheme(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start) !== NINE) return true
+  return text.slice(start, end).replace(/\D/g, '').startsWith('9792')
+}
+
 /** The check of Luhn: from the right, every second digit counts double. */
-function isLuhn(digits: string): boolean {
+function isLuhn(text: string, start: number, end: number): boolean {
   let sum = 0
-  for (let i = 0; i < digits.length; i++) {
-    const digit = digits.charCodeAt(digits.length - 1 - i) - 48
-    const weighted = i % 2 === 0 ? digit : digit * 2
-    sum += weighted > 9 ? weighted - 9 : weighted
+  let isDoubled = false
+  for (let i = end - 1; i >= start; i--) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (digit < 0 || digit > 9) continue
+    if (!isDoubled) sum += digit
+    else sum += digit > 4 ? digit * 2 - 9 : digit * 2
+    isDoubled = !isDoubled
   }
   return sum % 10 === 0
+}
+
+/** The lengths of groups as one number, one group longer. */
+function longerShape(shape: number, length: number): number {
+  return shape * (MOST_DIGITS + 1) + length
+}
+
+/** What may stand between groups of any length: space, line breaks, dashes, and what nobody sees. */
+function isLooseBetween(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    if (!isSpace(code) && !isDash(code) && !isInvisible(code) && code !== MINUS_SIGN) return false
+  }
+  return true
+}
+
+function isBehindPoint(text: string, at: number): boolean {
+  if (text[at - 1] !== '.') return false
+  const before = text.charCodeAt(at - 2)
+  return before >= ZERO && before <= NINE
 }

@@ -1,3 +1,4 @@
+import type { Reading } from './reading.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 const LONGEST_LOCAL = 64
@@ -8,7 +9,7 @@ const SOUND_DOMAIN = /^[^.-][^.]*(?:\.[^.]+)*\.(?:[^.\d]{2,}|xn--[^.]+)$/
 const CUT = /(?:[A-Za-z0-9._%+'-]|[^\u0000-\u00a0]){1,64}@(?:[A-Za-z0-9.-]|[^\u0000-\u00a0])*$/
 
 /** E-mail addresses with a domain of two labels or more. It goes from each `@` outwards, so that the time stays linear. */
-export function findEmails(text: string, isCut: boolean): Spans {
+export function findEmails({ text }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
   let after = 0
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {

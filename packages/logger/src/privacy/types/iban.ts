@@ -1,7 +1,16 @@
+import type { Reading } from './reading.js'
+import { isDash, isInvisible, isSpace } from './separators.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ \u00a0-]?[A-Za-z0-9])/g
-const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]){2,30}$/
+/** The most characters between two groups. */
+const MOST_BETWEEN = 3
+const HYPHEN = 45
+const POINT = 46
+const SLASH = 47
+const UNDERSCORE = 95
+const LAST_OF_IBAN = 110
+const MINUS_SIGN = 0x2212
+const CUT = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[\s\-./_]{0,3}[A-Za-z0-9]){2,30}$/
 /** Lengths by country, from the registry of ISO 13616. */
 const LENGTHS =
   'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27' +
@@ -13,32 +22,66 @@ const LENGTH_OF: ReadonlyMap<string, number> = new Map(
 )
 
 /** International bank account numbers (ISO 13616) with the length of their country and a sound checksum. */
-export function findIbans(text: string, isCut: boolean): Spans {
-  START.lastIndex = 0
+export function findIbans({ text, digitRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
-  for (let match = START.exec(text); match !== null; match = START.exec(text)) {
-    const end = endOfNumber(text, match.index)
+  for (let i = 0; i < digitRuns.length; i += 2) {
+    const start = startOfNumber(text, digitRuns[i]!, digitRuns[i + 1]!)
+    if (start < (spans?.at(-1) ?? 0)) continue
+    const end = endOfNumber(text, start)
     if (end === -1) continue
     spans ??= []
-    spans.push(match.index, end)
-    START.lastIndex = end
+    spans.push(start, end)
   }
   const found = spans ?? NO_SPANS
   return isCut ? withCutEnd(found, text, CUT, 70) : found
 }
 
+/** Where the country stands whose number goes on with these digits, or -1. */
+function startOfNumber(text: string, from: number, to: number): number {
+  if (to - from < 2) return -1
+  let end = from
+  while (end > 0 && from - end < MOST_BETWEEN && isBeforeCheck(text.charCodeAt(end - 1))) end--
+  const start = end - 2
+  if (start < 0 || !isLetter(text.charCodeAt(end - 1)) || !isLetter(text.charCodeAt(start))) return -1
+  if (start === 0 || !isLetterOrDigit(text.charCodeAt(start - 1))) return start
+  // Most words have more letters than two, so the last one of `iban` is looked at first.
+  if ((text.charCodeAt(start - 1) | 32) !== LAST_OF_IBAN) return -1
+  return text.slice(Math.max(0, start - 4), start).toLowerCase() === 'iban' ? start : -1
+}
+
+function isBeforeCheck(code: number): boolean {
+  return isSpace(code) || code === HYPHEN || code === POINT || code === SLASH || code === UNDERSCORE
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 57)
+}
+
+function isBetween(code: number): boolean {
+  return isBeforeCheck(code) || isDash(code) || isInvisible(code) || code === MINUS_SIGN
+}
+
 /** The end of the number that begins here, or -1. */
 function endOfNumber(text: string, start: number): number {
-  const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase()) ?? 0
+  const length = LENGTH_OF.get(text.slice(start, start + 2).toUpperCase())
+  if (length === undefined) return -1
   let number = ''
+  let between = 0
   let at = start
   for (; at < text.length && number.length < length; at++) {
-    const character = text[at]!
-    if (/[A-Za-z0-9]/.test(character)) number += character
-    else if (!/[ \u00a0-]/.test(character)) return -1
+    const code = text.charCodeAt(at)
+    if (isLetterOrDigit(code)) {
+      number += text[at]
+      between = 0
+    } else if (++between > MOST_BETWEEN || !isBetween(code)) return -1
   }
-  const isWhole = number.length === length && length > 0 && !/[A-Za-z0-9]/.test(text[at] ?? '')
-  return isWhole && isSound(number.toUpperCase()) ? at : -1
+  // What follows does not matter: a currency may be written right behind the number.
+  return number.length === length && isSound(number.toUpperCase()) ? at : -1
 }
 
 /** ISO 7064, MOD 97-10: the first four characters at the end, letters as numbers from 10 on. */

@@ -1,3 +1,4 @@
+import type { Reading } from './reading.js'
 import { matchingSpans, NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 /** Every header begins with `{"`. Lengths are bounded, so that a text of many beginnings takes no quadratic time. */
@@ -5,7 +6,7 @@ const TOKEN = /(?<![A-Za-z0-9])eyJ[\w-]{5,2048}\.[\w-]{2,65536}(?:\.[\w-]*){1,3}
 const CUT = /(?<![A-Za-z0-9])eyJ[\w-]{5,2048}(?:\.[\w-]*){0,4}$/
 
 /** JSON web tokens, signed (RFC 7519) or encrypted (RFC 7516), whose header is one. */
-export function findJwts(text: string, isCut: boolean): Spans {
+export function findJwts({ text }: Reading, isCut: boolean): Spans {
   if (!text.includes('eyJ')) return NO_SPANS
   const spans = matchingSpans(text, TOKEN, hasHeader)
   return isCut ? withCutEnd(spans, text, CUT, 16_384) : spans

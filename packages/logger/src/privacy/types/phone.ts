@@ -1,18 +1,46 @@
-import { matchingSpans, type Spans, withCutEnd } from './spans.js'
+import type { Reading } from './reading.js'
+import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
 /** With the country's code, a Turkish number with the 0 of the trunk, a North American one. */
 const NUMBER = new RegExp(
   [
-    '(?<![\\w+])(?:\\+|00)[1-9](?:[ ().\\-\\u00a0]{0,2}\\d){6,14}(?!\\d)',
-    '(?<![\\w.+])\\(?0[2-5]\\d{2}\\)?[ .-]?\\d{3}[ .-]?\\d{2}[ .-]?\\d{2}(?!\\d)',
-    '(?<![\\w.+])(?:\\([2-9]\\d{2}\\) ?|[2-9]\\d{2}[ .-])[2-9]\\d{2}[ .-]\\d{4}(?!\\d)',
+    '(?<![\\w+])(?:\\+|00)[1-9](?:[\\s().\\-/\\u2010-\\u2015]{0,3}\\d){6,14}(?!\\d)',
+    '(?<![\\w.+])\\(?0[2-5]\\d{2}\\)?[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{3}[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{2}[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{2}(?!\\d)',
+    '(?<![\\w.+])(?:\\([2-9]\\d{2}\\)[\\s.\\-]{0,3}|[2-9]\\d{2}[\\s.\\-/\\u2010-\\u2015]{1,3})[2-9]\\d{2}[\\s.\\-/\\u2010-\\u2015]{1,3}\\d{4}(?!\\d)',
   ].join('|'),
-  'g',
+  'y',
 )
 const CUT = /(?<![\w+])(?:\+|00)[1-9][\d ().-]{3,20}$/
 
+const PLUS = 43
+const OPENING = 40
+const ZERO = 48
+const ONE = 49
+
 /** Telephone numbers: international ones, Turkish and North American ones as they are written at home. */
-export function findPhones(text: string, isCut: boolean): Spans {
-  const spans = matchingSpans(text, NUMBER, () => true)
+export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans {
+  let found: number[] | null = null
+  for (let i = 0; i < digitRuns.length; i += 2) {
+    const start = digitRuns[i]!
+    if (start < (found?.at(-1) ?? 0) || !mayBegin(text, start, digitRuns[i + 1]!)) continue
+    const at = matchAt(text, start - 1) ? start - 1 : start
+    if (at === start && !matchAt(text, start)) continue
+    found ??= []
+    found.push(at, NUMBER.lastIndex)
+  }
+  const spans = found ?? NO_SPANS
   return isCut ? withCutEnd(spans, text, CUT, 24) : spans
+}
+
+/** Whether one of the forms can begin with these digits; most numbers that a text holds do not look like it. */
+function mayBegin(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start - 1) === PLUS) return true
+  const first = text.charCodeAt(start)
+  return first === ZERO ? end - start > 2 : end - start === 3 && first > ONE
+}
+
+function matchAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  NUMBER.lastIndex = at
+  return (code === PLUS || code === OPENING || (code >= 48 && code <= 57)) && NUMBER.test(text)
 }

@@ -22,3 +22,18 @@ export function withCutEnd(spans: Spans, text: string, pattern: RegExp, characte
   const match = pattern.exec(text.slice(from))
   return match === null ? spans : [...spans, from + match.index, text.length]
 }
+
+/** Two lists as one, in order and apart. */
+export function united(one: Spans, other: Spans): Spans {
+  if (one.length === 0) return other
+  const pairs: (readonly [number, number])[] = []
+  for (const spans of [one, other])
+    for (let i = 0; i < spans.length; i += 2) pairs.push([spans[i]!, spans[i + 1]!])
+  pairs.sort((a, b) => a[0] - b[0])
+  const all: number[] = []
+  for (const [start, end] of pairs) {
+    if (all.length === 0 || start >= all.at(-1)!) all.push(start, end)
+    else if (end > all.at(-1)!) all[all.length - 1] = end
+  }
+  return all
+}

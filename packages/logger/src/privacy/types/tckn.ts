@@ -1,12 +1,51 @@
-import { matchingSpans, type Spans, withCutEnd } from './spans.js'
+import type { Reading } from './reading.js'
+import { isDash, isSpace } from './separators.js'
+import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-const DIGITS = /(?<!\d|\d\.)[1-9]\d{10}(?!\d)/g
+const DIGITS = 11
+/** The most characters between two groups. */
+const MOST_BETWEEN = 2
+const POINT = 46
+const ZERO = 48
+const FRACTION = /\d\.$/
 const CUT = /(?<!\d|\d\.)[1-9]\d{4,9}$/
 
 /** Numbers of Turkish identity cards with sound check digits. */
-export function findTckns(text: string, isCut: boolean): Spans {
-  const spans = matchingSpans(text, DIGITS, isSound)
+export function findTckns({ text, longRuns }: Reading, isCut: boolean): Spans {
+  let found: number[] | null = null
+  let after = 0
+  for (let first = 0; first < longRuns.length; first += 2) {
+    const start = longRuns[first]!
+    if (start < after || text.charCodeAt(start) === ZERO) continue
+    const end = endOfNumber(text, longRuns, first)
+    if (end === -1 || FRACTION.test(text.slice(Math.max(0, start - 2), start))) continue
+    if (!isSound(text.slice(start, end).replace(/\D/g, ''))) continue
+    found ??= []
+    found.push(start, end)
+    after = end
+  }
+  const spans = found ?? NO_SPANS
   return isCut ? withCutEnd(spans, text, CUT, 12) : spans
+}
+
+/** Where as many digits end as a number has, in groups that belong together, or -1. */
+function endOfNumber(text: string, runs: readonly number[], first: number): number {
+  let digits = 0
+  for (let i = first; i < runs.length; i += 2) {
+    if (i > first && !isBetween(text, runs[i - 1]!, runs[i]!)) return -1
+    digits += runs[i + 1]! - runs[i]!
+    if (digits >= DIGITS) return digits === DIGITS ? runs[i + 1]! : -1
+  }
+  return -1
+}
+
+function isBetween(text: string, start: number, end: number): boolean {
+  if (end - start > MOST_BETWEEN) return false
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    if (code !== POINT && !isSpace(code) && !isDash(code)) return false
+  }
+  return true
 }
 
 function isSound(number: string): boolean {

@@ -105,3 +105,15 @@ test('texts made to keep an expression busy are looked through in no time', () =
     }
   }
 })
+
+test('many digits and separators take no more than their share of time', () => {
+  const texts = ['1', '4 ', '4111 ', '4111.', '2-2', 'TR33 ', '+1 ', '%34', '&#52;', '%2534-', '\uff14 ']
+  for (const type of Object.keys(VALUE_TYPES) as ValueTypeName[]) {
+    for (const text of texts) {
+      const startedMono = performance.now()
+      found(type, text.repeat(2 ** 18 / text.length), true)
+      // Some 100 ms; quadratic time would be minutes.
+      assert.ok(performance.now() - startedMono < 60_000, `${type} ${text}`)
+    }
+  }
+})

@@ -5,23 +5,41 @@ import { findIbans } from './iban.js'
 import { findJwts } from './jwt.js'
 import { findPhones } from './phone.js'
 import { findPrivateKeys } from './private-key.js'
-import type { Spans } from './spans.js'
+import { type Reading, readingsOf, writtenAt } from './reading.js'
+import { type Spans, united } from './spans.js'
 import { findTckns } from './tckn.js'
 
-/** Finds the values of one type in a text. A text that is cut may end in the beginning of one, which counts too. */
+/** Where in a text the values of a type are. Of a text that was cut, the beginning of a value at its end counts. */
 export type FindValues = (text: string, isCut: boolean) => Spans
 
 /** The types of values that are known by their form. */
 export const VALUE_TYPES = {
-  card: findCards,
-  iban: findIbans,
-  tckn: findTckns,
-  email: findEmails,
-  phone: findPhones,
-  jwt: findJwts,
-  'private-key': findPrivateKeys,
-  'aws-key': findAwsKeys,
+  card: anyReading(findCards),
+  iban: anyReading(findIbans),
+  tckn: anyReading(findTckns),
+  email: anyReading(findEmails),
+  phone: anyReading(findPhones),
+  jwt: anyReading(findJwts),
+  'private-key': anyReading(findPrivateKeys),
+  'aws-key': anyReading(findAwsKeys),
 } as const satisfies Record<string, FindValues>
 
 /** The name of such a type. */
 export type ValueTypeName = keyof typeof VALUE_TYPES
+
+/** Finds values also where they are written with escapes, or with characters that only look like ASCII. */
+function anyReading(find: (reading: Reading, isCut: boolean) => Spans): FindValues {
+  return (text, isCut) => {
+    const readings = readingsOf(text)
+    let spans = find(readings[0]!, isCut)
+    for (let i = 1; i < readings.length; i++) {
+      const behind = find(readings[i]!, isCut)
+      if (behind.length === 0) continue
+      spans = united(
+        spans,
+        behind.map((position) => writtenAt(readings, i, position)),
+      )
+    }
+    return spans
+  }
+}

@@ -20,6 +20,7 @@ const body = group({
   bytes: long,
   ct: keyword,
   truncated: { type: 'boolean' },
+  cut: keyword,
   sha256: keyword,
 })
 

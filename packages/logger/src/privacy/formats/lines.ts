@@ -1,0 +1,36 @@
+const LINE_END = /[\r\n&]/g
+/** The space before a line's first name; list markers count as its name does. */
+const INDENT = /^[ \t]*/
+const NEXT_LINE = /(?:\r\n|\n|\r)([ \t]*)([^\r\n]*)/y
+
+/**
+ * The end of a value without quotes that begins at `start`: that of its line, and of all lines below that are indented
+ * more than the one of its name, where `nameAt` is. So YAML writes block scalars, folded values and lists; in other texts too much is taken.
+ */
+export function endOfLines(text: string, nameAt: number, start: number): number {
+  LINE_END.lastIndex = start
+  const match = LINE_END.exec(text)
+  if (match === null) return text.length
+  if (match[0] === '&') return match.index
+  const own = text.slice(lineStart(text, nameAt), nameAt)
+  const indent = INDENT.exec(own)![0].length
+  const isOnItsOwn = match.index === start || lineStart(text, nameAt) !== lineStart(text, start)
+  const isMarked = /^[ \t]*[-?][ \t]/.test(own)
+  let end = match.index
+  NEXT_LINE.lastIndex = end
+  for (let line = NEXT_LINE.exec(text); line !== null; line = NEXT_LINE.exec(text)) {
+    const [, space, content] = line
+    if (content !== '') {
+      const isDeeper = space!.length > indent + (isMarked ? 2 : 0)
+      const isItem = isOnItsOwn && !isMarked && space!.length === indent && /^-(?:\s|$)/.test(content!)
+      if (!isDeeper && !isItem) return end
+      end = NEXT_LINE.lastIndex
+    }
+    if (NEXT_LINE.lastIndex >= text.length) return end
+  }
+  return end
+}
+
+function lineStart(text: string, at: number): number {
+  return Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1
+}

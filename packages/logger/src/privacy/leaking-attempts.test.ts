@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { redactedBody, rule } from './testing.js'
+import type { ValueTypeName } from './types/value-types.js'
+
+/** Bodies that try to carry a value past the rule for its type, and a part of it that must not be left. */
+const BY_TYPE: readonly (readonly [ValueTypeName, string, string])[] = [
+  ['card', '4111.1111.1111.1111', '1111'],
+  ['card', '4111   1111   1111   1111', '1111'],
+  ['card', '4111\u00a01111\u00a01111\u00a01111', '1111'],
+  ['card', '4111\u20131111\u20131111\u20131111', '1111'],
+  ['card', '4111/1111/1111/1111', '1111'],
+  ['card', '4111\n1111\r\n1111\n1111', '1111'],
+  ['card', '4111 - 1111 - 1111 - 1111', '1111'],
+  ['card', '4111_1111_1111_1111', '1111'],
+  ['card', '4111, 1111, 1111, 1111', '1111'],
+  ['card', '3782.822463.10005', '822463'],
+  ['card', '41111111\n11111111', '1111'],
+  ['card', '4111\u200b1111\u200b1111\u200b1111', '1111'],
+  ['card', '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1', '1 1'],
+  ['card', '1.4111 1111 1111 1111', '1111'],
+  [
+    'card',
+    '\uff14\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11\uff11',
+    '\uff11',
+  ],
+  [
+    'card',
+    '\u0664\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661\u0661',
+    '\u0661',
+  ],
+  ['card', '{"a":"\\u0034111111111111111"}', '1111'],
+  ['card', '{"a":4111111111111111}', '1111'],
+  ['card', '{"a":4111111111111111.0}', '1111'],
+  ['card', '{"a":"4111\\n1111\\n1111\\n1111"}', '1111'],
+  ['card', '{"a":"x=%34111111111111111"}', '1111'],
+  ['card', '{"a":"see http://h/?c=4111%201111%201111%201111"}', '1111'],
+  ['card', '{"a":"c=4111%252d1111%252d1111%252d1111"}', '1111'],
+  ['card', '<a>&#52;111111111111111</a>', '1111'],
+  ['card', '<a>4111&#xa0;1111&#xa0;1111&#xa0;1111</a>', '1111'],
+  ['card', 'a=%34111+1111+1111+1111', '1111'],
+  ['card', 'text &#x34;111111111111111', '1111'],
+  ['card', 'text \\u0034111111111111111', '1111'],
+  ['iban', 'TR33.0006.1005.1978.6457.8413.26', '0006'],
+  ['iban', 'TR33  0006  1005  1978  6457  8413  26', '0006'],
+  ['iban', 'TR330006100519786457841326EUR', '0006'],
+  ['iban', 'IBANTR330006100519786457841326', '0006'],
+  ['iban', 'TR 33 0006 1005 1978 6457 8413 26', '0006'],
+  ['tckn', '100 000 001 46', '001'],
+  ['tckn', '12 10000000146', '0000'],
+  ['phone', '+90\u2013555\u2013111\u201322\u201333', '555'],
+  ['phone', '\uff0b905551112233', '555'],
+  ['phone', 'phone=+905551112233', '555'],
+  ['email', 'john\uff20example.com', 'john'],
+  ['email', 'see http://h/john%40example.com', 'john'],
+  ['email', '{"a":"john\\u0040example.com"}', 'john'],
+  ['aws-key', 'see %41KIAIOSFODNN7EXAMPLE', 'IOSFODNN7'],
+]
+
+for (const [type, body, part] of BY_TYPE) {
+  test(`the type ${type} is found in ${JSON.stringify(body)}`, () => {
+    const left = redactedBody(body, rule({ type }))
+    assert.ok(!left.includes(part), left)
+  })
+}
+
+/** Bodies that try to carry the value `hunter` past the rule for its name. */
+const BY_NAME: readonly string[] = [
+  'password: |\n  hunter2\n  hunter3\nuser: ann',
+  'password: >-\n  hunter2\n\n  hunter3\nuser: ann',
+  'a:\n  password: |2\n    hunter2\n  user: ann',
+  'password: x\n  hunter2\nuser: ann',
+  'password:\n  hunter2\nuser: ann',
+  'password:\n- hunter1\n- hunter2\nuser: ann',
+  '- password: |\n    hunter2\n  user: ann',
+  '"password": |\n  hunter2\n  hunter3\nuser: ann',
+  '"password":\n  - hunter2\n  - hunter3\nuser: ann',
+  '---\n"password": "a\\"hunter2"\nuser: ann',
+  "---\npassword: 'a''hunter2'\nuser: ann",
+  'password: |\r\n  hunter2\r\n  hunter3\r\nuser: ann',
+]
+
+for (const body of BY_NAME) {
+  test(`a value under its name is found in ${JSON.stringify(body)}`, () => {
+    const left = redactedBody(body, rule({ names: ['password'] }))
+    assert.ok(!left.includes('hunter'), left)
+    assert.ok(left.includes('user: ann'), left)
+  })
+}
+
+test('numbers that only look like those of cards stay', () => {
+  for (const text of [
+    '2026-11-21T14:33:59.123Z',
+    '0.4111111111111111',
+    '4111.1111.1111.1112',
+    '[4111,1111]',
+  ]) {
+    assert.equal(redactedBody(text, rule({ type: 'card' })), text)
+  }
+})
