@@ -22,7 +22,7 @@ async function study(bed: TestBed): Promise<void> {
   const node = await bed.elasticsearch()
   const origin = await bed.origin()
   const gateways: RunningGateway[] = []
-  for (const sink of SINKS) gateways.push(await bed.gateway(origin.url, logOf(sink, bed, node)))
+  for (const sink of SINKS) gateways.push(await bed.gateway(origin.url, { log: logOf(sink, bed, node) }))
   for (const gateway of gateways) await settledRound(gateway, bed.dir)
   const costs: number[][] = SINKS.map(() => [])
   for (let i = 0; i < rounds; i++) {
@@ -40,7 +40,7 @@ function logOf(sink: (typeof SINKS)[number], bed: TestBed, node: ElasticsearchNo
 /** CPU microseconds per call of a round, until all that it logged is delivered. */
 async function settledRound(gateway: RunningGateway, dir: string): Promise<number> {
   const before = treeCpuMicros(gateway.pid)
-  const round = await runRound(gateway, GET, seconds, dir)
+  const round = await runRound(gateway, GET, { seconds, dir })
   if (round.invalid !== null) throw new Error(`the round does not count: ${round.invalid}`)
   await gateway.settled()
   return (treeCpuMicros(gateway.pid) - before) / round.requests

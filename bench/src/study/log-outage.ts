@@ -22,7 +22,7 @@ await onTestBed(study)
 async function study(bed: TestBed): Promise<void> {
   const node = await bed.elasticsearch()
   const origin = await bed.origin()
-  const gateway = await bed.gateway(origin.url, bed.logTo(node, STREAM))
+  const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM) })
   const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate)
   await load.start()
   await phase('warm-up', options.warm, load, gateway)

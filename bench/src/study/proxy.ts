@@ -13,20 +13,24 @@ import { onTestBed, type TestBed } from './test-bed.js'
  * with and without it. `--rounds N --seconds S --slices N --json FILE`.
  */
 const SCENARIOS: readonly RoundScenario[] = [
-  { name: 'GET', path: '/', bodyBytes: 0 },
-  { name: 'GET over undici', path: '/undici', bodyBytes: 0 },
-  { name: 'POST 1 KB', path: '/', bodyBytes: 1024 },
-  { name: 'POST 5 KB', path: '/', bodyBytes: 5120 },
+  { name: 'GET', path: '/get', bodyBytes: 0 },
+  { name: 'GET over undici', path: '/undici/get', bodyBytes: 0 },
+  { name: 'POST 1 KB', path: '/get', bodyBytes: 1024 },
+  { name: 'POST 5 KB', path: '/get', bodyBytes: 5120 },
 ]
+/** What nginx as the origin would answer before it had read it. */
+const LONG: readonly RoundScenario[] = [{ name: 'POST 50 KB', path: '/get', bodyBytes: 51_200 }]
 const { rounds, seconds, slices, json } = optionsOf({ rounds: 3, seconds: 4, slices: 1500, json: null })
 
 await onTestBed(study)
 
 async function study(bed: TestBed): Promise<void> {
   const origin = await bed.origin()
-  const peer = await bed.peer(origin.url)
   const gateway = await bed.gateway(origin.url)
-  const lines = await measure([peer, gateway], bed.dir)
+  const short = await measure(SCENARIOS, [await bed.peer(origin.url), gateway], bed.dir)
+  const { url } = await bed.sink()
+  const long = await measure(LONG, [await bed.peer(url), await bed.gateway(url)], bed.dir)
+  const lines = [...short, ...long]
   console.log(machine())
   console.log(resultTable(lines))
   const policies: Record<string, PolicyCost> = {}
@@ -37,14 +41,18 @@ async function study(bed: TestBed): Promise<void> {
   if (json !== null) writeFileSync(json, JSON.stringify({ machine: machine(), lines, policies }, null, 2))
 }
 
-async function measure(contestants: readonly RunningServer[], dir: string): Promise<Line[]> {
+async function measure(
+  scenarios: readonly RoundScenario[],
+  contestants: readonly RunningServer[],
+  dir: string,
+): Promise<Line[]> {
   const found = new Map<string, Round[]>()
-  for (const contestant of contestants) await runRound(contestant, SCENARIOS[0]!, seconds, dir)
+  for (const contestant of contestants) await runRound(contestant, scenarios[0]!, { seconds, dir })
   for (let i = 0; i < rounds; i++) {
-    for (const scenario of SCENARIOS) {
+    for (const scenario of scenarios) {
       for (const contestant of contestants) {
         const key = `${scenario.name}\t${contestant.name}`
-        found.set(key, [...(found.get(key) ?? []), await runRound(contestant, scenario, seconds, dir)])
+        found.set(key, [...(found.get(key) ?? []), await runRound(contestant, scenario, { seconds, dir })])
       }
     }
   }

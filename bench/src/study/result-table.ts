@@ -41,7 +41,8 @@ function row(scenario: string, lines: readonly Line[]): string[] {
   const ours = roundsOf('sluice', scenario, lines)
   const invalid = [...peer, ...ours].find((round) => round.invalid !== null)
   if (invalid !== undefined) return [scenario, `invalid: ${invalid.invalid}`, '', '', '', '', '']
-  const ratio = median(ours.map(cost)) / median(peer.map(cost))
+  // Rounds of both in turn: each is compared with its neighbour, which ran on the same machine, as busy as it was then.
+  const ratio = median(ours.map((round, i) => cost(round) / cost(peer[i]!)))
   return [
     scenario,
     spread(peer),

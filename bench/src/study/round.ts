@@ -28,22 +28,30 @@ export interface Round {
   readonly invalid: string | null
 }
 
+/** For how long and where a round runs. */
+export interface RoundPlace {
+  readonly seconds: number
+  /** For the program that steers the load. */
+  readonly dir: string
+  /** The core of the load; null: wherever the system puts it. */
+  readonly cpu?: string | null
+}
+
 const CONNECTIONS = 64
 
-/** Loads a contestant with wrk for some seconds. @throws Error when wrk cannot be run. */
+/** Loads a contestant with wrk for some seconds, from one core or, with null, from wherever the system puts it. @throws Error when wrk cannot be run. */
 export async function runRound(
   contestant: RunningServer,
   scenario: RoundScenario,
-  seconds: number,
-  dir: string,
+  { seconds, dir, cpu = LOAD_CPU }: RoundPlace,
 ): Promise<Round> {
   const before = treeCpuMicros(contestant.pid)
   const supervisorBefore = cpuMicros(contestant.pid)
   const stolenBefore = stolenMicros(PROXY_CPU)
   const startMono = performance.now()
   const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script(scenario, dir)]
-  const stdout = await wrk(...load, contestant.url + scenario.path)
-  const cpu = treeCpuMicros(contestant.pid) - before
+  const stdout = await wrk(cpu, ...load, contestant.url + scenario.path)
+  const used = treeCpuMicros(contestant.pid) - before
   const supervisor = cpuMicros(contestant.pid) - supervisorBefore
   const elapsedMicros = (performance.now() - startMono) * 1000 - (stolenMicros(PROXY_CPU) - stolenBefore)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0)
@@ -51,17 +59,18 @@ export async function runRound(
   return {
     requests,
     perSecond: Math.round(requests / seconds),
-    cpuMicrosPerRequest: requests === 0 ? Number.NaN : cpu / requests,
+    cpuMicrosPerRequest: requests === 0 ? Number.NaN : used / requests,
     supervisorMicrosPerRequest: requests === 0 ? Number.NaN : supervisor / requests,
-    busyShare: cpu / elapsedMicros,
+    busyShare: used / elapsedMicros,
     invalid: requests === 0 ? 'no request was completed' : wrong,
   }
 }
 
 /** What wrk prints. Waiting for it leaves this process free to end on a signal. */
-async function wrk(...args: readonly string[]): Promise<string> {
+async function wrk(cpu: string | null, ...args: string[]): Promise<string> {
+  const [program, ...rest] = cpu === null ? ['wrk', ...args] : ['taskset', '-c', cpu, 'wrk', ...args]
   try {
-    const { stdout } = await promisify(execFile)('taskset', ['-c', LOAD_CPU, 'wrk', ...args])
+    const { stdout } = await promisify(execFile)(program!, rest)
     return stdout
   } catch (error) {
     throw new Error(`wrk failed: ${(error as Error).message}`, { cause: error })

@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ElasticsearchNode, startElasticsearch } from '@sluice/logger/testing/elasticsearch'
+import { freePort } from '../contestant/free-port.js'
 import {
   elasticsearchLog,
   type GatewayWish,
   type RunningGateway,
   startGateway,
 } from '../contestant/gateway.js'
-import { startOrigin } from '../contestant/origin.js'
+import { startOrigin, startOwnOrigin } from '../contestant/origin.js'
 import { startPeer } from '../contestant/peers.js'
-import type { RunningServer, Seat } from '../contestant/running-server.js'
+import type { RunningServer } from '../contestant/running-server.js'
 
 /** The processor of what is measured, and that of load and origin. */
 export const PROXY_CPU = '0'
@@ -19,6 +20,14 @@ export const LOAD_CPU = '1'
 /** nginx answers these many bytes to every request, whatever its body. */
 const ORIGIN = { answer: 'fixed', bytes: 128, delayMs: 0 } as const
 const CALL = { method: 'GET', path: '/', headers: {}, body: null } as const
+
+/** How a gateway of a study differs from one worker on the core of what is measured, without a traffic log. */
+export interface BedGateway {
+  readonly log?: GatewayWish['log']
+  readonly workers?: number
+  /** Null: wherever the system puts it. */
+  readonly cpus?: string | null
+}
 
 /** The servers of a study, on one core each side, and the folder of their files. */
 export class TestBed {
@@ -32,19 +41,26 @@ export class TestBed {
     return this.#kept(startOrigin(seat, { origin: ORIGIN, call: CALL }))
   }
 
+  /** An origin that reads whole bodies before it answers; nginx answers before. */
+  async sink(): Promise<RunningServer> {
+    const seat = { dir: this.dir, cpus: LOAD_CPU, cores: 1 }
+    return this.#kept(startOwnOrigin(seat, await freePort(), ORIGIN))
+  }
+
   /** nginx as the peer. */
   peer(originUrl: string): Promise<RunningServer> {
-    return this.#kept(startPeer('nginx', this.#proxySeat(), originUrl))
+    return this.#kept(startPeer('nginx', { dir: this.dir, cpus: PROXY_CPU, cores: 1 }, originUrl))
   }
 
   /**
-   * The gateway with one worker: `/set` carries the header policy both ways, `/undici` goes over the general transport.
-   * No traffic log unless a log section says so.
+   * The gateway: `/set` carries the header policy both ways, `/undici` goes over the general transport.
    */
-  gateway(originUrl: string, log: GatewayWish['log'] = { sink: 'none' }): Promise<RunningGateway> {
+  gateway(originUrl: string, wish: BedGateway = {}): Promise<RunningGateway> {
+    const { log = { sink: 'none' }, workers = 1, cpus = PROXY_CPU } = wish
     const targets = [originUrl]
     const upstreams = { origin: { targets }, general: { targets, transport: 'undici' } }
-    return this.#kept(startGateway(this.#proxySeat(), { workers: 1, upstreams, routes: ROUTES, log }))
+    const seat = { dir: this.dir, cpus, cores: workers }
+    return this.#kept(startGateway(seat, { workers, upstreams, routes: ROUTES, log }))
   }
 
   /** A node wherever the system puts it, with the JVM as it would be in production; a port named before is the same node. */
@@ -64,10 +80,6 @@ export class TestBed {
   async close(): Promise<void> {
     for (const server of [...this.#servers.toReversed(), ...this.#nodes]) await server.stop()
     rmSync(this.dir, { recursive: true, force: true })
-  }
-
-  #proxySeat(): Seat {
-    return { dir: this.dir, cpus: PROXY_CPU, cores: 1 }
   }
 
   async #kept<T extends RunningServer>(starting: Promise<T>): Promise<T> {
