@@ -14,6 +14,7 @@ import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../mo
 import { CaseRun } from './case-run.js'
 import { coreLayout, keepOffContestant } from './cores.js'
 import { hostFacts } from './host.js'
+import { KNEE_STEPS } from './knee.js'
 import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
 import { QUIET_SHARE } from './quiet-look.js'
@@ -108,7 +109,7 @@ class SuiteRun {
   }
 
   #check(): void {
-    const { peers, rateShares, isPinned } = this.#options
+    const { peers, rateShares, sloMicros, isPinned } = this.#options
     const version = this.#engine.version()
     if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
     this.#versions[this.#engine.name] = version
@@ -118,6 +119,8 @@ class SuiteRun {
     if (missing.length > 0) throw new Error(missing.join('; '))
     if (rateShares.length > 0 && !this.#engine.hasOpenLoop)
       this.#warn(`${this.#engine.name} cannot hold a rate: there are no latencies at fixed rates`)
+    if (sloMicros !== null && !this.#engine.hasOpenLoop)
+      throw new Error(`${this.#engine.name} cannot hold a rate, so it cannot search for the highest one`)
   }
 
   #judge({ foreignShare, stolenShare }: HostFacts): void {
@@ -199,11 +202,12 @@ class SuiteRun {
   }
 
   #stepCount(): number {
-    const { peers, rateShares, repetitions } = this.#options
+    const { peers, rateShares, repetitions, sloMicros } = this.#options
     const loads = 1 + (this.#engine.hasOpenLoop ? rateShares.length : 0)
+    const steps = loads * repetitions + (sloMicros === null ? 0 : KNEE_STEPS)
     return this.#cases.reduce((sum, { scenario, connections }) => {
       const contestants = 1 + peersOf({ scenario, peers }).length
-      return sum + connections.length * contestants * loads * repetitions
+      return sum + connections.length * contestants * steps
     }, 0)
   }
 
@@ -240,6 +244,7 @@ class SuiteRun {
       (a, b) =>
         place.get(a.scenario)! - place.get(b.scenario)! ||
         a.connections - b.connections ||
+        (a.sloMicros ?? 0) - (b.sloMicros ?? 0) ||
         (a.targetPerSecond ?? 0) - (b.targetPerSecond ?? 0),
     )
   }

@@ -57,6 +57,6 @@ async function listScenarios(suite: Suite, output: OutputOptions['output']): Pro
 
 function described(suite: Suite) {
   const { name, description, reproduces } = suite
-  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, peers: 0 })
+  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, hasKnee: false, peers: 0 })
   return { name, description, reproduces, ...size }
 }

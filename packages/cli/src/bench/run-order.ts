@@ -1,6 +1,7 @@
 import { type Engine, type PeerName, quickSuite, type RunOptions, type Suite, type Tier } from '@sluice/bench'
 import { suggestion } from '@sluice/config'
-import { EXIT, Failure } from '../failure.js'
+import { parseDuration } from '@sluice/core'
+import { EXIT, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import type { BenchTools } from './tools.js'
@@ -23,6 +24,8 @@ export interface MeasuringFlags {
   readonly warmUp?: number
   readonly repetitions?: number
   readonly rates?: readonly number[] | false
+  /** A duration: the highest rate with a P99 below it is searched for. */
+  readonly slo?: string
 }
 
 /** Which part of a suite. */
@@ -74,6 +77,7 @@ export function runOrder(
 ): RunOrder {
   const engine = installedEngine(tools, flags.engine)
   const peers = measurablePeers(tools, suite, flags.with ?? [])
+  const sloMicros = flags.slo === undefined ? null : sloOf(tools, engine, flags.slo)
   const rates = possibleRates(tools, engine, flags.rates, usualRates)
   return {
     suite,
@@ -83,6 +87,7 @@ export function runOrder(
     seconds: flags.seconds ?? suite.seconds,
     repetitions: flags.repetitions ?? suite.repetitions,
     rateShares: rates.map((percent) => percent / 100),
+    sloMicros,
     scenarios: flags.scenario ?? [],
     connections: flags.connections ?? [],
     isPinned: flags.pin,
@@ -117,12 +122,36 @@ function possibleRates(
 ): readonly number[] {
   const rates = asked === false ? [] : (asked ?? usual)
   if (rates.length === 0 || engine.hasOpenLoop) return rates
-  const able = tools.engines.filter((one) => one.hasOpenLoop && one.version() !== null).map((one) => one.name)
-  const remedy = `${able.join(' and ')} can`
+  const remedy = remedyFor(tools)
   if (asked !== undefined)
     throw new Failure(EXIT.usage, `${engine.name} cannot hold a rate; ${remedy}, or write --no-rates`)
   say(`${engine.name} cannot hold a rate, so latency at fixed rates is not measured; ${remedy}`)
   return []
+}
+
+/** Microseconds. A search holds one rate after the other, so that not every engine can do it. */
+function sloOf(tools: BenchTools, engine: Engine, text: string): number {
+  if (!engine.hasOpenLoop)
+    throw new Failure(
+      EXIT.usage,
+      `${engine.name} cannot hold a rate, which --slo needs; ${remedyFor(tools)}, or leave out --slo`,
+    )
+  const slo = durationOf(text)
+  if (slo > 0) return slo * 1000
+  throw new Failure(EXIT.usage, '--slo: write a time above 0, such as 50ms')
+}
+
+function durationOf(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    throw new Failure(EXIT.usage, `--slo: ${messageOf(error)}`)
+  }
+}
+
+function remedyFor({ engines }: BenchTools): string {
+  const able = engines.filter((one) => one.hasOpenLoop && one.version() !== null).map(({ name }) => name)
+  return `${able.join(' and ')} can`
 }
 
 function quoted(word: string): string {

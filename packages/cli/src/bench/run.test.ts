@@ -10,7 +10,7 @@ test('the options of a run reach the runner', async (t) => {
   const desk = new Desk(t)
   const line =
     'run apinizer --tier W1,W2 --scenario w1-get --scenario w2-get --connections 64,8 --seconds 7 --warm-up 2 ' +
-    '--repetitions 4 --rates 90,50 --with nginx,haproxy --no-pin --out here'
+    '--repetitions 4 --rates 90,50 --slo 50ms --with nginx,haproxy --no-pin --out here'
   const { code, stdout, calls } = await desk.run(line.split(' '))
   assert.equal(code, 0)
   assert.deepEqual(calls, [
@@ -28,6 +28,7 @@ test('the options of a run reach the runner', async (t) => {
       seconds: 7,
       repetitions: 4,
       rateShares: [0.5, 0.9],
+      sloMicros: 50_000,
       scenarios: ['w1-get', 'w2-get'],
       connections: [8, 64],
       isPinned: false,
@@ -139,6 +140,14 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
     /write a whole number from 1 to 100000; see gw bench run --help\n$/,
   ],
   ['run smoke --rates 50,101', 'well', 64, /write a whole number from 1 to 100; /],
+  ['run smoke --slo 50', 'well', 64, /^--slo: '50' is not a duration; write for example 250ms/],
+  ['run smoke --slo 0ms', 'well', 64, /^--slo: write a time above 0, such as 50ms\n/],
+  [
+    'run smoke --slo 50ms --engine wrk',
+    'well',
+    64,
+    /^wrk cannot hold a rate, which --slo needs; autocannon can, or leave out --slo\n$/,
+  ],
   ['run smoke', 'empty', 1, /\nnothing was measured\n$/],
   ['run smoke', 'broken', 1, /\nthe gateway did not start on port 19000\n$/],
   ['policy heder', 'well', 64, /^no benchmark is there for a policy 'heder'; did you mean 'header'\?\n/],

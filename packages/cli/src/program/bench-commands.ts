@@ -42,6 +42,7 @@ function addRun(bench: Command, tools: LoadTools): void {
       "these numbers of connections in place of the suite's, such as 64,256",
       numberList(1, MAX_CONNECTIONS),
     )
+    .option('--slo <time>', 'also search for the highest rate with a P99 below this, such as 50ms')
     .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
   addMeasuring(run)
   addLoad(run)
