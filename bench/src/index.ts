@@ -13,7 +13,16 @@ export { KNEE_STEPS } from './measure/knee.js'
 export { runSuite } from './measure/run-suite.js'
 export type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from './model/engine.js'
 export { PEERS, type PeerName, type RunObserver, type RunOptions, type RunSuite } from './model/run.js'
-export type { Call, CallBody, LogWish, OriginWish, Scenario, Suite, Tier } from './model/scenario.js'
+export type {
+  Call,
+  CallBody,
+  LogWish,
+  OriginWish,
+  Scenario,
+  Suite,
+  SuiteCase,
+  Tier,
+} from './model/scenario.js'
 export {
   type HostFacts,
   type Point,
@@ -25,6 +34,7 @@ export {
 export { pointTable } from './report/point-table.js'
 export { readSummary } from './report/read-summary.js'
 export { writeResults } from './report/write-results.js'
+export { policyText } from './suite/chains.js'
 export { measuredPolicyNames, type PolicyPair, policyPair } from './suite/policies.js'
 export { quickSuite } from './suite/quick.js'
 export { type ComingSuite, comingSuites, suiteOf, suites } from './suite/suites.js'

@@ -9,7 +9,7 @@ import { engineOf } from '../engine/engines.js'
 import { mergeSpectra } from '../engine/spectrum.js'
 import type { Engine } from '../model/engine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
-import type { Suite } from '../model/scenario.js'
+import type { SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 import { CaseRun } from './case-run.js'
 import { coreLayout, keepOffContestant } from './cores.js'
@@ -20,8 +20,6 @@ import { Progress } from './progress.js'
 import { QUIET_SHARE } from './quiet-look.js'
 import { seededRandom, shuffled } from './shuffle.js'
 import { openStage, peersOf, type Stage } from './stage.js'
-
-type Case = Suite['cases'][number]
 
 /** Runs suites with the load generators, the merge of distributions and the look at the machine that it is given. */
 export function suiteRunner(
@@ -40,7 +38,7 @@ export function suiteRunner(
 export const runSuite: RunSuite = suiteRunner(engineOf, mergeSpectra)
 
 /** The cases that are asked for. @throws Error when there is none */
-function casesOf({ suite, scenarios, connections }: RunOptions): Case[] {
+function casesOf({ suite, scenarios, connections }: RunOptions): SuiteCase[] {
   const known = suite.cases.map(({ scenario }) => scenario.id)
   const unknown = scenarios.filter((id) => !known.includes(id))
   if (unknown.length > 0)
@@ -61,7 +59,7 @@ interface RunParts {
   readonly engine: Engine
   readonly merge: SpectrumMerge
   readonly lookAtHost: () => Promise<HostFacts>
-  readonly cases: readonly Case[]
+  readonly cases: readonly SuiteCase[]
 }
 
 /** One run of a suite, from the first look at the machine to the summary. */
@@ -78,7 +76,7 @@ class SuiteRun {
   readonly #points: Point[] = []
   readonly #warnings: string[] = []
   readonly #versions: Record<string, string> = {}
-  #cases: readonly Case[]
+  #cases: readonly SuiteCase[]
   #searchEngine: ElasticsearchNode | null = null
 
   constructor(options: RunOptions, observer: RunObserver, parts: RunParts) {
@@ -137,7 +135,7 @@ class SuiteRun {
 
   /** Points that need an Elasticsearch are left out where none is installed. */
   async #openSearchEngine(): Promise<void> {
-    const needsIt = ({ scenario }: Case): boolean => scenario.log === 'elasticsearch'
+    const needsIt = ({ scenario }: SuiteCase): boolean => scenario.log === 'elasticsearch'
     if (!this.#cases.some(needsIt)) return
     const missing = missingElasticsearch()
     if (missing !== null) {
@@ -165,7 +163,7 @@ class SuiteRun {
     if (this.#options.signal.aborted) this.#warn('the run was stopped before its end')
   }
 
-  async #case({ scenario, connections }: Case, progress: Progress): Promise<void> {
+  async #case({ scenario, connections }: SuiteCase, progress: Progress): Promise<void> {
     const { peers, isPinned } = this.#options
     const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
     const layout = coreLayout(scenario.workers, isPinned)

@@ -1,4 +1,12 @@
-import { type Engine, type PeerName, quickSuite, type RunOptions, type Suite, type Tier } from '@sluice/bench'
+import {
+  type Engine,
+  type PeerName,
+  quickSuite,
+  type RunOptions,
+  type Suite,
+  type SuiteCase,
+  type Tier,
+} from '@sluice/bench'
 import { suggestion } from '@sluice/config'
 import { parseDuration } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
@@ -42,16 +50,8 @@ export type RunOrder = Omit<RunOptions, 'signal'>
 /** The part of a suite that the options ask for. @throws Failure when they ask for what it does not have. */
 export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const { scenario: wanted = [], tier: tiers = [], connections } = flags
-  const ids = suite.cases.map(({ scenario }) => scenario.id)
-  for (const id of wanted) {
-    if (ids.includes(id)) continue
-    const hint = suggestion(id, ids, `gw bench list ${suite.name} names them`)
-    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${id}'; ${hint}`)
-  }
-  const cases = suite.cases.filter(
-    ({ scenario }) =>
-      (wanted.length === 0 || wanted.includes(scenario.id)) &&
-      (tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier))),
+  const cases = namedCases(suite, wanted).filter(
+    ({ scenario }) => tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier)),
   )
   if (cases.length === 0) {
     throw new Failure(
@@ -62,6 +62,25 @@ export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const chosen = flags.quick === true ? quickSuite({ ...suite, cases }) : { ...suite, cases }
   if (connections === undefined) return chosen
   return { ...chosen, cases: chosen.cases.map(({ scenario }) => ({ scenario, connections })) }
+}
+
+/** The usual cases where none is named; else all that are, variants among them. `*` stands for any part of a name. */
+function namedCases(suite: Suite, wanted: readonly string[]): readonly SuiteCase[] {
+  if (wanted.length === 0) return suite.cases
+  const known = [...suite.cases, ...(suite.variants ?? [])]
+  const ids = known.map(({ scenario }) => scenario.id)
+  const patterns = wanted.map(patternOf)
+  for (const [i, pattern] of patterns.entries()) {
+    if (ids.some((id) => pattern.test(id))) continue
+    const hint = suggestion(wanted[i]!, ids, `gw bench list ${suite.name} names them`)
+    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${wanted[i]}'; ${hint}`)
+  }
+  return known.filter(({ scenario }) => patterns.some((pattern) => pattern.test(scenario.id)))
+}
+
+function patternOf(wanted: string): RegExp {
+  const parts = wanted.split('*').map((part) => part.replace(/[^\w-]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`)
 }
 
 /**
@@ -88,7 +107,7 @@ export function runOrder(
     repetitions: flags.repetitions ?? suite.repetitions,
     rateShares: rates.map((percent) => percent / 100),
     sloMicros,
-    scenarios: flags.scenario ?? [],
+    scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),
     connections: flags.connections ?? [],
     isPinned: flags.pin,
     command: ['gw', ...process.argv.slice(2).map(quoted)].join(' '),

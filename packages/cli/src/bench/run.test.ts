@@ -67,6 +67,36 @@ test('a quick run asks every scenario once for seconds, and keeps what else is a
   )
 })
 
+test('a pattern chooses all scenarios that match, also those that a whole run leaves out', async (t) => {
+  const desk = new Desk(t)
+  await desk.run([
+    'run',
+    'policies',
+    '--scenario',
+    'base-*-delay-10ms',
+    '--scenario',
+    'header-get',
+    '--out',
+    'a',
+  ])
+  await desk.run(['run', 'policies', '--out', 'b'])
+  const [some, whole] = desk
+    .calls()
+    .filter(({ call }) => call === 'runSuite')
+    .map(({ cases }) => cases as { readonly id: string; readonly connections: number[] }[])
+  assert.deepEqual(
+    some!.map(({ id }) => id),
+    [
+      'header-get',
+      'base-get-delay-10ms',
+      'base-post-1kb-delay-10ms',
+      'base-post-5kb-delay-10ms',
+      'base-post-50kb-delay-10ms',
+    ],
+  )
+  assert.ok(whole!.length > 5 && whole!.every(({ id }) => !/delay|-5kb|-50kb/.test(id)))
+})
+
 test('gw bench quick runs the smoke suite and writes nothing unless it is told where', async (t) => {
   const desk = new Desk(t)
   const first = await desk.run(['quick', '-o', 'json'])
@@ -150,6 +180,13 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
   ],
   ['run smoke', 'empty', 1, /\nnothing was measured\n$/],
   ['run smoke', 'broken', 1, /\nthe gateway did not start on port 19000\n$/],
+  [
+    'run smoke --scenario g.t*',
+    'well',
+    64,
+    /^the suite 'smoke' has no scenario 'g\.t\*'; gw bench list smoke names them\n/,
+  ],
+  ['policy chain-header', 'well', 64, /^no benchmark is there for a policy 'chain-header'; .*chain-api-key-/],
   ['policy heder', 'well', 64, /^no benchmark is there for a policy 'heder'; did you mean 'header'\?\n/],
   ['compare nowhere here', 'well', 1, /^cannot read the run nowhere: there is no such file\n/],
   ['compare a b --fail-if fast', 'well', 64, /^'fast' is not a limit; write for example rps<-5%\n/],
