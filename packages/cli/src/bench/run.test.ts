@@ -284,3 +284,13 @@ test('gw bench policy measures the policy beside the same call without it, and s
   )
   assert.equal(code, 0)
 })
+
+test('gw bench policy measures a chain as it measures a policy', async (t) => {
+  const { code, stdout, calls } = await new Desk(t).run(['policy', 'chain-ip-filter-basic-auth-header'])
+  assert.deepEqual(
+    (calls[0]!['cases'] as { id: string }[]).map(({ id }) => id),
+    ['base-post-1kb', 'chain-ip-filter-basic-auth-header-post-1kb'],
+  )
+  assert.match(stdout, /\n\nchain ip-filter, basic-auth, header: \+0\.00 µs /)
+  assert.equal(code, 0)
+})
