@@ -1,7 +1,7 @@
 import type { Engine, LoadOrder } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Point } from '../model/summary.js'
-import { isWithinSlo, KNEE_STEPS, type KneeStep, nextRate } from './knee.js'
+import { KNEE_STEPS, KneeSearch } from './knee.js'
 import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
 import type { Progress } from './progress.js'
 import { type Contestant, measure, type Repetition } from './repetition.js'
@@ -40,12 +40,6 @@ interface Group {
 
 /** A group whose rates are being searched for. */
 type KneeGroup = Omit<Group, 'rates'> & { readonly sloMicros: number }
-
-/** A search for the highest rate of one contestant. */
-interface KneeSearch {
-  readonly saturation: number
-  readonly steps: (KneeStep & { readonly repetition: Repetition })[]
-}
 
 /** Measures one scenario on an open stage. */
 export class CaseRun {
@@ -86,52 +80,29 @@ export class CaseRun {
     for (const contestant of this.#stage.contestants) {
       const found = withoutErrors(saturation.get(contestant.name))
       if (found === null) progress.add(-KNEE_STEPS)
-      else searches.set(contestant, { saturation: found.perSecond.mean, steps: [] })
+      else searches.set(contestant, new KneeSearch(found.perSecond.mean, group.sloMicros))
     }
     for (let i = 0; i < KNEE_STEPS; i++)
-      for (const [contestant, search] of shuffled([...searches], random)) {
+      for (const [contestant, search] of shuffled([...searches], random))
         if (!options.signal.aborted) await this.#kneeStep(group, contestant, search)
-      }
-    const made = [...searches].map(
-      ([contestant, { steps }]) => [contestant, steps.map(({ repetition }) => repetition)] as const,
-    )
+    const made = [...searches].map(([contestant, { repetitions }]) => [contestant, repetitions] as const)
     const mismatch = await this.#mismatch(new Map(made))
-    for (const [contestant, { steps }] of searches) {
-      // Half a search found half of a rate.
-      if (steps.length === 0 || options.signal.aborted) continue
-      const point = this.#kneePoint(group, contestant, steps)
-      yield mismatch === null || contestant.gateway === null
-        ? point
-        : { ...point, invalid: [...point.invalid, mismatch] }
+    for (const [contestant, { outcome }] of searches) {
+      if (outcome === null) continue
+      const rates = new Map([[contestant, outcome.perSecond]])
+      const point = this.#point({ ...group, rates }, contestant, [outcome.repetition])
+      const reasons = [outcome.failure, contestant.gateway === null ? null : mismatch]
+      yield { ...point, invalid: [...reasons.filter((reason) => reason !== null), ...point.invalid] }
     }
   }
 
-  async #kneeStep(
-    group: KneeGroup,
-    contestant: Contestant,
-    { saturation, steps }: KneeSearch,
-  ): Promise<void> {
+  async #kneeStep(group: KneeGroup, contestant: Contestant, search: KneeSearch): Promise<void> {
     const { engine, progress } = this.#context
-    const perSecond = nextRate(saturation, steps)
+    const perSecond = search.next
     if (perSecond === null) return progress.add(-1)
-    progress.begin(this.#stepName(group, contestant, steps.length, KNEE_STEPS))
+    progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
     const order = this.#order(contestant.server.url, group.connections, perSecond)
-    const repetition = await measure(contestant, engine, order, this.#stage.layout)
-    const isWithin = isWithinSlo(repetition.result, perSecond, group.sloMicros)
-    steps.push({ perSecond, isWithin, repetition })
-  }
-
-  /** The best step; where none is good enough the lowest, which is no result then. */
-  #kneePoint(group: KneeGroup, contestant: Contestant, steps: KneeSearch['steps']): Point {
-    const rising = steps.toSorted((a, b) => a.perSecond - b.perSecond)
-    const best = rising.findLast(({ isWithin }) => isWithin)
-    const { perSecond, repetition } = best ?? rising[0]!
-    const point = this.#point({ ...group, rates: new Map([[contestant, perSecond]]) }, contestant, [
-      repetition,
-    ])
-    if (best !== undefined) return point
-    const reason = `no rate from ${perSecond} requests a second on had a P99 below ${group.sloMicros / 1000} ms`
-    return { ...point, invalid: [reason, ...point.invalid] }
+    search.add(perSecond, await measure(contestant, engine, order, this.#stage.layout))
   }
 
   /** Who failed at saturation has no saturation to take a share of. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LoadResult } from '../model/engine.js'
 import { sampleSpectrum } from '../testing/sample-summary.js'
-import { isWithinSlo, KNEE_STEPS, type KneeStep, nextRate } from './knee.js'
+import { isWithinSlo, KNEE_STEPS, KneeSearch, type KneeStep, nextRate } from './knee.js'
+import type { Repetition } from './repetition.js'
 
 const SATURATION = 10_000
 
@@ -68,4 +69,39 @@ test('a rate is good enough when its P99 is below the limit, next to nothing fai
   assert.ok(!isWithin({ requests: 94_999 }))
   assert.ok(!isWithin({ latency: null }))
   assert.ok(!isWithinSlo(null, 10_000, P99 + 1))
+})
+
+/** A repetition at a rate that was held, with a P99 of a millisecond for each 1,000 requests a second. */
+function held(perSecond: number): Repetition {
+  const errors = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
+  const percentiles = [{ percentile: 99, micros: perSecond }]
+  const latency = sampleSpectrum(1000, { percentiles })
+  const result: LoadResult = { requests: perSecond, seconds: 1, errors, latency, busyShare: 0.5 }
+  return {
+    ...{ result, failure: null, cpuMicros: 1, busyShare: 0.9, foreignShare: 0 },
+    ...{ rssBytes: 1, diagnostics: [] },
+  }
+}
+
+/** A measured search; `most` steps are made at the most. */
+function measuredSearch(sloMicros: number, most = KNEE_STEPS): KneeSearch {
+  const search = new KneeSearch(SATURATION, sloMicros)
+  for (let i = 0; i < most && search.next !== null; i++) search.add(search.next, held(search.next))
+  return search
+}
+
+test('a search ends with its best step, as it was measured', () => {
+  const { perSecond, repetition, failure } = measuredSearch(7200).outcome!
+  assert.deepEqual([perSecond, repetition.result?.requests, failure], [7125, 7125, null])
+})
+
+test('a search that found no rate ends with the lowest it tried, and says so', () => {
+  const { perSecond, failure } = measuredSearch(1000).outcome!
+  assert.equal(failure, `no rate from ${perSecond} requests a second on had a P99 below 1 ms`)
+  assert.ok(perSecond < SATURATION * 0.22)
+})
+
+test('a search that was stopped has no outcome', () => {
+  assert.equal(measuredSearch(7200, 0).outcome, null)
+  assert.equal(measuredSearch(7200, 5).outcome, null)
 })
