@@ -7,11 +7,22 @@ export { serveOrigin } from './contestant/origin.js'
 export { missingPeer } from './contestant/peers.js'
 export type { RunningServer } from './contestant/running-server.js'
 export { engineOf, engines } from './engine/engines.js'
+export { CEILING_SHARE } from './measure/case-run.js'
 export { doctor, type Finding, hostFacts } from './measure/host.js'
+export { KNEE_STEPS } from './measure/knee.js'
 export { runSuite } from './measure/run-suite.js'
 export type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from './model/engine.js'
 export { PEERS, type PeerName, type RunObserver, type RunOptions, type RunSuite } from './model/run.js'
-export type { Call, CallBody, LogWish, OriginWish, Scenario, Suite, Tier } from './model/scenario.js'
+export type {
+  Call,
+  CallBody,
+  LogWish,
+  OriginWish,
+  Scenario,
+  Suite,
+  SuiteCase,
+  Tier,
+} from './model/scenario.js'
 export {
   type HostFacts,
   type Point,
@@ -23,6 +34,7 @@ export {
 export { pointTable } from './report/point-table.js'
 export { readSummary } from './report/read-summary.js'
 export { writeResults } from './report/write-results.js'
+export { policyText } from './suite/chains.js'
 export { measuredPolicyNames, type PolicyPair, policyPair } from './suite/policies.js'
 export { quickSuite } from './suite/quick.js'
 export { type ComingSuite, comingSuites, suiteOf, suites } from './suite/suites.js'

@@ -90,6 +90,15 @@ test('fixed-rate points are matched by the rate that comes closest', () => {
   assert.equal(comparison.onlyAfter.length, 1)
 })
 
+test('a highest rate is compared with that of the same limit, by its rate and not by its latency', () => {
+  const knee = (rate: number, sloMicros: number): Point =>
+    samplePoint({ kind: 'fixed-rate', targetPerSecond: rate, perSecond: spreadOf([rate]), sloMicros })
+  const { points, onlyBefore } = compared([knee(1000, 50_000), knee(500, 10_000)], [knee(800, 50_000)])
+  const metrics = points[0]!.changes.map(({ metric }) => metric)
+  assert.deepEqual([points.length, onlyBefore.length], [1, 1])
+  assert.ok(metrics.includes('rps') && !metrics.includes('p99'))
+})
+
 test('latency is compared at fixed rates and never at overload', () => {
   const latency = (p50: number, kind: Point['kind']): Point =>
     samplePoint({

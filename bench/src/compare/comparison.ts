@@ -88,9 +88,13 @@ function changeOf(before: Point, after: Point, metric: Metric): MetricChange[] {
   return [{ metric, before: earlier.merged, after: later.merged, change, range }]
 }
 
-/** At a fixed rate the throughput was chosen, and at overload the latency tells the length of the line. */
-function isMeaningful(metric: Metric, { kind }: Point): boolean {
-  if (metric === 'rps') return kind === 'saturation'
+/**
+ * At a fixed rate the throughput was chosen, and at overload the latency tells the length of the line. The highest rate
+ * within a limit is a throughput that was found, and its latency is near the limit whatever the gateway does.
+ */
+function isMeaningful(metric: Metric, { kind, sloMicros }: Point): boolean {
+  if (metric === 'rps') return kind === 'saturation' || sloMicros !== undefined
+  if (sloMicros !== undefined) return metric !== 'p50' && metric !== 'p99'
   return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'
 }
 

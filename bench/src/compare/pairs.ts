@@ -35,10 +35,13 @@ function closest(point: Point, candidates: ReadonlySet<Point>): Point | null {
 }
 
 function keyOf(point: Point): string {
-  return JSON.stringify([point.suite, point.scenario, point.contestant, point.connections, point.kind])
+  const { suite, scenario, contestant, connections, kind, sloMicros = null } = point
+  return JSON.stringify([suite, scenario, contestant, connections, kind, sloMicros])
 }
 
 function rateGap(left: Point, right: Point): number {
-  if (left.targetPerSecond === null || right.targetPerSecond === null) return 0
+  // A rate that was searched for is what is compared.
+  if (left.sloMicros !== undefined || left.targetPerSecond === null || right.targetPerSecond === null)
+    return 0
   return Math.abs(right.targetPerSecond / left.targetPerSecond - 1)
 }

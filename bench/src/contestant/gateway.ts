@@ -41,10 +41,15 @@ export interface GatewayWish {
 export function scenarioWish(scenario: Scenario, originUrl: string, log: LogTarget | null): GatewayWish {
   return {
     workers: scenario.workers,
-    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS } },
+    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS, ...connectionsFor(scenario) } },
     routes: scenario.routes,
     log: log === null ? { sink: 'none' } : elasticsearchLog(log),
   }
+}
+
+/** Behind a slow origin every client needs a connection of its own, or the bound of the upstream would be measured. */
+function connectionsFor({ origin }: Scenario): { readonly connections?: number } {
+  return origin.delayMs === 0 ? {} : { connections: CONNECTIONS }
 }
 
 /** The log section of a gateway whose traffic log goes to a target. */

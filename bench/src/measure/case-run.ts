@@ -1,6 +1,7 @@
 import type { Engine, LoadOrder } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Point } from '../model/summary.js'
+import { KNEE_STEPS, KneeSearch } from './knee.js'
 import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
 import type { Progress } from './progress.js'
 import { type Contestant, measure, type Repetition } from './repetition.js'
@@ -10,7 +11,7 @@ import type { Stage } from './stage.js'
 import { MOST_VARIATION, spreadRemark } from './validity.js'
 
 /** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
-const CEILING_SHARE = 0.25
+export const CEILING_SHARE = 0.25
 
 /** What the cases of a run have in common. */
 export interface CaseContext {
@@ -29,11 +30,16 @@ interface Group {
   readonly connections: number
   /** What load generator and origin do a second without anybody between them; null: not measured. */
   readonly ceiling: number | null
-  /** Of its saturation; null: saturation itself. */
-  readonly share: number | null
+  /** What is asked of the contestants beyond that, for people: ` at 50 %`. Empty: as much as they can do. */
+  readonly wish: string
+  /** Of the search for a highest rate; null: it is none. */
+  readonly sloMicros: number | null
   /** Who takes part, with the rate to hold; null: as fast as it goes. */
   readonly rates: ReadonlyMap<Contestant, number | null>
 }
+
+/** A group whose rates are being searched for. */
+type KneeGroup = Omit<Group, 'rates'> & { readonly sloMicros: number }
 
 /** Measures one scenario on an open stage. */
 export class CaseRun {
@@ -52,24 +58,59 @@ export class CaseRun {
     await this.#warmUp(connections)
     const ceiling = await this.#ceiling(connections)
     const rates = new Map(this.#stage.contestants.map((contestant) => [contestant, null]))
-    for (const point of await this.#group({ connections, ceiling, share: null, rates })) {
+    const group = { connections, ceiling, sloMicros: null }
+    for (const point of await this.#group({ ...group, wish: '', rates })) {
       saturation.set(point.contestant, point)
       yield point
     }
     if (!engine.hasOpenLoop) return
     for (const share of shuffled(options.rateShares, random)) {
       const held = this.#ratesFor(share, saturation)
-      yield* await this.#group({ connections, ceiling, share, rates: held })
+      yield* await this.#group({ ...group, wish: ` at ${Math.round(share * 100)} %`, rates: held })
     }
+    if (options.sloMicros === null) return
+    const wish = `, P99 below ${options.sloMicros / 1000} ms`
+    yield* this.#knees({ ...group, wish, sloMicros: options.sloMicros }, saturation)
+  }
+
+  /** The highest rate of each contestant; they are searched for in turn, step by step. */
+  async *#knees(group: KneeGroup, saturation: ReadonlyMap<string, Point>): AsyncGenerator<Point> {
+    const { options, random, progress } = this.#context
+    const searches = new Map<Contestant, KneeSearch>()
+    for (const contestant of this.#stage.contestants) {
+      const found = withoutErrors(saturation.get(contestant.name))
+      if (found === null) progress.add(-KNEE_STEPS)
+      else searches.set(contestant, new KneeSearch(found.perSecond.mean, group.sloMicros))
+    }
+    for (let i = 0; i < KNEE_STEPS; i++)
+      for (const [contestant, search] of shuffled([...searches], random))
+        if (!options.signal.aborted) await this.#kneeStep(group, contestant, search)
+    const made = [...searches].map(([contestant, { repetitions }]) => [contestant, repetitions] as const)
+    const mismatch = await this.#mismatch(new Map(made))
+    for (const [contestant, { outcome }] of searches) {
+      if (outcome === null) continue
+      const rates = new Map([[contestant, outcome.perSecond]])
+      const point = this.#point({ ...group, rates }, contestant, [outcome.repetition])
+      const reasons = [outcome.failure, contestant.gateway === null ? null : mismatch]
+      yield { ...point, invalid: [...reasons.filter((reason) => reason !== null), ...point.invalid] }
+    }
+  }
+
+  async #kneeStep(group: KneeGroup, contestant: Contestant, search: KneeSearch): Promise<void> {
+    const { engine, progress } = this.#context
+    const perSecond = search.next
+    if (perSecond === null) return progress.add(-1)
+    progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
+    const order = this.#order(contestant.server.url, group.connections, perSecond)
+    search.add(perSecond, await measure(contestant, engine, order, this.#stage.layout))
   }
 
   /** Who failed at saturation has no saturation to take a share of. */
   #ratesFor(share: number, saturation: ReadonlyMap<string, Point>): Map<Contestant, number> {
     const rates = new Map<Contestant, number>()
     for (const contestant of this.#stage.contestants) {
-      const point = saturation.get(contestant.name)
-      const hasFailed = point === undefined || Object.values(point.errors).some((count) => count > 0)
-      const rate = hasFailed ? 0 : Math.round(point.perSecond.mean * share)
+      const point = withoutErrors(saturation.get(contestant.name))
+      const rate = point === null ? 0 : Math.round(point.perSecond.mean * share)
       if (rate > 0) rates.set(contestant, rate)
       else this.#context.progress.add(-this.#context.options.repetitions)
     }
@@ -136,7 +177,7 @@ export class CaseRun {
     for (let i = 0; i < options.repetitions; i++) {
       for (const contestant of shuffled(contestants, random)) {
         if (options.signal.aborted) return lists
-        progress.begin(this.#stepName(group, contestant, i))
+        progress.begin(this.#stepName(group, contestant, i, options.repetitions))
         const rate = group.rates.get(contestant) ?? null
         const order = this.#order(contestant.server.url, group.connections, rate)
         lists.get(contestant)!.push(await measure(contestant, engine, order, this.#stage.layout))
@@ -168,6 +209,7 @@ export class CaseRun {
       connections: group.connections,
       ceilingPerSecond: group.ceiling,
       targetPerSecond: group.rates.get(contestant) ?? null,
+      sloMicros: group.sloMicros,
       layout: this.#stage.layout,
     }
     return pointOf(subject, repetitions, this.#context.merge)
@@ -197,9 +239,18 @@ export class CaseRun {
     if (made < wanted) this.#context.warn(`${place}: ${made} of ${wanted} repetitions`)
   }
 
-  #stepName({ connections, share }: Group, contestant: Contestant, i: number): string {
-    const at = share === null ? '' : ` at ${Math.round(share * 100)} %`
-    const title = this.#stage.scenario.title
-    return `${title}, ${connections} connections${at}, ${contestant.name}, ${i + 1} of ${this.#context.options.repetitions}`
+  #stepName(
+    { connections, wish }: Omit<Group, 'rates'>,
+    { name }: Contestant,
+    i: number,
+    of: number,
+  ): string {
+    return `${this.#stage.scenario.title}, ${connections} connections${wish}, ${name}, ${i + 1} of ${of}`
   }
+}
+
+/** Saturation that rates can be taken of; null: it was not reached without errors. */
+function withoutErrors(point: Point | undefined): Point | null {
+  if (point === undefined || point.perSecond.mean === 0) return null
+  return Object.values(point.errors).some((count) => count > 0) ? null : point
 }

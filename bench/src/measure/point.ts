@@ -18,6 +18,8 @@ export interface PointSubject {
   readonly ceilingPerSecond: number | null
   /** Null for saturation. */
   readonly targetPerSecond: number | null
+  /** Of a highest rate; null: the point is none. */
+  readonly sloMicros: number | null
   readonly layout: CoreLayout
 }
 
@@ -27,7 +29,7 @@ export function pointOf(
   repetitions: readonly Repetition[],
   merge: SpectrumMerge,
 ): Point {
-  const { scenario, targetPerSecond, layout } = subject
+  const { scenario, targetPerSecond, sloMicros, layout } = subject
   const results = repetitions.flatMap(({ result }) => (result === null ? [] : [result]))
   const spectra = results.flatMap(({ latency }) => (latency === null ? [] : [latency]))
   const point: Omit<Point, 'invalid'> & Pick<PointSubject, 'ceilingPerSecond'> = {
@@ -43,6 +45,7 @@ export function pointOf(
     bodyBytes: scenario.call.body?.bytes ?? 0,
     connections: subject.connections,
     targetPerSecond,
+    ...(sloMicros === null ? {} : { sloMicros }),
     ceilingPerSecond: subject.ceilingPerSecond,
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
     cpuMicrosPerRequest: spreadOf(costs(repetitions)),

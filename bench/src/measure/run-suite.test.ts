@@ -71,6 +71,36 @@ test('a suite yields a plausible point for each number of connections and contes
   assert.deepEqual(childPids(), [])
 })
 
+test('the highest rate within a limit is searched for and is a point of its own', async () => {
+  const notes = new Notes()
+  const wide = optionsOf(suiteOf(PLAIN, [4]), { repetitions: 1, sloMicros: 5_000_000 })
+  const { points } = await runner(smallLoad())(wide, notes)
+  const [saturation, knee] = points
+  assert.deepEqual(
+    points.map(({ kind, sloMicros }) => [kind, sloMicros]),
+    [
+      ['saturation', undefined],
+      ['fixed-rate', 5_000_000],
+    ],
+  )
+  assert.ok(knee!.requests > 0 && knee!.latency !== null)
+  assert.ok(knee!.targetPerSecond! > 0.2 * saturation!.perSecond.mean)
+  assert.ok(knee!.targetPerSecond! < saturation!.perSecond.mean)
+  assert.equal(notes.steps.filter((step) => /P99 below 5000 ms, sluice, \d of 6$/.test(step)).length, 6)
+})
+
+test('where no rate is within the limit the point says so and is no result', async () => {
+  const narrow = optionsOf(suiteOf(PLAIN, [4]), { repetitions: 1, sloMicros: 1 })
+  const { points } = await runner(smallLoad())(narrow, new Notes())
+  assert.match(points[1]!.invalid[0]!, /^no rate from \d+ requests a second on had a P99 below 0\.001 ms$/)
+})
+
+test('a highest rate is refused with an engine that cannot hold a rate', async () => {
+  const closed: Engine = { ...smallLoad(), hasOpenLoop: false }
+  const run = runner(closed)(optionsOf(suiteOf(PLAIN, [2]), { sloMicros: 1000 }), new Notes())
+  await assert.rejects(run, /cannot hold a rate, so it cannot search for the highest one/)
+})
+
 test('a load generator that is the bottleneck makes no result', async () => {
   const load = smallLoad()
   const busy: Engine = {

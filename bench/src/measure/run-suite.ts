@@ -9,18 +9,17 @@ import { engineOf } from '../engine/engines.js'
 import { mergeSpectra } from '../engine/spectrum.js'
 import type { Engine } from '../model/engine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
-import type { Suite } from '../model/scenario.js'
+import type { SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 import { CaseRun } from './case-run.js'
 import { coreLayout, keepOffContestant } from './cores.js'
 import { hostFacts } from './host.js'
+import { KNEE_STEPS } from './knee.js'
 import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
 import { QUIET_SHARE } from './quiet-look.js'
 import { seededRandom, shuffled } from './shuffle.js'
 import { openStage, peersOf, type Stage } from './stage.js'
-
-type Case = Suite['cases'][number]
 
 /** Runs suites with the load generators, the merge of distributions and the look at the machine that it is given. */
 export function suiteRunner(
@@ -39,7 +38,7 @@ export function suiteRunner(
 export const runSuite: RunSuite = suiteRunner(engineOf, mergeSpectra)
 
 /** The cases that are asked for. @throws Error when there is none */
-function casesOf({ suite, scenarios, connections }: RunOptions): Case[] {
+function casesOf({ suite, scenarios, connections }: RunOptions): SuiteCase[] {
   const known = suite.cases.map(({ scenario }) => scenario.id)
   const unknown = scenarios.filter((id) => !known.includes(id))
   if (unknown.length > 0)
@@ -60,7 +59,7 @@ interface RunParts {
   readonly engine: Engine
   readonly merge: SpectrumMerge
   readonly lookAtHost: () => Promise<HostFacts>
-  readonly cases: readonly Case[]
+  readonly cases: readonly SuiteCase[]
 }
 
 /** One run of a suite, from the first look at the machine to the summary. */
@@ -77,7 +76,7 @@ class SuiteRun {
   readonly #points: Point[] = []
   readonly #warnings: string[] = []
   readonly #versions: Record<string, string> = {}
-  #cases: readonly Case[]
+  #cases: readonly SuiteCase[]
   #searchEngine: ElasticsearchNode | null = null
 
   constructor(options: RunOptions, observer: RunObserver, parts: RunParts) {
@@ -108,7 +107,7 @@ class SuiteRun {
   }
 
   #check(): void {
-    const { peers, rateShares, isPinned } = this.#options
+    const { peers, rateShares, sloMicros, isPinned } = this.#options
     const version = this.#engine.version()
     if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
     this.#versions[this.#engine.name] = version
@@ -118,6 +117,8 @@ class SuiteRun {
     if (missing.length > 0) throw new Error(missing.join('; '))
     if (rateShares.length > 0 && !this.#engine.hasOpenLoop)
       this.#warn(`${this.#engine.name} cannot hold a rate: there are no latencies at fixed rates`)
+    if (sloMicros !== null && !this.#engine.hasOpenLoop)
+      throw new Error(`${this.#engine.name} cannot hold a rate, so it cannot search for the highest one`)
   }
 
   #judge({ foreignShare, stolenShare }: HostFacts): void {
@@ -134,7 +135,7 @@ class SuiteRun {
 
   /** Points that need an Elasticsearch are left out where none is installed. */
   async #openSearchEngine(): Promise<void> {
-    const needsIt = ({ scenario }: Case): boolean => scenario.log === 'elasticsearch'
+    const needsIt = ({ scenario }: SuiteCase): boolean => scenario.log === 'elasticsearch'
     if (!this.#cases.some(needsIt)) return
     const missing = missingElasticsearch()
     if (missing !== null) {
@@ -162,7 +163,7 @@ class SuiteRun {
     if (this.#options.signal.aborted) this.#warn('the run was stopped before its end')
   }
 
-  async #case({ scenario, connections }: Case, progress: Progress): Promise<void> {
+  async #case({ scenario, connections }: SuiteCase, progress: Progress): Promise<void> {
     const { peers, isPinned } = this.#options
     const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
     const layout = coreLayout(scenario.workers, isPinned)
@@ -199,11 +200,12 @@ class SuiteRun {
   }
 
   #stepCount(): number {
-    const { peers, rateShares, repetitions } = this.#options
+    const { peers, rateShares, repetitions, sloMicros } = this.#options
     const loads = 1 + (this.#engine.hasOpenLoop ? rateShares.length : 0)
+    const steps = loads * repetitions + (sloMicros === null ? 0 : KNEE_STEPS)
     return this.#cases.reduce((sum, { scenario, connections }) => {
       const contestants = 1 + peersOf({ scenario, peers }).length
-      return sum + connections.length * contestants * loads * repetitions
+      return sum + connections.length * contestants * steps
     }, 0)
   }
 
@@ -240,6 +242,7 @@ class SuiteRun {
       (a, b) =>
         place.get(a.scenario)! - place.get(b.scenario)! ||
         a.connections - b.connections ||
+        (a.sloMicros ?? 0) - (b.sloMicros ?? 0) ||
         (a.targetPerSecond ?? 0) - (b.targetPerSecond ?? 0),
     )
   }

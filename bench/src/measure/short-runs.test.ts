@@ -93,6 +93,19 @@ for (const suite of suites) {
   })
 }
 
+test('a short run with the real load generator finds the highest rate within a limit', async (t) => {
+  const suite = suiteOf('smoke')
+  const options = optionsOf(suite, {
+    ...{ scenarios: ['get'], warmUpSeconds: 0, seconds: 0.5, repetitions: 1, sloMicros: 2_000_000 },
+  })
+  const run = suiteRunner(engineOf, mergeSpectra, () => host)
+  const summary = await run(options, new Notes())
+  const [saturation, knee] = summary.points
+  assert.deepEqual([summary.points.length, knee!.sloMicros], [2, 2_000_000])
+  assert.ok(knee!.targetPerSecond! < saturation!.perSecond.mean && knee!.latency!.isCorrected)
+  assertWritten(t, summary)
+})
+
 test('a short run of apinizer with its traffic log finds every request in Elasticsearch', async (t) => {
   const missing = missingElasticsearch()
   if (missing !== null) return t.skip(missing)

@@ -56,6 +56,12 @@ test('one request that failed makes a point no result, and its class is named', 
   )
 })
 
+test('a highest rate may have fewer errors than one in a thousand', () => {
+  const knee = { kind: 'fixed-rate', targetPerSecond: 100, sloMicros: 50_000, requests: 10_000 } as const
+  assert.equal(reasons({ ...knee, errors: { ...NO_ERRORS, status: 9 } }), '')
+  assert.match(reasons({ ...knee, errors: { ...NO_ERRORS, status: 11 } }), /^11 requests failed beside 10000/)
+})
+
 test('a contestant that was not busy was not the bottleneck at saturation; at a rate it need not be', () => {
   assert.equal(reasons({ busyShare: 0.6 }), 'not gateway-bound: the contestant used 60 % of its cores')
   assert.equal(reasons({ busyShare: 0.6, kind: 'fixed-rate', targetPerSecond: 100 }), '')

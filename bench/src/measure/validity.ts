@@ -18,7 +18,9 @@ const LEAST_CEILING_AT_RATE = 1.5
 /** More than that by others on the contestant's cores, and the figure is theirs as well. */
 const MOST_FOREIGN = 0.05
 /** A rate that was not held has latencies of another rate. */
-const LEAST_OF_RATE = 0.95
+export const LEAST_OF_RATE = 0.95
+/** A search for the highest rate forgives fewer errors than this; a point of another kind forgives none. */
+export const MOST_ERRORS = 0.001
 /** More apart than that, and a point is measured once more. */
 export const MOST_VARIATION = 0.05
 
@@ -26,6 +28,8 @@ export const MOST_VARIATION = 0.05
 export interface PointCase {
   readonly kind: Point['kind']
   readonly targetPerSecond: number | null
+  /** Absent: no highest rate. */
+  readonly sloMicros?: number
   readonly perSecond: Spread
   /** Null: not measured. */
   readonly ceilingPerSecond: number | null
@@ -51,10 +55,10 @@ export function invalidReasons(
 }
 
 /** The words for errors; null without any. */
-function failedRequests({ errors, requests }: PointCase): string | null {
+function failedRequests({ errors, requests, sloMicros }: PointCase): string | null {
   const classes = Object.entries(errors).filter(([, count]) => count > 0)
-  if (classes.length === 0) return null
   const total = classes.reduce((sum, [, count]) => sum + count, 0)
+  if (total === 0 || (sloMicros !== undefined && total < MOST_ERRORS * (requests + total))) return null
   const each = classes.map(([name, count]) => `${count} ${name}`).join(', ')
   return `${total} requests failed beside ${requests} that were completed: ${each}`
 }

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly repetitions: number
   /** Rates of the second kind of points as shares of the measured saturation, such as 0.5 and 0.9; empty: none. */
   readonly rateShares: readonly number[]
+  /** The highest rate with a P99 below this is searched for; null: it is not. */
+  readonly sloMicros: number | null
   /** Only these scenarios; empty: all. */
   readonly scenarios: readonly string[]
   /** Only these numbers of connections; empty: all. */

@@ -45,6 +45,12 @@ export interface Scenario {
   readonly peers: 'plain-proxy' | null
 }
 
+/** A scenario with the numbers of connections that it is measured with. */
+export interface SuiteCase {
+  readonly scenario: Scenario
+  readonly connections: readonly number[]
+}
+
 /** A list of scenarios with the numbers of connections that each is measured with. */
 export interface Suite {
   readonly name: string
@@ -52,7 +58,9 @@ export interface Suite {
   readonly description: string
   /** The published report whose set-up it repeats; null: none. */
   readonly reproduces: string | null
-  readonly cases: readonly { readonly scenario: Scenario; readonly connections: readonly number[] }[]
+  readonly cases: readonly SuiteCase[]
+  /** More of the kind, measured only when they are asked for by name; absent: none. */
+  readonly variants?: readonly SuiteCase[]
   /** Of a full run; `--quick` and the options of the command change them. */
   readonly warmUpSeconds: number
   readonly seconds: number

@@ -30,6 +30,8 @@ export interface Point {
   readonly connections: number
   /** Null for saturation. */
   readonly targetPerSecond: number | null
+  /** Of the highest rate that was found to keep its P99 below this and its errors below 0.1 %; absent: not searched for. */
+  readonly sloMicros?: number
   readonly perSecond: Spread
   /** What load generator and origin did a second with the same call and nobody between them; null or absent: not measured. */
   readonly ceilingPerSecond?: number | null

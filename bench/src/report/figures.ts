@@ -71,9 +71,21 @@ export function isValid(point: Point): boolean {
   return point.invalid.length === 0
 }
 
-/** `saturation`, or `fixed rate 1,200/s`. */
+/** `saturation`, `fixed rate 1,200/s`, or `highest rate with P99 < 50 ms`. */
 export function kindText(point: Point): string {
+  if (point.sloMicros !== undefined) return `highest rate with ${sloText(point.sloMicros)}`
   return point.kind === 'saturation' ? 'saturation' : `fixed rate ${countText(point.targetPerSecond ?? 0)}/s`
+}
+
+/** `P99 < 50 ms`. */
+export function sloText(sloMicros: number): string {
+  return `P99 < ${microsText(sloMicros)}`
+}
+
+/** `3.4 ×`: how much load there could have been, over what went through; `–` where that was not measured. */
+export function ceilingText({ ceilingPerSecond, perSecond }: Point): string {
+  const times = (ceilingPerSecond ?? Number.NaN) / perSecond.mean
+  return Number.isFinite(times) ? `${times.toFixed(1)} ×` : '–'
 }
 
 /** `GET`, or `POST 5 KB`. */

@@ -1,23 +1,26 @@
 import type { Summary } from '../model/summary.js'
 import { referenceFor } from '../reference/reference.js'
 import { isValid } from './figures.js'
+import { kneeTable } from './knee-table.js'
 import { markdownText } from './markup.js'
 import { factRows } from './page/machine.js'
 import { referenceRows } from './page/reference-table.js'
 import { rivalTables } from './page/rivals-table.js'
-import { pointTable } from './point-table.js'
+import { wholePointTable } from './point-table.js'
 
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
 export function reportMarkdown(summary: Summary): string {
   const valid = summary.points.filter(isValid).length
-  const [headings, ...rows] = pointTable(summary.points)
+  const [headings, ...rows] = wholePointTable(summary.points)
   return [
     `# Benchmark ${markdownText(summary.suite)}`,
     '',
     `${valid} of ${summary.points.length} points are results. Latencies in brackets were taken at overload.`,
     '',
     ...summary.warnings.map((warning) => `> Warning: ${markdownText(warning)}\n`),
+    ...kneeSection(summary),
     ...table(headings!, rows),
+    ...CEILING,
     ...rivalSection(summary),
     ...referenceSection(summary),
     '## Machine and method',
@@ -25,6 +28,16 @@ export function reportMarkdown(summary: Summary): string {
     ...factRows(summary).map(([name, text]) => `* ${name}: ${markdownText(text)}`),
     '',
   ].join('\n')
+}
+
+const CEILING = [
+  'The ceiling is how many times as much load generator and origin did by themselves, with the same call.',
+  '',
+]
+
+function kneeSection({ points }: Summary): string[] {
+  const [headings, ...rows] = kneeTable(points) ?? []
+  return headings === undefined ? [] : ['## Highest rates', '', ...table(headings, rows), '## All points', '']
 }
 
 function rivalSection({ points }: Summary): string[] {

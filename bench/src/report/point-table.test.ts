@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spreadOf } from '../measure/spread.js'
 import { samplePoint } from '../testing/sample-summary.js'
-import { pointTable } from './point-table.js'
+import { kneeTable } from './knee-table.js'
+import { pointTable, wholePointTable } from './point-table.js'
 
 test('the table has a row of headings and one for each point', () => {
   const held = samplePoint({
@@ -23,4 +24,23 @@ test('a point that is no result has its reasons and no figures', () => {
   assert.equal(row!.length, head!.length)
   assert.equal(row!.at(-1), 'INVALID: busy')
   assert.equal(row![head!.indexOf('requests/s')], '')
+})
+
+test('a report also has how much load there could have been, where that was measured', () => {
+  const measured = samplePoint({ ceilingPerSecond: 68_112 })
+  const [head, ...rows] = wholePointTable([measured, samplePoint(), { ...measured, invalid: ['busy'] }])
+  const at = head!.indexOf('ceiling')
+  assert.deepEqual(
+    rows.map((row) => row[at]),
+    ['3.4 ×', '–', ''],
+  )
+  assert.ok(rows.every((row) => row.length === head!.length))
+})
+
+test('the highest rates have a table of their own, beside the saturation that they were searched below', () => {
+  const knee = samplePoint({ kind: 'fixed-rate', targetPerSecond: 15_025, sloMicros: 50_000 })
+  const row = ['W1 GET', 'sluice', '100', 'P99 < 50 ms', '15,025', '75 %', '17.5 ms']
+  assert.deepEqual(kneeTable([samplePoint(), knee])!.slice(1), [row])
+  assert.equal(pointTable([knee])[1]![3], 'highest rate with P99 < 50 ms')
+  assert.equal(kneeTable([samplePoint(), { ...knee, invalid: ['busy'] }]), null)
 })

@@ -1,5 +1,14 @@
 import type { Point } from '../model/summary.js'
-import { countText, errorText, isValid, kindText, microsText, percentileOf, significant } from './figures.js'
+import {
+  ceilingText,
+  countText,
+  errorText,
+  isValid,
+  kindText,
+  microsText,
+  percentileOf,
+  significant,
+} from './figures.js'
 
 const HEADINGS = [
   'scenario',
@@ -35,6 +44,13 @@ function row(point: Point): string[] {
     errorText(point),
     'ok',
   ]
+}
+
+/** The same for a report, which has room for how much load there could have been: `ceiling`, behind the throughput. */
+export function wholePointTable(points: readonly Point[]): string[][] {
+  const at = HEADINGS.indexOf('±') + 1
+  const cells = ['ceiling', ...points.map((point) => (isValid(point) ? ceilingText(point) : ''))]
+  return pointTable(points).map((line, i) => line.toSpliced(at, 0, cells[i]!))
 }
 
 /** Latency at overload is in brackets: it says how long the line was, not how fast the contestant is. */

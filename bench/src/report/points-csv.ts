@@ -18,6 +18,7 @@ const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
   ['body', (point) => point.bodyBytes],
   ['conns', (point) => point.connections],
   ['target_rps', (point) => point.targetPerSecond],
+  ['slo', (point) => point.sloMicros ?? null],
   ['rps', (point) => point.perSecond.mean],
   ['rps_stdev', (point) => point.perSecond.stdev],
   ['rps_min', (point) => point.perSecond.min],

@@ -31,6 +31,7 @@ const point = object({
   bodyBytes: number,
   connections: number,
   targetPerSecond: orNull(number),
+  sloMicros: orAbsent(number),
   perSecond: spread,
   ceilingPerSecond: orAbsent(orNull(number)),
   cpuMicrosPerRequest: spread,

@@ -70,6 +70,24 @@ test('points.csv has the exact figures, also of points that are no result', (t) 
   assert.deepEqual([cell('valid'), cell('reason')], ['false', 'busy; errors'])
 })
 
+test('a highest rate is in every form, and is read again', (t) => {
+  const knee = samplePoint({ kind: 'fixed-rate', targetPerSecond: 15_025, sloMicros: 50_000 })
+  const summary = sampleSummary([samplePoint(), knee])
+  const dir = folder(t)
+  writeResults(summary, dir)
+  const text = (name: string): string => readFileSync(join(dir, name), 'utf8')
+  assert.deepEqual(readSummary(join(dir, 'summary.json')), summary)
+  const [head, ...rows] = csvRows(text('points.csv'))
+  assert.deepEqual(
+    rows.map((row) => row[head!.indexOf('slo')]),
+    ['', '50000'],
+  )
+  assert.match(text('report.md'), /## Highest rates\n\n.*\n.*\n\| W1 GET \|.*P99 &lt; 50 ms \| 15,025 \|/)
+  const tables = elementsOf(markupTree(text('report.html')), 'table')
+  const table = tables.find(({ attributes }) => attributes['aria-label'] === 'Highest rates')!
+  assert.match(textOf(table), /P99 < 50 ms.*15,025/)
+})
+
 test('jmeter.csv holds results only, in milliseconds', (t) => {
   const points = [samplePoint(), samplePoint({ invalid: ['busy'] })]
   const [head, ...rows] = csvRows(written(t, sampleSummary(points), 'jmeter.csv'))

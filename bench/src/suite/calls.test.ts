@@ -12,16 +12,17 @@ import { ordersXml } from './orders.js'
 import { suites } from './suites.js'
 
 test('a gateway answers the call of every scenario with what the origin says', async (t) => {
-  const scenarios = suites.flatMap((suite) =>
-    suite.cases.map(({ scenario }) => ({ host: `${suite.name}-${scenario.id}.test`, scenario })),
-  )
+  // The name of a host is shorter than those of some scenarios, hence numbers.
+  const scenarios = suites
+    .flatMap(({ cases, variants = [] }) => [...cases, ...variants])
+    .map(({ scenario }, i) => ({ host: `scenario-${i}.test`, scenario }))
   const gateway = await gatewayFor(t, scenarios, await echoOrigin(t))
   for (const { host, scenario } of scenarios) {
     const body = bodyOf(scenario)
     const answer = await call(gateway, host, scenario, body)
-    assert.equal(answer.status, 200, `${host}: ${answer.body.toString().slice(0, 500)}`)
+    assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
     // A transformation may end its text with a line end that the message did not have.
-    assert.equal(answer.body.toString().trim(), body.toString(), host)
+    assert.equal(answer.body.toString().trim(), body.toString(), scenario.id)
   }
 })
 

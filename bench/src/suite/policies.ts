@@ -1,86 +1,133 @@
 import type { Catalog } from '@sluice/core'
-import type { Scenario, Suite } from '../model/scenario.js'
+import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import { CHAINS, chainName } from './chains.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
-import { ECHO, get, KB, PLAIN_ROUTES, post, SMALL_ANSWER } from './scenario-parts.js'
+import { ECHO, get, KB, type NamedSize, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
 
-/** The connections of the suite: enough to keep one worker busy, few enough that no queue hides what a policy costs. */
-const CONNECTIONS = [64]
+/** What is compared with each other: nothing, one policy, or a chain of them. */
+interface Subject {
+  readonly name: string
+  readonly title: string
+  readonly fixtures: readonly PolicyFixture[]
+  readonly needsBody: boolean
+}
+
+/** How it is asked. */
+interface Variant {
+  /** Null: a GET. */
+  readonly body: NamedSize | null
+  readonly delay: Delay
+}
+
+/** Of the origin, with the connections that keep one worker busy though most of them wait. */
+interface Delay {
+  readonly millis: number
+  readonly connections: number
+}
+
+/** Enough connections to keep one worker busy, few enough that no queue hides what a policy costs. */
+const AT_ONCE: Delay = { millis: 0, connections: 64 }
+const DELAYS: readonly Delay[] = [
+  AT_ONCE,
+  { millis: 10, connections: 512 },
+  { millis: 100, connections: 4000 },
+]
+const SMALL_BODY = size(KB, 1, 'KB')
+const BODIES = [SMALL_BODY, size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
+const GET: Variant = { body: null, delay: AT_ONCE }
+const POST: Variant = { body: SMALL_BODY, delay: AT_ONCE }
 
 /** What a scenario with a policy is compared with. */
-export const BASE = 'base'
+const BASE: Subject = { name: 'base', title: 'no policy', fixtures: [], needsBody: false }
 
-/** What stands together in front of real services, in the order in which it runs. */
-const CHAINS: readonly (readonly string[])[] = [
-  ['api-key', 'body-limit', 'header'],
-  ['ip-filter', 'basic-auth', 'header'],
-  ['ip-filter', 'api-key', 'body-limit', 'header'],
-]
-
-/** The scenarios that tell what one policy costs. */
+/** The scenarios that tell what one policy costs, or a chain of them. */
 export interface PolicyPair {
   readonly base: Scenario
   readonly withPolicy: Scenario
 }
 
-/** One scenario without a policy for each kind of call, then every policy of the catalog that has a fixture, alone, then the chains. */
+/**
+ * One scenario without a policy for each kind of call, then every policy of the catalog that has a fixture, alone, then the
+ * chains. Larger bodies and slower origins are variants.
+ */
 export function policiesSuite(catalog: Catalog): Suite {
-  const scenarios = [
-    scenarioOf(BASE, [], false),
-    scenarioOf(BASE, [], true),
-    ...measuredPolicies(catalog).map(([name, fixture]) => scenarioOf(name, [fixture], fixture.needsBody)),
-    ...CHAINS.flatMap((names) => {
-      const fixtures = names.flatMap((name) => fixtureOf(name, catalog))
-      return fixtures.length < names.length ? [] : [scenarioOf(`chain-${names.join('-')}`, fixtures, true)]
-    }),
+  const subjects = subjectsOf(catalog)
+  const cases = [
+    caseOf(BASE, GET),
+    caseOf(BASE, POST),
+    ...subjects.map((one) => caseOf(one, usualVariant(one))),
   ]
+  const usual = new Set(cases.map(({ scenario }) => scenario.id))
   return {
     name: 'policies',
     description:
       'what each policy adds to a request: every policy alone and in three chains, and the same call without one',
     reproduces: null,
-    cases: scenarios.map((scenario) => ({ scenario, connections: CONNECTIONS })),
+    cases,
+    variants: [BASE, ...subjects]
+      .flatMap((subject) => variantsOf(subject).map((variant) => caseOf(subject, variant)))
+      .filter(({ scenario }) => !usual.has(scenario.id)),
     warmUpSeconds: 10,
     seconds: 60,
     repetitions: 5,
   }
 }
 
-/** The two scenarios of a policy; null: it has no fixture, or is not in this version. */
+/** The two scenarios of a policy or chain; null: it has no fixture, or is not in this version. */
 export function policyPair(name: string, catalog: Catalog): PolicyPair | null {
-  const found = measuredPolicies(catalog).find(([measured]) => measured === name)
-  if (found === undefined) return null
-  const [, fixture] = found
-  return {
-    base: scenarioOf(BASE, [], fixture.needsBody),
-    withPolicy: scenarioOf(name, [fixture], fixture.needsBody),
-  }
+  const subject = subjectsOf(catalog).find((one) => one.name === name)
+  if (subject === undefined) return null
+  const variant = usualVariant(subject)
+  return { base: scenarioOf(BASE, variant), withPolicy: scenarioOf(subject, variant) }
 }
 
 /** The names that `policyPair` knows. */
 export function measuredPolicyNames(catalog: Catalog): string[] {
-  return measuredPolicies(catalog).map(([name]) => name)
+  return subjectsOf(catalog).map(({ name }) => name)
 }
 
-function measuredPolicies(catalog: Catalog): [string, PolicyFixture][] {
-  return [...POLICY_FIXTURES].filter(([name]) => catalog.has(name))
+/** Policies alone, then chains of which none is missing. */
+function subjectsOf(catalog: Catalog): Subject[] {
+  const fixtures = new Map([...POLICY_FIXTURES].filter(([name]) => catalog.has(name)))
+  const alone = [...fixtures].map(([name, fixture]) => {
+    return { name, title: name, fixtures: [fixture], needsBody: fixture.needsBody }
+  })
+  const chains = CHAINS.filter((names) => names.every((name) => fixtures.has(name))).map((names) => ({
+    name: chainName(names),
+    title: `chain ${names[0]} +${names.length - 1}`,
+    fixtures: names.map((name) => fixtures.get(name)!),
+    needsBody: true,
+  }))
+  return [...alone, ...chains]
 }
 
-function fixtureOf(name: string, catalog: Catalog): PolicyFixture[] {
-  return measuredPolicies(catalog).flatMap(([measured, fixture]) => (measured === name ? [fixture] : []))
+function usualVariant({ needsBody }: Subject): Variant {
+  return needsBody ? POST : GET
 }
 
-function scenarioOf(name: string, fixtures: readonly PolicyFixture[], hasBody: boolean): Scenario {
+function variantsOf({ needsBody }: Subject): Variant[] {
+  const bodies = needsBody ? BODIES : [null, ...BODIES]
+  return DELAYS.flatMap((delay) => bodies.map((body) => ({ body, delay })))
+}
+
+function caseOf(subject: Subject, variant: Variant): SuiteCase {
+  return { scenario: scenarioOf(subject, variant), connections: [variant.delay.connections] }
+}
+
+function scenarioOf({ name, title, fixtures }: Subject, { body, delay }: Variant): Scenario {
   const headers = Object.assign({}, ...fixtures.map((fixture) => fixture.headers)) as PolicyFixture['headers']
   const policies = fixtures.length === 0 ? {} : { policies: fixtures.map(({ use }) => use) }
-  const what = fixtures.length > 1 ? `${fixtures[0]!.use.use} and ${fixtures.length - 1} more` : name
+  const isSlow = delay.millis > 0
+  const request =
+    body === null ? { id: 'get', title: 'GET' } : { id: `post-${body.id}`, title: `POST ${body.title}` }
   return {
-    id: `${name}-${hasBody ? 'post-1kb' : 'get'}`,
-    title: `${hasBody ? 'POST 1 KB' : 'GET'}, ${fixtures.length === 0 ? 'no policy' : what}`,
+    id: `${name}-${request.id}${isSlow ? `-delay-${delay.millis}ms` : ''}`,
+    title: `${request.title}${isSlow ? `, ${delay.millis} ms` : ''}, ${title}`,
     tier: null,
     workers: 1,
     log: 'none',
-    call: hasBody ? post(KB, '/', headers) : get('/', headers),
-    origin: hasBody ? ECHO : SMALL_ANSWER,
+    call: body === null ? get('/', headers) : post(body.bytes, '/', headers),
+    origin: { ...(body === null ? SMALL_ANSWER : ECHO), delayMs: delay.millis },
     routes: PLAIN_ROUTES.map((route) => ({ ...route, ...policies })),
     peers: fixtures.length === 0 ? 'plain-proxy' : null,
   }

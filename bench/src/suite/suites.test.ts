@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { formatDiagnostic } from '@sluice/config'
 import { explainRequest } from '@sluice/gateway'
 import { catalog, hashKey, verifyPassword } from '@sluice/policies'
-import type { Scenario } from '../model/scenario.js'
+import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
+import { policyText } from './chains.js'
 import { loadRoutes } from './document.js'
 import { measuredPolicyNames, policyPair } from './policies.js'
 import { API_KEY, API_KEY_SHA256, POLICY_FIXTURES } from './policy-fixtures.js'
@@ -17,9 +18,13 @@ function scenariosOf(name: string): Scenario[] {
   return suiteOf(name).cases.map(({ scenario }) => scenario)
 }
 
+function withVariants({ cases, variants = [] }: Suite): SuiteCase[] {
+  return [...cases, ...variants]
+}
+
 for (const suite of suites) {
   test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, () => {
-    for (const { scenario } of suite.cases) {
+    for (const { scenario } of withVariants(suite)) {
       const result = loadRoutes(scenario.routes, catalog)
       const remarks = result.ok ? result.warnings : result.diagnostics
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
@@ -38,10 +43,11 @@ for (const suite of suites) {
   })
 
   test(`${suite.name} has scenarios with ids and titles of their own, and connections in rising order`, () => {
-    const ids = suite.cases.map(({ scenario }) => scenario.id)
+    const cases = withVariants(suite)
+    const ids = cases.map(({ scenario }) => scenario.id)
     assert.equal(new Set(ids).size, ids.length)
     assert.ok(ids.length > 0)
-    for (const { scenario, connections } of suite.cases) {
+    for (const { scenario, connections } of cases) {
       assert.match(scenario.id, /^[a-z0-9]+(-[a-z0-9]+)*$/)
       assert.ok(scenario.title.length <= 40, scenario.title)
       assert.ok(connections.length > 0)
@@ -50,7 +56,7 @@ for (const suite of suites) {
         connections,
       )
     }
-    assert.equal(new Set(suite.cases.map(({ scenario }) => scenario.title)).size, ids.length)
+    assert.equal(new Set(cases.map(({ scenario }) => scenario.title)).size, ids.length)
   })
 
   test(`a quick ${suite.name} asks each of its scenarios once, at numbers of connections that it has`, () => {
@@ -109,6 +115,27 @@ test('the chains are measured with the calls that every policy in them lets thro
     ['ip-filter', 'basic-auth', 'header'],
     ['ip-filter', 'api-key', 'body-limit', 'header'],
   ])
+})
+
+test('every policy and chain has variants with larger bodies and slower origins, each beside its base', () => {
+  const { cases, variants = [] } = suiteOf('policies')
+  const all = [...cases, ...variants].map(({ scenario }) => scenario)
+  const ids = new Set(all.map(({ id }) => id))
+  for (const name of measuredPolicyNames(catalog))
+    for (const body of ['1kb', '5kb', '50kb'])
+      for (const delay of ['', '-delay-10ms', '-delay-100ms'])
+        for (const id of [name, 'base']) assert.ok(ids.has(`${id}-post-${body}${delay}`), id)
+  const slow = variants.find(({ scenario }) => scenario.id === 'api-key-get-delay-100ms')!
+  assert.deepEqual([slow.scenario.origin.delayMs, slow.connections], [100, [4000]])
+  const large = variants.find(({ scenario }) => scenario.id === 'header-post-50kb')!
+  assert.deepEqual([large.scenario.call.body?.bytes, large.connections], [51_200, [64]])
+})
+
+test('a chain is named for people by its policies', () => {
+  const chain = measuredPolicyNames(catalog).find((name) => name.startsWith('chain-ip-filter-b'))!
+  assert.equal(policyText(chain), 'chain ip-filter, basic-auth, header')
+  assert.equal(policyText('chain-of-old'), 'chain of-old')
+  assert.equal(policyText('ip-filter'), 'ip-filter')
 })
 
 test('a policy that the gateway does not have is not measured', () => {

@@ -36,6 +36,7 @@ export function optionsOf(suite: Suite, changes: Partial<RunOptions> = {}): RunO
     seconds: 0.3,
     repetitions: 2,
     rateShares: [],
+    sloMicros: null,
     scenarios: [],
     connections: [],
     isPinned: true,

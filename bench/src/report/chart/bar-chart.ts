@@ -3,7 +3,7 @@ import { type Scale, scaleFor } from './scale.js'
 import { drawing, element, label, STYLES } from './svg.js'
 
 const WIDTH = 920
-const PLOT = { left: 250, right: 770 }
+const PLOT = { left: 290, right: 770 }
 const TOP = 10
 const BAR = 17
 const BAR_GAP = 3
@@ -11,7 +11,7 @@ const GROUP_GAP = 13
 /** Room for the numbers and the name of the axis. */
 const FOOT = 44
 /** Characters that fit in front of the bars. */
-const LABEL_LENGTH = 40
+const LABEL_LENGTH = 46
 
 /** Draws bars in groups, their figures behind them. */
 export function barChartSvg(chart: BarChart, id: string): string {

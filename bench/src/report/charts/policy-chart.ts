@@ -1,4 +1,5 @@
 import type { Point } from '../../model/summary.js'
+import { policyText } from '../../suite/chains.js'
 import type { BarChart } from '../chart/chart.js'
 import { changeText, countText, requestText, significant } from '../figures.js'
 import { type PolicyCost, policyCosts } from '../policy-cost.js'
@@ -7,8 +8,12 @@ import { type PolicyCost, policyCosts } from '../policy-cost.js'
 export function policyChart(points: readonly Point[]): BarChart | null {
   const costs = policyCosts(points)
   if (costs.length === 0) return null
+  const hasOnePlace = new Set(costs.map(placeOf)).size === 1
   const groups = new Map<string, PolicyCost[]>()
-  for (const cost of costs) groups.set(groupName(cost), [...(groups.get(groupName(cost)) ?? []), cost])
+  for (const cost of costs) {
+    const name = policyText(cost.policy) + (hasOnePlace ? '' : ` (${placeOf(cost)})`)
+    groups.set(name, [...(groups.get(name) ?? []), cost])
+  }
   const dearest = [...groups].toSorted(([, a], [, b]) => most(b) - most(a))
   return {
     kind: 'bars',
@@ -30,9 +35,9 @@ export function policyChart(points: readonly Point[]): BarChart | null {
   }
 }
 
-function groupName({ policy, withPolicy }: PolicyCost): string {
+function placeOf({ withPolicy }: PolicyCost): string {
   const tier = withPolicy.tier === null ? '' : `${withPolicy.tier}, `
-  return `${policy} (${tier}${countText(withPolicy.connections)} conn.)`
+  return `${tier}${countText(withPolicy.connections)} conn.`
 }
 
 function seriesName({ withPolicy }: PolicyCost): string {

@@ -1,6 +1,6 @@
 import type { Point, Summary } from '../../model/summary.js'
 import { median } from '../../statistics.js'
-import { countText, isValid, microsText, percentileOf, ratioText, significant } from '../figures.js'
+import { countText, isValid, microsText, percentileOf, ratioText, significant, sloText } from '../figures.js'
 import { escaped } from '../markup.js'
 import { contestantsOf, cpuRatio, OURS, rivalries } from '../rivals.js'
 
@@ -55,12 +55,24 @@ function ownTiles(points: readonly Point[]): Tile[] {
       remark: placeOf(leanest),
     },
   ]
-  return [...tiles, ...rateTile(ours)]
+  return [...kneeTile(ours), ...tiles, ...rateTile(ours)]
+}
+
+/** The highest of the rates that were searched for, with its P99. */
+function kneeTile(ours: readonly Point[]): Tile[] {
+  const knees = ours.filter(({ sloMicros }) => sloMicros !== undefined)
+  const highest = knees.toSorted((a, b) => (b.targetPerSecond ?? 0) - (a.targetPerSecond ?? 0))[0]
+  if (highest === undefined) return []
+  const name = `Highest rate with ${sloText(highest.sloMicros ?? 0)}`
+  const remark = `${placeOf(highest)}, P99 ${microsText(percentileOf(highest.latency, 99))}`
+  return [{ name, figure: `${countText(highest.targetPerSecond ?? 0)}/s`, remark }]
 }
 
 /** The highest rate that was held for the request with the most such points, with its P99. */
 function rateTile(ours: readonly Point[]): Tile[] {
-  const held = ours.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
+  const held = ours.filter(
+    ({ kind, latency, sloMicros }) => kind === 'fixed-rate' && latency !== null && sloMicros === undefined,
+  )
   const highest = held.toSorted((a, b) => (b.targetPerSecond ?? 0) - (a.targetPerSecond ?? 0))[0]
   if (highest === undefined) return []
   const figure = microsText(percentileOf(highest.latency, 99))

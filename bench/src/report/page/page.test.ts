@@ -103,6 +103,17 @@ test('a run has the charts that its points allow', () => {
   ])
 })
 
+test('a chain of policies is shown by its policies', () => {
+  const point = (scenario: string, micros: number) =>
+    samplePoint({ suite: 'policies', scenario, cpuMicrosPerRequest: spreadOf([micros]) })
+  const tree = page(
+    sampleSummary([point('base-post-1kb', 40), point('chain-ip-filter-basic-auth-header-post-1kb', 46)]),
+  )
+  const chart = elementsOf(tree, 'figure').find((figure) => textOf(figure).includes('What a policy costs'))!
+  const labels = elementsOf(chart, 'text').filter(({ attributes }) => attributes.class === 'group')
+  assert.deepEqual(labels.map(textOf), ['chain ip-filter, basic-auth, header'])
+})
+
 test('the table shows the percentiles that were measured', () => {
   const steps = [
     [50, 812],

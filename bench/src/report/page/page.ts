@@ -9,6 +9,7 @@ import { rateCharts } from '../charts/rate-charts.js'
 import { rivalChart } from '../charts/rival-chart.js'
 import { scalingChart } from '../charts/scaling-chart.js'
 import { spectrumCharts } from '../charts/spectrum-charts.js'
+import { kneeTable } from '../knee-table.js'
 import { escaped } from '../markup.js'
 import { glanceHtml, noticesHtml } from './glance.js'
 import { factsHtml, workersHtml } from './machine.js'
@@ -16,6 +17,7 @@ import { pointsHtml } from './points.js'
 import { referenceHtml } from './reference-table.js'
 import { rivalsHtml } from './rivals-table.js'
 import { STYLE } from './style.js'
+import { tableHtml } from './table.js'
 
 interface Section {
   readonly id: string
@@ -64,6 +66,7 @@ function sectionsOf(summary: Summary): Section[] {
   return [
     section('rivals', 'Contestants', '', rivals + rivalsHtml(points)),
     section('load', 'Throughput and concurrency', SATURATION, chartsHtml('load', connectionCharts(points))),
+    section('knee', 'Highest rates', KNEES, kneesHtml(points)),
     section('rate', 'Latency at fixed rates', RATES, chartsHtml('rate', rateCharts(points))),
     section('log', 'Traffic log', '', chartsHtml('log', present(logChart(points)))),
     section('scaling', 'Scaling', '', chartsHtml('scaling', present(scalingChart(points)))),
@@ -80,8 +83,10 @@ const SATURATION =
   'Everybody asks as fast as possible. Throughput is the result; the latency tells how long the line was and is no figure for users.'
 const RATES =
   'Requests are planned ahead and sent at a rate below saturation, whatever the answers do. This is the latency that users see.'
+const KNEES =
+  'The highest rate that keeps the P99 below the limit and the errors below 0.1 %: what a user can count on.'
 const POINTS =
-  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. Latencies in brackets were taken at overload: they tell the length of the line.'
+  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. The ceiling is how many times as much generator and origin did by themselves. Latencies in brackets were taken at overload: they tell the length of the line.'
 const WORKERS = 'What Node.js says of each worker over the measured time.'
 
 function section(id: string, heading: string, text: string, content: string): Section {
@@ -96,6 +101,11 @@ function sectionHtml({ id, heading, text, content }: Section): string {
 function chartsHtml(prefix: string, charts: readonly Chart[]): string {
   if (charts.length === 0) return ''
   return `<div class="charts">\n${charts.map((chart, i) => figureHtml(chart, `${prefix}-${i}`)).join('')}</div>`
+}
+
+function kneesHtml(points: Summary['points']): string {
+  const [headings, ...rows] = kneeTable(points) ?? []
+  return headings === undefined ? '' : tableHtml(headings, rows, 'Highest rates')
 }
 
 function present(chart: Chart | null): Chart[] {

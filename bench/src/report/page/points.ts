@@ -1,9 +1,11 @@
 import { formatSize } from '@sluice/core'
 import type { Point } from '../../model/summary.js'
 import {
+  ceilingText,
   countText,
   errorText,
   isValid,
+  kindText,
   microsText,
   percentileOf,
   shareText,
@@ -12,7 +14,7 @@ import {
 import { escaped } from '../markup.js'
 
 const STEPS = [50, 90, 99, 99.9]
-const FIGURES = ['requests/s', '±', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'memory', 'busy']
+const FIGURES = ['requests/s', '±', 'ceiling', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'memory', 'busy']
 
 /** Every point; those that are no result say why and stand apart. */
 export function pointsHtml(points: readonly Point[]): string {
@@ -29,6 +31,7 @@ function resultRow(point: Point): string {
   const figures = [
     countText(perSecond.mean),
     `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`,
+    ceilingText(point),
     threeDigits(cpuMicrosPerRequest.mean),
     ...latencies.map((micros) =>
       point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
@@ -51,6 +54,7 @@ function placeCells(point: Point): string {
   return `<th scope="row">${escaped(point.title)}</th>${rest.map((text) => `<td>${escaped(text)}</td>`).join('')}`
 }
 
-function loadText({ kind, targetPerSecond }: Point): string {
-  return kind === 'saturation' ? kind : `at ${countText(targetPerSecond ?? 0)}/s`
+function loadText(point: Point): string {
+  if (point.kind === 'saturation' || point.sloMicros !== undefined) return kindText(point)
+  return `at ${countText(point.targetPerSecond ?? 0)}/s`
 }

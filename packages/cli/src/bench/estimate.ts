@@ -1,4 +1,4 @@
-import type { Suite } from '@sluice/bench'
+import { CEILING_SHARE, KNEE_STEPS, type Suite } from '@sluice/bench'
 
 /** What is known of a run before it begins. */
 export interface RunSize {
@@ -14,18 +14,23 @@ interface Times {
   readonly repetitions: number
   /** How many rates besides saturation. */
   readonly rates: number
+  /** Whether the highest rate within a limit is searched for. */
+  readonly hasKnee: boolean
   readonly peers: number
 }
 
 /** The load alone; starting and stopping what is measured comes on top. */
-export function runSize(suite: Suite, { warmUpSeconds, seconds, repetitions, rates, peers }: Times): RunSize {
+export function runSize(suite: Suite, times: Times): RunSize {
+  const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers } = times
   const count = (list: Suite['cases']): number =>
     list.reduce((sum, { connections }) => sum + connections.length, 0)
   const points = count(suite.cases)
   const ofPeers = peers * count(suite.cases.filter(({ scenario }) => scenario.peers !== null))
+  const loads = repetitions * (1 + rates) + (hasKnee ? KNEE_STEPS : 0)
   return {
     scenarios: suite.cases.length,
     points,
-    seconds: (points + ofPeers) * repetitions * (1 + rates) * (warmUpSeconds + seconds),
+    // Everybody is warmed up once for all loads with a number of connections, and the ceiling is the same for all.
+    seconds: (points + ofPeers) * (warmUpSeconds + loads * seconds) + points * CEILING_SHARE * seconds,
   }
 }

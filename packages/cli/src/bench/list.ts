@@ -1,4 +1,4 @@
-import { comingSuites, type Suite, suites } from '@sluice/bench'
+import { comingSuites, type Suite, type SuiteCase, suites } from '@sluice/bench'
 import { EXIT } from '../failure.js'
 import { printTable, printValue } from '../output/output.js'
 import { ageText } from '../output/text.js'
@@ -32,21 +32,16 @@ export async function listSuites({ output }: OutputOptions, name?: string): Prom
 }
 
 async function listScenarios(suite: Suite, output: OutputOptions['output']): Promise<number> {
-  const scenarios = suite.cases.map(({ scenario: { id, title, tier, log, peers }, connections }) => ({
-    id,
-    title,
-    tier,
-    log,
-    peers: peers !== null,
-    connections,
-  }))
+  const usual = suite.cases.map((one) => listed(one, true))
+  const scenarios = [...usual, ...(suite.variants ?? []).map((one) => listed(one, false))]
   if (output !== 'table') await printValue({ suite: suite.name, scenarios }, output)
   else
     printTable(
-      ['SCENARIO', 'TITLE', 'LOG', 'PEERS', 'CONNECTIONS'],
-      scenarios.map(({ id, title, log, peers, connections }) => [
+      ['SCENARIO', 'TITLE', 'MEASURED', 'LOG', 'PEERS', 'CONNECTIONS'],
+      scenarios.map(({ id, title, isUsual, log, peers, connections }) => [
         id,
         title,
+        isUsual ? 'always' : 'if named',
         log,
         peers ? 'yes' : 'no',
         connections.join(' '),
@@ -55,8 +50,12 @@ async function listScenarios(suite: Suite, output: OutputOptions['output']): Pro
   return EXIT.ok
 }
 
+function listed({ scenario: { id, title, tier, log, peers }, connections }: SuiteCase, isUsual: boolean) {
+  return { id, title, tier, log, peers: peers !== null, connections, isUsual }
+}
+
 function described(suite: Suite) {
   const { name, description, reproduces } = suite
-  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, peers: 0 })
+  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, hasKnee: false, peers: 0 })
   return { name, description, reproduces, ...size }
 }

@@ -44,8 +44,19 @@ export async function measure(tools: BenchTools, order: RunOrder, outcome: Outco
   return exitOf(summary, outcome)
 }
 
-function announce({ suite, warmUpSeconds, seconds, repetitions, rateShares, peers }: RunOrder): void {
-  const times = { warmUpSeconds, seconds, repetitions, rates: rateShares.length, peers: peers.length }
+function announce({
+  suite,
+  warmUpSeconds,
+  seconds,
+  repetitions,
+  rateShares,
+  sloMicros,
+  peers,
+}: RunOrder): void {
+  const times = {
+    ...{ warmUpSeconds, seconds, repetitions, rates: rateShares.length },
+    ...{ hasKnee: sloMicros !== null, peers: peers.length },
+  }
   const size = runSize(suite, times)
   say(
     `${suite.name}: ${countText(size.scenarios, 'scenario')}, ${countText(size.points, 'number')} of connections in all, about ${ageText(size.seconds * 1000)} of load`,

@@ -69,8 +69,9 @@ test('list names the suites, what is missing for those that wait, and the scenar
   assert.match(all.stdout, /\napinizer-cache +- +- +- +not available: needs the cache component /)
   assert.match(
     one.stdout,
-    /^SCENARIO +TITLE +LOG +PEERS +CONNECTIONS\nbase-get +GET, no policy +none +yes +64\n/,
+    /^SCENARIO +TITLE +MEASURED +LOG +PEERS +CONNECTIONS\nbase-get +GET, no policy +always +none +yes +64\n/,
   )
+  assert.match(one.stdout, /\nbase-post-5kb +POST 5 KB, no policy +if named +none +yes +64\n/)
   const apinizer = JSON.parse(json.stdout).suites.find(({ name }: { name: string }) => name === 'apinizer')
   assert.deepEqual([apinizer.scenarios, apinizer.points], [24, 102])
 })

@@ -3,6 +3,7 @@ import {
   type Point,
   type PolicyPair,
   policyPair,
+  policyText,
   type Summary,
   suiteOf,
 } from '@sluice/bench'
@@ -14,7 +15,7 @@ import { outcomeOf } from './run.js'
 import { type LoadFlags, type MeasuringFlags, runOrder } from './run-order.js'
 import type { BenchTools } from './tools.js'
 
-/** `gw bench policy`: the same call without the policy and with it. */
+/** `gw bench policy`: the same call without the policy and with it; a chain of policies is measured in the same way. */
 export function benchPolicy(
   tools: BenchTools,
 ): (flags: LoadFlags & MeasuringFlags, name: string) => Promise<number> {
@@ -41,7 +42,8 @@ function knownPair(name: string): PolicyPair {
 }
 
 /** What the policy adds, beside the spread that the repetitions have anyway. */
-export function costSentence(name: string, pair: PolicyPair, summary: Summary): string {
+export function costSentence(policy: string, pair: PolicyPair, summary: Summary): string {
+  const name = policyText(policy)
   const base = saturationOf(pair.base.id, summary)
   const other = saturationOf(pair.withPolicy.id, summary)
   if (base === null || other === null)

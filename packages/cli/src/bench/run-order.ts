@@ -1,6 +1,15 @@
-import { type Engine, type PeerName, quickSuite, type RunOptions, type Suite, type Tier } from '@sluice/bench'
+import {
+  type Engine,
+  type PeerName,
+  quickSuite,
+  type RunOptions,
+  type Suite,
+  type SuiteCase,
+  type Tier,
+} from '@sluice/bench'
 import { suggestion } from '@sluice/config'
-import { EXIT, Failure } from '../failure.js'
+import { parseDuration } from '@sluice/core'
+import { EXIT, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import type { BenchTools } from './tools.js'
@@ -23,6 +32,8 @@ export interface MeasuringFlags {
   readonly warmUp?: number
   readonly repetitions?: number
   readonly rates?: readonly number[] | false
+  /** A duration: the highest rate with a P99 below it is searched for. */
+  readonly slo?: string
 }
 
 /** Which part of a suite. */
@@ -39,16 +50,8 @@ export type RunOrder = Omit<RunOptions, 'signal'>
 /** The part of a suite that the options ask for. @throws Failure when they ask for what it does not have. */
 export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const { scenario: wanted = [], tier: tiers = [], connections } = flags
-  const ids = suite.cases.map(({ scenario }) => scenario.id)
-  for (const id of wanted) {
-    if (ids.includes(id)) continue
-    const hint = suggestion(id, ids, `gw bench list ${suite.name} names them`)
-    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${id}'; ${hint}`)
-  }
-  const cases = suite.cases.filter(
-    ({ scenario }) =>
-      (wanted.length === 0 || wanted.includes(scenario.id)) &&
-      (tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier))),
+  const cases = namedCases(suite, wanted).filter(
+    ({ scenario }) => tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier)),
   )
   if (cases.length === 0) {
     throw new Failure(
@@ -59,6 +62,25 @@ export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const chosen = flags.quick === true ? quickSuite({ ...suite, cases }) : { ...suite, cases }
   if (connections === undefined) return chosen
   return { ...chosen, cases: chosen.cases.map(({ scenario }) => ({ scenario, connections })) }
+}
+
+/** The usual cases where none is named; else all that are, variants among them. `*` stands for any part of a name. */
+function namedCases(suite: Suite, wanted: readonly string[]): readonly SuiteCase[] {
+  if (wanted.length === 0) return suite.cases
+  const known = [...suite.cases, ...(suite.variants ?? [])]
+  const ids = known.map(({ scenario }) => scenario.id)
+  const patterns = wanted.map(patternOf)
+  for (const [i, pattern] of patterns.entries()) {
+    if (ids.some((id) => pattern.test(id))) continue
+    const hint = suggestion(wanted[i]!, ids, `gw bench list ${suite.name} names them`)
+    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${wanted[i]}'; ${hint}`)
+  }
+  return known.filter(({ scenario }) => patterns.some((pattern) => pattern.test(scenario.id)))
+}
+
+function patternOf(wanted: string): RegExp {
+  const parts = wanted.split('*').map((part) => part.replace(/[^\w-]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`)
 }
 
 /**
@@ -74,6 +96,7 @@ export function runOrder(
 ): RunOrder {
   const engine = installedEngine(tools, flags.engine)
   const peers = measurablePeers(tools, suite, flags.with ?? [])
+  const sloMicros = flags.slo === undefined ? null : sloOf(tools, engine, flags.slo)
   const rates = possibleRates(tools, engine, flags.rates, usualRates)
   return {
     suite,
@@ -83,7 +106,8 @@ export function runOrder(
     seconds: flags.seconds ?? suite.seconds,
     repetitions: flags.repetitions ?? suite.repetitions,
     rateShares: rates.map((percent) => percent / 100),
-    scenarios: flags.scenario ?? [],
+    sloMicros,
+    scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),
     connections: flags.connections ?? [],
     isPinned: flags.pin,
     command: ['gw', ...process.argv.slice(2).map(quoted)].join(' '),
@@ -117,12 +141,36 @@ function possibleRates(
 ): readonly number[] {
   const rates = asked === false ? [] : (asked ?? usual)
   if (rates.length === 0 || engine.hasOpenLoop) return rates
-  const able = tools.engines.filter((one) => one.hasOpenLoop && one.version() !== null).map((one) => one.name)
-  const remedy = `${able.join(' and ')} can`
+  const remedy = remedyFor(tools)
   if (asked !== undefined)
     throw new Failure(EXIT.usage, `${engine.name} cannot hold a rate; ${remedy}, or write --no-rates`)
   say(`${engine.name} cannot hold a rate, so latency at fixed rates is not measured; ${remedy}`)
   return []
+}
+
+/** Microseconds. A search holds one rate after the other, so that not every engine can do it. */
+function sloOf(tools: BenchTools, engine: Engine, text: string): number {
+  if (!engine.hasOpenLoop)
+    throw new Failure(
+      EXIT.usage,
+      `${engine.name} cannot hold a rate, which --slo needs; ${remedyFor(tools)}, or leave out --slo`,
+    )
+  const slo = durationOf(text)
+  if (slo > 0) return slo * 1000
+  throw new Failure(EXIT.usage, '--slo: write a time above 0, such as 50ms')
+}
+
+function durationOf(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    throw new Failure(EXIT.usage, `--slo: ${messageOf(error)}`)
+  }
+}
+
+function remedyFor({ engines }: BenchTools): string {
+  const able = engines.filter((one) => one.hasOpenLoop && one.version() !== null).map(({ name }) => name)
+  return `${able.join(' and ')} can`
 }
 
 function quoted(word: string): string {

@@ -10,7 +10,7 @@ test('the options of a run reach the runner', async (t) => {
   const desk = new Desk(t)
   const line =
     'run apinizer --tier W1,W2 --scenario w1-get --scenario w2-get --connections 64,8 --seconds 7 --warm-up 2 ' +
-    '--repetitions 4 --rates 90,50 --with nginx,haproxy --no-pin --out here'
+    '--repetitions 4 --rates 90,50 --slo 50ms --with nginx,haproxy --no-pin --out here'
   const { code, stdout, calls } = await desk.run(line.split(' '))
   assert.equal(code, 0)
   assert.deepEqual(calls, [
@@ -28,6 +28,7 @@ test('the options of a run reach the runner', async (t) => {
       seconds: 7,
       repetitions: 4,
       rateShares: [0.5, 0.9],
+      sloMicros: 50_000,
       scenarios: ['w1-get', 'w2-get'],
       connections: [8, 64],
       isPinned: false,
@@ -64,6 +65,36 @@ test('a quick run asks every scenario once for seconds, and keeps what else is a
     [run['warmUpSeconds'], run['seconds'], run['repetitions'], run['rateShares']],
     [1, 5, 1, []],
   )
+})
+
+test('a pattern chooses all scenarios that match, also those that a whole run leaves out', async (t) => {
+  const desk = new Desk(t)
+  await desk.run([
+    'run',
+    'policies',
+    '--scenario',
+    'base-*-delay-10ms',
+    '--scenario',
+    'header-get',
+    '--out',
+    'a',
+  ])
+  await desk.run(['run', 'policies', '--out', 'b'])
+  const [some, whole] = desk
+    .calls()
+    .filter(({ call }) => call === 'runSuite')
+    .map(({ cases }) => cases as { readonly id: string; readonly connections: number[] }[])
+  assert.deepEqual(
+    some!.map(({ id }) => id),
+    [
+      'header-get',
+      'base-get-delay-10ms',
+      'base-post-1kb-delay-10ms',
+      'base-post-5kb-delay-10ms',
+      'base-post-50kb-delay-10ms',
+    ],
+  )
+  assert.ok(whole!.length > 5 && whole!.every(({ id }) => !/delay|-5kb|-50kb/.test(id)))
 })
 
 test('gw bench quick runs the smoke suite and writes nothing unless it is told where', async (t) => {
@@ -139,8 +170,23 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
     /write a whole number from 1 to 100000; see gw bench run --help\n$/,
   ],
   ['run smoke --rates 50,101', 'well', 64, /write a whole number from 1 to 100; /],
+  ['run smoke --slo 50', 'well', 64, /^--slo: '50' is not a duration; write for example 250ms/],
+  ['run smoke --slo 0ms', 'well', 64, /^--slo: write a time above 0, such as 50ms\n/],
+  [
+    'run smoke --slo 50ms --engine wrk',
+    'well',
+    64,
+    /^wrk cannot hold a rate, which --slo needs; autocannon can, or leave out --slo\n$/,
+  ],
   ['run smoke', 'empty', 1, /\nnothing was measured\n$/],
   ['run smoke', 'broken', 1, /\nthe gateway did not start on port 19000\n$/],
+  [
+    'run smoke --scenario g.t*',
+    'well',
+    64,
+    /^the suite 'smoke' has no scenario 'g\.t\*'; gw bench list smoke names them\n/,
+  ],
+  ['policy chain-header', 'well', 64, /^no benchmark is there for a policy 'chain-header'; .*chain-api-key-/],
   ['policy heder', 'well', 64, /^no benchmark is there for a policy 'heder'; did you mean 'header'\?\n/],
   ['compare nowhere here', 'well', 1, /^cannot read the run nowhere: there is no such file\n/],
   ['compare a b --fail-if fast', 'well', 64, /^'fast' is not a limit; write for example rps<-5%\n/],
@@ -236,5 +282,15 @@ test('gw bench policy measures the policy beside the same call without it, and s
     stdout,
     /\n\nbody-limit: \+0\.00 µs \(\+0\.0 %\) of CPU time a request, on 20\.0 µs without it; that is within/,
   )
+  assert.equal(code, 0)
+})
+
+test('gw bench policy measures a chain as it measures a policy', async (t) => {
+  const { code, stdout, calls } = await new Desk(t).run(['policy', 'chain-ip-filter-basic-auth-header'])
+  assert.deepEqual(
+    (calls[0]!['cases'] as { id: string }[]).map(({ id }) => id),
+    ['base-post-1kb', 'chain-ip-filter-basic-auth-header-post-1kb'],
+  )
+  assert.match(stdout, /\n\nchain ip-filter, basic-auth, header: \+0\.00 µs /)
   assert.equal(code, 0)
 })

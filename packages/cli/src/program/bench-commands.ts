@@ -35,13 +35,18 @@ function addRun(bench: Command, tools: LoadTools): void {
     .command('run')
     .description('run a suite and write its reports')
     .argument('<suite>', 'one of gw bench list')
-    .option('--scenario <id>', 'only this scenario; may be repeated', collect)
+    .option(
+      '--scenario <id>',
+      "only this scenario, or all that match, such as '*-post-5kb'; may be repeated",
+      collect,
+    )
     .option('--tier <list>', 'only these tiers, such as W1,W2', nameList(TIERS))
     .option(
       '--connections <list>',
       "these numbers of connections in place of the suite's, such as 64,256",
       numberList(1, MAX_CONNECTIONS),
     )
+    .option('--slo <time>', 'also search for the highest rate with a P99 below this, such as 50ms')
     .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
   addMeasuring(run)
   addLoad(run)
@@ -76,7 +81,7 @@ function addPolicy(bench: Command, tools: LoadTools): void {
   const policy = bench
     .command('policy')
     .description('what one policy adds to a request')
-    .argument('<name>', 'the policy')
+    .argument('<name>', 'the policy, or a chain that gw bench list policies names')
   addMeasuring(policy)
   addLoad(policy)
   policy.action(

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { suiteOf } from '@sluice/bench'
+import { runSize } from './estimate.js'
+
+const TIMES = { warmUpSeconds: 10, seconds: 20, repetitions: 3, rates: 4, hasKnee: false, peers: 0 }
+
+function secondsOf(changes: Partial<typeof TIMES>): number {
+  return runSize(suiteOf('smoke'), { ...TIMES, ...changes }).seconds
+}
+
+test('a run takes a warm-up, the loads of all repetitions and a quarter of one for the ceiling, for each point', () => {
+  assert.equal(secondsOf({}), 2 * (10 + 3 * 5 * 20 + 5))
+  assert.equal(secondsOf({ rates: 0 }), 2 * (10 + 3 * 20 + 5))
+})
+
+test('a search for the highest rate takes six loads more, whatever the repetitions', () => {
+  assert.equal(secondsOf({ hasKnee: true }) - secondsOf({}), 2 * 6 * 20)
+})
+
+test('peers are measured like the gateway, below the same ceiling', () => {
+  assert.equal(secondsOf({ peers: 2, rates: 0 }), 2 * (3 * (10 + 3 * 20) + 5))
+})
