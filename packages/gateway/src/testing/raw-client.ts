@@ -10,7 +10,7 @@ export interface RawAnswer {
 }
 
 export interface RawOptions {
-  /** Gives up after this time; default 1,500 ms. */
+  /** Gives up after this time; by default 1,500 ms after the first bytes came, or 10 s without any. */
   readonly waitMs?: number
   /** Pause between the pieces. */
   readonly gapMs?: number
@@ -20,6 +20,10 @@ export interface RawOptions {
   /** Asked after every read: what to send next, once. */
   readonly reply?: (text: string) => string | null
 }
+
+/** A machine may be slow to answer at all; an answer that has begun is soon over. */
+const NOTHING_MS = 10_000
+const MORE_MS = 1500
 
 /** Sends bytes as they are, piece by piece, and collects the answer until the other side closes. */
 export function sendRaw(
@@ -37,9 +41,13 @@ export function sendRaw(
       socket.destroy()
       resolve({ text, isClosed, ms: performance.now() - startedMono })
     }
-    const timer = setTimeout(() => finish(false), options.waitMs ?? 1500)
+    let timer = setTimeout(() => finish(false), options.waitMs ?? NOTHING_MS)
     socket.setNoDelay(true)
     socket.on('data', (chunk) => {
+      if (text === '' && options.waitMs === undefined) {
+        clearTimeout(timer)
+        timer = setTimeout(() => finish(false), MORE_MS)
+      }
       text += chunk.toString('latin1')
       const reply = hasReplied ? null : (options.reply?.(text) ?? null)
       if (reply !== null) {
