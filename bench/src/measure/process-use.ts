@@ -34,6 +34,14 @@ export function cpuMicros(pid: number): number {
   return fields === null ? 0 : (Number(fields[11]) + Number(fields[12])) * TICK_MICROS
 }
 
+/**
+ * Time that the first thread of a process was on a processor, to the nanosecond where the other figures count
+ * hundredths of a second. @throws Error when it is gone, or the kernel keeps no such statistics
+ */
+export function firstThreadMicros(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
+}
+
 /** Resident memory of a process; 0 when it is gone. */
 export function rssBytes(pid: number): number {
   try {

@@ -20,15 +20,25 @@ export const header = definePolicy({
 })
 
 function requestHook(edits: readonly Edit[]): NonNullable<Step['onRequest']> {
+  const edit = joined(edits)
   return (x) => {
-    for (let i = 0; i < edits.length; i++) edits[i]!(x.headers, x)
+    edit(x.headers, x)
     return null
   }
 }
 
 function responseHook(edits: readonly Edit[]): NonNullable<Step['onResponse']> {
+  const edit = joined(edits)
   return (x) => {
-    for (let i = 0; i < edits.length; i++) edits[i]!(x.responseHeaders, x)
+    edit(x.responseHeaders, x)
     return null
+  }
+}
+
+/** One change as it is, several in turn. */
+function joined(edits: readonly Edit[]): Edit {
+  if (edits.length === 1) return edits[0]!
+  return (list, x) => {
+    for (let i = 0; i < edits.length; i++) edits[i]!(list, x)
   }
 }
