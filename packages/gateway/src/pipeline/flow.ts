@@ -244,7 +244,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
   waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, this.context.wheel.soonMono + ms)
+    this.#arm(whom, performance.now() + ms)
   }
 
   /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
@@ -267,7 +267,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Moves the deadline later after progress. */
   touch(ms: number): void {
-    this.dueAt = Math.min(this.context.wheel.soonMono + ms, this.#totalDueAt)
+    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
   }
 
   onDeadline(): void {

@@ -35,12 +35,6 @@ export class TimerWheel {
     return this.#armed
   }
 
-  /** The monotonic clock, read with the last turn and so without cost; up to a tick ahead, for a deadline late rather than early. */
-  get soonMono(): number {
-    if (this.#timer === null) this.#start()
-    return (this.#turned + 1) * TICK_MS
-  }
-
   arm(deadline: Deadline): void {
     if (deadline.wheelSlot >= 0) {
       if (this.#isVisitedInTime(deadline)) return

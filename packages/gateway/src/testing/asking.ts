@@ -16,6 +16,8 @@ export class Asked implements AttemptObserver {
   body = ''
   end: 'not yet' | 'complete' | 'failed' = 'not yet'
   failure: Failure | null = null
+  /** Called when its request leaves. */
+  onLeaving: () => void = () => {}
   /** Called at the head. */
   onAnswer: () => void = () => {}
   /** Called at every piece of the body. */
@@ -27,6 +29,7 @@ export class Asked implements AttemptObserver {
 
   onStarted(): void {
     this.starts++
+    this.onLeaving()
   }
 
   onTakenBack(): void {

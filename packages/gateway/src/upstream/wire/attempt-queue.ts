@@ -58,8 +58,9 @@ export class AttemptQueue {
   takeBack(): readonly WireAttempt[] {
     const written = this.takeWritten()
     const due = this.#attempts
-    this.#attempts = written.filter((attempt) => attempt.takeBack())
-    this.#attempts.push(...due)
+    const back = written.filter((attempt) => attempt.takeBack())
+    // One that heard of it may have given up another.
+    this.#attempts = [...back, ...due].filter((attempt) => !attempt.isOver)
     return written.filter((attempt) => attempt.hasBegun)
   }
 }

@@ -49,8 +49,6 @@ for (const [name, bytes] of Object.entries(LIES)) {
 const LAST = {
   'Connection: close': ok('A', 'Connection: close\r\n'),
   'a version without keep-alive': ok('A').replace('1.1', '1.0'),
-  'a 204 that announces a body': 'HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n',
-  'a 304 that announces a body': 'HTTP/1.1 304 Not Modified\r\nContent-Length: 1\r\n\r\n',
 }
 for (const [name, bytes] of Object.entries(LAST)) {
   test(`what is behind ${name} goes over another connection, without having failed`, async (t) => {
@@ -75,6 +73,34 @@ for (const [name, bytes] of Object.entries(LAST)) {
     )
   })
 }
+
+const DOUBTFUL = {
+  'a 204 that announces a body': 'HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n',
+  'a 304 that announces a body': 'HTTP/1.1 304 Not Modified\r\nContent-Length: 1\r\n\r\n',
+}
+for (const [name, bytes] of Object.entries(DOUBTFUL)) {
+  test(`what is behind ${name} is reset, because the target may have acted on it`, async (t) => {
+    const { transport, connection } = await provenLine(t)
+    const asked = askAll(transport, '/a', '/b', '/c')
+    await until(() => connection.paths.length === 4)
+    connection.socket.write(bytes + ok('poison'))
+    await until(() => areOver(asked) && connection.isClosed)
+    assert.deepEqual(endsOf(asked), ['complete', 'failed', 'failed'])
+    assert.deepEqual(codesOf(asked), [undefined, 'GW_UPSTREAM_RESET', 'GW_UPSTREAM_RESET'])
+    assert.deepEqual(bodiesOf(asked), ['', '', ''])
+  })
+}
+
+test('one that is given up while another leaves is not sent, and the others get their own answers', async (t) => {
+  const { transport, connection } = await provenLine(t)
+  const asked = askAll(transport, '/a', '/b', '/c', '/d')
+  asked[1]!.onLeaving = () => asked[2]!.attempt!.abort()
+  await until(() => connection.paths.length === 4)
+  connection.socket.write(ok('A') + ok('B') + ok('D'))
+  await until(() => asked[3]!.end === 'complete')
+  assert.deepEqual(connection.paths.slice(1), ['/a', '/b', '/d'])
+  assert.deepEqual(bodiesOf(asked), ['A', 'B', '', 'D'])
+})
 
 test('a response that ends with its connection is complete, and those behind go elsewhere', async (t) => {
   const { origin, transport, connection } = await provenLine(t)
@@ -177,14 +203,17 @@ test('a response given up with all of it there, or while it was paused, is passe
   assert.deepEqual(bodiesOf(asked), ['A', 'B', 'C', 'D'])
 })
 
-test('a long response that its reader gave up closes the connection, and those behind are reset', async (t) => {
-  const { transport, connection } = await provenLine(t)
+test('a long response that its reader gave up closes the connection, and those behind are asked for again', async (t) => {
+  const { origin, transport, connection } = await provenLine(t)
   const asked = askAll(transport, '/a', '/b')
   asked[0]!.onPiece = () => asked[0]!.attempt!.abort()
   await until(() => connection.paths.length === 3)
   connection.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(150_000)}`)
-  await until(() => asked[1]!.end === 'failed')
-  assert.equal(asked[1]!.failure!.code, 'GW_UPSTREAM_RESET')
+  await until(() => origin.opened[1]?.paths.length === 1)
+  assert.deepEqual([asked[1]!.end, asked[1]!.takenBack], ['not yet', 1])
+  origin.opened[1]!.socket.write(ok('B'))
+  await until(() => asked[1]!.end === 'complete')
+  assert.equal(asked[1]!.body, 'B')
   await until(() => connection.isClosed)
 })
 

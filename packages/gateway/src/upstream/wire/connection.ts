@@ -123,6 +123,8 @@ export class Connection implements UploadSink, ResponseEvents {
     }
     for (const due of behind.due) {
       if (this.isClosed) return
+      // One before it may have given it up.
+      if (due.connection !== this) continue
       this.#start(due)
       heads += due.head
     }
@@ -255,9 +257,7 @@ export class Connection implements UploadSink, ResponseEvents {
   /** The next response is for the first of those behind; bytes that came before that was written close the connection. */
   #passOn(behind: AttemptQueue, isKept: boolean): void {
     if (!isKept) {
-      const stranded = behind.takeBack()
-      this.close()
-      failAll(stranded)
+      this.#closeBefore(this.#reader.isDoubtful ? behind.takeWritten() : behind.takeBack())
       return
     }
     const next = behind.shift()!
@@ -265,6 +265,12 @@ export class Connection implements UploadSink, ResponseEvents {
     if (next.hasBegun) this.#reader.begin(next.request.method)
     if (next.isOver) this.#throwAway(next, behind)
     else this.#owner.onRoom()
+  }
+
+  /** Closes; what is due goes over other connections. */
+  #closeBefore(stranded: readonly WireAttempt[]): void {
+    this.close()
+    failAll(stranded)
   }
 
   /** An attempt is given up whose request was written. */
@@ -289,7 +295,8 @@ export class Connection implements UploadSink, ResponseEvents {
       return
     }
     this.#isUnwanted = true
-    this.attempt = unwanted(attempt, () => this.#fail(FAILURES.reset))
+    // They are asked for again without a retry of theirs: it is not for one client to spend those of others.
+    this.attempt = unwanted(attempt, () => this.#closeBefore(behind.takeBack()))
   }
 
   onFailure(failure: Failure): void {

@@ -28,6 +28,8 @@ const OVER = 4
  *           └─► body: of a length, chunked, or until the connection closes ─► over
  */
 export class ResponseReader {
+  /** The response may have had a body that its status does not allow; the target said nothing of closing. */
+  isDoubtful = false
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
   readonly #framing = new ResponseFraming()
@@ -60,6 +62,7 @@ export class ResponseReader {
   /** A request of this method is being sent. */
   begin(method: string): void {
     this.#isHead = method === 'HEAD'
+    this.isDoubtful = false
     this.#informational = 0
     this.#state = HEAD
     this.#head.begin()
@@ -112,8 +115,8 @@ export class ResponseReader {
   #skipBody(status: number): void {
     this.#state = OVER
     const announces = this.#framing.length > 0 || this.#framing.isChunked
-    const isDoubtful = announces && (status === 204 || this.#isPipelined)
-    if (this.#isHead || isDoubtful) this.#framing.keepsConnection = false
+    this.isDoubtful = announces && (status === 204 || this.#isPipelined)
+    if (this.#isHead || this.isDoubtful) this.#framing.keepsConnection = false
   }
 
   #enterChunks(): void {

@@ -90,6 +90,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const { connection } = attempt
     if (connection === null) {
       this.#line.delete(attempt)
+      this.onRoom()
       return
     }
     attempt.connection = null
@@ -99,7 +100,10 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
       return
     }
     connection.attempt = connection.behind?.shift() ?? null
-    if (connection.attempt !== null) return
+    if (connection.attempt !== null) {
+      this.onRoom()
+      return
+    }
     // One that is connecting goes on for whom it will come in time; another attempt would inherit a spent time-out.
     if (!connection.isConnecting) this.onFree(connection)
   }
@@ -107,7 +111,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   /** It was about to be sent and was not: it goes over another connection as if it had never been at this one. */
   #placeAnew(attempt: WireAttempt): void {
     attempt.connection = null
-    if (!this.#place(attempt)) this.#line.add(attempt)
+    if (!attempt.isOver && !this.#place(attempt)) this.#line.add(attempt)
   }
 
   #serveLine(): void {
