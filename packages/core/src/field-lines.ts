@@ -1,3 +1,5 @@
+import { Patience } from './patience.js'
+
 /**
  * Turns a field into what stands for it in a head. Empty: nothing does. Null: it may not stand there, as with any
  * character that is not one byte.
@@ -9,11 +11,6 @@ export type FormLine = (name: string, value: string, isKnownName: boolean) => st
 const SLOTS = 128
 /** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
 const MAX_VALUE_LENGTH = 200
-/**
- * After so many different values in a row a field counts as one that is different in every message, of which only one
- * is kept in each round of the counter, in case that changes.
- */
-const PATIENCE = 8
 
 /**
  * Remembers the lines of message heads. Most fields of a message are those of the message before, name and value, so
@@ -27,7 +24,7 @@ export class FieldLines {
   readonly #names: string[] = new Array<string>(SLOTS).fill('')
   readonly #values: string[] = new Array<string>(SLOTS).fill('')
   readonly #lines: string[] = new Array<string>(SLOTS).fill('')
-  readonly #misses = new Uint8Array(SLOTS)
+  readonly #patience = new Patience(SLOTS)
 
   constructor(form: FormLine) {
     this.#form = form
@@ -38,7 +35,7 @@ export class FieldLines {
     const slot = slotOf(name)
     const isKnownName = this.#names[slot] === name && name !== ''
     if (isKnownName && this.#values[slot] === value) {
-      this.#misses[slot] = 0
+      this.#patience.renew(slot)
       return this.#lines[slot]!
     }
     const line = this.#form(name, value, isKnownName)
@@ -48,13 +45,10 @@ export class FieldLines {
   }
 
   #keep(slot: number, name: string, value: string, line: string): void {
-    this.#misses[slot]!++
-    if (this.#misses[slot] === 0) this.#misses[slot] = PATIENCE
-    else if (this.#misses[slot]! > PATIENCE) return
-    if (value.length > MAX_VALUE_LENGTH) return
-    this.#names[slot] = flat(name)
-    this.#values[slot] = flat(value)
-    this.#lines[slot] = flat(line)
+    if (!this.#patience.isWorthKeeping(slot) || value.length > MAX_VALUE_LENGTH) return
+    this.#names[slot] = textOfItsOwn(name)
+    this.#values[slot] = textOfItsOwn(value)
+    this.#lines[slot] = textOfItsOwn(line)
   }
 }
 
@@ -63,7 +57,10 @@ function slotOf(name: string): number {
   return (length * 59 + name.charCodeAt(length - 1) * 5 + name.charCodeAt(length >> 1)) & (SLOTS - 1)
 }
 
-/** The same text in one piece: what was put together from parts is gone through part by part whenever it is copied. */
-function flat(text: string): string {
+/**
+ * The same text of one byte a character in one piece of its own: a part of a text keeps the whole of it in memory, and
+ * what was put together from parts is gone through part by part whenever it is copied.
+ */
+export function textOfItsOwn(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }

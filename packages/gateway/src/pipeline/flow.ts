@@ -249,11 +249,6 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
-    if (!this.isLogged) {
-      this.x.phase = phase
-      this.waitFor(whom, ms)
-      return
-    }
     const nowMono = performance.now()
     this.x.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)

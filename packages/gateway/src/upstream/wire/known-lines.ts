@@ -1,13 +1,8 @@
-import type { Latin1Buffer } from './response-head.js'
+import { Patience, textOfItsOwn } from '@sluice/core'
 
 /** Fields of a head beyond these, and longer ones, are read anew each time, which bounds the memory. */
 const PLACES = 32
 const MAX_BYTES = 256
-/**
- * After so many different lines in a row a place counts as one that is different in every head, of which only one is
- * learned in each round of the counter, in case that changes.
- */
-const PATIENCE = 8
 
 /**
  * The field lines of the heads that came before, by their place in the head: a target's responses are much alike. Bytes
@@ -17,8 +12,7 @@ export class KnownLines {
   readonly #bytes: (Buffer | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
   readonly #names: string[] = new Array<string>(PLACES).fill('')
   readonly #values: string[] = new Array<string>(PLACES).fill('')
-  readonly #misses = new Uint8Array(PLACES)
-
+  readonly #patience = new Patience(PLACES)
   #statusLine: Buffer | null = null
   /** What the known status line says. */
   status = 0
@@ -42,7 +36,7 @@ export class KnownLines {
   match(place: number, bytes: Buffer, from: number, to: number): number {
     const line = place < PLACES ? this.#bytes[place] : undefined
     if (line === undefined || !startsWith(bytes, from, to, line)) return 0
-    this.#misses[place] = 0
+    this.#patience.renew(place)
     return line.length
   }
 
@@ -56,13 +50,10 @@ export class KnownLines {
 
   /** @param line the whole line with its end, which is valid. */
   learn(place: number, line: string, name: string, value: string): void {
-    if (place >= PLACES || line.length > MAX_BYTES) return
-    this.#misses[place]!++
-    if (this.#misses[place] === 0) this.#misses[place] = PATIENCE
-    else if (this.#misses[place]! > PATIENCE) return
+    if (place >= PLACES || !this.#patience.isWorthKeeping(place) || line.length > MAX_BYTES) return
     this.#bytes[place] = Buffer.from(line, 'latin1')
     this.#names[place] = internalized(name)
-    this.#values[place] = ownText(value)
+    this.#values[place] = textOfItsOwn(value)
   }
 }
 
@@ -77,10 +68,4 @@ function startsWith(bytes: Buffer, from: number, to: number, line: Buffer): bool
 /** The text as V8 keeps names of properties: comparing it with a literal compares two addresses. */
 function internalized(name: string): string {
   return Object.keys({ [name]: true })[0]!
-}
-
-/** A part of a text keeps the whole of it in memory. */
-function ownText(part: string): string {
-  const bytes = Buffer.from(part, 'latin1') as Latin1Buffer
-  return bytes.latin1Slice(0, bytes.length)
 }
