@@ -32,5 +32,7 @@ export function endOfLines(text: string, nameAt: number, start: number): number 
 }
 
 function lineStart(text: string, at: number): number {
-  return Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1
+  const start = text.lastIndexOf('\n', at - 1) + 1
+  // A text without any would be gone through to its beginning for each name in it.
+  return start + text.slice(start, at).lastIndexOf('\r') + 1
 }

@@ -6,6 +6,9 @@ import { plainPlace, type Scan } from './visitor.js'
 /** What stands before the name in a tag that ends an element. */
 const CLOSING = /<\/[\w.:-]*$/
 
+/** So far is looked for whether there is a value at all. */
+const SEEN = 256
+
 /**
  * Scans text of no format for names that are followed by something like a value: `name: value`, `name=value`,
  * `"name":"value"`, `<name>value<`. A value without quotes goes on to the end of the line and over the
@@ -22,9 +25,13 @@ export function looseScan(names: readonly string[]): Scan {
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       const start = pattern.lastIndex
       const isElement = /[^=]>$/.test(match[0])
-      const end = valueEnd(text, match.index, start, isElement ? '<' : match[2])
+      const closing = isElement ? '<' : match[2]
       const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
-      if (end === start || isClosing || !visitor.takes(match[1]!)) continue
+      // Where nothing is taken the scan goes on right here, so the end of the value is not looked for.
+      const seen = text.slice(0, start + SEEN)
+      const isEmpty = valueEnd(seen, match.index, start, closing) === start
+      if (isEmpty || isClosing || !visitor.takes(match[1]!)) continue
+      const end = valueEnd(text, match.index, start, closing)
       const outer = (): readonly [number, number] => [match.index, end]
       visitor.take(match[1]!, { ...plainPlace(start, end, PLAIN), outer })
       pattern.lastIndex = end
