@@ -17,8 +17,7 @@ export function missingElasticsearch(): string | null {
 export async function startSearchEngine(dir: string, cpus: string | null): Promise<ElasticsearchNode> {
   const home = join(dir, 'elasticsearch')
   mkdirSync(home, { recursive: true })
-  // The default options of the JVM in tests make a start cheap and everything behind it slow.
-  const node = await startElasticsearch({ dir: home, jvmOptions: [] })
+  const node = await startElasticsearch({ dir: home, isMeasured: true })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
   return node
 }

@@ -8,14 +8,20 @@ import { onTestBed, type TestBed } from './test-bed.js'
 
 /**
  * What an outage of Elasticsearch costs the clients and the log: a constant rate of calls, the node ended in the middle
- * and started again, then the wait until every record is there. `--rate N --warm S --before S --outage S`.
+ * and started again, then the wait until every record is there. `--rate N --warm S --before S --outage S`. With
+ * `--how pause` the node stands still instead, and goes on with what its JVM has compiled before.
  */
 const STREAM = 'logs-gateway-outage'
 /** Records of so many seconds are on their way also without an outage. */
 const USUAL_S = 3
 const DRAIN_S = 480
 /** The JVM of Elasticsearch compiles for long on a small machine, and takes the cores from everybody else meanwhile. */
-const options = optionsOf({ rate: 5000, warm: 60, before: 30, outage: 60 })
+const options = optionsOf({ rate: 5000, warm: 90, before: 30, outage: 60, how: null })
+const isPaused = options.how === 'pause'
+if (options.how !== null && !isPaused) {
+  console.error(`--how is '${options.how}'; the only other way of an outage is 'pause'`)
+  process.exit(2)
+}
 
 await onTestBed(study)
 
@@ -27,11 +33,13 @@ async function study(bed: TestBed): Promise<void> {
   await load.start()
   await phase('warm-up', options.warm, load, gateway)
   const usual = (await phase('before', options.before, load, gateway)) * USUAL_S
-  await node.kill()
+  if (isPaused) node.pause()
+  else await node.kill()
   const endedMono = performance.now()
   await phase('outage', options.outage, load, gateway)
   const startedMono = performance.now()
-  const again = await bed.elasticsearch(node.port)
+  const again = isPaused ? node : await bed.elasticsearch(node.port)
+  if (isPaused) node.resume()
   const answeredMono = performance.now()
   console.log(
     `the node answered ${secondsBetween(startedMono, answeredMono)} s after its start, ${secondsBetween(endedMono, answeredMono)} s after its end`,

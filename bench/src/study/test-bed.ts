@@ -63,10 +63,11 @@ export class TestBed {
     return this.#kept(startGateway(seat, { workers, upstreams, routes: ROUTES, log }))
   }
 
-  /** A node wherever the system puts it, with the JVM as it would be in production; a port named before is the same node. */
+  /** A node with the JVM as it would be in production and the time that all others leave; a port named before is the same node. */
   async elasticsearch(port?: number): Promise<ElasticsearchNode> {
     const dir = join(this.dir, 'elasticsearch')
-    const node = await startElasticsearch({ dir, jvmOptions: [], ...(port === undefined ? {} : { port }) })
+    const kind = { isMeasured: true, standsAside: true }
+    const node = await startElasticsearch({ dir, ...kind, ...(port === undefined ? {} : { port }) })
     this.#nodes.push(node)
     return node
   }

@@ -76,13 +76,14 @@ function securitySettings(): object {
 }
 
 /**
- * The archive's options are for servers: a heap of half the machine that is touched at once, a concurrent collector,
- * logs of it and heap dumps.
+ * The archive's options are for servers: a heap of half the machine that is touched at once, logs of the collector and
+ * heap dumps. A node of the tests lives for a few thousand records.
  */
-function jvmOptions({ heap = '512m', jvmOptions }: ElasticsearchOptions, tmp: string): string[] {
-  const memory = [`-Xms${heap}`, `-Xmx${heap}`, '-XX:-AlwaysPreTouch', '-XX:+UseSerialGC']
-  const compiler = jvmOptions ?? ['-XX:TieredStopAtLevel=1']
-  return [...memory, ...compiler, '-XX:+ExitOnOutOfMemoryError', `-Djava.io.tmpdir=${tmp}`, '']
+function jvmOptions({ isMeasured = false }: ElasticsearchOptions, tmp: string): string[] {
+  const heap = isMeasured ? '2g' : '512m'
+  const engine = isMeasured ? ['-XX:+UseG1GC'] : ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+  const memory = [`-Xms${heap}`, `-Xmx${heap}`, '-XX:-AlwaysPreTouch']
+  return [...memory, ...engine, '-XX:+ExitOnOutOfMemoryError', `-Djava.io.tmpdir=${tmp}`, '']
 }
 
 /** A user in a file is known from the first moment, unlike the built-in one, whose index has to be found first. */

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ElasticsearchFiles } from './elasticsearch-files.js'
 import { serverCommand } from './elasticsearch-user.js'
 
 const STOP_MS = 30_000
 const TOLD_LINES = 30
+const LOWEST_PRIORITY = '19'
 
 /**
  * A server that was launched by its own script, whether it answers or not. The script's program stays beside the
@@ -18,16 +19,21 @@ export class ElasticsearchProcess {
   readonly #pidFile: string
   readonly #console: string
 
-  constructor(home: string, { config, logs, tmp }: ElasticsearchFiles) {
+  /** @param standsAside it gets only the processor time that others leave. */
+  constructor(home: string, { config, logs, tmp }: ElasticsearchFiles, standsAside: boolean) {
     this.#pidFile = join(tmp, 'pid')
     this.#console = join(logs, 'console.log')
     rmSync(this.#pidFile, { force: true })
-    const [command, ...args] = [...serverCommand(), join(home, 'bin', 'elasticsearch'), '-p', this.#pidFile]
+    const priority = standsAside ? ['nice', '-n', LOWEST_PRIORITY] : []
+    const server = [...serverCommand(), join(home, 'bin', 'elasticsearch'), '-p', this.#pidFile]
+    const [command, ...args] = [...priority, ...server]
     const { PATH } = process.env
     const env = { PATH, HOME: tmp, ES_JAVA_HOME: javaHome(), ES_PATH_CONF: config, ES_TMPDIR: tmp }
     const output = openSync(this.#console, 'w')
-    this.#launcher = spawn(command!, args, { cwd: tmp, stdio: ['ignore', output, output], env })
+    const stdio = ['ignore', output, output] as const
+    this.#launcher = spawn(command!, args, { cwd: tmp, stdio: [...stdio], env, detached: standsAside })
     closeSync(output)
+    if (standsAside) lowerGroup(this.#launcher.pid)
     this.#ended = new Promise((resolve) => {
       this.#launcher.once('exit', () => resolve())
       this.#launcher.once('error', () => resolve())
@@ -75,6 +81,12 @@ export class ElasticsearchProcess {
     if (!this.signal('SIGKILL')) this.#launcher.kill('SIGKILL')
     await this.#ended
   }
+}
+
+/** Where the kernel divides time among sessions, a priority counts only within its own (sched(7), autogroup). */
+function lowerGroup(pid: number | undefined): void {
+  const file = `/proc/${pid}/autogroup`
+  if (existsSync(file)) writeFileSync(file, LOWEST_PRIORITY)
 }
 
 /** The command may be a link of a link, and the server wants the folder behind it. */

@@ -20,10 +20,10 @@ export interface ElasticsearchOptions {
   readonly port?: number
   /** Refuses who does not name a user or an API key, and speaks TLS. */
   readonly security?: boolean
-  /** Such as `1g`. */
-  readonly heap?: string
-  /** For a node that is measured, leave out the default, which halves the CPU time of a start. */
-  readonly jvmOptions?: readonly string[]
+  /** Heap, collector and compilers as in production; the default halves the CPU time of a start and is slow behind it. */
+  readonly isMeasured?: boolean
+  /** It gets only the processor time that others leave, as if it had a machine of its own. */
+  readonly standsAside?: boolean
   /** Laid over the settings in elasticsearch.yml. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>
 }
@@ -52,7 +52,7 @@ export async function startElasticsearch(options: ElasticsearchOptions): Promise
   if (home === undefined) throw new Error(String(elasticsearchSkip))
   const port = options.port ?? (await freePort())
   const files = prepareElasticsearch({ ...options, home, port })
-  const server = new ElasticsearchProcess(home, files)
+  const server = new ElasticsearchProcess(home, files, options.standsAside === true)
   const endpoint = elasticsearchEndpoint(port, files.access)
   try {
     await answering(endpoint, server)

@@ -13,7 +13,7 @@ function tellingExchange(): Exchange {
   const x = sampleExchange({ rawPath: '/%6frders', contentLength: 1, result: 'error', status: 502 })
   x.headers.push('traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'content-encoding', 'gzip')
   x.setVar('tenant', 'acme')
-  Object.assign(x, { retries: 1, failovers: 1, isReused: true, forwardedFor: '10.0.0.1' })
+  Object.assign(x, { retries: 1, failovers: 1, isReused: true, forwardedFor: '10.0.0.1', clientPort: 1 })
   Object.assign(x, { errorCode: 'GW_UPSTREAM_RESET', errorPolicy: 'p', errorMessage: 'gone' })
   x.phaseMs = x.phaseMs.map(() => 1)
   x.errorPhase = PHASE.upstreamBody
