@@ -56,6 +56,8 @@ export class Exchange {
   peer = ''
   /** Address of the client, after trusted proxies. */
   clientIp = ''
+  /** Port of the client, where a trusted proxy names it; 0 where nobody does. */
+  clientPort = 0
   /** The whole request body, once it was collected for a policy that needs it; null otherwise. */
   body: Uint8Array | null = null
   /** Largest request body accepted, in bytes; a policy may lower or raise it before the body is read. */

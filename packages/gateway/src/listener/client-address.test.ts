@@ -46,6 +46,27 @@ test('the client is the right-most address that is not a proxy of ours', () => {
   assert.equal(clientOf([]), '10.0.0.1')
 })
 
+test('the port of the client is what a trusted proxy writes behind the address', () => {
+  const portOf = (headers: string[], peer?: string): number => {
+    const x = arrival(headers, peer)
+    applyClientAddress(x, PROXIES)
+    return x.clientPort
+  }
+  assert.equal(portOf(['x-forwarded-for', '1.1.1.1:80, 2.2.2.2:4711, 10.0.0.2:9']), 4711)
+  assert.equal(portOf(['forwarded', 'for="[2001:db8::1]:65535"']), 65_535)
+  for (const hop of [
+    '2.2.2.2',
+    '2.2.2.2:',
+    '2.2.2.2:65536',
+    '2.2.2.2:_hidden',
+    '2001:db8::1',
+    '[2001:db8::1]',
+  ])
+    assert.equal(portOf(['x-forwarded-for', hop]), 0, hop)
+  assert.equal(portOf(['x-forwarded-for', '2.2.2.2:4711'], '9.9.9.9'), 0)
+  assert.equal(portOf([]), 0)
+})
+
 test('what is no address makes the proxy itself the client', () => {
   for (const hop of [
     '',

@@ -9,6 +9,8 @@ import {
 } from '@sluice/core'
 import { forwardedHops } from './forwarded.js'
 
+const MAX_PORT = 65_535
+
 /**
  * Finds the client's address behind trusted proxies, and drops forwarding fields that nobody trusted has written:
  * a peer outside `trusted` gets no say in X-Forwarded-*, Forwarded or X-Request-Id.
@@ -20,7 +22,11 @@ export function applyClientAddress(x: Exchange, trusted: CidrSet | null): void {
     return
   }
   const hops = hopsOf(x)
-  if (hops !== null) x.clientIp = lastUntrusted(hops, trusted) ?? x.peer
+  const hop = hops === null ? null : lastUntrusted(hops, trusted)
+  if (hop !== null) {
+    x.clientIp = bareAddress(hop)
+    x.clientPort = portOf(hop)
+  }
   const proto = headerValue(x.headers, 'x-forwarded-proto')
   if (proto === 'https' || proto === 'http') x.scheme = proto
   const id = headerValue(x.headers, 'x-request-id')
@@ -66,12 +72,13 @@ function hopsOf(x: Exchange): readonly string[] | null {
   return forwarded === null ? null : forwardedHops(forwarded)
 }
 
-/** The right-most address that is not one of our own proxies: those to its left are the client's claim. */
+/** The right-most hop that is not one of our own proxies: those to its left are the client's claim. */
 function lastUntrusted(hops: readonly string[], trusted: CidrSet): string | null {
   for (let i = hops.length - 1; i >= 0; i--) {
-    const address = bareAddress(hops[i]!.trim())
+    const hop = hops[i]!.trim()
+    const address = bareAddress(hop)
     if (!isClientAddress(address)) return null
-    if (i === 0 || !trusted.has(address)) return address
+    if (i === 0 || !trusted.has(address)) return hop
   }
   return null
 }
@@ -81,6 +88,12 @@ function bareAddress(text: string): string {
   if (text.startsWith('[')) return text.slice(1, Math.max(1, text.indexOf(']')))
   const colon = text.indexOf(':')
   return colon > 0 && colon === text.lastIndexOf(':') ? text.slice(0, colon) : text
+}
+
+/** The port behind an address, as some proxies write it (RFC 7239 section 6); 0 without one, or a hidden one. */
+function portOf(hop: string): number {
+  const port = /^(?:\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(hop)?.[1]
+  return port === undefined || Number(port) > MAX_PORT ? 0 : Number(port)
 }
 
 /** A zone names an interface of the proxy, not of this host. */

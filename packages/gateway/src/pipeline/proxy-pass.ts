@@ -140,6 +140,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#hasStarted = false
     this.#waitForConnection()
     const request = {
+      id: x.id,
       method: x.method,
       path: rewritten === null ? receivedTarget(x) : rewritten(x),
       host: host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host,

@@ -3,6 +3,8 @@ import { randomFillSync } from 'node:crypto'
 const HEX2 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const HEX3 = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'))
 
+/** A number is turned into hexadecimal text in parts: above 32 bits V8 does it digit by digit in floating point. */
+const TWO_24 = 2 ** 24
 /** Random bytes are drawn for so many milliseconds with traffic at once: each call costs more than the bytes. */
 const POOL_BYTES = 8 * 256
 
@@ -28,8 +30,10 @@ export class RequestIds {
   }
 
   #renew(ms: number): void {
-    const hex = ms.toString(16).padStart(12, '0')
-    this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+    const low = ms % TWO_24
+    const high = (ms - low) / TWO_24
+    const middle = HEX3[low >> 12]!
+    this.#prefix = `${HEX3[high >> 12]!}${HEX3[high & 0xfff]!}${middle.slice(0, 2)}-${middle[2]!}${HEX3[low & 0xfff]!}-7`
     this.#ms = ms
     this.#counter = 0
     const variant = HEX2[(this.#randomByte() & 0x3f) | 0x80]!

@@ -63,7 +63,7 @@ export function ask(
   { method = 'GET', body = null as Buffer | null, isFresh = false } = {},
 ): Asked {
   const asked = new Asked(path)
-  const request = { method, path, host: 'a', headers: [], body, upload: null }
+  const request = { id: '', method, path, host: 'a', headers: [], body, upload: null }
   asked.attempt = transport.dispatch(request, asked, isFresh)
   return asked
 }

@@ -3,6 +3,8 @@ import type { Opening } from './opening.js'
 
 /** One request as it goes to a target. */
 export interface UpstreamRequest {
+  /** The exchange's id, which stands among the fields and need not be judged. */
+  readonly id: string
   readonly method: string
   /** Path and query. */
   readonly path: string

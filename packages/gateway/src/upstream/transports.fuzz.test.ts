@@ -57,7 +57,7 @@ function tell(transport: Transport, method: string): Promise<Story> {
       onEnd: () => resolve({ ...story, end: 'complete' }),
       onFailure: ({ code }: Failure) => resolve({ ...story, end: 'failed', code }),
     }
-    const request = { method, path: '/a', host: 'a', headers: [], body: null, upload: null }
+    const request = { id: '', method, path: '/a', host: 'a', headers: [], body: null, upload: null }
     transport.dispatch(request, observer, true)
   })
 }

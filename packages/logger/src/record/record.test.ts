@@ -46,7 +46,7 @@ test('a minimal record tells who asked for what and how it ended', () => {
 })
 
 test('a standard record adds the gateway, the consumer, the upstream, sizes and timings', () => {
-  const x = sampleExchange()
+  const x = sampleExchange({ clientPort: 4711 })
   const record = decoded(x, 'standard')
   assert.deepEqual(record, {
     '@timestamp': new Date(x.startedAt).toISOString(),
@@ -54,7 +54,7 @@ test('a standard record adds the gateway, the consumer, the upstream, sizes and 
     gw: { pod: 'pod-1', worker: 3, version: '0.1.0', config: DIGEST },
     consumer: { id: 'c-1', name: 'acme', auth: 'basic-auth' },
     route: 'orders',
-    client: { ip: '203.0.113.7' },
+    client: { ip: '203.0.113.7', port: 4711 },
     http: { method: 'POST', version: '1.1' },
     url: { host: 'api.example.com', path: '/orders/42/lines', template: '/orders/{id}/*' },
     req: { bytes_h: 213, bytes_b: 128, ct: 'application/json' },

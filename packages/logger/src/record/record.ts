@@ -101,7 +101,8 @@ function routePart(x: Exchange, known: KnownTexts): string {
     known.json(x.routeId) +
     '","client":{"ip":"' +
     jsonText(x.clientIp) +
-    '"},"http":{"method":"' +
+    (x.clientPort === 0 ? '"' : '","port":' + count(x.clientPort)) +
+    '},"http":{"method":"' +
     jsonText(x.method)
   )
 }

@@ -16,6 +16,8 @@ import type { StalledStreams } from './stalled-streams.js'
 export class UwsClientStream implements ClientStream, BodyOwner {
   owner: ClientOwner | null = null
   closeAfter = false
+  /** The exchange's id, which stands among the fields of the response and need not be judged. */
+  requestId = ''
   /** What stands behind this request must not be read as another one. Only with `closeAfter`. */
   isFinal = false
   isGone = false
@@ -168,7 +170,8 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     let head = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
     let hasLatin1 = false
     for (let i = 0; i < headers.length; i += 2) {
-      const line = LINES.line(headers[i]!, headers[i + 1]!)
+      const value = headers[i + 1]!
+      const line = LINES.line(headers[i]!, value, value === this.requestId)
       if (line === null) hasLatin1 = true
       else head += line
     }

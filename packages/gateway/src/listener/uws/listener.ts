@@ -187,6 +187,7 @@ class UwsListener implements Listener {
   #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {
     applyClientAddress(x, this.settings.trusted)
     if (x.id === '') x.id = this.#ids.next(x.startedAt)
+    client.requestId = x.id
     if (refused !== null) this.#gate.refuse(x, client, refused)
     else this.#gate.accept(x, client, this.settings)
   }

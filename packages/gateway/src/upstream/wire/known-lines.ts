@@ -1,4 +1,5 @@
 import { Patience, textOfItsOwn } from '@sluice/core'
+import { KnownBytes } from './known-bytes.js'
 
 /** Fields of a head beyond these, and longer ones, are read anew each time, which bounds the memory. */
 const PLACES = 32
@@ -9,11 +10,11 @@ const MAX_BYTES = 256
  * that are those of a known line need not be judged again, and its name and value are the texts that were made then.
  */
 export class KnownLines {
-  readonly #bytes: (Buffer | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
+  readonly #bytes: (KnownBytes | undefined)[] = new Array<undefined>(PLACES).fill(undefined)
   readonly #names: string[] = new Array<string>(PLACES).fill('')
   readonly #values: string[] = new Array<string>(PLACES).fill('')
   readonly #patience = new Patience(PLACES)
-  #statusLine: Buffer | null = null
+  #statusLine: KnownBytes | null = null
   /** What the known status line says. */
   status = 0
   minor = 1
@@ -21,13 +22,13 @@ export class KnownLines {
   /** How many bytes the known status line has, when they are the next ones; else 0. */
   matchStatusLine(bytes: Buffer, from: number, to: number): number {
     const line = this.#statusLine
-    return line !== null && startsWith(bytes, from, to, line) ? line.length : 0
+    return line?.standAt(bytes, from, to) === true ? line.length : 0
   }
 
   /** @param line the whole line with its end, which is valid. */
   learnStatusLine(line: Buffer, status: number, minor: number): void {
     if (line.length > MAX_BYTES) return
-    this.#statusLine = Buffer.from(line)
+    this.#statusLine = new KnownBytes(line)
     this.status = status
     this.minor = minor
   }
@@ -35,7 +36,7 @@ export class KnownLines {
   /** How many bytes the line known for a place has, when they are the next ones; else 0. */
   match(place: number, bytes: Buffer, from: number, to: number): number {
     const line = place < PLACES ? this.#bytes[place] : undefined
-    if (line === undefined || !startsWith(bytes, from, to, line)) return 0
+    if (line?.standAt(bytes, from, to) !== true) return 0
     this.#patience.renew(place)
     return line.length
   }
@@ -51,18 +52,10 @@ export class KnownLines {
   /** @param line the whole line with its end, which is valid. */
   learn(place: number, line: string, name: string, value: string): void {
     if (place >= PLACES || !this.#patience.isWorthKeeping(place) || line.length > MAX_BYTES) return
-    this.#bytes[place] = Buffer.from(line, 'latin1')
+    this.#bytes[place] = new KnownBytes(Buffer.from(line, 'latin1'))
     this.#names[place] = internalized(name)
     this.#values[place] = textOfItsOwn(value)
   }
-}
-
-function startsWith(bytes: Buffer, from: number, to: number, line: Buffer): boolean {
-  if (to - from < line.length) return false
-  for (let i = 0; i < line.length; i++) {
-    if (bytes[from + i] !== line[i]) return false
-  }
-  return true
 }
 
 /** The text as V8 keeps names of properties: comparing it with a literal compares two addresses. */

@@ -12,22 +12,23 @@ const LINES = new FieldLines(formLine)
  * reads: a line end in a value, a space in the path, framing that is not ours.
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
-  const { method, path, headers } = request
+  const { method, path, headers, id } = request
   const host = HOST_LINES.line('host', request.host)
   if (host === null || !isTarget(path) || !isName(method)) return null
   // A target may send a body to HEAD against the rules, and late: its connection is not used again.
   let head = method + ' ' + path + host + (method === 'HEAD' ? 'close\r\n' : 'keep-alive\r\n')
   for (let i = 0; i < headers.length; i += 2) {
-    const line = LINES.line(headers[i]!, headers[i + 1]!)
+    const value = headers[i + 1]!
+    const line = LINES.line(headers[i]!, value, value === id)
     if (line === null) return null
     head += line
   }
   return head + framingOf(request)
 }
 
-function formLine(name: string, value: string, isKnownName: boolean): string | null {
+function formLine(name: string, value: string, isKnownName: boolean, isSoundValue: boolean): string | null {
   if (!isKnownName && (!isName(name) || isFraming(name))) return null
-  if (!consistsOf(value, VALUE_BYTES)) return null
+  if (!isSoundValue && !consistsOf(value, VALUE_BYTES)) return null
   return name === 'connection' ? '' : `${name}: ${value}\r\n`
 }
 

@@ -4,6 +4,7 @@ import { ChunkedBody } from './chunked-body.js'
 import type { KnownLines } from './known-lines.js'
 import { ResponseFraming } from './response-framing.js'
 import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
+import { partOf } from './target-socket.js'
 import type { WireAttempt } from './wire-attempt.js'
 
 /** Hears how a response ends. */
@@ -134,14 +135,14 @@ export class ResponseReader {
       this.#complete(at === to)
       return at
     }
-    if (chunked.available > 0) attempt.observer.onData(bytes.subarray(at, at + chunked.available))
+    if (chunked.available > 0) attempt.observer.onData(partOf(bytes, at, at + chunked.available))
     return at + chunked.available
   }
 
   #readPlain(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
     const end = this.#state === LENGTH ? Math.min(to, from + this.#left) : to
     this.#left -= end - from
-    attempt.observer.onData(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
+    attempt.observer.onData(partOf(bytes, from, end))
     if (this.#state === LENGTH && this.#left === 0) {
       this.#state = OVER
       this.#complete(end === to)

@@ -22,6 +22,12 @@ export interface ConnectionOptions {
  * to wait for. A buffer for each connection would cost more memory than everything else that belongs to it.
  */
 export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
+const READ_MEMORY = READ_BUFFER.buffer
+
+/** A part of bytes that were read; of the common buffer at a fifth of what `subarray` costs. */
+export function partOf(bytes: Buffer, from: number, to: number): Uint8Array {
+  return bytes === READ_BUFFER ? new Uint8Array(READ_MEMORY, from, to - from) : bytes.subarray(from, to)
+}
 
 /** @param onRead hears how much stands in READ_BUFFER, and answers whether reading goes on. */
 export function openSocket(options: ConnectionOptions, onRead: (length: number) => boolean): net.Socket {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { KnownBytes } from './known-bytes.js'
+import { partOf, READ_BUFFER } from './target-socket.js'
+
+const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 })
+
+test('known bytes stand where the same bytes are, whole, in the common buffer and in any other', () => {
+  fc.assert(
+    fc.property(text, text, fc.nat(5), fc.nat(20), (known, present, from, room) => {
+      const bytes = new KnownBytes(Buffer.from(known))
+      const to = from + Math.min(room, present.length)
+      const expected = present.slice(0, to - from).startsWith(known)
+      for (const buffer of [READ_BUFFER, Buffer.alloc(64)]) {
+        buffer.write(present, from, 'latin1')
+        assert.equal(bytes.standAt(buffer, from, to), expected)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('known bytes at the very end of the common buffer are found, and not behind it', () => {
+  const end = READ_BUFFER.length
+  READ_BUFFER.write('tail!', end - 5, 'latin1')
+  const bytes = new KnownBytes(Buffer.from('tail!'))
+  assert.ok(bytes.standAt(READ_BUFFER, end - 5, end))
+  assert.ok(!bytes.standAt(READ_BUFFER, end - 4, end))
+})
+
+test('a part shows the bytes themselves, of the common buffer and of any other', () => {
+  for (const buffer of [READ_BUFFER, Buffer.from('0123456789')]) {
+    buffer.write('0123456789', 0, 'latin1')
+    const part = partOf(buffer, 2, 5)
+    buffer[3] = 120
+    assert.equal(Buffer.from(part).toString(), '2x4')
+  }
+})
