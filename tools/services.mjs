@@ -10,9 +10,27 @@ import { elasticsearchHome } from './elasticsearch/place.mjs'
 export const services = [
   {
     name: 'nginx',
-    usedFor: 'the benchmark beside a peer',
+    usedFor: 'benchmarks beside a peer',
     commands: ['nginx'],
     debianPackages: ['nginx-light'],
+  },
+  {
+    name: 'haproxy',
+    usedFor: 'benchmarks beside a peer',
+    commands: ['haproxy'],
+    debianPackages: ['haproxy'],
+  },
+  {
+    name: 'wrk',
+    usedFor: 'benchmarks with another generator of load',
+    commands: ['wrk'],
+    debianPackages: ['wrk'],
+  },
+  {
+    name: 'h2load',
+    usedFor: 'benchmarks with another generator of load',
+    commands: ['h2load'],
+    debianPackages: ['nghttp2-client'],
   },
   {
     name: 'elasticsearch',
