@@ -50,9 +50,10 @@ const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrad
  * sentence for each service that could not be had.
  */
 export function provideServices() {
-  const lacking = services.filter(lacksCommands)
-  if (lacking.length > 0 && canInstall())
-    installPackages(lacking.flatMap((service) => service.debianPackages))
+  // One by one: a package that a machine's sources do not have must not keep it from the others.
+  for (const service of services) {
+    if (lacksCommands(service) && canInstall()) installPackages(service.debianPackages)
+  }
   return services.map(provide).filter((problem) => problem !== null)
 }
 

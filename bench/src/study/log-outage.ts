@@ -15,7 +15,7 @@ const STREAM = 'logs-gateway-outage'
 /** Records of so many seconds are on their way also without an outage. */
 const USUAL_S = 3
 const DRAIN_S = 480
-/** The JVM of Elasticsearch compiles for long on a small machine, and takes the cores from everybody else meanwhile. */
+/** The JVM of Elasticsearch compiles for long on a small machine, and is slow meanwhile. */
 const options = optionsOf({ rate: 5000, warm: 90, before: 30, outage: 60, how: null })
 const isPaused = options.how === 'pause'
 if (options.how !== null && !isPaused) {
@@ -37,19 +37,26 @@ async function study(bed: TestBed): Promise<void> {
   else await node.kill()
   const endedMono = performance.now()
   await phase('outage', options.outage, load, gateway)
-  const startedMono = performance.now()
-  const again = isPaused ? node : await bed.elasticsearch(node.port)
-  if (isPaused) node.resume()
+  const again = await isBack(bed, node, endedMono)
   const answeredMono = performance.now()
-  console.log(
-    `the node answered ${secondsBetween(startedMono, answeredMono)} s after its start, ${secondsBetween(endedMono, answeredMono)} s after its end`,
-  )
-  tell('start', load, 'while it started')
+  tell('start', load, 'until it answered')
   tell('drain', load, await drain(usual, answeredMono, gateway))
   await phase('after', 5, load, gateway)
   await load.stop()
   await gateway.settled()
   await report(again, gateway, load.total)
+}
+
+/** Lets the node go on, or starts it again, and resolves when it answers. */
+async function isBack(bed: TestBed, node: ElasticsearchNode, endedMono: number): Promise<ElasticsearchNode> {
+  const goesOnMono = performance.now()
+  if (isPaused) node.resume()
+  const again = isPaused ? node : await bed.elasticsearch(node.port)
+  await again.request('GET', '/_cluster/health')
+  const answeredMono = performance.now()
+  const waits = [secondsBetween(goesOnMono, answeredMono), secondsBetween(endedMono, answeredMono)]
+  console.log(`the node answered ${waits[0]} s after it was let go on, ${waits[1]} s after its end`)
+  return again
 }
 
 /** Tells what clients saw in some seconds; answers with the calls a second. */

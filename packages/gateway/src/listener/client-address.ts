@@ -92,7 +92,7 @@ function bareAddress(text: string): string {
 
 /** The port behind an address, as some proxies write it (RFC 7239 section 6); 0 without one, or a hidden one. */
 function portOf(hop: string): number {
-  const port = /^(?:\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(hop)?.[1]
+  const port = /^(?:\[[^\]]*\]|[^:[]*):(\d{1,5})$/.exec(hop)?.[1]
   return port === undefined || Number(port) > MAX_PORT ? 0 : Number(port)
 }
 

@@ -38,6 +38,8 @@ const POLICY_WAIT_MS = 30_000
  */
 export class Flow implements ClientOwner, HookCursor, Deadline {
   readonly x: Exchange
+  /** The exchange's id as it came from the listener, which vouches for it. */
+  readonly id: string
   readonly client: ClientStream
   readonly route: Route
   readonly context: PipelineContext
@@ -65,6 +67,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   ) {
     this.route = route
     this.x = x
+    this.id = x.id
     this.client = client
     this.context = shared.context
     this.#lease = shared.lease

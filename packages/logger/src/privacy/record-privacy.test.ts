@@ -90,7 +90,22 @@ test('a long text full of names is gone through once: looking behind or ahead of
   const detect = rule({ names: ['who'] }, { do: 'detect' })
   const line = 'who:x '.repeat(500_000)
   const indented = Array.from({ length: 100_000 }, (_, i) => `${' '.repeat(i % 40)}who: `).join('\n')
-  for (const text of [line, indented]) assert.equal(redactedBody(text, detect), text)
+  const returned = 'who:x\r'.repeat(500_000)
+  for (const text of [line, indented, returned]) assert.equal(redactedBody(text, detect), text)
+})
+
+test('a value is found however much blank space stands before it', () => {
+  const mask = rule({ names: ['who'] })
+  for (const blank of ['\n'.repeat(300) + '  ', `\n${' '.repeat(300)}`, `${'\r\n'.repeat(130)}  `])
+    assert.equal(
+      redactedBody(`who:${blank}Alice\nx: 1`, mask).includes('Alice'),
+      false,
+      JSON.stringify(blank),
+    )
+  const item = `who:${'\n'.repeat(260)}- Alice\nx: 1`
+  assert.equal(redactedBody(item, mask).includes('Alice'), false)
+  const nothing = `who:${'\n'.repeat(255)}-x: 1`
+  assert.equal(redactedBody(nothing, mask), nothing)
 })
 
 test('a line in which nothing is found stays as it is', () => {

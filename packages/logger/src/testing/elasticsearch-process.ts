@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ElasticsearchFiles } from './elasticsearch-files.js'
 import { serverCommand } from './elasticsearch-user.js'
@@ -85,8 +85,11 @@ export class ElasticsearchProcess {
 
 /** Where the kernel divides time among sessions, a priority counts only within its own (sched(7), autogroup). */
 function lowerGroup(pid: number | undefined): void {
-  const file = `/proc/${pid}/autogroup`
-  if (existsSync(file)) writeFileSync(file, LOWEST_PRIORITY)
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, LOWEST_PRIORITY)
+  } catch {
+    // The kernel knows no groups, or the server is gone already, which is told when nobody answers.
+  }
 }
 
 /** The command may be a link of a link, and the server wants the folder behind it. */

@@ -79,7 +79,11 @@ function controls(
   return {
     stop: () => server.stop(),
     kill: () => server.kill(),
-    pause: () => void server.signal('SIGSTOP'),
+    pause: () => {
+      server.signal('SIGSTOP')
+      // What stands still hears nothing of the end of this process.
+      process.once('exit', () => server.signal('SIGCONT'))
+    },
     resume: () => void server.signal('SIGCONT'),
   }
 }

@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 const READ_MEMORY = READ_BUFFER.buffer
 
-/** A part of bytes that were read; of the common buffer at a fifth of what `subarray` costs. */
+/** A part of bytes that were read; of the common buffer at less than half of what `subarray` costs. */
 export function partOf(bytes: Buffer, from: number, to: number): Uint8Array {
   return bytes === READ_BUFFER ? new Uint8Array(READ_MEMORY, from, to - from) : bytes.subarray(from, to)
 }

@@ -32,7 +32,7 @@ export function endOfLines(text: string, nameAt: number, start: number): number 
 }
 
 function lineStart(text: string, at: number): number {
-  const start = text.lastIndexOf('\n', at - 1) + 1
-  // A text without any would be gone through to its beginning for each name in it.
-  return start + text.slice(start, at).lastIndexOf('\r') + 1
+  let start = at
+  while (start > 0 && text[start - 1] !== '\n' && text[start - 1] !== '\r') start--
+  return start
 }

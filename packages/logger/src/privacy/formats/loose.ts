@@ -6,7 +6,8 @@ import { plainPlace, type Scan } from './visitor.js'
 /** What stands before the name in a tag that ends an element. */
 const CLOSING = /<\/[\w.:-]*$/
 
-/** So far is looked for whether there is a value at all. */
+const NOT_BLANK = /[^ \t\r\n]/g
+/** So far behind the first character that is not blank is looked for whether it belongs to the value. */
 const SEEN = 256
 
 /**
@@ -28,7 +29,9 @@ export function looseScan(names: readonly string[]): Scan {
       const closing = isElement ? '<' : match[2]
       const isClosing = isElement && CLOSING.test(text.slice(Math.max(0, match.index - 64), match.index))
       // Where nothing is taken the scan goes on right here, so the end of the value is not looked for.
-      const seen = text.slice(0, start + SEEN)
+      NOT_BLANK.lastIndex = start
+      const first = NOT_BLANK.exec(text)?.index ?? text.length
+      const seen = text.slice(0, first + SEEN)
       const isEmpty = valueEnd(seen, match.index, start, closing) === start
       if (isEmpty || isClosing || !visitor.takes(match[1]!)) continue
       const end = valueEnd(text, match.index, start, closing)

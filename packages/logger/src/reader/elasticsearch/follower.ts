@@ -11,7 +11,7 @@ export interface Following {
   readonly tell: (problem: string) => void
 }
 
-/** How often is looked for new records, ms; new ones are searchable after a second. */
+/** How often is looked for new records, ms; what is looked at is refreshed every second. */
 const POLL_EVERY_MS = 1000
 const MOST_PAUSE_MS = 15_000
 /** A record is found when it can be searched at most so long after a younger one, by the records' times, ms. */

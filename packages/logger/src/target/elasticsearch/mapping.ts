@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
 
 const keyword: estypes.MappingProperty = { type: 'keyword', ignore_above: 1024 }
-/** Looked for, and never grouped or sorted by: nearly each record has its own. */
+/** Looked for by its value; nothing here groups or sorts by it, and columns of it are large. */
 const otherId: estypes.MappingProperty = { ...keyword, doc_values: false }
 const long: estypes.MappingProperty = { type: 'long' }
 /**
