@@ -38,7 +38,7 @@ const POLICY_WAIT_MS = 30_000
  */
 export class Flow implements ClientOwner, HookCursor, Deadline {
   readonly x: Exchange
-  /** The exchange's id as it came from the listener, which vouches for it. */
+  /** The exchange's id as it came from the listener, which vouches for it; what a policy makes of `x.id` is judged. */
   readonly id: string
   readonly client: ClientStream
   readonly route: Route

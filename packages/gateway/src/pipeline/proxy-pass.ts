@@ -30,8 +30,6 @@ type Delivery = 'none' | 'bodiless' | 'held' | 'streaming' | 'whole' | 'draining
 export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead {
   readonly #flow: Flow
   readonly #x: Exchange
-  /** As the listener made or accepted it; whatever a policy makes of `x.id` is judged like any other text. */
-  readonly #id: string
   readonly #client: ClientStream
   readonly #action: ProxyAction
   readonly #search: TargetSearch
@@ -49,7 +47,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   constructor(flow: Flow, action: ProxyAction) {
     this.#flow = flow
     this.#x = flow.x
-    this.#id = flow.id
     this.#client = flow.client
     this.#action = action
     this.#search = new TargetSearch(action.upstream, flow.x)
@@ -143,7 +140,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#hasStarted = false
     this.#waitForConnection()
     const request = {
-      id: this.#id,
+      id: this.#flow.id,
       method: x.method,
       path: rewritten === null ? receivedTarget(x) : rewritten(x),
       host: host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host,

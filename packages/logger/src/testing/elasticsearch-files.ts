@@ -77,8 +77,8 @@ function securitySettings(): object {
 
 /**
  * The archive's options are for servers: a heap of half the machine that is touched at once, logs of the collector and
- * heap dumps. A node of the tests lives for a few thousand records; one that is measured has what production has but
- * half of the machine.
+ * heap dumps. A node of the tests lives for a few thousand records; one that is measured has
+ * the collector and the compilers of production.
  */
 function jvmOptions({ isMeasured = false }: ElasticsearchOptions, tmp: string): string[] {
   const heap = isMeasured ? '2g' : '512m'

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ElasticsearchFiles } from './elasticsearch-files.js'
@@ -30,8 +30,8 @@ export class ElasticsearchProcess {
     const { PATH } = process.env
     const env = { PATH, HOME: tmp, ES_JAVA_HOME: javaHome(), ES_PATH_CONF: config, ES_TMPDIR: tmp }
     const output = openSync(this.#console, 'w')
-    const stdio = ['ignore', output, output] as const
-    this.#launcher = spawn(command!, args, { cwd: tmp, stdio: [...stdio], env, detached: standsAside })
+    const stdio: StdioOptions = ['ignore', output, output]
+    this.#launcher = spawn(command!, args, { cwd: tmp, stdio, env, detached: standsAside })
     closeSync(output)
     if (standsAside) lowerGroup(this.#launcher.pid)
     this.#ended = new Promise((resolve) => {
