@@ -51,7 +51,7 @@ async function study(bed: TestBed): Promise<void> {
 async function isBack(bed: TestBed, node: ElasticsearchNode, endedMono: number): Promise<ElasticsearchNode> {
   const goesOnMono = performance.now()
   if (isPaused) node.resume()
-  const again = isPaused ? node : await bed.elasticsearch(node.port)
+  const again = isPaused ? node : await bed.elasticsearchAgain(node)
   await again.request('GET', '/_cluster/health')
   const answeredMono = performance.now()
   const waits = [secondsBetween(goesOnMono, answeredMono), secondsBetween(endedMono, answeredMono)]

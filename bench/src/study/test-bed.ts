@@ -63,11 +63,19 @@ export class TestBed {
     return this.#kept(startGateway(seat, { workers, upstreams, routes: ROUTES, log }))
   }
 
-  /** A node with the JVM as it would be in production and the time that all others leave; a port named before is the same node. */
-  async elasticsearch(port?: number): Promise<ElasticsearchNode> {
+  /** A node with the JVM as it would be in production and the time that all others leave. */
+  elasticsearch(): Promise<ElasticsearchNode> {
+    return this.#node({ standsAside: true })
+  }
+
+  /** A node that was ended, on its port and with its data, and from now on with its share of the processors. */
+  elasticsearchAgain({ port }: ElasticsearchNode): Promise<ElasticsearchNode> {
+    return this.#node({ port })
+  }
+
+  async #node(options: { port?: number; standsAside?: boolean }): Promise<ElasticsearchNode> {
     const dir = join(this.dir, 'elasticsearch')
-    const kind = { isMeasured: true, standsAside: true }
-    const node = await startElasticsearch({ dir, ...kind, ...(port === undefined ? {} : { port }) })
+    const node = await startElasticsearch({ dir, isMeasured: true, ...options })
     this.#nodes.push(node)
     return node
   }

@@ -125,6 +125,108 @@ export const ERRORS = {
     title: 'Too many requests',
     when: 'Too many attempts; `Retry-After` says when to try again.',
   },
+  GW_BODY_UNPARSABLE: {
+    status: 400,
+    title: 'Body not readable',
+    when: 'A policy or a condition has to read the request body, and it is not what it should be: not well-formed, too deep, or in a content coding.',
+  },
+  GW_MEDIA_TYPE: {
+    status: 415,
+    title: 'Media type not supported',
+    when: 'A policy does not take request bodies of this `Content-Type` or `Content-Encoding`.',
+  },
+  GW_SCHEMA_INVALID: {
+    status: 400,
+    title: 'Not valid against the schema',
+    when: 'The request is not what `json-schema`, `xsd` or `openapi` asks for; the detail lists where.',
+  },
+  GW_RESPONSE_INVALID: {
+    status: 502,
+    title: 'Response not valid',
+    when: 'A policy has to read the response of the upstream and cannot, or it is not valid against the schema.',
+  },
+  GW_TRANSFORM_INPUT: {
+    status: 400,
+    title: 'Body cannot be transformed',
+    when: 'A transformation failed because of what the request says.',
+  },
+  GW_TRANSFORM_FAILED: {
+    status: 500,
+    title: 'Transformation failed',
+    when: 'A transformation failed by itself, or took longer or made more than it may.',
+  },
+  GW_CONTENT_BLOCKED: {
+    status: 403,
+    title: 'Content not allowed',
+    when: '`content-filter` found what it looks for; the log names the rule.',
+  },
+  GW_TIME_RESTRICTED: {
+    status: 403,
+    title: 'Not at this time',
+    when: '`time-window` does not let requests pass now.',
+  },
+  GW_CONCURRENCY_LIMITED: {
+    status: 503,
+    title: 'Too many requests at once',
+    when: '`concurrency-limit` has as many requests under way as it allows; `Retry-After` says when to try again.',
+  },
+  GW_TOKEN_MALFORMED: {
+    status: 401,
+    title: 'Token malformed',
+    when: 'The token is not one that can be read.',
+  },
+  GW_TOKEN_SIGNATURE: {
+    status: 401,
+    title: 'Token signature not valid',
+    when: 'The token is not signed by a key and an algorithm that the policy allows.',
+  },
+  GW_TOKEN_EXPIRED: { status: 401, title: 'Token expired', when: 'The token was valid once.' },
+  GW_TOKEN_NOT_YET_VALID: {
+    status: 401,
+    title: 'Token not valid yet',
+    when: 'The token is not valid before a later time.',
+  },
+  GW_TOKEN_ISSUER: {
+    status: 401,
+    title: 'Token of another issuer',
+    when: 'The issuer of the token is not one that the policy allows.',
+  },
+  GW_TOKEN_AUDIENCE: {
+    status: 401,
+    title: 'Token for another audience',
+    when: 'The token is not meant for this API.',
+  },
+  GW_TOKEN_CLAIMS: {
+    status: 403,
+    title: 'Token without a claim',
+    when: 'The token lacks a claim that the policy asks for, or it has another value.',
+  },
+  GW_SCOPE_MISSING: {
+    status: 403,
+    title: 'Scope missing',
+    when: 'The token lacks a scope that the policy asks for.',
+  },
+  GW_SIGNATURE_MISSING: { status: 401, title: 'Signature missing', when: 'The message has to be signed.' },
+  GW_SIGNATURE_INVALID: {
+    status: 401,
+    title: 'Signature not valid',
+    when: 'The signature of the message is not valid, too old, or was used before.',
+  },
+  GW_DECRYPT_FAILED: {
+    status: 400,
+    title: 'Not decrypted',
+    when: 'Something in the message could not be decrypted; no more is told.',
+  },
+  GW_WSS_FAILED: {
+    status: 401,
+    title: 'WS-Security check failed',
+    when: 'The security header of a SOAP message is missing or not valid; SOAP clients get the fault code of the standard.',
+  },
+  GW_SCRIPT_ERROR: {
+    status: 500,
+    title: 'Script failed',
+    when: 'A script failed, or took more time or memory than it may.',
+  },
   GW_CONDITION_ERROR: {
     status: 500,
     title: 'Condition failed',

@@ -1,3 +1,4 @@
+import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderList } from './header-list.js'
@@ -64,6 +65,8 @@ export class Exchange {
   bodyLimit = 0
   /** Longest wait for the next bytes of the request body, ms. */
   bodyIdleMs = 0
+  /** What was made of bodies for those that read them; null until somebody does. */
+  views: BodyViews | null = null
 
   // What the gateway decided.
   routeId = '-'
@@ -98,6 +101,10 @@ export class Exchange {
   /** 0 until known. */
   status = 0
   responseHeaders: HeaderList = []
+  /** The whole response body, once it was collected for a policy that needs it; null otherwise. */
+  responseBody: Uint8Array | null = null
+  /** Largest response body that is collected, in bytes. */
+  responseBodyLimit = 0
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0
@@ -149,6 +156,12 @@ export class Exchange {
   end(nowMono: number): void {
     this.enter(this.phase, nowMono)
     this.endedMono = nowMono
+  }
+
+  /** What `make` makes of a body, made once for all that ask. @throws what `make` throws */
+  viewOf<V extends BodyView>(make: ViewMaker<V>, body: Uint8Array): V {
+    this.views ??= new BodyViews()
+    return this.views.of(make, body)
   }
 
   /** Sets a free variable. */

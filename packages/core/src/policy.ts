@@ -1,6 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import type { BodyLanguages } from './body-language.js'
 import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
+import type { Offload } from './offload.js'
 import type { Eventual, Reply } from './reply.js'
 
 /**
@@ -10,12 +12,20 @@ import type { Eventual, Reply } from './reply.js'
 export interface Step {
   readonly name: string
   onRequest?(x: Exchange): Eventual
-  /** Declaring it makes the gateway collect the request body first, up to `x.bodyLimit` bytes. */
+  /**
+   * Declaring it makes the gateway collect the request body first, up to `x.bodyLimit` bytes. A step that changes the
+   * body puts another one in the place of `x.body`.
+   */
   onRequestBody?(x: Exchange, body: Uint8Array): Eventual
   /** Runs before each upstream attempt: backend authentication, signing. */
   onAttempt?(x: Exchange): Eventual
   /** The response head is in `x.status` and `x.responseHeaders`. */
   onResponse?(x: Exchange): Eventual
+  /**
+   * Declaring it makes the gateway ask the upstream for a response without content coding, and collect its body first,
+   * up to `x.responseBodyLimit` bytes. A step that changes the body puts another one in the place of `x.responseBody`.
+   */
+  onResponseBody?(x: Exchange, body: Uint8Array): Eventual
   /** Every outcome, exactly once, after the last byte. Must not throw. */
   onFinish?(x: Exchange): void
 }
@@ -34,6 +44,12 @@ export interface CompileEnv {
   shared<T>(key: string, create: () => T): T
   /** A refusal, built once. */
   refusal(code: ErrorCode, detail: string, headers?: readonly string[]): Reply
+  /**
+   * Work for bodies that would hold up the requests of others: on a thread of the worker's pool.
+   * @param module exports `work`, an OffloadedWork, which is made once per thread and configuration.
+   * @param config can be cloned (structuredClone).
+   */
+  offload<I, O>(module: URL, config: unknown): Offload<I, O>
   /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
   schedule(everyMs: number, job: () => Promise<void> | void): void
   /** Runs when the snapshot has been replaced and its last request has ended. */
@@ -51,15 +67,26 @@ export interface Policy<S extends TSchema = TSchema> {
   /** One sentence for the reference. */
   readonly summary: string
   readonly schema: S
+  /** What it costs a request; default `cheap`. `gw explain` shows it. */
+  readonly cost?: PolicyCost
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
   secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv): Step | null | Promise<Step | null>
 }
+
+/**
+ * `cheap`: less than a tenth of what the gateway needs for a request. `cpu`: grows with the body, or is a signature.
+ * `io`: waits for another server.
+ */
+export type PolicyCost = 'cheap' | 'cpu' | 'io'
 
 /** Declares a policy with its configuration type derived from the schema. */
 export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
   return policy
 }
 
-/** The policies a gateway knows, by name. */
-export type Catalog = ReadonlyMap<string, Policy>
+/** The policies a gateway knows, by name, and how its conditions ask bodies for values. */
+export interface Catalog extends ReadonlyMap<string, Policy> {
+  /** Absent: conditions know no bodies. */
+  readonly bodies?: BodyLanguages
+}

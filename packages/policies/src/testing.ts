@@ -1,4 +1,12 @@
-import { type CompileEnv, Exchange, type Policy, refusal, type Slot } from '@sluice/core'
+import {
+  type CompileEnv,
+  Exchange,
+  type Offload,
+  type OffloadedWork,
+  type Policy,
+  refusal,
+  type Slot,
+} from '@sluice/core'
 import { Ajv } from 'ajv'
 
 /** A CompileEnv that works, for tests of policies. */
@@ -20,6 +28,7 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
       return table.get(key) as T
     },
     refusal,
+    offload: inPlace,
     schedule(everyMs, job) {
       const timer = setInterval(() => void job(), everyMs).unref()
       closing.push(() => clearInterval(timer))
@@ -29,6 +38,14 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
       for (const close of closing.splice(0)) close()
     },
   }
+}
+
+/** Runs offloaded work on this thread. */
+function inPlace<I, O>(module: URL, config: unknown): Offload<I, O> {
+  const made = import(module.href).then(({ work }: { work: OffloadedWork<unknown, I, O> }) =>
+    work(structuredClone(config)),
+  )
+  return { run: async (input) => structuredClone(await (await made)(structuredClone(input))) }
 }
 
 /** The slot and its value stand in turn in `x.slots`. */
@@ -61,6 +78,7 @@ export function exchange(fields: Partial<Exchange> = {}): Exchange {
     peer: '192.0.2.10',
     clientIp: '192.0.2.10',
     bodyLimit: 10 * 1024 * 1024,
+    responseBodyLimit: 10 * 1024 * 1024,
     routeId: 'test',
     ...fields,
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange } from '@sluice/core'
+import { ThreadPool } from '../threads/thread-pool.js'
 import { SnapshotEnv } from './compile-env.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
@@ -16,7 +17,8 @@ function bench(shared = new SharedTable(() => {})): Bench {
   const report = (event: string, fields: Readonly<Record<string, unknown>>): void => {
     reported.push(`${event} ${fields['error']}`)
   }
-  return { env: new SnapshotEnv(shared, closers, report), closers, reported }
+  const threads = new ThreadPool(1)
+  return { env: new SnapshotEnv({ shared, threads, closers, report }), closers, reported }
 }
 
 test('each slot has a value of its own in each exchange', () => {

@@ -1,4 +1,13 @@
-import { type CompileEnv, type ErrorCode, type Exchange, type Reply, refusal, type Slot } from '@sluice/core'
+import {
+  type CompileEnv,
+  type ErrorCode,
+  type Exchange,
+  type Offload,
+  type Reply,
+  refusal,
+  type Slot,
+} from '@sluice/core'
+import type { ThreadPool } from '../threads/thread-pool.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */
@@ -20,19 +29,25 @@ class ListSlot<T> implements Slot<T> {
   }
 }
 
-/** The environment that policies of one snapshot are compiled in; `closers` receives all that must be undone. */
+export interface SnapshotEnvOptions {
+  readonly shared: SharedTable
+  readonly threads: ThreadPool
+  /** Receives all that must be undone. */
+  readonly closers: Closer[]
+  readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+/** The environment that policies of one snapshot are compiled in. */
 export class SnapshotEnv implements CompileEnv {
   readonly #shared: SharedTable
+  readonly #threads: ThreadPool
   readonly #closers: Closer[]
-  readonly #report: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  readonly #report: SnapshotEnvOptions['report']
   #jobs = 0
 
-  constructor(
-    shared: SharedTable,
-    closers: Closer[],
-    report: (event: string, fields: Readonly<Record<string, unknown>>) => void,
-  ) {
+  constructor({ shared, threads, closers, report }: SnapshotEnvOptions) {
     this.#shared = shared
+    this.#threads = threads
     this.#closers = closers
     this.#report = report
   }
@@ -49,6 +64,10 @@ export class SnapshotEnv implements CompileEnv {
 
   refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {
     return refusal(code, detail, headers)
+  }
+
+  offload<I, O>(module: URL, config: unknown): Offload<I, O> {
+    return this.#threads.offload(module, config)
   }
 
   schedule(everyMs: number, job: () => Promise<void> | void): void {

@@ -5,6 +5,7 @@ import { nowhere } from '../pipeline/nowhere.js'
 import type { Route } from '../pipeline/route.js'
 import type { Candidate, Predicate } from '../router/candidate.js'
 import { compileRouter, type Router } from '../router/router.js'
+import type { ThreadPool } from '../threads/thread-pool.js'
 import type { Network } from '../upstream/network.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { compileAction } from './action.js'
@@ -20,6 +21,7 @@ const ROUTES_PER_SLICE = 200
 export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
+  readonly threads: ThreadPool
   readonly context: PipelineContext
   readonly network: Network
 }
@@ -95,8 +97,8 @@ async function compileRoutes(
   upstreams: ReadonlyMap<string, Upstream>,
   options: SnapshotOptions & { readonly closers: Closer[] },
 ): Promise<Candidate<Route>[]> {
-  const { catalog, context, shared, closers } = options
-  const env = new SnapshotEnv(shared, closers, context.report)
+  const { catalog, context, shared, threads, closers } = options
+  const env = new SnapshotEnv({ shared, threads, closers, report: context.report })
   const chains = new ChainCompiler(catalog, env, (policy, error) =>
     context.report('policy_ignored', { policy, error: String(error) }),
   )

@@ -10,6 +10,7 @@ import { Metrics } from '../telemetry/metrics.js'
 import { RequestIds } from '../telemetry/request-id.js'
 import type { Sample } from '../telemetry/sample.js'
 import { TimerWheel } from '../telemetry/timer-wheel.js'
+import { ThreadPool } from '../threads/thread-pool.js'
 import { type Network, systemNetwork } from '../upstream/network.js'
 import { Upstream } from '../upstream/upstream.js'
 import { upstreamSamples } from '../upstream/upstream-samples.js'
@@ -37,6 +38,9 @@ const LINGER_MS = 250
 /** Longest time a log sink may take to write out what it holds. */
 const LOG_CLOSE_MS = 5000
 
+/** Of one worker, beside its own: enough that a large body does not wait for another, few enough to leave the cores. */
+const MAX_THREADS = 2
+
 /** Makes the data plane of one worker; it serves nothing until a load is prepared and activated. */
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
   return new WorkerDataPlane(options)
@@ -50,6 +54,7 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
+  readonly #threads = new ThreadPool(MAX_THREADS)
   readonly #network: Network
   readonly #log = new SwitchedSink(noneSink)
   readonly #context
@@ -94,6 +99,7 @@ class WorkerDataPlane implements DataPlane {
     const snapshot = await compileSnapshot(plan, load.digest, {
       catalog,
       shared: this.#shared,
+      threads: this.#threads,
       context: this.#context,
       network: this.#network,
     })
@@ -213,6 +219,7 @@ class WorkerDataPlane implements DataPlane {
     await this.#log.close(LOG_CLOSE_MS)
     this.#context.wheel.close()
     this.#shared.clear()
+    await this.#threads.close()
     return cut
   }
 }
