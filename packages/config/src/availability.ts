@@ -61,7 +61,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'encrypt',
   'hmac-signature',
   'introspection',
-  'json-schema',
   'jwe',
   'jwks',
   'jws',
