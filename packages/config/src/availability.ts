@@ -80,6 +80,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'verify',
   'ws-security',
   'xml-json',
-  'xsd',
   'xslt',
 ])
