@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { formatDiagnostic } from '@sluice/config'
 import { explainRequest } from '@sluice/gateway'
 import { catalog, hashKey, verifyPassword } from '@sluice/policies'
+import { bodyOf } from '../engine/call-body.js'
 import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
 import { policyText } from './chains.js'
@@ -34,7 +35,7 @@ for (const suite of suites) {
         method,
         url: `${ORIGIN}${path}`,
         headers: Object.entries(headers),
-        body: body === null ? null : Buffer.alloc(body.bytes),
+        body: body === null ? null : bodyOf(body),
         clientIp: '127.0.0.1',
       })
       const action = explanation.route?.action

@@ -90,6 +90,9 @@ export class Exchange {
   upstream = ''
   /** Origin of the last attempt's target, `http://10.0.0.5:9000`. */
   target = ''
+  /** What the attempt sends: the Host field, and the path without the query. Set before the attempt hooks run. */
+  sentHost = ''
+  sentPath = ''
   upstreamStatus = 0
   /** Attempts made, the first included. */
   attempts = 0

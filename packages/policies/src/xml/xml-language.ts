@@ -13,6 +13,6 @@ export const xmlLanguage = {
   },
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader {
     const read = compileValue(path, names)
-    return (x) => (x.body === null ? null : read(xmlOf(x, x.body).document))
+    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body).document))
   },
 }
