@@ -75,6 +75,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'transform',
   'ws-security',
   'xml-json',
-  'xsd',
   'xslt',
 ])

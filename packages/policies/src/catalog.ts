@@ -13,6 +13,7 @@ import { jsonSchema } from './json-schema/policy.js'
 import { sign } from './sign/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
+import { xsd } from './xsd/policy.js'
 
 const POLICIES: readonly Policy[] = [
   apiKey,
@@ -27,6 +28,7 @@ const POLICIES: readonly Policy[] = [
   jsonSchema,
   sign,
   verify,
+  xsd,
 ]
 
 /** The policies that come with the gateway, by name, and what its conditions can ask bodies. */

@@ -6,9 +6,13 @@ import { unreadableXml } from './unreadable-xml.js'
  */
 const ACCEPTED = /^(?:utf-8|utf-16(?:le|be)?|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/i
 
+export function isAcceptedEncoding(name: string): boolean {
+  return ACCEPTED.test(name)
+}
+
 /** @param declared as the XML declaration has it; null when it says nothing. */
 export function checkEncoding(declared: string | null): void {
-  if (declared === null || ACCEPTED.test(declared)) return
+  if (declared === null || isAcceptedEncoding(declared)) return
   throw unreadableXml('is in an encoding that is not accepted; send UTF-8')
 }
 

@@ -1,9 +1,9 @@
 import type { BodyReader } from '@sluice/core'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
 import { xmlOf } from './xml-of.js'
-import { compileXPath } from './xpath.js'
+import { compileValue } from './xpath.js'
 
-/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `compileXPath`. */
+/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `compileValue`. */
 export const xmlLanguage = {
   async load(): Promise<void> {
     await loadLibxml()
@@ -12,7 +12,7 @@ export const xmlLanguage = {
     return isLibxmlLoaded()
   },
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader {
-    const xpath = compileXPath(path, names)
-    return (x) => (x.body === null || x.body.length === 0 ? null : xpath.value(xmlOf(x, x.body).document))
+    const read = compileValue(path, names)
+    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body).document))
   },
 }
