@@ -97,13 +97,16 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
       signatures: [{ from: 'body', to: 'header.x-body-signature', algorithm: 'Ed25519', key: 'bench' }],
     },
   }),
-  onJson({
-    use: 'encrypt',
-    with: {
-      keys: SECRETS,
-      fields: [{ from: 'json.order.symbol', to: 'header.x-symbol', algorithm: 'aes-256-gcm', key: 'bench' }],
+  plain(
+    {
+      use: 'encrypt',
+      with: {
+        keys: SECRETS,
+        fields: [{ from: 'header.x-order', algorithm: 'aes-256-gcm', key: 'bench' }],
+      },
     },
-  }),
+    { 'x-order': SIGNED_VALUE },
+  ),
   onJson({ use: 'json-schema', with: { schema: { inline: ORDER_SCHEMA } } }),
   onJson({ use: 'content-filter', with: { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] } }),
   onJson({ use: 'script', with: { body: 'request', script: { inline: SCRIPT } } }),
