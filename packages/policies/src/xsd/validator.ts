@@ -65,11 +65,13 @@ export class Validator {
     const { maxDepth, maxErrors } = this.#config
     if (shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
     const selected = this.#selection(document)
-    if ('mistake' in selected) return { kind: 'invalid', mistakes: selected.mistake }
+    if ('mistake' in selected)
+      return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
     const diagnostics = new Diagnostics(maxErrors)
     for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
     if (diagnostics.count === 0) return VALID
-    return { kind: 'invalid', mistakes: violationText(diagnostics.violations, diagnostics.count) }
+    const text = violationText(diagnostics.violations, diagnostics.count)
+    return { kind: 'invalid', mistakes: `the body is not valid: ${text}` }
   }
 
   close(): void {
