@@ -138,7 +138,10 @@ test('all that an XPath selects is validated, and there has to be something', ()
     mistakes(`<batch>${orderOf(1)}${order('').replace('o1', 'o2')}</batch>`, validator),
     /Missing child/,
   )
-  assert.match(mistakes(`<batch>${orderOf(1)}${orderOf(1)}</batch>`, validator), /'o1' is not a valid value/)
+  assert.match(
+    mistakes(`<batch>${orderOf(1)}${orderOf(1)}</batch>`, validator),
+    /attribute 'id': the value is not a valid value/,
+  )
   assert.match(mistakes('<batch/>', validator), /nothing is at \/batch\/\*/)
   const texts = validatorOf(PURCHASE_SCHEMAS, '/a/text()')
   assert.match(mistakes('<a>b</a>', texts), /is not an element/)

@@ -11,7 +11,7 @@ export interface Violation {
 const MAX_PATH = 160
 const MAX_MESSAGE = 240
 
-/** A violation in the words of the validator, without what the document says, and of bounded length. */
+/** A violation of bounded length. */
 export function violation(found: {
   readonly line: number
   readonly path: string | null
@@ -19,7 +19,7 @@ export function violation(found: {
   readonly file: string | null
 }): Violation {
   const { line, path, message, file } = found
-  const words = withoutValues(message)
+  const words = message
     .trim()
     .replaceAll(/'\{[^{}']*\}/g, "'")
     .replaceAll(/\s+/g, ' ')
@@ -42,7 +42,8 @@ const QUOTED: readonly (readonly [RegExp, string])[] = [
   [/key-sequence \[.*\]/s, 'key-sequence'],
 ]
 
-function withoutValues(message: string): string {
+/** A message of the validator without what the document says. */
+export function withoutValues(message: string): string {
   return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 
