@@ -65,7 +65,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'jwe',
   'jwks',
   'jws',
-  'jwt',
   'ldap-auth',
   'oidc',
   'openapi',

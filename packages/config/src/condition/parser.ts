@@ -44,20 +44,22 @@ const REQUEST = {
 }
 const CLIENT = { ip: 'string' }
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
+const JWT = { claims: 'map<string, string>' }
 const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
 
 /** The fields of each variable, for suggestions. */
-const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, RESPONSE, UPSTREAM].flatMap((fields) =>
+const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, JWT, RESPONSE, UPSTREAM].flatMap((fields) =>
   Object.keys(fields),
 )
 const ROUTE_NAMES = ['req', 'client', 'env']
-const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'vars', 'res', 'upstream']
+const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'jwt', 'vars', 'res', 'upstream']
 
 const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
   route: routeEnvironment(),
   policy: routeEnvironment()
     .registerVariable('consumer', { schema: CONSUMER })
+    .registerVariable('jwt', { schema: JWT })
     .registerVariable('vars', 'map<string, string>')
     .registerVariable('res', { schema: RESPONSE })
     .registerVariable('upstream', { schema: UPSTREAM }),
@@ -131,13 +133,6 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
 
 /** Parts of the contract that arrive with later capabilities: said so, never ignored. */
 function findUnavailable(node: Node): ConditionFlaw | null {
-  if (node.op === 'id' && node.args === 'jwt') {
-    return flaw(
-      'jwt.claims is not available yet',
-      node.range.start,
-      'use a header that the identity provider sets',
-    )
-  }
   if (node.op === '.' && node.args[1] === 'body' && node.args[0].op === 'id' && node.args[0].args === 'req') {
     return flaw('req.body is not available yet', node.range.start, 'use the path, a header or the query')
   }
