@@ -64,7 +64,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'json-schema',
   'jwe',
   'jwks',
-  'jws',
   'ldap-auth',
   'oidc',
   'openapi',

@@ -48,3 +48,8 @@ function criticalNames(all: JsonObject): readonly string[] | null | undefined {
   const isRight = crit.every((name) => typeof name === 'string' && Object.hasOwn(all, name))
   return isRight && new Set(crit).size === crit.length ? (crit as string[]) : undefined
 }
+
+/** A `typ` to compare: `application/` may be left out, and case does not matter (RFC 7515 section 4.1.9). */
+export function plainType(type: string): string {
+  return type.toLowerCase().replace(/^application\//, '')
+}

@@ -24,7 +24,8 @@ function keyText(description: string, secret: boolean) {
   return Type.Optional(Type.String(secret ? { secret: true, ...options } : options))
 }
 
-const written = {
+/** The members that say what a key is; exactly one of `jwk`, `pem`, `file` and `secret` is written. */
+export const keySource = {
   kid: Type.Optional(
     Type.String({
       minLength: 1,
@@ -50,10 +51,10 @@ const written = {
   ),
 }
 
-/** The members of a key in the configuration; exactly one of `jwk`, `pem`, `file` and `secret` is written. */
+/** The members of a key that serves for some of these algorithms. */
 export function keyMembers<N extends string>(names: readonly N[]) {
   return {
-    ...written,
+    ...keySource,
     algorithms: Type.Optional(
       Type.Array(oneOf(names, { description: 'An algorithm.' }), {
         minItems: 1,
@@ -79,7 +80,7 @@ export const jwksSchema = Type.Object(
   { additionalProperties: false, description: 'A set of keys (JWKS): `file` or `inline`.' },
 )
 
-type Written = Static<TObject<typeof written>>
+type Written = Static<TObject<typeof keySource>>
 
 /** A key as the configuration has it. */
 export interface KeyConfig extends Written {

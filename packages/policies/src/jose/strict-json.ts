@@ -85,6 +85,9 @@ function isRepeated(names: Set<string>, written: string): boolean {
 
 /** Where the string that begins at `open` has its closing quote. */
 function stringEnd(text: string, open: number): number {
+  const quote = text.indexOf('"', open + 1)
+  // Nearly all strings are without escapes: their end is found by the engine.
+  if (text.charCodeAt(quote - 1) !== BACKSLASH) return quote
   for (let i = open + 1; ; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) return i

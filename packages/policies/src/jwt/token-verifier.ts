@@ -1,6 +1,6 @@
 import { parseDuration, type Reply } from '@sluice/core'
 import { decodeBase64url } from '../jose/base64url.js'
-import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
+import { type JoseHeader, parseJoseHeader, plainType } from '../jose/jws-header.js'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
 import { claimAt, claimItems, claimTexts } from './claim.js'
 import { type ClaimRule, compileRules, idOf } from './claim-rules.js'
@@ -99,9 +99,4 @@ export class TokenVerifier {
     const groups = groupsClaim === undefined ? [] : claimItems(claimAt(all, groupsClaim))
     return { id, name: name ?? id, auth: 'jwt', groups }
   }
-}
-
-/** `application/` may be left out, and case does not matter (RFC 7515 section 4.1.9). */
-function plainType(type: string): string {
-  return type.toLowerCase().replace(/^application\//, '')
 }
