@@ -62,7 +62,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'hmac-signature',
   'introspection',
   'json-schema',
-  'jwe',
   'jwks',
   'ldap-auth',
   'oidc',

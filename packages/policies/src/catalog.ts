@@ -4,10 +4,11 @@ import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
 import { header } from './header/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
+import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
 
-const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, header, ipFilter, jws, jwt]
+const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, header, ipFilter, jwe, jws, jwt]
 
 /** The policies that come with the gateway, by name. */
 export const catalog: Catalog = new Map(POLICIES.map((policy) => [policy.name, policy]))

@@ -5,6 +5,10 @@ export const MAX_KEYS = 100
 /** Default of `secretEncoding`. */
 export const DEFAULT_ENCODING = 'utf8'
 
+/** A content type that a configuration may name. */
+export const MEDIA_TYPE =
+  '^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(; ?[A-Za-z0-9-]{1,64}=[A-Za-z0-9._-]{1,64})?$'
+
 /** Longest text of a key, or of a set of keys. */
 const MAX_KEY_TEXT = 1024 * 1024
 

@@ -1,6 +1,8 @@
+import { about, keyName } from './about-key.js'
 import type { KeyMaterial } from './json-web-key.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
-import { LocalKeySet } from './key-set.js'
+import type { KeySet, SignatureKey } from './key-set.js'
+import { KeyShelves } from './key-shelves.js'
 import { isBroken, weaknessOf } from './key-strength.js'
 import { loadKey, loadKeySet } from './load-key.js'
 import { isKeyFor, type SignatureAlgorithm } from './signature-algorithm.js'
@@ -17,8 +19,8 @@ export interface KeySetConfig {
  * The keys of a configuration, each with the algorithms that its type, its own list and the policy's list allow.
  * @throws Error that names the key and says what to do.
  */
-export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): LocalKeySet {
-  const shelves = new LocalKeySet()
+export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
+  const shelves = new KeyShelves<SignatureKey>()
   const place = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
     const names = algorithmsOf(material, key, allowed)
     if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
@@ -26,12 +28,12 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
       const weakness = config.allowWeak === true ? null : weaknessOf(material.key, name)
       if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
       const check = signatureCheck(name, material.key)
-      shelves.add(name, { kid: material.kid, issuer: key.issuer ?? null, check })
+      shelves.add(name, material.kid, { kid: material.kid, issuer: key.issuer ?? null, check })
     }
     return names.length
   }
   config.keys?.forEach((key, i) => {
-    about(`key ${i + 1}${key.kid === undefined ? '' : ` ('${key.kid}')`}`, () => {
+    about(keyName(i, key), () => {
       if (place(loadKey(key, 'verify'), key) > 0) return
       throw new Error(`fits none of the allowed algorithms, which are ${allowed.join(', ')}`)
     })
@@ -45,7 +47,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
       throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)
   }
   if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
-  return shelves
+  return { generation: 0, candidates: (alg, kid) => shelves.candidates(alg, kid) }
 }
 
 /** What a key is used for: what it fits, of that what it says itself, of that what the policy allows. */
@@ -60,12 +62,4 @@ function algorithmsOf(
       (alg === null || alg === name) &&
       (algorithms === undefined || algorithms.includes(name)),
   )
-}
-
-function about<T>(what: string, action: () => T): T {
-  try {
-    return action()
-  } catch (cause) {
-    throw new Error(`${what} ${(cause as Error).message}`, { cause })
-  }
 }

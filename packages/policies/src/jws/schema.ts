@@ -1,15 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SIZE_PATTERN } from '@sluice/core'
-import { allowWeakSchema, jwksSchema, keyMembers, keySource, MAX_KEYS, oneOf } from '../jose/key-schema.js'
+import {
+  allowWeakSchema,
+  jwksSchema,
+  keyMembers,
+  keySource,
+  MAX_KEYS,
+  MEDIA_TYPE,
+  oneOf,
+} from '../jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS } from '../jose/signature-algorithm.js'
 
 /** Default of `header`. */
 export const DEFAULT_HEADER = 'x-jws-signature'
 /** Default of `contentType`. */
 export const DEFAULT_CONTENT_TYPE = 'application/json'
-
-const MEDIA_TYPE =
-  '^[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}(; ?[A-Za-z0-9-]{1,64}=[A-Za-z0-9._-]{1,64})?$'
 
 const verify = Type.Object(
   {
