@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -11,11 +12,24 @@ import { schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
 
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+/** A PEM as it stands inside a quoted YAML text. */
+function pem(pair: typeof ec): string {
+  return (pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string).replaceAll('\n', '\\n')
+}
+
 /** What the references in the examples stand for. */
 const values: Readonly<Record<string, string>> = {
   ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
   ACME_OLD_KEY: hashKey('the old key of acme'),
   ACME_NEW_KEY: hashKey('the new key of acme'),
+  ISSUER_JWK: ecJwk.replaceAll('"', '\\"'),
+  CLIENT_JWK: ecJwk.replaceAll('"', '\\"'),
+  SIGNING_KEY: pem(ec),
+  DECRYPTION_KEY: pem(rsa),
 }
 
 /** With UPDATE_GOLDEN=1 the file is written anew. */
@@ -72,7 +86,10 @@ ${contents.join('\n')}
 
 test('the catalog names each policy by its own name', () => {
   for (const [name, policy] of catalog) assert.equal(policy.name, name)
-  assert.deepEqual([...catalog.keys()], ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'])
+  assert.deepEqual(
+    [...catalog.keys()],
+    ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter', 'jwe', 'jws', 'jwt'],
+  )
 })
 
 test('a reference without an example has none, and says which options are needed', () => {
