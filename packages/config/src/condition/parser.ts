@@ -41,6 +41,7 @@ const REQUEST = {
   query: 'map<string, string>',
   cookie: 'map<string, string>',
   params: 'map<string, string>',
+  body: 'Body',
 }
 const CLIENT = { ip: 'string' }
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
@@ -70,6 +71,10 @@ function routeEnvironment(): Environment {
     throw new Error('conditions are compiled, never evaluated here')
   }
   return new Environment({ unlistedVariablesAreDyn: false, limits: LIMITS })
+    .registerType('Body', { fields: {} })
+    .registerFunction('Body.json(string): dyn', never)
+    .registerFunction('Body.xml(string): dyn', never)
+    .registerFunction('Body.xml(string, map<string, string>): dyn', never)
     .registerVariable('req', { schema: REQUEST })
     .registerVariable('client', { schema: CLIENT })
     .registerVariable('env', 'map<string, string>')
@@ -90,8 +95,6 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
   }
   try {
     const parsed = ENVIRONMENTS[scope].parse(text)
-    const missing = findUnavailable(parsed.ast)
-    if (missing !== null) return missing
     const checked = parsed.check()
     if (!checked.valid) return explain(checked.error!, scope)
     return checked.type === 'bool' ? parsed.ast : notBool(checked.type ?? 'unknown')
@@ -129,18 +132,6 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
     known,
     `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`,
   )
-}
-
-/** Parts of the contract that arrive with later capabilities: said so, never ignored. */
-function findUnavailable(node: Node): ConditionFlaw | null {
-  if (node.op === '.' && node.args[1] === 'body' && node.args[0].op === 'id' && node.args[0].args === 'req') {
-    return flaw('req.body is not available yet', node.range.start, 'use the path, a header or the query')
-  }
-  for (const child of childrenOf(node)) {
-    const found = findUnavailable(child)
-    if (found !== null) return found
-  }
-  return null
 }
 
 /** The nodes directly below a node. */
