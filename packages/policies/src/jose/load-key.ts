@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readText } from '../text-source.js'
 import { isBase64url } from './base64url.js'
 import { importJwk, isMeantFor, isPrivate, type KeyMaterial, type KeyPurpose } from './json-web-key.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
@@ -93,13 +93,4 @@ function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = DEFAU
     (encoding === 'base64' && secret.length % 4 === 0 && BASE64.test(secret))
   if (!isSpelled) throw new Error(`has a secret that is not ${encoding}`)
   return createSecretKey(Buffer.from(secret, encoding))
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown'
-    throw new Error(`names the file '${file}', which cannot be read (${reason})`, { cause })
-  }
 }
