@@ -1,3 +1,4 @@
+import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
@@ -70,6 +71,8 @@ export class Exchange {
   bodyIdleMs = 0
   /** What was made of bodies for those that read them; null until somebody does. */
   views: BodyViews | null = null
+  /** What the request body has answered to the conditions that will ask it; null for all but large ones. */
+  bodyAnswers: BodyAnswers | null = null
 
   // What the gateway decided.
   routeId = '-'

@@ -40,4 +40,5 @@ const POLICIES: readonly Policy[] = [
 /** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
 export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
   bodies: { json: jsonLanguage, xml: xmlLanguage },
+  bodyWork: new URL('./body-work.js', import.meta.url),
 })
