@@ -82,6 +82,8 @@ export class Exchange {
   params: readonly string[] = []
   paramNames: readonly string[] = []
   consumer: Consumer | null = null
+  /** The claims of the token that was verified, as text by their names; null while there is none. */
+  claims: ReadonlyMap<string, string> | null = null
   /** Free variables, set by policies and read by conditions; null until the first is set. */
   vars: Map<string, string> | null = null
   /** Values of policies: the slot and its value in turn (see Slot). */
