@@ -82,5 +82,4 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'ws-security',
   'xml-json',
   'xsd',
-  'xslt',
 ])
