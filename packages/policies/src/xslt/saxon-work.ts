@@ -3,7 +3,8 @@ import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { failed, type Transformed, unreadable } from '../transformed.js'
 import { parseXml } from '../xml/gate.js'
 import { loadLibxml } from '../xml/libxml.js'
-import { LibxsltEngine, type RunLimits } from './libxslt/engine.js'
+import type { RunLimits } from './libxslt/engine.js'
+import { LibxsltRunner } from './libxslt/runner.js'
 import type { ParamValue } from './params.js'
 import { filesOf, loadConfined } from './saxon/confined-module.js'
 import type { StylesheetSource } from './stylesheet-source.js'
@@ -22,7 +23,8 @@ export interface SaxonInput {
 
 /** What is used of SaxonJS. */
 interface Saxon {
-  transform(options: Record<string, unknown>, execution: 'sync'): { readonly principalResult: string | null }
+  transform(options: Record<string, unknown>, execution: 'sync'): { readonly principalResult: unknown }
+  serialize(value: unknown, properties: Record<string, unknown>): string
 }
 
 /** Where the script that is watched finds what it has to do; the time limit of `vm` holds for scripts only. */
@@ -41,10 +43,10 @@ export const work: OffloadedWork<SaxonConfig, SaxonInput, Transformed> = async (
     exit: () => undefined,
   }) as Saxon
   const stylesheet: unknown = JSON.parse(config.sef)
-  return ({ body, params }) => {
+  return async ({ body, params }) => {
     const problem = judge(body)
     if (problem !== null) return problem
-    const input = select(body)
+    const input = await select(body)
     return input instanceof Uint8Array ? run({ saxon, stylesheet, config }, input, params) : input
   }
 }
@@ -61,15 +63,16 @@ function judge(body: Uint8Array): Transformed | null {
 }
 
 /** Selecting is the same for all versions. */
-async function selector({ source, limits }: SaxonConfig): Promise<(body: Uint8Array) => Transformed> {
+async function selector({ source, limits }: SaxonConfig): Promise<Select> {
   if (source.selection === null) return (body) => body
   const selecting = { ...source, main: source.selection, selection: null, imports: [] }
-  const engine = await LibxsltEngine.create(selecting)
-  return (body) => {
-    if (!engine.isUsable) return failed('the transformation failed')
-    return engine.transform(body, [], limits)
-  }
+  const runner = await LibxsltRunner.create({ source: selecting, limits })
+  return (body) => runner.run({ body, params: [] })
 }
+
+type Select = (body: Uint8Array) => Transformed | Promise<Transformed>
+
+const JSON_PROPERTIES = { method: 'json', indent: false }
 
 interface Prepared {
   readonly saxon: Saxon
@@ -83,15 +86,20 @@ function run(
   params: readonly ParamValue[],
 ): Transformed {
   const { timeoutMs, maxOutputBytes } = config.limits
+  const isJson = config.source.method === 'json'
   const options = {
     stylesheetInternal: stylesheet,
     sourceText: textOf(body),
-    destination: 'serialized',
+    // Maps and arrays have to be asked for as they are.
+    ...(isJson ? { destination: 'raw', resultForm: 'xdm' } : { destination: 'serialized' }),
     stylesheetParams: Object.fromEntries(params.map(({ name, type, value }) => [name, typed(type, value)])),
   }
   try {
-    const { principalResult } = limited(() => saxon.transform(options, 'sync'), timeoutMs)
-    const output = Buffer.from(principalResult ?? '')
+    const text = limited(() => {
+      const { principalResult } = saxon.transform(options, 'sync')
+      return isJson ? saxon.serialize(principalResult, JSON_PROPERTIES) : String(principalResult ?? '')
+    }, timeoutMs)
+    const output = Buffer.from(text)
     return output.length > maxOutputBytes ? failed('the result is larger than it may be') : output
   } catch (problem) {
     return judged(problem)
@@ -114,7 +122,8 @@ function judged(problem: unknown): Transformed {
   if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return failed('the transformation takes too long')
   if (problem instanceof RangeError) return failed('the stylesheet calls itself too often')
   // xsl:message with terminate="yes" (XSLT 3.0 section 23.1.1).
-  if (code === 'XTMM9000') return { kind: 'refused', detail: 'the stylesheet does not accept the body' }
+  if (String(code).endsWith('}XTMM9000'))
+    return { kind: 'refused', detail: 'the stylesheet does not accept the body' }
   return failed('the stylesheet failed')
 }
 

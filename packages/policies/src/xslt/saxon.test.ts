@@ -21,7 +21,7 @@ test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports',
      <xsl:param name="who" as="xs:string"/><xsl:param name="least" as="xs:double"/>
      <xsl:template match="/"><xsl:map>
        <xsl:map-entry key="'who'" select="$who"/>
-       <xsl:for-each-group select="//n[. ge $least]" group-by="@k">
+       <xsl:for-each-group select="//n[number() ge $least]" group-by="@k">
          <xsl:map-entry key="string(current-grouping-key())" select="sum(current-group())"/>
        </xsl:for-each-group>
        <xsl:map-entry key="'sum'"><xsl:apply-templates select="o" mode="sum"/></xsl:map-entry>
@@ -42,6 +42,7 @@ test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports',
   )
   const body = '<o><n k="a">1</n><n k="a">2</n><n k="b">3</n><n k="a">4</n></o>'
   const result = await requestAfter(step, body, { headers: ['x-who', `it's "me"`] })
+  assert.equal(typeof result, 'string', JSON.stringify(result))
   assert.deepEqual(JSON.parse(String(result)), { who: `it's "me"`, a: 6, b: 3, sum: '10' })
 })
 
@@ -49,16 +50,8 @@ test('the version can be set over what the stylesheet says', async (t) => {
   const env = testEnv()
   t.after(() => env.close())
   const text = stylesheet(template('<o><xsl:value-of select="string-join(//b, \'-\')"/></o>'), '1.0')
-  await assert.rejects(
-    async () =>
-      assertRefused(
-        await requestAfter(await compiled({ stylesheet: { inline: text } }, env), '<a/>'),
-        'GW_TRANSFORM_FAILED',
-        /./,
-      ).then(() => {
-        throw new Error('cannot be compiled')
-      }),
-  ).catch(() => undefined)
+  const old = await compiled({ stylesheet: { inline: text } }, env)
+  assertRefused(await requestAfter(old, '<a/>'), 'GW_TRANSFORM_FAILED', /stylesheet failed/)
   const step = await compiled({ stylesheet: { inline: text }, version: '3.0' }, env)
   assert.equal(String(await requestAfter(step, '<a><b>1</b><b>2</b></a>')).trim(), '<o>1-2</o>')
 })
@@ -67,13 +60,20 @@ test('what the compiler finds fails the deployment, what a run finds fails the r
   const env = testEnv()
   t.after(() => env.close())
   await assert.rejects(
-    compiled({ stylesheet: { inline: stylesheet(template('<xsl:value-of select="no-such()"/>'), '3.0') } }, env),
+    compiled(
+      { stylesheet: { inline: stylesheet(template('<xsl:value-of select="no-such()"/>'), '3.0') } },
+      env,
+    ),
     /the stylesheet cannot be compiled: .*no-such/,
   )
   const ending = stylesheet(template('<xsl:message terminate="yes">no</xsl:message>'), '3.0')
   const step = await compiled({ stylesheet: { inline: ending } }, env)
   assertRefused(await requestAfter(step, '<a/>'), 'GW_TRANSFORM_INPUT', /does not accept/)
-  const failing = stylesheet(template('<xsl:value-of select="1 div xs:integer(/a)"/>'), '3.0', 'xmlns:xs="http://www.w3.org/2001/XMLSchema"')
+  const failing = stylesheet(
+    template('<xsl:value-of select="1 div xs:integer(/a)"/>'),
+    '3.0',
+    'xmlns:xs="http://www.w3.org/2001/XMLSchema"',
+  )
   const fails = await compiled({ stylesheet: { inline: failing } }, env)
   assertRefused(await requestAfter(fails, '<a>x</a>'), 'GW_TRANSFORM_FAILED', /stylesheet failed/)
 })

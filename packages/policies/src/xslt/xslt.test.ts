@@ -45,7 +45,10 @@ test('a response body is replaced with phase response, both with both', async (t
 test('the content type follows the output method, and what held for the old body goes', async (t) => {
   const step = await compiled(inline(NAME_OF_A), envFor(t))
   for (const [before, after] of [
-    ['application/soap+xml; charset="ISO-8859-1"; action="a"', 'application/soap+xml; charset=utf-8; action="a"'],
+    [
+      'application/soap+xml; charset="ISO-8859-1"; action="a"',
+      'application/soap+xml; charset=utf-8; action="a"',
+    ],
     ['text/xml', 'text/xml'],
     ['text/plain', 'application/xml; charset=utf-8'],
   ] as const) {
@@ -63,7 +66,7 @@ test('the content type follows the output method, and what held for the old body
 })
 
 const PARAMS = `<xsl:param name="s" select="'default'"/><xsl:param name="n" select="0"/><xsl:param name="b" select="false()"/>`
-const SHOW = template('<xsl:value-of select="concat($s, \'|\', $n + 1, \'|\', not($b))"/>')
+const SHOW = template("<xsl:value-of select=\"concat($s, '|', $n + 1, '|', not($b))\"/>")
 
 test('parameters are typed values, whatever is in them', async (t) => {
   const step = await compiled(
@@ -79,7 +82,14 @@ test('parameters are typed values, whatever is in them', async (t) => {
   const show = (...headers: string[]) => requestAfter(step, '<a/>', { headers })
   assert.equal(await show(), 'default|1|true\n')
   assert.equal(await show('x-s', 'plain', 'x-n', '41', 'x-b', 'true'), 'plain|42|false\n')
-  for (const hostile of [`it's`, `a"b`, `'"mixed"'`, `') or true() or ('`, `document('file:///etc/passwd')`, '/a']) {
+  for (const hostile of [
+    `it's`,
+    `a"b`,
+    `'"mixed"'`,
+    `') or true() or ('`,
+    `document('file:///etc/passwd')`,
+    '/a',
+  ]) {
     const shown = hostile.replaceAll('&', '&amp;')
     assert.equal(await show('x-s', hostile), `${shown}|1|true\n`)
   }
@@ -126,10 +136,18 @@ test('imports, includes and documents come from the files of the configuration',
   }
   const imports = {
     'parts/a.xsl': write('a', stylesheet('<xsl:include href="b.xsl"/>')),
-    'parts/b.xsl': write('b', stylesheet('<xsl:template match="a">A<xsl:value-of select="document(\'../codes.xml\')/c"/></xsl:template>')),
+    'parts/b.xsl': write(
+      'b',
+      stylesheet(
+        '<xsl:template match="a">A<xsl:value-of select="document(\'../codes.xml\')/c"/></xsl:template>',
+      ),
+    ),
     'codes.xml': write('c', '<c>7</c>'),
   }
-  const file = write('main', stylesheet(`<xsl:import href="parts/a.xsl"/>${template('<xsl:apply-templates/>')}`))
+  const file = write(
+    'main',
+    stylesheet(`<xsl:import href="parts/a.xsl"/>${template('<xsl:apply-templates/>')}`),
+  )
   const step = await compiled({ stylesheet: { file }, imports }, envFor(t))
   assert.equal(await requestAfter(step, '<a/>'), 'A7\n')
   const { 'parts/b.xsl': _, ...fewer } = imports

@@ -9,17 +9,16 @@ import { Deadline, TimeIsOver } from './deadline.js'
 import { cString } from './hooks.js'
 import { createInstance, type Instance } from './instance.js'
 
-/** Parser options of libxml2: no network, no external entities, silence, short texts inside their nodes. */
+/** Parser options of libxml2: no network, no external entities, no warnings, short texts inside their nodes. */
 const PARSE = {
   entities: 2,
   noCdata: 16_384,
   noNetwork: 2048,
   noXxe: 8_388_608,
-  noError: 32,
   noWarning: 64,
   compact: 65_536,
 } as const
-const BODY_OPTIONS = PARSE.noNetwork | PARSE.noXxe | PARSE.noError | PARSE.noWarning | PARSE.compact
+const BODY_OPTIONS = PARSE.noNetwork | PARSE.noXxe | PARSE.noWarning | PARSE.compact
 /** Stylesheets come from the operator: their own entities are resolved, and CDATA is text, as libxslt wants it. */
 const STYLESHEET_OPTIONS = PARSE.noNetwork | PARSE.noXxe | PARSE.entities | PARSE.noCdata
 
@@ -125,9 +124,13 @@ export class LibxsltEngine {
 
   #run(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
     const { library, messages } = this.#instance
-    messages.clear()
+    messages.take()
     const doc = this.#read(body, BODY_OPTIONS, '')
-    if (doc === 0) return unreadable(whyUnreadable(body))
+    // A document whose prefixes are not declared is read all the same, with complaints.
+    if (doc === 0 || messages.take() !== '') {
+      library._xmlFreeDoc(doc)
+      return unreadable(whyUnreadable(body))
+    }
     this.#check(doc)
     const input = this.#select(doc)
     const list = this.#strings(params)

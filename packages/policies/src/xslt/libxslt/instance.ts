@@ -52,10 +52,6 @@ export class Messages {
     this.#text = ''
     return text
   }
-
-  clear(): void {
-    this.#text = ''
-  }
 }
 
 /**

@@ -4,8 +4,11 @@ import type { StylesheetSource } from '../stylesheet-source.js'
 /** Longest time for compiling a stylesheet. */
 const COMPILE_TIMEOUT_MS = 20_000
 
-/** What the compiling thread answers: the compiled stylesheet as JSON, or what the compiler says. */
-export type Compiled = { readonly sef: string } | { readonly problem: string }
+/** Longest explanation that is passed on. */
+const MAX_PROBLEM_CHARS = 500
+
+/** What the compiling thread tells: the compiled stylesheet as JSON, or something that the compiler prints. */
+export type CompilerMessage = { readonly sef: string } | { readonly said: string }
 
 /**
  * Compiles a stylesheet of XSLT 2.0 or 3.0 for SaxonJS, on a thread of its own that ends with it: the compiler is a
@@ -21,23 +24,26 @@ export async function compileSef(source: StylesheetSource): Promise<string> {
     execArgv: [],
   })
   try {
-    const compiled = await answerOf(thread)
-    if ('sef' in compiled) return compiled.sef
-    throw new Error(`the stylesheet cannot be compiled: ${compiled.problem}`)
+    return await answerOf(thread)
   } finally {
     await thread.terminate()
   }
 }
 
-function answerOf(thread: Worker): Promise<Compiled> {
+function answerOf(thread: Worker): Promise<string> {
+  const said: string[] = []
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error('the stylesheet takes too long to compile')),
-      COMPILE_TIMEOUT_MS,
-    )
-    thread.once('message', resolve)
+    const fail = (problem: string): void =>
+      reject(new Error(`the stylesheet cannot be compiled: ${problem.slice(0, MAX_PROBLEM_CHARS)}`))
+    const timer = setTimeout(() => fail('it takes too long'), COMPILE_TIMEOUT_MS)
+    thread.on('message', (message: CompilerMessage) => {
+      if ('sef' in message) resolve(message.sef)
+      else said.push(message.said)
+    })
     thread.once('error', reject)
-    thread.once('exit', () => reject(new Error('the compiler of XSLT 3.0 ended without an answer')))
-    for (const event of ['message', 'error', 'exit']) thread.once(event, () => clearTimeout(timer))
+    thread.once('exit', () => {
+      clearTimeout(timer)
+      fail(said.join(' ').replaceAll(/\s+/g, ' ').trim())
+    })
   })
 }

@@ -27,18 +27,18 @@ const nodeRequire = createRequire(import.meta.url)
 export function loadConfined(name: 'saxon-js' | 'xslt3', confinement: Confinement): unknown {
   let saxon: unknown
   const files = fileSystem(confinement)
-  const process = processOf(confinement)
+  const globals = { process: processOf(confinement), console: consoleOf(confinement) }
   const require: Require = (wanted) => {
     if (wanted === 'fs') return files
     if (wanted === 'axios') return { get: refuse, request: refuse }
     if (wanted === 'saxon-js') {
-      saxon ??= evaluate('saxon-js', require, process)
+      saxon ??= evaluate('saxon-js', require, globals)
       return saxon
     }
     if (HARMLESS.includes(wanted)) return nodeRequire(`node:${wanted}`)
     throw new Error(`the module '${wanted}' is not there`)
   }
-  return name === 'saxon-js' ? require('saxon-js') : evaluate(name, require, process)
+  return name === 'saxon-js' ? require('saxon-js') : evaluate(name, require, globals)
 }
 
 /** The path of an address of a stylesheet source. */
@@ -51,7 +51,13 @@ export function filesOf({ main, imports }: StylesheetSource): Map<string, string
   )
 }
 
-function evaluate(name: string, require: Require, process: object): unknown {
+/** What the modules see of the process. */
+interface Globals {
+  readonly process: object
+  readonly console: object
+}
+
+function evaluate(name: string, require: Require, globals: Globals): unknown {
   const path = nodeRequire.resolve(name)
   const source = readFileSync(path, 'utf8').replace(/^#!.*/, '')
   const names = [
@@ -61,12 +67,24 @@ function evaluate(name: string, require: Require, process: object): unknown {
     '__filename',
     '__dirname',
     'process',
+    'console',
     'fetch',
     'XMLHttpRequest',
   ]
   const run = compileFunction(source, names, { filename: path })
   const module = { exports: {} }
-  run.call(module.exports, require, module, module.exports, '/module.js', '/', process, refuse, undefined)
+  run.call(
+    module.exports,
+    require,
+    module,
+    module.exports,
+    '/module.js',
+    '/',
+    globals.process,
+    globals.console,
+    refuse,
+    undefined,
+  )
   return module.exports
 }
 
@@ -102,6 +120,7 @@ function fileSystem({ files, write, print }: Confinement): object {
     writeFileSync: refuse,
     writeSync: (_descriptor: unknown, text: unknown) => print(String(text)),
     promises: {
+      mkdir: async () => undefined,
       realpath: async (path: unknown) => path,
       readFile: async (path: unknown, options?: unknown) => read(path, options),
       writeFile: async (_path: unknown, text: unknown) => write(String(text)),
@@ -111,4 +130,8 @@ function fileSystem({ files, write, print }: Confinement): object {
 
 function refuse(): never {
   throw new Error('files and the network are not there')
+}
+
+function consoleOf({ print }: Confinement): object {
+  return { log: print, error: print, warn: print, info: print, debug: print }
 }

@@ -1,38 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StylesheetSource } from '../stylesheet-source.js'
-import type { Compiled } from './compile-sef.js'
+import type { CompilerMessage } from './compile-sef.js'
 import { filesOf, loadConfined } from './confined-module.js'
 
-/** Longest explanation that is passed on. */
-const MAX_PROBLEM_CHARS = 500
+const tell = (message: CompilerMessage): void => parentPort?.postMessage(message)
 
-/** Runs the compiler, which is a program, to its end. */
-function compile(source: StylesheetSource): void {
-  const said: string[] = []
-  let sef = ''
-  let isOver = false
-  const finish = (compiled: Compiled): void => {
-    if (!isOver) parentPort?.postMessage(compiled)
-    isOver = true
-  }
-  const ended = (): void => finish(sef === '' ? { problem: problemOf(said) } : { sef })
-  loadConfined('xslt3', {
-    files: filesOf(source),
-    args: ['-xsl:/stylesheet.xsl', '-export:/stylesheet.sef.json', '-nogo'],
-    write(text) {
-      sef = text
-      ended()
-    },
-    print: (text) => said.push(text),
-    exit: ended,
-  })
-}
-
-function problemOf(said: readonly string[]): string {
-  return (
-    said.join(' ').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_PROBLEM_CHARS) ||
-    'the compiler does not say why'
-  )
-}
-
-compile(workerData as StylesheetSource)
+// The compiler is a program: it runs when it is loaded, and its end is that of the thread.
+loadConfined('xslt3', {
+  files: filesOf(workerData as StylesheetSource),
+  args: ['-xsl:/stylesheet.xsl', '-export:/stylesheet.sef.json', '-nogo'],
+  write: (sef) => tell({ sef }),
+  print: (said) => tell({ said: String(said) }),
+  exit: () => undefined,
+})
