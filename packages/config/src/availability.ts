@@ -61,7 +61,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'encrypt',
   'hmac-signature',
   'introspection',
-  'json-schema',
   'jwe',
   'jwks',
   'jws',
@@ -80,6 +79,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'transform',
   'verify',
   'ws-security',
-  'xml-json',
   'xsd',
 ])

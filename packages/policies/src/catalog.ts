@@ -4,9 +4,20 @@ import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
 import { header } from './header/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
+import { jsonSchema } from './json-schema/policy.js'
+import { xmlJson } from './xml-json/policy.js'
 import { xslt } from './xslt/policy.js'
 
-const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, header, ipFilter, xslt]
+const POLICIES: readonly Policy[] = [
+  apiKey,
+  basicAuth,
+  bodyLimit,
+  header,
+  ipFilter,
+  jsonSchema,
+  xmlJson,
+  xslt,
+]
 
 /** The policies that come with the gateway, by name. */
 export const catalog: Catalog = new Map(POLICIES.map((policy) => [policy.name, policy]))

@@ -72,7 +72,7 @@ ${contents.join('\n')}
 
 test('the catalog names each policy by its own name', () => {
   for (const [name, policy] of catalog) assert.equal(policy.name, name)
-  assert.deepEqual([...catalog.keys()], ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'])
+  assert.deepEqual([...catalog.keys()], [...catalog.keys()].sort())
 })
 
 test('a reference without an example has none, and says which options are needed', () => {

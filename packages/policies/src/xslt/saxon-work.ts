@@ -1,6 +1,7 @@
 import { Script } from 'node:vm'
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
-import { failed, type Transformed, unreadable } from '../transformed.js'
+import { failed, type Transformed, type TransformFailure, unreadable } from '../transformed.js'
+import { bodyText } from '../xml/body-text.js'
 import { parseXml } from '../xml/gate.js'
 import { loadLibxml } from '../xml/libxml.js'
 import type { RunLimits } from './libxslt/engine.js'
@@ -44,18 +45,20 @@ export const work: OffloadedWork<SaxonConfig, SaxonInput, Transformed> = async (
   }) as Saxon
   const stylesheet: unknown = JSON.parse(config.sef)
   return async ({ body, params }) => {
-    const problem = judge(body)
-    if (problem !== null) return problem
     const input = await select(body)
-    return input instanceof Uint8Array ? run({ saxon, stylesheet, config }, input, params) : input
+    if (!(input instanceof Uint8Array)) return input
+    const text = textOf(input)
+    return typeof text === 'string' ? run({ saxon, stylesheet, config }, text, params) : text
   }
 }
 
 /** SaxonJS is quadratic in attributes and recurses with the depth: the gate looks first. */
-function judge(body: Uint8Array): Transformed | null {
+function textOf(body: Uint8Array): string | TransformFailure {
   try {
-    parseXml(body).close()
-    return null
+    const view = parseXml(body)
+    const { encoding } = view.document
+    view.close()
+    return bodyText(body, encoding)
   } catch (problem) {
     if (problem instanceof UnreadableBody) return unreadable(problem.message)
     throw problem
@@ -82,14 +85,14 @@ interface Prepared {
 
 function run(
   { saxon, stylesheet, config }: Prepared,
-  body: Uint8Array,
+  sourceText: string,
   params: readonly ParamValue[],
 ): Transformed {
   const { timeoutMs, maxOutputBytes } = config.limits
   const isJson = config.source.method === 'json'
   const options = {
     stylesheetInternal: stylesheet,
-    sourceText: textOf(body),
+    sourceText,
     // Maps and arrays have to be asked for as they are.
     ...(isJson ? { destination: 'raw', resultForm: 'xdm' } : { destination: 'serialized' }),
     stylesheetParams: Object.fromEntries(params.map(({ name, type, value }) => [name, typed(type, value)])),
@@ -130,18 +133,4 @@ function judged(problem: unknown): Transformed {
 function typed(type: ParamValue['type'], value: string): string | number | boolean {
   if (type === 'number') return Number(value)
   return type === 'boolean' ? value === 'true' : value
-}
-
-/** The gate has made sure that the bytes are text of their encoding. */
-function textOf(body: Uint8Array): string {
-  const isUtf16 = body[0] === 0xff || body[0] === 0xfe || body[0] === 0 || body[1] === 0
-  const isBigEndian = body[0] === 0xfe || body[0] === 0
-  return new TextDecoder(isUtf16 ? (isBigEndian ? 'utf-16be' : 'utf-16le') : declaredEncoding(body)).decode(
-    body,
-  )
-}
-
-function declaredEncoding(body: Uint8Array): string {
-  const head = Buffer.from(body.subarray(0, 200)).toString('latin1')
-  return /^[^>]{0,120}encoding=["']([\w-]{1,40})["']/.exec(head)?.[1] ?? 'utf-8'
 }
