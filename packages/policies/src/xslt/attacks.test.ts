@@ -30,7 +30,7 @@ const BODIES: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
     /DOCTYPE/,
   ],
   ['billion laughs', LAUGHS, /DOCTYPE/],
-  ['100,000 levels', '<a>'.repeat(100_000), /deeper than 250/],
+  ['100,000 levels', '<a>'.repeat(100_000), /deeper than 100/],
   ['20,000 attributes', `<a${attributes(20_000)}/>`, /more than 256 attributes/],
   ['a million elements', `<a>${'<b/>'.repeat(200_000)}</a>`, /more than 100000/],
   ['overlapping elements', '<a><b></a></b>', /do not match/],

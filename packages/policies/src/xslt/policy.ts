@@ -1,11 +1,12 @@
 import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseDuration, parseSize } from '@sluice/core'
 import { transformationStep } from '../body-transformation.js'
-import type { Transformed } from '../transformed.js'
+import { failed, type Transformed } from '../transformed.js'
 import { resultType } from './content-type.js'
 import type { RunLimits } from './libxslt/engine.js'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from './libxslt/runner.js'
 import type { ParamValue } from './params.js'
 import { compileParams, xpathParams } from './params.js'
+import { Renamer } from './rename/renamer.js'
 import { compileSef } from './saxon/compile-sef.js'
 import type { SaxonConfig, SaxonInput } from './saxon-work.js'
 import {
@@ -91,12 +92,16 @@ async function libxsltTransform(
     new URL('./libxslt-work.js', import.meta.url),
     config,
   )
+  const renamer = source.renaming === null ? null : new Renamer(source.renaming)
   return (body, values) => {
+    const renamed = renamer === null ? null : renamer.rename(body)
+    if (renamed !== null) return renamed.length > limits.maxOutputBytes ? failed(TOO_LARGE) : renamed
     const input = { body, params: values.length === 0 ? NO_PARAMS : xpathParams(values) }
     return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input)
   }
 }
 
+const TOO_LARGE = 'the result is larger than it may be'
 const NO_PARAMS: readonly string[] = []
 
 /** Always on a thread: it is slower, and its 600 ms of loading would hold up everything else. */

@@ -4,6 +4,7 @@ import { failed, type Transformed, type TransformFailure, unreadable } from '../
 import { bodyText } from '../xml/body-text.js'
 import { parseXml } from '../xml/gate.js'
 import { loadLibxml } from '../xml/libxml.js'
+import { INPUT_LIMITS } from './input-limits.js'
 import type { RunLimits } from './libxslt/engine.js'
 import { LibxsltRunner } from './libxslt/runner.js'
 import type { ParamValue } from './params.js'
@@ -55,7 +56,7 @@ export const work: OffloadedWork<SaxonConfig, SaxonInput, Transformed> = async (
 /** SaxonJS is quadratic in attributes and recurses with the depth: the gate looks first. */
 function textOf(body: Uint8Array): string | TransformFailure {
   try {
-    const view = parseXml(body)
+    const view = parseXml(body, INPUT_LIMITS)
     const { encoding } = view.document
     view.close()
     return bodyText(body, encoding)

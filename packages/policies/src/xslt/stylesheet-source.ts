@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml, loadLibxml } from '../xml/libxml.js'
+import { type Renaming, renamingOf } from './rename/renaming.js'
 import type { XsltConfig } from './schema.js'
 
 /** A document in base64, because threads are told configurations apart by their JSON. */
@@ -17,6 +18,8 @@ export interface StylesheetSource {
   /** A stylesheet that copies the selected element; null when the whole body is transformed. */
   readonly selection: SourceFile | null
   readonly version: '1.0' | '2.0' | '3.0'
+  /** What it does, when that is nothing but copying and renaming; null for all others. */
+  readonly renaming: Renaming | null
   /** The output method of `xsl:output`; empty when the stylesheet names none. */
   readonly method: string
 }
@@ -51,11 +54,15 @@ export async function readStylesheet(config: XsltConfig): Promise<StylesheetSour
   for (const [address, each] of imports) {
     if (isStylesheet(each)) checked(each, `the import '${address.slice(BASE.length)}'`, address, imports)
   }
+  const selection = selectionOf(config)
+  const { version: said, renaming } = judged(bytes)
+  const version = config.version ?? said
   return {
     main: sourceFile(url, bytes),
     imports: [...imports].map(([address, each]) => sourceFile(address, each)),
-    selection: selectionOf(config),
-    version: config.version ?? versionOf(bytes),
+    selection,
+    version,
+    renaming: version === '1.0' && selection === null ? renaming : null,
     method,
   }
 }
@@ -148,7 +155,7 @@ function parse(bytes: Uint8Array, what: string): XmlDocument {
   }
 }
 
-function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
+function judged(bytes: Uint8Array): Pick<StylesheetSource, 'version' | 'renaming'> {
   const document = parse(bytes, 'the stylesheet')
   try {
     const { root } = document
@@ -156,7 +163,7 @@ function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
     if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform') {
       throw new Error(`the stylesheet begins with 'xsl:${root.name}'; it has to begin with 'xsl:stylesheet'`)
     }
-    return versionNumber(versionAttribute(root, isLiteral))
+    return { version: versionNumber(versionAttribute(root, isLiteral)), renaming: renamingOf(root) }
   } finally {
     document.dispose()
   }

@@ -2,8 +2,9 @@ import { UnreadableBody } from '@sluice/core'
 import { failed, type Transformed, unreadable } from '../../transformed.js'
 import { asciiMarkup, checkEncoding } from '../../xml/encoding.js'
 import { parseXml } from '../../xml/gate.js'
-import { XML_LIMITS, type XmlLimits } from '../../xml/limits.js'
 import { hasDoctype, scanXml } from '../../xml/scan.js'
+import { unreadableXml } from '../../xml/unreadable-xml.js'
+import { INPUT_LIMITS } from '../input-limits.js'
 import type { SourceFile, StylesheetSource } from '../stylesheet-source.js'
 import { Deadline, TimeIsOver } from './deadline.js'
 import { cString } from './hooks.js'
@@ -108,7 +109,7 @@ export class LibxsltEngine {
   }
 
   #guarded(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
-    scan(body, XML_LIMITS)
+    scan(body)
     this.#deadline.begin(limits.timeoutMs)
     let result: Transformed
     try {
@@ -224,9 +225,9 @@ export class LibxsltEngine {
   }
 }
 
-function scan(body: Uint8Array, limits: XmlLimits): void {
-  if (body.length > limits.maxBytes) throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body is too large')
-  scanXml(asciiMarkup(body), limits)
+function scan(body: Uint8Array): void {
+  if (body.length > INPUT_LIMITS.maxBytes) throw unreadableXml('is too large')
+  scanXml(asciiMarkup(body), INPUT_LIMITS)
 }
 
 /** The other parser of the gateway has the words for clients. */
