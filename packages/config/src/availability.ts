@@ -71,6 +71,4 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'time-window',
   'transform',
   'ws-security',
-  'xml-json',
-  'xslt',
 ])

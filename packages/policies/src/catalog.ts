@@ -15,10 +15,12 @@ import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
 import { sign } from './sign/policy.js'
 import { verify } from './verify/policy.js'
+import { xmlJson } from './xml-json/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
 import { xsd } from './xsd/policy.js'
+import { xslt } from './xslt/policy.js'
 
-const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, decrypt, encrypt, header, hmacSignature, httpSignature, ipFilter, jsonSchema, jwe, jws, jwt, sign, verify, xsd]
+const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, decrypt, encrypt, header, hmacSignature, httpSignature, ipFilter, jsonSchema, jwe, jws, jwt, sign, verify, xmlJson, xsd, xslt]
 
 /** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
 export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
