@@ -105,6 +105,10 @@ export class Exchange {
   responseBody: Uint8Array | null = null
   /** Largest response body that is collected, in bytes. */
   responseBodyLimit = 0
+  /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */
+  responseLength = 0
+  /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
+  responseCutoff = Number.POSITIVE_INFINITY
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0
