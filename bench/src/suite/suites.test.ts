@@ -23,14 +23,14 @@ function withVariants({ cases, variants = [] }: Suite): SuiteCase[] {
 }
 
 for (const suite of suites) {
-  test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, () => {
+  test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, async () => {
     for (const { scenario } of withVariants(suite)) {
       const result = loadRoutes(scenario.routes, catalog)
       const remarks = result.ok ? result.warnings : result.diagnostics
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
       assert.ok(result.ok)
       const { method, path, headers, body } = scenario.call
-      const explanation = explainRequest(result.load, catalog, {
+      const explanation = await explainRequest(result.load, catalog, {
         method,
         url: `${ORIGIN}${path}`,
         headers: Object.entries(headers),
