@@ -6,7 +6,7 @@ export type DecodePass = 'url' | 'html' | 'unicode' | 'base64' | 'comments' | 's
 
 const ESCAPED_BYTES = /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi
 const ENTITY = /&(?:#x([0-9a-f]{1,8});?|#(\d{1,9});?|([a-z]{2,8});)/gi
-const ESCAPE = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,8})\}|x([0-9a-f]{2})|([/"'nrtbf]))/gi
+const ESCAPE = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,8})\}|x([0-9a-f]{2})|([\\/"'nrtbf]))/gi
 const FULL_WIDTH = /[\uff01-\uff5e]/g
 const INVISIBLE = /[\u0000\u00ad\u200b-\u200d\u2060\ufeff]+/g
 const BASE64 = /^\s*[A-Za-z0-9+/_-]{16,}={0,2}\s*$/

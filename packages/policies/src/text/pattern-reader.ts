@@ -7,7 +7,8 @@ const FLAGS = /\?(?:P?<[A-Za-z_]\w*>|[imsU-]*:)/y
 const FLAGS_ALONE = /\?[imsU-]+\)/y
 const ANCHORS = 'bBAzZ'
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\x07' }
-const NAMED_CLASSES = 'dDwWsSC'
+const NAMED_CLASSES = 'DwWsSC'
+const DIGITS = [...'0123456789']
 
 /** What it does not read makes it give up: it only has to be right, not complete. */
 class Unread extends Error {}
@@ -104,6 +105,7 @@ export class PatternReader {
     const name = this.#pattern[this.#at++]
     if (name === undefined) throw new Unread()
     if (ANCHORS.includes(name)) return EMPTY
+    if (name === 'd') return oneOf(DIGITS)
     if (NAMED_CLASSES.includes(name)) return ANYTHING
     const control = CONTROLS[name]
     if (control !== undefined) return oneOf([control])

@@ -13,10 +13,10 @@ export interface Part {
 }
 
 /** Most texts that a part may stand for, and their length, before it is only known by what it needs. */
-const MAX_EXACT = 16
+const MAX_EXACT = 256
 const MAX_LENGTH = 24
 /** Most literals of a group, and groups of a pattern. */
-const MAX_GROUP = 64
+const MAX_GROUP = 256
 const MAX_GROUPS = 4
 /** A literal of this length is worth looking for beside another one. */
 const RARE_LENGTH = 3
