@@ -92,14 +92,22 @@ export class BodyFilter {
 }
 
 function jsonIfAny({ kind }: BodyInput, text: string, json: () => JsonView): JsonView | null {
-  if (isJsonType(kind)) return json()
+  if (isJsonType(kind)) return unambiguous(json())
   if (!/^\s{0,64}[[{"]/.test(text)) return null
+  let view: JsonView
   try {
-    return json()
+    view = json()
   } catch (error) {
     if (error instanceof UnreadableBody) return null
     throw error
   }
+  return unambiguous(view)
+}
+
+/** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */
+function unambiguous(view: JsonView): JsonView {
+  if (!view.hasDuplicateKeys) return view
+  throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
 }
 
 /** Changes all strings of a value. False: a rule that was found in the text was found in none of them. */

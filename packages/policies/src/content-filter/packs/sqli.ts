@@ -17,7 +17,7 @@ export const SQLI: Pack = {
     {
       name: 'numeric-tautology',
       score: 5,
-      pattern: String.raw`\b(?:or|and|xor) \d{1,9} ?(?:[=<>]|!=|like ) ?\d{1,9}\b`,
+      pattern: String.raw`\b(?:or|and|xor) \d\d{0,8} ?(?:[=<>]|!=|like ) ?\d{1,9}\b`,
     },
     { name: 'comment-after-quote', score: 5, pattern: String.raw`'(?: |\)|\) )?--` },
     {
