@@ -112,4 +112,5 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
   onJson({ use: 'script', with: { body: 'request', script: { inline: SCRIPT } } }),
   onXml({ use: 'xsd', with: { schemas: [{ inline: ordersXsd() }], select: 'soap-body' } }),
   onXml({ use: 'xslt', with: { phase: 'request', stylesheet: { inline: IDENTITY_STYLESHEET } } }),
+  onXml({ use: 'xml-json', with: { direction: 'to-json' } }),
 ]

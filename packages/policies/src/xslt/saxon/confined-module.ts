@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { compileFunction } from 'node:vm'
 import type { StylesheetSource } from '../stylesheet-source.js'
 
@@ -15,6 +16,13 @@ export interface Confinement {
 }
 
 type Require = (name: string) => unknown
+type Confined = 'saxon-js' | 'xslt3'
+
+/** Where the modules are, asked when they are needed. */
+const PATHS: Readonly<Record<Confined, () => string>> = {
+  'saxon-js': () => fileURLToPath(import.meta.resolve('saxon-js')),
+  xslt3: () => fileURLToPath(import.meta.resolve('xslt3')),
+}
 
 /** Modules of Node.js that neither read nor send. */
 const HARMLESS: readonly string[] = ['path', 'url', 'util', 'stream']
@@ -24,7 +32,7 @@ const nodeRequire = createRequire(import.meta.url)
  * Loads one of Saxonica's modules as it is, with files, network, process and environment replaced: whatever a
  * stylesheet calls, doc(), unparsed-text(), environment-variable(), finds what `files` has and nothing else.
  */
-export function loadConfined(name: 'saxon-js' | 'xslt3', confinement: Confinement): unknown {
+export function loadConfined(name: Confined, confinement: Confinement): unknown {
   let saxon: unknown
   const files = fileSystem(confinement)
   const globals = { process: processOf(confinement), console: consoleOf(confinement) }
@@ -57,8 +65,8 @@ interface Globals {
   readonly console: object
 }
 
-function evaluate(name: string, require: Require, globals: Globals): unknown {
-  const path = nodeRequire.resolve(name)
+function evaluate(name: Confined, require: Require, globals: Globals): unknown {
+  const path = PATHS[name]()
   const source = readFileSync(path, 'utf8').replace(/^#!.*/, '')
   const names = [
     'require',
