@@ -67,7 +67,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'jwt',
   'ldap-auth',
   'oidc',
-  'openapi',
   'quota',
   'rate-limit',
   'redact',
