@@ -2,12 +2,38 @@ import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './api-key/policy.js'
 import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
+import { decrypt } from './decrypt/policy.js'
+import { encrypt } from './encrypt/policy.js'
 import { header } from './header/policy.js'
+import { hmacSignature } from './hmac-signature/policy.js'
+import { httpSignature } from './http-signature/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
+import { jsonLanguage } from './json/language.js'
 import { jsonSchema } from './json-schema/policy.js'
 import { openapi } from './openapi/policy.js'
+import { sign } from './sign/policy.js'
+import { verify } from './verify/policy.js'
+import { xmlLanguage } from './xml/xml-language.js'
+import { xsd } from './xsd/policy.js'
 
-const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, header, ipFilter, jsonSchema, openapi]
+const POLICIES: readonly Policy[] = [
+  apiKey,
+  basicAuth,
+  bodyLimit,
+  decrypt,
+  encrypt,
+  header,
+  hmacSignature,
+  httpSignature,
+  ipFilter,
+  jsonSchema,
+  openapi,
+  sign,
+  verify,
+  xsd,
+]
 
-/** The policies that come with the gateway, by name. */
-export const catalog: Catalog = new Map(POLICIES.map((policy) => [policy.name, policy]))
+/** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
+export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
+  bodies: { json: jsonLanguage, xml: xmlLanguage },
+})

@@ -11,12 +11,13 @@ import type { Flow, Waiting } from './flow.js'
 import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
+import { askForPlainBody, ResponseCollector } from './response-collector.js'
 import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
 import { TargetSearch } from './target-search.js'
 
 /** How far the response to the client has come. */
-type Delivery = 'none' | 'bodiless' | 'held' | 'streaming' | 'whole' | 'draining'
+type Delivery = 'none' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'draining'
 
 /**
  * Takes a request to its upstream and the response back:
@@ -42,6 +43,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   #delivery: Delivery = 'none'
   /** Content-Length of the response; -1 unknown. */
   #length = -1
+  /** Gathers the response for the hooks that read its body; null where there are none. */
+  #collector: ResponseCollector | null = null
   #isPaused = false
 
   constructor(flow: Flow, action: ProxyAction) {
@@ -57,6 +60,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.upstream = this.#action.upstream.name
     this.#action.upstream.budget.earn()
     addForwardingFields(x)
+    if (this.#flow.route.chain.responseBody !== null) askForPlainBody(x)
     if (x.contentLength === 0 || x.body !== null) {
       this.#next()
       return
@@ -115,8 +119,29 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
     this.#x.target = target.origin
     const hooks = this.#flow.route.chain.attempt
-    if (hooks !== null) this.#x.enter(PHASE.requestChain, performance.now())
+    if (hooks !== null) {
+      this.#x.enter(PHASE.requestChain, performance.now())
+      this.#announce(target)
+    }
     this.#flow.run(hooks, 'dispatch')
+  }
+
+  /** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
+  #announce(target: Target): void {
+    const x = this.#x
+    const sent = this.#target()
+    x.sentHost = this.#host(target)
+    x.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
+  }
+
+  #host(target: Target): string {
+    const { host } = this.#action
+    return host === 'keep' ? this.#x.authority : host === 'upstream' ? target.authority : host
+  }
+
+  #target(): string {
+    const { target } = this.#action
+    return target === null ? receivedTarget(this.#x) : target(this.#x)
   }
 
   #shed(): void {
@@ -134,7 +159,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   dispatch(): void {
     const x = this.#x
     const target = this.#search.target!
-    const { host, target: rewritten } = this.#action
     x.attempts++
     target.attempts++
     this.#hasStarted = false
@@ -142,8 +166,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const request = {
       id: this.#flow.id,
       method: x.method,
-      path: rewritten === null ? receivedTarget(x) : rewritten(x),
-      host: host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host,
+      path: this.#target(),
+      host: this.#host(target),
       headers: x.headers,
       body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
@@ -220,8 +244,14 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const x = this.#x
     if (x.phase !== PHASE.upstreamBody) x.enter(PHASE.upstreamBody, performance.now())
     x.responseHeaders.push('x-request-id', x.id)
+    const reads = this.#flow.route.chain.responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#delivery = 'bodiless'
+      // The body that a GET would bring may be changed.
+      if (reads) this.#length = -1
+    } else if (reads) {
+      this.#delivery = 'collecting'
+      this.#collector = new ResponseCollector(x.responseBodyLimit)
     } else {
       this.#delivery = 'held'
       holdHead(this)
@@ -239,6 +269,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onData(chunk: Uint8Array): void {
     if (this.#flow.isOver || this.#delivery === 'bodiless') return
     const x = this.#x
+    if (this.#collector !== null) {
+      this.#collect(chunk, this.#collector)
+      return
+    }
     x.responseBytes += chunk.length
     if (x.capture !== null) x.capture.onResponseChunk(chunk)
     if (this.#delivery === 'held' && chunk.length === this.#length) {
@@ -254,6 +288,22 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
+  #collect(chunk: Uint8Array, collector: ResponseCollector): void {
+    if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
+    else this.#flow.refuse(REFUSALS.responseTooLarge)
+  }
+
+  /** Sends what the hooks have made of the response. */
+  deliverBody(): void {
+    const x = this.#x
+    const body = x.responseBody!
+    x.responseBytes = body.length
+    if (x.capture !== null) x.capture.onResponseChunk(body)
+    this.#delivery = 'whole'
+    this.#client.send(x.status, x.responseHeaders, body)
+    this.#flow.finish()
+  }
+
   onEnd(): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
@@ -264,6 +314,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   #complete(): void {
     const x = this.#x
+    if (this.#collector !== null) {
+      this.#collector.finish(x)
+      this.#flow.run(this.#flow.route.chain.responseBody, 'deliver-body')
+      return
+    }
     if (this.#delivery === 'bodiless') {
       this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#delivery === 'held') {
@@ -311,7 +366,15 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   /** Whether nothing of the response has gone to the client yet. */
   #canStillAnswer(): boolean {
-    return this.#delivery === 'none' || this.#delivery === 'held' || this.#delivery === 'bodiless'
+    switch (this.#delivery) {
+      case 'none':
+      case 'held':
+      case 'bodiless':
+      case 'collecting':
+        return true
+      default:
+        return false
+    }
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
