@@ -71,7 +71,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'script',
   'size-limit',
   'time-window',
-  'transform',
   'ws-security',
   'xml-json',
   'xslt',

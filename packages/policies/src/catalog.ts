@@ -12,6 +12,7 @@ import { jsonLanguage } from './json/language.js'
 import { jsonSchema } from './json-schema/policy.js'
 import { openapi } from './openapi/policy.js'
 import { sign } from './sign/policy.js'
+import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
 import { xsd } from './xsd/policy.js'
@@ -29,6 +30,7 @@ const POLICIES: readonly Policy[] = [
   jsonSchema,
   openapi,
   sign,
+  transform,
   verify,
   xsd,
 ]
