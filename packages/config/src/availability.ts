@@ -61,7 +61,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'jwks',
   'ldap-auth',
   'oidc',
-  'openapi',
   'quota',
   'rate-limit',
   'redact',
@@ -69,6 +68,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'script',
   'size-limit',
   'time-window',
-  'transform',
   'ws-security',
 ])

@@ -13,7 +13,9 @@ import { jsonSchema } from './json-schema/policy.js'
 import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
+import { openapi } from './openapi/policy.js'
 import { sign } from './sign/policy.js'
+import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
 import { xmlJson } from './xml-json/policy.js'
@@ -34,7 +36,9 @@ const POLICIES: readonly Policy[] = [
   jwe,
   jws,
   jwt,
+  openapi,
   sign,
+  transform,
   verify,
   xmlJson,
   xsd,
