@@ -15,6 +15,7 @@ const sources = join(import.meta.dirname, '../src')
 const values: Readonly<Record<string, string>> = {
   ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
   ACME_OLD_KEY: hashKey('the old key of acme'),
+  REDACT_SECRET: 'a secret for the example',
   ACME_NEW_KEY: hashKey('the new key of acme'),
 }
 
@@ -72,7 +73,21 @@ ${contents.join('\n')}
 
 test('the catalog names each policy by its own name', () => {
   for (const [name, policy] of catalog) assert.equal(policy.name, name)
-  assert.deepEqual([...catalog.keys()], ['api-key', 'basic-auth', 'body-limit', 'header', 'ip-filter'])
+  assert.deepEqual(
+    [...catalog.keys()],
+    [
+      'api-key',
+      'basic-auth',
+      'body-limit',
+      'concurrency-limit',
+      'content-filter',
+      'header',
+      'ip-filter',
+      'redact',
+      'size-limit',
+      'time-window',
+    ],
+  )
 })
 
 test('a reference without an example has none, and says which options are needed', () => {
