@@ -1,3 +1,4 @@
+import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
@@ -70,6 +71,8 @@ export class Exchange {
   bodyIdleMs = 0
   /** What was made of bodies for those that read them; null until somebody does. */
   views: BodyViews | null = null
+  /** What the request body has answered to the conditions that will ask it; null for all but large ones. */
+  bodyAnswers: BodyAnswers | null = null
 
   // What the gateway decided.
   routeId = '-'
@@ -79,6 +82,8 @@ export class Exchange {
   params: readonly string[] = []
   paramNames: readonly string[] = []
   consumer: Consumer | null = null
+  /** The claims of the token that was verified, as text by their names; null while there is none. */
+  claims: ReadonlyMap<string, string> | null = null
   /** Free variables, set by policies and read by conditions; null until the first is set. */
   vars: Map<string, string> | null = null
   /** Values of policies: the slot and its value in turn (see Slot). */
@@ -90,6 +95,9 @@ export class Exchange {
   upstream = ''
   /** Origin of the last attempt's target, `http://10.0.0.5:9000`. */
   target = ''
+  /** What the attempt sends: the Host field, and the path without the query. Set before the attempt hooks run. */
+  sentHost = ''
+  sentPath = ''
   upstreamStatus = 0
   /** Attempts made, the first included. */
   attempts = 0

@@ -4,6 +4,7 @@ import {
   displayPlan,
   type ListenerLimits,
   type Load,
+  loadBodyLanguages,
   type Plan,
   type PolicyUse,
   type RoutePlan,
@@ -98,6 +99,7 @@ export async function explainRequest(
   if (listener.health && x.path.startsWith('/-/')) return { ...nothing, outcome: 'health' }
 
   x.body = request.body
+  await loadBodyLanguages(JSON.stringify(plan.routes), catalog)
   const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!, catalog))
   const { value: winner, allowed } = compileRouter(candidates).match(x)
   const route = winner === null ? null : await routeOf(winner, x, { shown, catalog, limits: listener.limits })

@@ -4,24 +4,31 @@ import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
 import { concurrencyLimit } from './concurrency-limit/policy.js'
 import { contentFilter } from './content-filter/policy.js'
+import { decrypt } from './decrypt/policy.js'
+import { encrypt } from './encrypt/policy.js'
 import { header } from './header/policy.js'
+import { hmacSignature } from './hmac-signature/policy.js'
+import { httpSignature } from './http-signature/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
+import { jsonSchema } from './json-schema/policy.js'
+import { jsonLanguage } from './json/language.js'
+import { jwe } from './jwe/policy.js'
+import { jws } from './jws/policy.js'
+import { jwt } from './jwt/policy.js'
 import { redact } from './redact/policy.js'
+import { sign } from './sign/policy.js'
 import { sizeLimit } from './size-limit/policy.js'
 import { timeWindow } from './time-window/policy.js'
+import { verify } from './verify/policy.js'
+import { xmlJson } from './xml-json/policy.js'
+import { xmlLanguage } from './xml/xml-language.js'
+import { xsd } from './xsd/policy.js'
+import { xslt } from './xslt/policy.js'
 
-const POLICIES: readonly Policy[] = [
-  apiKey,
-  basicAuth,
-  bodyLimit,
-  concurrencyLimit,
-  contentFilter,
-  header,
-  ipFilter,
-  redact,
-  sizeLimit,
-  timeWindow,
-]
+const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, concurrencyLimit, contentFilter, decrypt, encrypt, header, hmacSignature, httpSignature, ipFilter, jsonSchema, jwe, jws, jwt, redact, sign, sizeLimit, timeWindow, verify, xmlJson, xsd, xslt]
 
-/** The policies that come with the gateway, by name. */
-export const catalog: Catalog = new Map(POLICIES.map((policy) => [policy.name, policy]))
+/** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
+export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
+  bodies: { json: jsonLanguage, xml: xmlLanguage },
+  bodyWork: new URL('./body-work.js', import.meta.url),
+})

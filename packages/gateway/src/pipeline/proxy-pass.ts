@@ -119,8 +119,29 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
     this.#x.target = target.origin
     const hooks = this.#flow.route.chain.attempt
-    if (hooks !== null) this.#x.enter(PHASE.requestChain, performance.now())
+    if (hooks !== null) {
+      this.#x.enter(PHASE.requestChain, performance.now())
+      this.#announce(target)
+    }
     this.#flow.run(hooks, 'dispatch')
+  }
+
+  /** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
+  #announce(target: Target): void {
+    const x = this.#x
+    const sent = this.#target()
+    x.sentHost = this.#host(target)
+    x.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
+  }
+
+  #host(target: Target): string {
+    const { host } = this.#action
+    return host === 'keep' ? this.#x.authority : host === 'upstream' ? target.authority : host
+  }
+
+  #target(): string {
+    const { target } = this.#action
+    return target === null ? receivedTarget(this.#x) : target(this.#x)
   }
 
   #shed(): void {
@@ -138,7 +159,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   dispatch(): void {
     const x = this.#x
     const target = this.#search.target!
-    const { host, target: rewritten } = this.#action
     x.attempts++
     target.attempts++
     this.#hasStarted = false
@@ -146,8 +166,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const request = {
       id: this.#flow.id,
       method: x.method,
-      path: rewritten === null ? receivedTarget(x) : rewritten(x),
-      host: host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host,
+      path: this.#target(),
+      host: this.#host(target),
       headers: x.headers,
       body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,

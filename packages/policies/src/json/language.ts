@@ -5,19 +5,20 @@ import { jsonOf } from './view.js'
 
 /** JSON paths (RFC 9535) in conditions: the first match; objects and arrays as JSON text. */
 export const jsonLanguage: BodyLanguage = {
+  isLoaded: true,
+  async load() {},
   compile(path) {
     const compiled = compileJsonPath(path)
-    return (x) => bodyValue(compiled.first(documentOf(x)))
+    return (x) =>
+      x.body === null || x.body.length === 0 ? null : bodyValue(compiled.first(documentOf(x, x.body)))
   },
 }
 
-function documentOf(x: Exchange): unknown {
+function documentOf(x: Exchange, body: Uint8Array): unknown {
   const flaw = codingFlaw(x.headers)
   if (flaw !== null) throw new UnreadableBody('GW_BODY_UNPARSABLE', `the body ${flaw}`)
-  return jsonOf(x, x.body ?? NO_BYTES).value
+  return jsonOf(x, body).value
 }
-
-const NO_BYTES = new Uint8Array(0)
 
 function bodyValue(found: unknown): BodyValue {
   if (found === undefined || found === null) return null

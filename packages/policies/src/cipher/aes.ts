@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { KeyConfig } from '../keys/key-ring.js'
+import { secretBytes } from '../keys/secret-key.js'
+import type { Decryptor, Encryptor } from './cipher.js'
+
+const KEY_BYTES = 32
+/** 96 bits, random for each value: good for 2^32 values under one key (NIST SP 800-38D section 8.3). */
+const GCM_IV_BYTES = 12
+const TAG_BYTES = 16
+const CBC_IV_BYTES = 16
+
+/** AES-256-GCM; the value is `iv (12) | ciphertext | tag (16)`. */
+export function gcmEncryptor(config: KeyConfig): Encryptor {
+  const key = aesKey(config)
+  return (plain, context) => sealGcm(key, plain, context)
+}
+
+export function gcmDecryptor(config: KeyConfig): Decryptor {
+  const key = aesKey(config)
+  return (sealed, context) => openGcm(key, sealed, context)
+}
+
+export function sealGcm(key: KeyObject, plain: Uint8Array, context: Uint8Array): Buffer {
+  const iv = randomBytes(GCM_IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+  cipher.setAAD(context)
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+export function openGcm(key: KeyObject, sealed: Uint8Array, context: Uint8Array): Buffer | null {
+  const tagAt = sealed.length - TAG_BYTES
+  if (tagAt < GCM_IV_BYTES) return null
+  const iv = sealed.subarray(0, GCM_IV_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+  decipher.setAAD(context)
+  decipher.setAuthTag(sealed.subarray(tagAt))
+  const plain = decipher.update(sealed.subarray(GCM_IV_BYTES, tagAt))
+  try {
+    return Buffer.concat([plain, decipher.final()])
+  } catch {
+    return null
+  }
+}
+
+/** AES-256-CBC with the padding of PKCS #7; the value is `iv (16) | ciphertext`. Nothing protects it from changes. */
+export function cbcEncryptor(config: KeyConfig): Encryptor {
+  const key = aesKey(config)
+  return (plain) => {
+    const iv = randomBytes(CBC_IV_BYTES)
+    const cipher = createCipheriv('aes-256-cbc', key, iv)
+    return Buffer.concat([iv, cipher.update(plain), cipher.final()])
+  }
+}
+
+export function cbcDecryptor(config: KeyConfig): Decryptor {
+  const key = aesKey(config)
+  return (sealed) => {
+    if (sealed.length < 2 * CBC_IV_BYTES || sealed.length % CBC_IV_BYTES !== 0) return null
+    const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, CBC_IV_BYTES))
+    const plain = decipher.update(sealed.subarray(CBC_IV_BYTES))
+    try {
+      return Buffer.concat([plain, decipher.final()])
+    } catch {
+      return null
+    }
+  }
+}
+
+function aesKey({ id, key, encoding }: KeyConfig): KeyObject {
+  const bytes = secretBytes(key, encoding ?? 'base64', `key '${id}'`)
+  if (bytes.length !== KEY_BYTES) {
+    throw new Error(`key '${id}' has ${bytes.length} bytes; AES-256 needs ${KEY_BYTES} random ones`)
+  }
+  return createSecretKey(bytes)
+}

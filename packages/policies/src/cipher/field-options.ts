@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox'
+import { SIZE_PATTERN } from '@sluice/core'
+import { PLACE_FORMS } from '../place/place.js'
+
+export const DEFAULT_MAX_BODY = '1mb'
+
+/** A place option with its own description. */
+export function placeOption(description: string) {
+  return Type.String({ minLength: 1, maxLength: 512, description })
+}
+
+/** The side of the exchange that definitions are about. */
+export const sideOption = Type.Optional(
+  Type.Union([Type.Literal('request'), Type.Literal('response')], {
+    default: 'request',
+    description: 'Which message the places are in.',
+  }),
+)
+
+export const maxBodyOption = Type.Optional(
+  Type.String({
+    default: DEFAULT_MAX_BODY,
+    pattern: SIZE_PATTERN,
+    description: 'Largest body that is read for places in it.',
+  }),
+)
+
+export const optionalOption = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'Lets messages pass that have nothing there; what stands at the target is removed then.',
+  }),
+)
+
+/** What a description of places says. */
+export const PLACES_TEXT = `Places are ${PLACE_FORMS}. In JSON only the bytes of the value change: a string is taken without its quotes and escapes, any other value as it stands there. Null, an empty string and an empty body are nothing. A header or query parameter that is repeated, and a name that stands twice in an object, are refused with 400; a body that is not JSON with 400 \`GW_BODY_UNPARSABLE\`; one in a content coding with 415 \`GW_MEDIA_TYPE\`. On the response side each of these is 502 \`GW_RESPONSE_INVALID\`. The body is collected only where a place is in it.`

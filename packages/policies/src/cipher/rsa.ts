@@ -1,0 +1,132 @@
+import {
+  constants,
+  createSecretKey,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  randomBytes,
+  webcrypto,
+} from 'node:crypto'
+import { privateKey, publicKey } from '../keys/asymmetric-key.js'
+import type { KeyConfig } from '../keys/key-ring.js'
+import { openGcm, sealGcm } from './aes.js'
+import type { Decryptor, Encryptor } from './cipher.js'
+
+/** What OAEP with SHA-256 takes of a block. */
+const OAEP_OVERHEAD = 66
+const PKCS1_OVERHEAD = 11
+const CONTENT_KEY_BYTES = 32
+
+/** RSA-OAEP with SHA-256 for hash and mask, for short values: 190 bytes under a key of 2048 bits. */
+export function oaepEncryptor(config: KeyConfig): Encryptor {
+  const key = rsaPublic(config)
+  const longest = blockBytes(key) - OAEP_OVERHEAD
+  return (plain, context) => (plain.length > longest ? null : oaepEncrypt(key, plain, context))
+}
+
+/** Off the event loop: an operation with a private key takes most of a millisecond. */
+export async function oaepDecryptor(config: KeyConfig): Promise<Decryptor> {
+  const key = rsaPrivate(config)
+  const block = blockBytes(key)
+  const decrypt = await oaepDecrypt(key)
+  return (sealed, context) => (sealed.length === block ? decrypt(sealed, context) : null)
+}
+
+/** A new AES-256-GCM key for each value, itself under RSA-OAEP; the value is `wrapped key | iv | ciphertext | tag`. */
+export function hybridEncryptor(config: KeyConfig): Encryptor {
+  const key = rsaPublic(config)
+  return (plain, context) => {
+    const contentKey = randomBytes(CONTENT_KEY_BYTES)
+    const wrapped = oaepEncrypt(key, contentKey, context)
+    return Buffer.concat([wrapped, sealGcm(createSecretKey(contentKey), plain, context)])
+  }
+}
+
+export async function hybridDecryptor(config: KeyConfig): Promise<Decryptor> {
+  const key = rsaPrivate(config)
+  const block = blockBytes(key)
+  const unwrap = await oaepDecrypt(key)
+  return async (sealed, context) => {
+    if (sealed.length <= block) return null
+    const contentKey = await unwrap(sealed.subarray(0, block), context)
+    if (contentKey === null || contentKey.length !== CONTENT_KEY_BYTES) return null
+    return openGcm(createSecretKey(contentKey), sealed.subarray(block), context)
+  }
+}
+
+/** RSA with the padding of PKCS #1 v1.5. */
+export function rsa15Encryptor(config: KeyConfig): Encryptor {
+  const key = rsaPublic(config)
+  const longest = blockBytes(key) - PKCS1_OVERHEAD
+  return (plain) =>
+    plain.length > longest ? null : publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, plain)
+}
+
+/**
+ * Only where OpenSSL answers a broken padding with random bytes instead of an error, which would be an oracle.
+ * @throws Error on a Node whose OpenSSL does not.
+ */
+export function rsa15Decryptor(config: KeyConfig): Decryptor {
+  const key = rsaPrivate(config)
+  const input = { key, padding: constants.RSA_PKCS1_PADDING }
+  try {
+    privateDecrypt(input, randomBlock(key))
+  } catch (cause) {
+    throw new Error("'weak-rsa1_5' cannot be decrypted safely by this Node.js; use rsa-oaep-256", { cause })
+  }
+  return (sealed) => {
+    try {
+      return privateDecrypt(input, sealed)
+    } catch {
+      return null
+    }
+  }
+}
+
+/** A number below the modulus, whose padding is almost surely broken. */
+function randomBlock(key: KeyObject): Buffer {
+  const block = randomBytes(blockBytes(key))
+  block[0] = 0
+  return block
+}
+
+function oaepEncrypt(key: KeyObject, plain: Uint8Array, context: Uint8Array): Buffer {
+  return publicEncrypt(
+    { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256', oaepLabel: context },
+    plain,
+  )
+}
+
+type OaepDecrypt = (sealed: Uint8Array, context: Uint8Array) => Promise<Uint8Array | null>
+
+async function oaepDecrypt(key: KeyObject): Promise<OaepDecrypt> {
+  const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' }
+  const der = key.export({ type: 'pkcs8', format: 'der' })
+  const imported = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['decrypt'])
+  return async (sealed, context) => {
+    try {
+      return new Uint8Array(
+        await webcrypto.subtle.decrypt({ name: 'RSA-OAEP', label: context }, imported, sealed),
+      )
+    } catch {
+      return null
+    }
+  }
+}
+
+function rsaPublic({ id, key }: KeyConfig): KeyObject {
+  return rsa(publicKey(key, `key '${id}'`), id)
+}
+
+function rsaPrivate({ id, key }: KeyConfig): KeyObject {
+  return rsa(privateKey(key, `key '${id}'`), id)
+}
+
+function rsa(key: KeyObject, id: string): KeyObject {
+  if (key.asymmetricKeyType === 'rsa') return key
+  throw new Error(`key '${id}' is a key of type ${key.asymmetricKeyType}; this algorithm needs RSA`)
+}
+
+function blockBytes(key: KeyObject): number {
+  return Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)
+}

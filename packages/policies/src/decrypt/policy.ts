@@ -1,0 +1,87 @@
+import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
+import type { Decrypted } from '../cipher/cipher.js'
+import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { KeyRing } from '../keys/key-ring.js'
+import type { Draft } from '../place/draft.js'
+import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
+import type { MessageSide } from '../place/message-side.js'
+import { compilePlace, type Place } from '../place/place.js'
+import { compileOpener, type Opener } from './opener.js'
+import { type DecryptConfig, decryptSchema } from './schema.js'
+
+type FieldConfig = DecryptConfig['fields'][number]
+
+/** Decrypts values of a message. */
+export const decrypt = definePolicy({
+  name: 'decrypt',
+  summary: 'Decrypts headers, fields of a JSON body or the whole body.',
+  schema: decryptSchema,
+  cost: 'cpu',
+  async compile(config, env) {
+    const side = sideOf(config.on)
+    const ring = new KeyRing(config.keys)
+    const allowWeak = config.allowWeak === true
+    const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
+    const steps = fields.map(async ({ field, from, to }) => {
+      const { algorithm, keys, encoding = 'base64', context } = field
+      const open = await compileOpener({ algorithm, keys, encoding, context, allowWeak }, ring)
+      return compileField({ field, from, to, open }, side, env)
+    })
+    return fieldHooks({
+      name: 'decrypt',
+      side,
+      places: fields.flatMap(({ from, to }) => [from, to]),
+      steps: await Promise.all(steps),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+interface Places {
+  readonly from: Place
+  readonly to: Place
+}
+
+/** @throws Error for places that cannot hold what is meant for them. */
+function placesOf(field: FieldConfig, side: MessageSide): Places {
+  const from = compilePlace(field.from, side)
+  const to = field.to === undefined ? from : compilePlace(field.to, side)
+  if (field.encoding === 'raw' && !from.isWholeBody) {
+    throw new Error(`'${from.text}' cannot hold raw bytes; write encoding: base64`)
+  }
+  if (field.contentType !== undefined && !to.isWholeBody) {
+    throw new Error("'contentType' is for to: body; remove it")
+  }
+  if (field.as === 'json' && !to.text.startsWith('json.'))
+    throw new Error("'as: json' is for to: json.…; remove it")
+  return { from, to }
+}
+
+interface Field extends Places {
+  readonly field: FieldConfig
+  readonly open: Opener
+}
+
+function compileField({ field, from, to, open }: Field, side: MessageSide, env: CompileEnv): FieldStep {
+  const failed = sideRefusal(
+    env,
+    side,
+    'GW_DECRYPT_FAILED',
+    `something in the ${side.name} could not be decrypted`,
+  )
+  const put = (draft: Draft, plain: Decrypted): Outcome => {
+    if (plain === null || !to.write(draft, plain, field.as === 'json')) return failed
+    if (field.contentType !== undefined) setHeader(draft.headers, 'content-type', field.contentType)
+    return null
+  }
+  return (draft) => {
+    const written = from.read(draft)
+    if (written === null) {
+      if (field.optional !== true) return failed
+      if (from.text !== to.text) to.remove(draft)
+      return null
+    }
+    const plain = open(written, draft.x)
+    return plain instanceof Promise ? plain.then((late) => put(draft, late)) : put(draft, plain)
+  }
+}

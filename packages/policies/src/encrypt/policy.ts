@@ -1,0 +1,91 @@
+import { type CompileEnv, definePolicy, setHeader } from '@sluice/core'
+import { cipherOf } from '../cipher/cipher.js'
+import { compileContext } from '../cipher/context.js'
+import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { writeSealed } from '../cipher/sealed-text.js'
+import { KeyRing } from '../keys/key-ring.js'
+import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
+import type { MessageSide } from '../place/message-side.js'
+import { compilePlace, type Place } from '../place/place.js'
+import { type EncryptConfig, encryptSchema } from './schema.js'
+
+type FieldConfig = EncryptConfig['fields'][number]
+
+/** Encrypts values of a message. */
+export const encrypt = definePolicy({
+  name: 'encrypt',
+  summary: 'Encrypts headers, fields of a JSON body or the whole body.',
+  schema: encryptSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const side = sideOf(config.on)
+    const ring = new KeyRing(config.keys)
+    const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
+    return fieldHooks({
+      name: 'encrypt',
+      side,
+      places: fields.flatMap(({ from, to }) => [from, to]),
+      steps: fields.map((each) =>
+        compileField(each, { ring, side, env, allowWeak: config.allowWeak === true }),
+      ),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+interface Places {
+  readonly from: Place
+  readonly to: Place
+}
+
+/** @throws Error for places that cannot hold what is meant for them. */
+function placesOf(field: FieldConfig, side: MessageSide): Places {
+  const from = compilePlace(field.from, side)
+  const to = field.to === undefined ? from : compilePlace(field.to, side)
+  if (field.encoding === 'raw' && !to.isWholeBody) {
+    throw new Error(`'${to.text}' cannot hold raw bytes; write encoding: base64`)
+  }
+  if (field.contentType !== undefined && !to.isWholeBody) {
+    throw new Error("'contentType' is for to: body; remove it")
+  }
+  return { from, to }
+}
+
+interface Surroundings {
+  readonly ring: KeyRing
+  readonly side: MessageSide
+  readonly env: CompileEnv
+  readonly allowWeak: boolean
+}
+
+function compileField({ field, from, to }: Places & { field: FieldConfig }, around: Surroundings): FieldStep {
+  const { side, env } = around
+  const cipher = cipherOf(field.algorithm, around.allowWeak, field.context !== undefined)
+  const seal = cipher.encryptor(around.ring.get(field.key))
+  const context = compileContext(field.context)
+  const encoding = field.encoding ?? 'base64'
+  const keyId = field.writeKeyId === false ? null : field.key
+  const contentType = field.contentType ?? (encoding === 'raw' ? 'application/octet-stream' : 'text/plain')
+  const removesSource = from.text !== to.text && field.keepSource !== true
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side.name} has nothing at '${from.text}'`)
+  const noRoom = sideRefusal(
+    env,
+    side,
+    'GW_BODY_UNPARSABLE',
+    `the value at '${from.text}' is too long, or there is no room for '${to.text}'`,
+  )
+  return (draft) => {
+    const plain = from.read(draft)
+    if (plain === null) {
+      if (field.optional !== true) return missing
+      if (from.text !== to.text) to.remove(draft)
+      return null
+    }
+    const sealed = seal(plain, context(draft.x))
+    if (sealed === null) return noRoom
+    if (removesSource) from.remove(draft)
+    if (!to.write(draft, writeSealed(sealed, encoding, keyId), false)) return noRoom
+    if (to.isWholeBody) setHeader(draft.headers, 'content-type', contentType)
+    return null
+  }
+}

@@ -1,0 +1,100 @@
+import { type Static, Type } from '@sinclair/typebox'
+import {
+  maxBodyOption,
+  optionalOption,
+  PLACES_TEXT,
+  placeOption,
+  sideOption,
+} from '../cipher/field-options.js'
+import { keyRingSchema } from '../keys/key-ring.js'
+
+const field = Type.Object(
+  {
+    from: placeOption('The place that is encrypted.'),
+    to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
+    algorithm: Type.Union(
+      [
+        Type.Literal('aes-256-gcm'),
+        Type.Literal('rsa-oaep-256'),
+        Type.Literal('rsa-oaep-256+aes-256-gcm'),
+        Type.Literal('weak-aes-256-cbc'),
+        Type.Literal('weak-rsa1_5'),
+      ],
+      { description: 'How; those that begin with `weak-` need `allowWeak`.' },
+    ),
+    key: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The id of the key: a secret, or for RSA a public key.',
+    }),
+    encoding: Type.Optional(
+      Type.Union(
+        [Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex'), Type.Literal('raw')],
+        {
+          default: 'base64',
+          description: 'How the encrypted bytes are written; `raw` only as a whole body.',
+        },
+      ),
+    ),
+    writeKeyId: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
+      }),
+    ),
+    context: Type.Optional(
+      Type.String({
+        maxLength: 512,
+        description:
+          'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{places}} such as `{{consumer.id}}`.',
+      }),
+    ),
+    keepSource: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Leaves the clear value at `from` where `to` is another place.',
+      }),
+    ),
+    optional: optionalOption,
+    contentType: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'With `to: body`: the new `content-type`; default `application/octet-stream` for `raw`, else `text/plain`.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'One value.' },
+)
+
+/** The configuration of `encrypt`. */
+export const encryptSchema = Type.Object(
+  {
+    on: sideOption,
+    keys: keyRingSchema,
+    fields: Type.Array(field, {
+      minItems: 1,
+      maxItems: 32,
+      description: 'The values, encrypted in this order.',
+    }),
+    maxBodyBytes: maxBodyOption,
+    allowWeak: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Allows `weak-aes-256-cbc`, which nothing protects from changes, and `weak-rsa1_5`.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: [
+      PLACES_TEXT,
+      'What is written: with `aes-256-gcm` `IV (12 bytes) | ciphertext | tag (16)`, the IV random for each value, which is good for 2^32 values under one key; with `rsa-oaep-256` the block (hash and mask SHA-256; at most 190 bytes of clear text under 2048 bits); with `rsa-oaep-256+aes-256-gcm` `wrapped key | IV | ciphertext | tag`, for any length; with `weak-aes-256-cbc` `IV (16) | ciphertext`, padded by PKCS #7; with `weak-rsa1_5` the block. All of it in `encoding`, behind the id of the key and a colon.',
+      'A message that has nothing at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional`; one whose value is too long for the algorithm, or whose body has no room for `to`, with 400 `GW_BODY_UNPARSABLE`.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `encrypt`, derived from its schema. */
+export type EncryptConfig = Static<typeof encryptSchema>

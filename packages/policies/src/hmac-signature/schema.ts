@@ -1,0 +1,160 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DURATION_PATTERN } from '@sluice/core'
+
+export const DEFAULT_TOLERANCE = '5m'
+export const DEFAULT_CLOCK_SKEW = '1m'
+export const DEFAULT_REPLAY_ENTRIES = 100_000
+export const DEFAULT_REPLAY_WINDOW = '1h'
+
+const timestamp = Type.Object(
+  {
+    header: Type.String({ minLength: 1, maxLength: 256, description: 'The header that holds the time.' }),
+    format: Type.Optional(
+      Type.Union([Type.Literal('unix'), Type.Literal('unix-ms'), Type.Literal('iso')], {
+        default: 'unix',
+        description: 'Seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'With `custom`: where the time of signing stands. The payload has to hold `{{timestamp}}`.',
+  },
+)
+
+const replay = Type.Object(
+  {
+    maxEntries: Type.Optional(
+      Type.Integer({
+        default: DEFAULT_REPLAY_ENTRIES,
+        minimum: 1,
+        maximum: 10_000_000,
+        description:
+          'Requests remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+      }),
+    ),
+    window: Type.Optional(
+      Type.String({
+        default: DEFAULT_REPLAY_WINDOW,
+        pattern: DURATION_PATTERN,
+        description:
+          'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Refuses what was accepted once already.' },
+)
+
+/** The configuration of `hmac-signature`. */
+export const hmacSignatureSchema = Type.Object(
+  {
+    preset: Type.Union(
+      [
+        Type.Literal('github'),
+        Type.Literal('stripe'),
+        Type.Literal('slack'),
+        Type.Literal('shopify'),
+        Type.Literal('custom'),
+      ],
+      { description: 'Whose way of signing; with `custom` the options below say it.' },
+    ),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('verify'), Type.Literal('sign')], {
+        default: 'verify',
+        description: '`verify` what clients send, or `sign` what the upstream gets, anew for each attempt.',
+      }),
+    ),
+    secrets: Type.Array(
+      Type.String({
+        secret: true,
+        minLength: 1,
+        description: 'A shared secret of at least 16 bytes, by reference, or a JWK that holds one.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 8,
+        description: 'While a secret is replaced both stand here: each is tried. The first one signs.',
+      },
+    ),
+    secretEncoding: Type.Optional(
+      Type.Union(
+        [Type.Literal('utf8'), Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')],
+        { default: 'utf8', description: 'How the secrets are written.' },
+      ),
+    ),
+    header: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'With `custom`, where it is required: the header that holds the signature.',
+      }),
+    ),
+    prefix: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'With `custom`: what stands before the signature, such as `sha256=`.',
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.Union([Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')], {
+        description: 'With `custom`: how the signature is written; default `hex`.',
+      }),
+    ),
+    algorithm: Type.Optional(
+      Type.Union(
+        [Type.Literal('sha256'), Type.Literal('sha384'), Type.Literal('sha512'), Type.Literal('sha1')],
+        {
+          description: 'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
+        },
+      ),
+    ),
+    payload: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'With `custom`: what is signed, default `{{body}}`. Places: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
+      }),
+    ),
+    timestamp: Type.Optional(timestamp),
+    tolerance: Type.Optional(
+      Type.String({
+        default: DEFAULT_TOLERANCE,
+        pattern: DURATION_PATTERN,
+        description: 'Oldest signature that is accepted, where its time is signed.',
+      }),
+    ),
+    clockSkew: Type.Optional(
+      Type.String({
+        default: DEFAULT_CLOCK_SKEW,
+        pattern: DURATION_PATTERN,
+        description: 'How far the time of a signature may lie ahead.',
+      }),
+    ),
+    replay: Type.Optional(replay),
+    strip: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Removes the signature before the upstream sees the request.',
+      }),
+    ),
+    allowWeak: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Allows `algorithm: sha1`, for senders that know nothing better.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: [
+      'The signature is computed over the bytes as they were received, before anything decodes them: escapes in the path, spaces in JSON and a content coding count. So this policy stands first: what policies before it change in the query or the body is changed here too. Fields, path and query are taken when the request head is read; what later policies change does not matter.',
+      'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`, before the body is read; with one that is wrong, shortened, repeated or in another encoding 401 `GW_SIGNATURE_INVALID`, the same whichever secret it was made with; the same code with a time outside `tolerance` and `clockSkew`, and for what was used before. Comparisons take constant time.',
+      '`github` reads `X-Hub-Signature-256`, `stripe` `Stripe-Signature` with its time and every `v1` in it, `slack` `X-Slack-Signature` and `X-Slack-Request-Timestamp`, `shopify` `X-Shopify-Hmac-SHA256`. GitHub and Shopify sign no time and not the path: a captured request stays valid, at every route with the secret, unless `replay` remembers it.',
+      'What `replay` remembers is kept by each worker for itself and survives reloads, not restarts. A place that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `hmac-signature`, derived from its schema. */
+export type HmacSignatureConfig = Static<typeof hmacSignatureSchema>

@@ -1,0 +1,40 @@
+import type { Component } from './component.js'
+import type { ListedComponent } from './component-list.js'
+
+/** What a signature has to cover. */
+export interface Coverage {
+  isEnough(covered: ReadonlySet<string>, hasBody: boolean): boolean
+  /** For the answer to the client. */
+  readonly text: string
+}
+
+const DIGEST = '"content-digest"'
+const TARGET = ['"@authority"', '"@path"', '"@query"']
+
+/** The components that the document lists, and the digest of a body where it is required. */
+export function listedCoverage(components: readonly ListedComponent[], needsDigest: boolean): Coverage {
+  const keys = components.map(({ component }) => component.key)
+  const ids = components.map(({ component }) => component.id)
+  return {
+    isEnough: (covered, hasBody) =>
+      keys.every((key) => covered.has(key)) && (!needsDigest || !hasBody || covered.has(DIGEST)),
+    text: ids.join(', ') + (needsDigest && !keys.includes(DIGEST) ? ` and ${DIGEST} of a body` : ''),
+  }
+}
+
+/** Method, target and body: what makes a request the one that was meant. */
+export function requestCoverage(needsDigest: boolean): Coverage {
+  return {
+    isEnough: (covered, hasBody) =>
+      covered.has('"@method"') &&
+      (covered.has('"@target-uri"') || TARGET.every((key) => covered.has(key))) &&
+      (!needsDigest || !hasBody || covered.has(DIGEST)),
+    text: `"@method", "@target-uri" or ${TARGET.join(' with ')}${needsDigest ? `, and ${DIGEST} of a body` : ''}`,
+  }
+}
+
+/** The keys of components, or null when one stands twice. */
+export function coveredKeys(components: readonly Component[]): ReadonlySet<string> | null {
+  const keys = new Set(components.map(({ key }) => key))
+  return keys.size === components.length ? keys : null
+}

@@ -1,0 +1,78 @@
+import { definePolicy, type Eventual, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { linesOf, receivedRequest, sentRequest } from '../message/request-facts.js'
+import { RequestGate } from './request-gate.js'
+import { ResponseGate } from './response-gate.js'
+import { httpSignatureSchema } from './schema.js'
+import { MessageSigner } from './signer.js'
+
+/** HTTP Message Signatures (RFC 9421), verified and made, of requests and responses. */
+export const httpSignature = definePolicy({
+  name: 'http-signature',
+  summary: 'Verifies and makes HTTP Message Signatures (RFC 9421) with body digests (RFC 9530).',
+  schema: httpSignatureSchema,
+  cost: 'cpu',
+  compile({ verify, sign, verifyResponse, signResponse }, env) {
+    const gate = verify === undefined ? null : new RequestGate(verify, env)
+    const signer = sign === undefined ? null : new MessageSigner('request', sign)
+    const responseGate = verifyResponse === undefined ? null : new ResponseGate(verifyResponse, env)
+    const responseSigner = signResponse === undefined ? null : new MessageSigner('response', signResponse)
+    return {
+      name: 'http-signature',
+      ...requestHooks(gate, signer),
+      ...responseHooks(responseGate, responseSigner),
+    }
+  },
+})
+
+function requestHooks(gate: RequestGate | null, signer: MessageSigner | null): Omit<Step, 'name'> {
+  const completes = gate?.readsBody === true
+  return {
+    ...(gate !== null && { onRequest: (x: Exchange) => gate.admit(x) }),
+    ...((completes || signer?.readsBody === true) && {
+      onRequestBody: (x: Exchange, body: Uint8Array): Outcome => (completes ? gate.complete(x, body) : null),
+    }),
+    ...(signer !== null && { onAttempt: (x: Exchange) => signRequest(signer, x) }),
+  }
+}
+
+function signRequest(signer: MessageSigner, x: Exchange): Eventual {
+  return signer.sign({
+    message: { request: sentRequest(x), response: null },
+    headers: x.headers,
+    body: x.body,
+    nowMs: nowMs(x),
+  })
+}
+
+function responseHooks(gate: ResponseGate | null, signer: MessageSigner | null): Omit<Step, 'name'> {
+  const completes = gate?.readsBody === true
+  const signsBody = signer?.readsBody === true
+  const signsHead = signer !== null && !signsBody
+  return {
+    ...((gate !== null || signsHead) && {
+      onResponse: (x: Exchange) => gate?.admit(x) ?? (signsHead ? signResponse(signer, x, null) : null),
+    }),
+    ...((completes || signsBody) && {
+      onResponseBody: (x: Exchange, body: Uint8Array) =>
+        (completes ? gate.complete(x, body) : null) ?? (signsBody ? signResponse(signer, x, body) : null),
+    }),
+  }
+}
+
+function signResponse(signer: MessageSigner, x: Exchange, body: Uint8Array | null): Eventual {
+  const headers = x.responseHeaders
+  return signer.sign({
+    message: {
+      request: receivedRequest(x),
+      response: { status: x.status, lines: (name) => linesOf(headers, name) },
+    },
+    headers,
+    body,
+    nowMs: nowMs(x),
+  })
+}
+
+/** Wall clock now, by the exchange's own clocks. */
+function nowMs(x: Exchange): number {
+  return x.startedAt + performance.now() - x.startedMono
+}

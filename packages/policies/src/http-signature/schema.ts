@@ -1,0 +1,230 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DURATION_PATTERN } from '@sluice/core'
+
+export const DEFAULT_MAX_AGE = '5m'
+export const DEFAULT_CLOCK_SKEW = '1m'
+export const DEFAULT_LABEL = 'sluice'
+export const DEFAULT_REPLAY_ENTRIES = 100_000
+const LABEL = '^[a-z*][a-z0-9_.*-]*$'
+
+const algorithm = Type.Union(
+  [
+    Type.Literal('ed25519'),
+    Type.Literal('ecdsa-p256-sha256'),
+    Type.Literal('ecdsa-p384-sha384'),
+    Type.Literal('rsa-pss-sha512'),
+    Type.Literal('rsa-v1_5-sha256'),
+    Type.Literal('hmac-sha256'),
+  ],
+  { description: 'The one algorithm of this key; what a message says about it can only be refused.' },
+)
+const encoding = Type.Optional(
+  Type.Union([Type.Literal('utf8'), Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')], {
+    description: 'With `hmac-sha256`: how the secret is written; default `utf8`.',
+  }),
+)
+const id = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[ -~]+$',
+  description: 'The `keyid` of signatures.',
+})
+
+const verifyingKey = Type.Object(
+  {
+    id,
+    algorithm,
+    key: Type.String({
+      secret: true,
+      minLength: 1,
+      description: 'The public key (PEM, certificate or JWK) or the shared secret, by reference.',
+    }),
+    encoding,
+    consumer: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'The id of the consumer who has this key.' }),
+    ),
+    groups: Type.Optional(
+      Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
+        description: 'Groups of the consumer.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'One key.' },
+)
+
+const signingKey = Type.Object(
+  {
+    id,
+    algorithm,
+    key: Type.String({
+      secret: true,
+      minLength: 1,
+      description: 'The private key (PEM or JWK) or the shared secret, by reference.',
+    }),
+    encoding,
+  },
+  { additionalProperties: false, description: 'The key that signs.' },
+)
+
+const component = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.',
+})
+
+const replay = Type.Object(
+  {
+    maxEntries: Type.Optional(
+      Type.Integer({
+        default: DEFAULT_REPLAY_ENTRIES,
+        minimum: 1,
+        maximum: 10_000_000,
+        description:
+          'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Asks for a `nonce`, and refuses one that was accepted before.',
+  },
+)
+
+const verification = {
+  keys: Type.Array(verifyingKey, { minItems: 1, maxItems: 1000, description: 'The keys that are accepted.' }),
+  components: Type.Optional(
+    Type.Array(component, {
+      maxItems: 64,
+      description:
+        'What a signature has to cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` when there is a body. Default for responses: `@status`, and `content-digest`.',
+    }),
+  ),
+  contentDigest: Type.Optional(
+    Type.Union([Type.Literal('required'), Type.Literal('if-covered'), Type.Literal('off')], {
+      default: 'required',
+      description:
+        '`required`: a body has to be covered by its digest, which is checked. `if-covered`: checked where a signature covers it. `off`: never checked, and the body not collected.',
+    }),
+  ),
+  maxAge: Type.Optional(
+    Type.String({
+      default: DEFAULT_MAX_AGE,
+      pattern: DURATION_PATTERN,
+      description: 'Oldest `created` that is accepted.',
+    }),
+  ),
+  clockSkew: Type.Optional(
+    Type.String({
+      default: DEFAULT_CLOCK_SKEW,
+      pattern: DURATION_PATTERN,
+      description: 'How far `created` may lie ahead.',
+    }),
+  ),
+  label: Type.Optional(
+    Type.String({
+      pattern: LABEL,
+      maxLength: 64,
+      description: 'Looks at the signature with this label only.',
+    }),
+  ),
+  tag: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Looks at signatures with this `tag` only.' }),
+  ),
+  structuredFields: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.Literal('dictionary'), Type.Literal('list'), Type.Literal('item')]),
+      { description: 'Field name to shape, for fields of your own that are covered with `sf`.' },
+    ),
+  ),
+}
+
+const requestVerification = Type.Object(
+  {
+    ...verification,
+    replay: Type.Optional(replay),
+    strip: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Removes `signature` and `signature-input` before the upstream sees the request.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Verifies requests of clients.' },
+)
+
+const responseVerification = Type.Object(verification, {
+  additionalProperties: false,
+  description:
+    'Verifies responses of the upstream. Components of the request (`;req`) are those that it was sent.',
+})
+
+const signing = {
+  key: signingKey,
+  components: Type.Optional(
+    Type.Array(component, {
+      maxItems: 64,
+      description:
+        'What to cover; a field that the message does not have is left out. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
+    }),
+  ),
+  label: Type.Optional(
+    Type.String({
+      default: DEFAULT_LABEL,
+      pattern: LABEL,
+      maxLength: 64,
+      description: 'The label of the signature.',
+    }),
+  ),
+  tag: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, pattern: '^[ -~]+$', description: 'Its `tag`.' }),
+  ),
+  expiresIn: Type.Optional(
+    Type.String({ pattern: DURATION_PATTERN, description: 'Adds `expires` so long after `created`.' }),
+  ),
+  nonce: Type.Optional(Type.Boolean({ default: false, description: 'Adds a random `nonce`.' })),
+  includeAlg: Type.Optional(Type.Boolean({ default: true, description: 'Names the algorithm in `alg`.' })),
+  digest: Type.Optional(
+    Type.Union([Type.Literal('sha-256'), Type.Literal('sha-512')], {
+      default: 'sha-256',
+      description:
+        'The algorithm of the `content-digest` that is made where it is covered and there is a body.',
+    }),
+  ),
+}
+
+const requestSigning = Type.Object(signing, {
+  additionalProperties: false,
+  description:
+    'Signs requests to the upstream, anew for each attempt. Takes the place of signatures of the client.',
+})
+const responseSigning = Type.Object(signing, {
+  additionalProperties: false,
+  description: 'Signs responses to the client. Takes the place of signatures of the upstream.',
+})
+
+/** The configuration of `http-signature`. */
+export const httpSignatureSchema = Type.Object(
+  {
+    verify: Type.Optional(requestVerification),
+    sign: Type.Optional(requestSigning),
+    verifyResponse: Type.Optional(responseVerification),
+    signResponse: Type.Optional(responseSigning),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description: [
+      'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`. It is 401 `GW_SIGNATURE_INVALID` when no signature is valid: made by a key that is not listed or with another algorithm than that key has, not covering what it has to, without `created`, too old, ahead of time or past its `expires`, with a digest that is not that of the body, or with a nonce that was used. One valid signature is enough; of more than eight none is looked at. A response that fails is answered with 502 `GW_RESPONSE_INVALID`.',
+      'Everything but the digest is judged before the body is read, on the request as it was received: path and query with their escapes, `@authority` in lower case without the default port of the scheme, several lines of a field joined by a comma. What policies before this one change is changed here too, so it stands first.',
+      'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Fields of trailers (`tr`) are refused by name, and so is `sf` for a field whose shape is not known. Fields of the connection, and `content-length` of responses, end at the gateway and cannot be covered. Dictionaries with a key twice are refused, where RFC 9651 would let the last one count.',
+      'With `content-digest` covered or required the body is collected. A digest of a body is one of the bytes as sent, content coding included; `sha-256` and `sha-512` count. Nonces are remembered by each worker for itself, across reloads, not restarts.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `http-signature`, derived from its schema. */
+export type HttpSignatureConfig = Static<typeof httpSignatureSchema>
+export type RequestVerificationConfig = Static<typeof requestVerification>
+export type VerificationConfig = Static<typeof responseVerification>
+export type SigningConfig = Static<typeof requestSigning>

@@ -1,0 +1,50 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+/** The option `keys` of policies whose definitions name keys by their id. */
+export const keyRingSchema = Type.Array(
+  Type.Object(
+    {
+      id: Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        description: 'Its name, for the definitions; encrypted values begin with it.',
+      }),
+      key: Type.String({
+        secret: true,
+        minLength: 1,
+        description: 'The key by reference: PEM or JWK, or a secret.',
+      }),
+      encoding: Type.Optional(
+        Type.Union([Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex')], {
+          default: 'base64',
+          description: 'How a secret is written; not for PEM and JWK.',
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'One key.' },
+  ),
+  { minItems: 1, maxItems: 100, description: 'The keys that definitions name.' },
+)
+
+export type KeyConfig = Static<typeof keyRingSchema>[number]
+
+/** Keys by their id. */
+export class KeyRing {
+  readonly #byId = new Map<string, KeyConfig>()
+
+  /** @throws Error when two keys have one id. */
+  constructor(keys: readonly KeyConfig[]) {
+    for (const key of keys) {
+      if (this.#byId.has(key.id)) throw new Error(`key '${key.id}' stands twice under 'keys'; keep one`)
+      this.#byId.set(key.id, key)
+    }
+  }
+
+  /** @throws Error when there is no such key. */
+  get(id: string): KeyConfig {
+    const key = this.#byId.get(id)
+    if (key === undefined) {
+      throw new Error(`key '${id}' is not under 'keys'; the keys are ${[...this.#byId.keys()].join(', ')}`)
+    }
+    return key
+  }
+}

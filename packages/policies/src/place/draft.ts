@@ -1,0 +1,75 @@
+import { type Exchange, type HeaderList, headerJoined, UnreadableBody } from '@sluice/core'
+import type { MessageSide } from './message-side.js'
+
+const EMPTY = new Uint8Array(0)
+
+/**
+ * A message while places of it are read and written. A JSON body stays a text until the end, so that several changes
+ * cost one decoding and one encoding.
+ */
+export class Draft {
+  readonly x: Exchange
+  readonly side: MessageSide
+  readonly headers: HeaderList
+  #body: Uint8Array
+  #json: string | null = null
+  #isChanged = false
+
+  /** @param body null where no place is in the body. */
+  constructor(x: Exchange, side: MessageSide, body: Uint8Array | null) {
+    this.x = x
+    this.side = side
+    this.headers = side.headers(x)
+    this.#body = body ?? EMPTY
+  }
+
+  /** @throws UnreadableBody when it is in a content coding. */
+  get body(): Uint8Array {
+    this.#assertPlain()
+    if (this.#isChanged && this.#json !== null) this.#body = Buffer.from(this.#json)
+    return this.#body
+  }
+
+  set body(bytes: Uint8Array) {
+    this.#body = bytes
+    this.#json = null
+    this.#isChanged = true
+  }
+
+  /** The body as the text of a JSON document. @throws UnreadableBody when it is none. */
+  get json(): string {
+    if (this.#json !== null) return this.#json
+    this.#assertPlain()
+    this.#json = jsonText(this.#body, this.side.name)
+    return this.#json
+  }
+
+  set json(text: string) {
+    this.#json = text
+    this.#isChanged = true
+  }
+
+  /** Puts a changed body in the place of the old one. */
+  commit(): void {
+    if (this.#isChanged) this.side.setBody(this.x, this.body)
+  }
+
+  #assertPlain(): void {
+    const coding = headerJoined(this.headers, 'content-encoding')
+    if (coding === null || coding.toLowerCase() === 'identity') return
+    throw new UnreadableBody(
+      'GW_MEDIA_TYPE',
+      `the ${this.side.name} body is in a content coding; send it plain`,
+    )
+  }
+}
+
+function jsonText(body: Uint8Array, side: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    JSON.parse(text)
+    return text
+  } catch {
+    throw new UnreadableBody('GW_BODY_UNPARSABLE', `the ${side} body is not a JSON document in UTF-8`)
+  }
+}

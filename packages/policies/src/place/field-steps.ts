@@ -1,0 +1,91 @@
+import {
+  type CompileEnv,
+  type ErrorCode,
+  type Eventual,
+  type Exchange,
+  type Outcome,
+  parseSize,
+  type Reply,
+  refusal,
+  type Step,
+  UnreadableBody,
+} from '@sluice/core'
+import { Draft } from './draft.js'
+import { type MessageSide, REQUEST_SIDE, RESPONSE_SIDE } from './message-side.js'
+import type { Place } from './place.js'
+
+/** One definition of a policy that works on places of a message, compiled. */
+export type FieldStep = (draft: Draft) => Eventual
+
+/** The side that a document names. */
+export function sideOf(name: 'request' | 'response' | undefined): MessageSide {
+  return name === 'response' ? RESPONSE_SIDE : REQUEST_SIDE
+}
+
+/** A refusal for a request; whatever is wrong with a response is the upstream's. */
+export function sideRefusal(env: CompileEnv, side: MessageSide, code: ErrorCode, detail: string): Reply {
+  return env.refusal(side.name === 'request' ? code : 'GW_RESPONSE_INVALID', detail)
+}
+
+interface FieldPolicy {
+  readonly name: string
+  readonly side: MessageSide
+  readonly steps: readonly FieldStep[]
+  readonly places: readonly Place[]
+  /** Largest body that is read, as the document writes it. */
+  readonly maxBodyBytes: string
+}
+
+/** The hooks that run the steps in order: on the head alone where no place is in the body. */
+export function fieldHooks({ name, side, steps, places, maxBodyBytes }: FieldPolicy): Step {
+  const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
+  const limit = parseSize(maxBodyBytes)
+  const isInBody = places.some((place) => place.isInBody)
+  if (side.name === 'request') {
+    if (!isInBody) return { name, onRequest: (x) => run(x, null) }
+    return {
+      name,
+      onRequest(x) {
+        x.bodyLimit = Math.min(x.bodyLimit, limit)
+        return null
+      },
+      onRequestBody: run,
+    }
+  }
+  if (!isInBody) return { name, onResponse: (x) => run(x, null) }
+  return {
+    name,
+    onResponse(x) {
+      x.responseBodyLimit = Math.min(x.responseBodyLimit, limit)
+      return null
+    },
+    onResponseBody: run,
+  }
+}
+
+function runGuarded(steps: readonly FieldStep[], draft: Draft): Eventual {
+  const refuse = (error: unknown): Reply => unreadable(error, draft.side)
+  try {
+    const outcome = runSteps(steps, draft, 0)
+    return outcome instanceof Promise ? outcome.catch(refuse) : outcome
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+/** A promise only where a step waits. What was changed is put back once all steps are through. */
+function runSteps(steps: readonly FieldStep[], draft: Draft, from: number): Eventual {
+  for (let i = from; i < steps.length; i++) {
+    const outcome = steps[i]!(draft)
+    if (outcome === null) continue
+    if (outcome instanceof Promise) return outcome.then((late) => late ?? runSteps(steps, draft, i + 1))
+    return outcome satisfies Outcome
+  }
+  draft.commit()
+  return null
+}
+
+function unreadable(error: unknown, side: MessageSide): Reply {
+  if (!(error instanceof UnreadableBody)) throw error
+  return refusal(side.name === 'request' ? error.code : 'GW_RESPONSE_INVALID', error.message)
+}

@@ -1,0 +1,68 @@
+import { type CompileEnv, definePolicy } from '@sluice/core'
+import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { encode } from '../encoding/byte-text.js'
+import { privateKey } from '../keys/asymmetric-key.js'
+import { KeyRing } from '../keys/key-ring.js'
+import { assertFits, asymmetricSigner, SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
+import type { Draft } from '../place/draft.js'
+import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
+import type { MessageSide } from '../place/message-side.js'
+import { compilePlace } from '../place/place.js'
+import { type SignConfig, signSchema } from './schema.js'
+
+type SignatureConfig = SignConfig['signatures'][number]
+
+/** Puts detached signatures of places of a message beside them. */
+export const sign = definePolicy({
+  name: 'sign',
+  summary:
+    'Signs headers, fields of a JSON body or the whole body, and puts the signatures into the message.',
+  schema: signSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const side = sideOf(config.on)
+    const ring = new KeyRing(config.keys)
+    return fieldHooks({
+      name: 'sign',
+      side,
+      places: config.signatures.flatMap(({ from, to }) => [compilePlace(from, side), compilePlace(to, side)]),
+      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+function compileSignature(
+  config: SignatureConfig,
+  ring: KeyRing,
+  side: MessageSide,
+  env: CompileEnv,
+): FieldStep {
+  const from = compilePlace(config.from, side)
+  const to = compilePlace(config.to, side)
+  if (from.text === to.text || to.isWholeBody) {
+    throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another place`)
+  }
+  const algorithm = SIGNATURE_ALGORITHMS[config.algorithm]
+  if (config.ecdsa !== undefined && algorithm.kind !== 'ec')
+    throw new Error("'ecdsa' is for ES256 and ES384; remove it")
+  const key = privateKey(ring.get(config.key).key, `key '${config.key}'`)
+  assertFits(algorithm, key, `key '${config.key}'`)
+  const signBytes = asymmetricSigner(algorithm, key, config.ecdsa)
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side.name} has nothing at '${from.text}'`)
+  const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side.name} has no room for '${to.text}'`)
+  const put = (draft: Draft, signature: Buffer) => {
+    const text = encode(signature, config.encoding ?? 'base64')
+    return to.write(draft, Buffer.from(text), false) ? null : noRoom
+  }
+  return (draft) => {
+    const bytes = from.read(draft)
+    if (bytes === null) {
+      if (config.optional !== true) return missing
+      to.remove(draft)
+      return null
+    }
+    const signature = signBytes(bytes)
+    return signature instanceof Promise ? signature.then((late) => put(draft, late)) : put(draft, signature)
+  }
+}

@@ -1,0 +1,78 @@
+import { type CompileEnv, definePolicy } from '@sluice/core'
+import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { decode } from '../encoding/byte-text.js'
+import { publicKey } from '../keys/asymmetric-key.js'
+import { KeyRing } from '../keys/key-ring.js'
+import {
+  assertFits,
+  asymmetricVerifier,
+  SIGNATURE_ALGORITHMS,
+  type Verifier,
+} from '../keys/signature-algorithm.js'
+import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
+import type { MessageSide } from '../place/message-side.js'
+import { compilePlace } from '../place/place.js'
+import { type VerifyConfig, verifySchema } from './schema.js'
+
+type SignatureConfig = VerifyConfig['signatures'][number]
+
+/** Verifies detached signatures of places of a message. */
+export const verify = definePolicy({
+  name: 'verify',
+  summary: 'Verifies detached signatures of headers, fields of a JSON body or the whole body.',
+  schema: verifySchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const side = sideOf(config.on)
+    const ring = new KeyRing(config.keys)
+    return fieldHooks({
+      name: 'verify',
+      side,
+      places: config.signatures.flatMap(({ from, signature }) => [
+        compilePlace(from, side),
+        compilePlace(signature, side),
+      ]),
+      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+function compileSignature(
+  config: SignatureConfig,
+  ring: KeyRing,
+  side: MessageSide,
+  env: CompileEnv,
+): FieldStep {
+  const from = compilePlace(config.from, side)
+  const place = compilePlace(config.signature, side)
+  if (from.text === place.text)
+    throw new Error(`'${from.text}' cannot be its own signature; name another place`)
+  const verifiers = config.keys.map((id) => compileVerifier(config, ring, id))
+  const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${place.text}'`)
+  const invalid = sideRefusal(
+    env,
+    side,
+    'GW_SIGNATURE_INVALID',
+    `the signature in '${place.text}' is not valid`,
+  )
+  return (draft) => {
+    const written = place.read(draft)
+    const bytes = from.read(draft)
+    if (written === null) return bytes === null && config.optional === true ? null : missing
+    const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
+    if (bytes === null || signature === null) return invalid
+    if (!verifiers.some((isRight) => isRight(bytes, signature))) return invalid
+    if (config.strip === true) place.remove(draft)
+    return null
+  }
+}
+
+function compileVerifier(config: SignatureConfig, ring: KeyRing, id: string): Verifier {
+  const algorithm = SIGNATURE_ALGORITHMS[config.algorithm]
+  if (config.ecdsa !== undefined && algorithm.kind !== 'ec')
+    throw new Error("'ecdsa' is for ES256 and ES384; remove it")
+  const key = publicKey(ring.get(id).key, `key '${id}'`)
+  assertFits(algorithm, key, `key '${id}'`)
+  return asymmetricVerifier(algorithm, key, config.ecdsa)
+}
