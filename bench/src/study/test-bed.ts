@@ -25,6 +25,8 @@ const CALL = { method: 'GET', path: '/', headers: {}, body: null } as const
 export interface BedGateway {
   readonly log?: GatewayWish['log']
   readonly workers?: number
+  /** In place of the usual ones; their upstream is `origin`. */
+  readonly routes?: readonly object[]
   /** Null: wherever the system puts it. */
   readonly cpus?: string | null
 }
@@ -56,11 +58,11 @@ export class TestBed {
    * The gateway: `/set` carries the header policy both ways, `/undici` goes over the general transport.
    */
   gateway(originUrl: string, wish: BedGateway = {}): Promise<RunningGateway> {
-    const { log = { sink: 'none' }, workers = 1, cpus = PROXY_CPU } = wish
+    const { log = { sink: 'none' }, workers = 1, cpus = PROXY_CPU, routes = ROUTES } = wish
     const targets = [originUrl]
     const upstreams = { origin: { targets }, general: { targets, transport: 'undici' } }
     const seat = { dir: this.dir, cpus, cores: workers }
-    return this.#kept(startGateway(seat, { workers, upstreams, routes: ROUTES, log }))
+    return this.#kept(startGateway(seat, { workers, upstreams, routes, log }))
   }
 
   /** A node with the JVM as it would be in production and the time that all others leave. */

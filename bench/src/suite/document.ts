@@ -12,8 +12,3 @@ export function loadRoutes(routes: readonly object[], catalog: Catalog): LoadRes
   }
   return loadDocument({ text: JSON.stringify(document), name: 'benchmark' }, { catalog, env: {} })
 }
-
-/** Whether this version's gateway takes the routes. */
-export function canLoad(routes: readonly object[], catalog: Catalog): boolean {
-  return loadRoutes(routes, catalog).ok
-}

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { formatDiagnostic } from '@sluice/config'
 import { explainRequest } from '@sluice/gateway'
 import { catalog, hashKey, verifyPassword } from '@sluice/policies'
+import { bodyOf } from '../engine/call-body.js'
 import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
 import { policyText } from './chains.js'
@@ -23,18 +24,18 @@ function withVariants({ cases, variants = [] }: Suite): SuiteCase[] {
 }
 
 for (const suite of suites) {
-  test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, () => {
+  test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, async () => {
     for (const { scenario } of withVariants(suite)) {
       const result = loadRoutes(scenario.routes, catalog)
       const remarks = result.ok ? result.warnings : result.diagnostics
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
       assert.ok(result.ok)
       const { method, path, headers, body } = scenario.call
-      const explanation = explainRequest(result.load, catalog, {
+      const explanation = await explainRequest(result.load, catalog, {
         method,
         url: `${ORIGIN}${path}`,
         headers: Object.entries(headers),
-        body: body === null ? null : Buffer.alloc(body.bytes),
+        body: body === null ? null : bodyOf(body),
         clientIp: '127.0.0.1',
       })
       const action = explanation.route?.action
@@ -95,7 +96,8 @@ test('every policy with a fixture is measured alone, header first, beside the sa
     [],
   )
   const ids = scenariosOf('policies').map(({ id }) => id)
-  assert.deepEqual(ids.slice(0, 3), ['base-get', 'base-post-1kb', 'header-get'])
+  const first = ids.filter((id) => !id.startsWith('base-'))[0]
+  assert.deepEqual([ids[0], ids[1], first], ['base-get', 'base-post-1kb', 'header-get'])
   for (const name of measuredPolicyNames(catalog)) {
     const { base, withPolicy } = policyPair(name, catalog)!
     assert.ok(ids.includes(base.id) && ids.includes(withPolicy.id), name)

@@ -3,6 +3,7 @@ import {
   formatDiagnostic,
   type Load,
   type LoadResult,
+  loadBodyLanguages,
   loadDocument,
   readDocumentFile,
 } from '@sluice/config'
@@ -10,10 +11,12 @@ import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from './failure.js'
 import { say } from './output/output.js'
 
-/** Reads the text of a document. @throws Failure when the file cannot be read. */
-export function readDocument(file: string): DocumentSource {
+/** Reads the text of a document, and loads what checks it. @throws Failure when the file cannot be read. */
+export async function readDocument(file: string): Promise<DocumentSource> {
   try {
-    return readDocumentFile(file)
+    const source = readDocumentFile(file)
+    await loadBodyLanguages(source.text, catalog)
+    return source
   } catch (error) {
     throw new Failure(EXIT.invalid, messageOf(error))
   }
@@ -33,6 +36,6 @@ export function loadSource(source: DocumentSource): Load {
 }
 
 /** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */
-export function loadFile(file: string): Load {
-  return loadSource(readDocument(file))
+export async function loadFile(file: string): Promise<Load> {
+  return loadSource(await readDocument(file))
 }

@@ -58,7 +58,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'content-filter',
   'cors',
   'introspection',
-  'json-schema',
   'jwe',
   'jwks',
   'jws',
@@ -76,6 +75,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'transform',
   'ws-security',
   'xml-json',
-  'xsd',
   'xslt',
 ])

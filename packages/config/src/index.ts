@@ -1,3 +1,4 @@
+export { loadBodyLanguages } from './body-languages.js'
 export * from './condition/index.js'
 export { type Diagnostic, formatDiagnostic } from './diagnostic.js'
 export { diffPlans, formatDiff, type PlanChange, type PlanPart } from './diff-plans.js'

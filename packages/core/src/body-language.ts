@@ -8,6 +8,10 @@ export type BodyReader = (x: Exchange) => BodyValue
 
 /** One way to ask a body for a value, as conditions do with `req.body.json(path)` and `req.body.xml(path)`. */
 export interface BodyLanguage {
+  /** Brings in what it needs, which takes too long for gateways that do not. */
+  load(): Promise<void>
+  /** `compile` can be called: nothing has to be loaded, or it was. */
+  readonly isLoaded: boolean
   /**
    * @param names what prefixes in the path stand for, beside those that are always known.
    * @throws Error that says what is wrong with the path.

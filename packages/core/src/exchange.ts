@@ -16,6 +16,9 @@ export interface Consumer {
 /** How an exchange ended, as the traffic log and the metrics tell it. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
+/** A response that policies read has to fit into memory, many times at once. */
+const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
+
 /** Of all exchanges whose times nobody wants. */
 const NO_TIMES: number[] = []
 
@@ -106,8 +109,8 @@ export class Exchange {
   responseHeaders: HeaderList = []
   /** The whole response body, once it was collected for a policy that needs it; null otherwise. */
   responseBody: Uint8Array | null = null
-  /** Largest response body that is collected, in bytes. */
-  responseBodyLimit = 0
+  /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
+  responseBodyLimit = RESPONSE_BODY_BYTES
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0

@@ -22,7 +22,7 @@ listeners: [{ address: "127.0.0.1:8080", health: true, trustedProxies: [10.0.0.0
 upstreams: { up: { targets: ["http://10.0.0.1:9000", { url: "http://10.0.0.2:9000", weight: 2 }] } }
 `
 
-function explain(routes: string, url: string, request: Partial<ExplainedRequest> = {}): Explanation {
+function explain(routes: string, url: string, request: Partial<ExplainedRequest> = {}): Promise<Explanation> {
   const whole = { method: 'GET', url, headers: [], body: null, clientIp: '192.0.2.1', ...request }
   const load = loadOrThrow(`${HEAD}routes:\n${routes}`, catalog, { HIDDEN: 'hidden-value' })
   return explainRequest(load, catalog, whole)
@@ -32,8 +32,8 @@ function reasonOf(explanation: Explanation, id: string): string | undefined {
   return explanation.losers.find((loser) => loser.id === id)?.reason
 }
 
-test('the route that wins is told with its parameters, target, timeouts and limits', () => {
-  const { outcome, route, losers } = explain(
+test('the route that wins is told with its parameters, target, timeouts and limits', async () => {
+  const { outcome, route, losers } = await explain(
     `  - { id: item, match: { path: "/a/{id}" }, rewrite: { path: "/v2/{id}" }, upstream: up, timeouts: { total: 5s } }`,
     '/a/7?x=1',
   )
@@ -55,7 +55,7 @@ test('the route that wins is told with its parameters, target, timeouts and limi
   )
 })
 
-test('each loser names the first predicate that fails', () => {
+test('each loser names the first predicate that fails', async () => {
   const routes = `
   - { id: host, match: { hosts: [api.example.com, "*.example.org"], path: /a }, upstream: up }
   - { id: path, match: { path: /b }, upstream: up }
@@ -66,7 +66,7 @@ test('each loser names the first predicate that fails', () => {
   - { id: when, match: { path: /a, when: 'client.ip == "10.0.0.1"' }, upstream: up }
   - { id: less, match: { path: /* }, upstream: up }
   - { id: won, match: { path: /a }, upstream: up }`
-  const explanation = explain(routes, '/a', { headers: [['x-tenant', 'other']] })
+  const explanation = await explain(routes, '/a', { headers: [['x-tenant', 'other']] })
   assert.equal(explanation.route?.id, 'won')
   assert.deepEqual(
     Object.fromEntries(explanation.losers.map(({ id, failed, reason }) => [id, `${failed}: ${reason}`])),
@@ -83,30 +83,36 @@ test('each loser names the first predicate that fails', () => {
   )
 })
 
-test('a route that matches as well is told what the winner has over it', () => {
-  const over = (winner: string, loser: string): string | undefined =>
+test('a route that matches as well is told what the winner has over it', async () => {
+  const over = async (winner: string, loser: string): Promise<string | undefined> =>
     reasonOf(
-      explain(
+      await explain(
         `  - { id: l, ${loser}, upstream: up }\n  - { id: w, ${winner}, upstream: up }`,
         'http://a.example.org/p/q',
       ),
       'l',
     )
   const [path, host] = ['match: { path: /p/q }', 'match: { hosts: [a.example.org] }']
-  assert.equal(over('match: { path: /* }, priority: 1', path), 'matches too, but w has a higher priority')
-  assert.equal(over(host, path), 'matches too, but w names the host more precisely')
   assert.equal(
-    over(host, 'match: { hosts: ["*.example.org"], path: /p/q }'),
+    await over('match: { path: /* }, priority: 1', path),
+    'matches too, but w has a higher priority',
+  )
+  assert.equal(await over(host, path), 'matches too, but w names the host more precisely')
+  assert.equal(
+    await over(host, 'match: { hosts: ["*.example.org"], path: /p/q }'),
     'matches too, but w names the host more precisely',
   )
   assert.equal(
-    over('match: { path: /p/* }', 'match: { path: /* }'),
+    await over('match: { path: /p/* }', 'match: { path: /* }'),
     'matches too, but w names the path more precisely',
   )
-  assert.equal(over('match: { path: /p/q, methods: [GET] }', path), 'matches too, but w has more predicates')
+  assert.equal(
+    await over('match: { path: /p/q, methods: [GET] }', path),
+    'matches too, but w has more predicates',
+  )
   assert.equal(
     reasonOf(
-      explain(
+      await explain(
         '  - { id: w, match: { path: ~^/p }, upstream: up }\n  - { id: l, match: { path: ~q$ }, upstream: up }',
         '/p/q',
       ),
@@ -116,10 +122,10 @@ test('a route that matches as well is told what the winner has over it', () => {
   )
 })
 
-test('a request that no route takes is refused like in a worker', () => {
+test('a request that no route takes is refused like in a worker', async () => {
   const routes = '  - { id: a, match: { path: /a, methods: [GET, POST] }, upstream: up }'
-  assert.deepEqual(explain(routes, '/b').refusal?.status, 404)
-  const wrong = explain(routes, '/a', { method: 'DELETE' })
+  assert.deepEqual((await explain(routes, '/b')).refusal?.status, 404)
+  const wrong = await explain(routes, '/a', { method: 'DELETE' })
   assert.deepEqual(wrong.refusal, {
     status: 405,
     code: 'GW_METHOD_NOT_ALLOWED',
@@ -128,7 +134,7 @@ test('a request that no route takes is refused like in a worker', () => {
   assert.equal(wrong.route, null)
 })
 
-test('a request that the listener refuses never meets a route', () => {
+test('a request that the listener refuses never meets a route', async () => {
   const routes = '  - { id: all, match: { path: /* }, upstream: up }'
   const cases: readonly (readonly [string, Partial<ExplainedRequest>, number])[] = [
     ['/a%zz', {}, 400],
@@ -141,7 +147,7 @@ test('a request that the listener refuses never meets a route', () => {
     ['/', { headers: [['content-length', 'x']] }, 400],
   ]
   for (const [url, request, status] of cases) {
-    const { outcome, refusal, losers } = explain(routes, url, request)
+    const { outcome, refusal, losers } = await explain(routes, url, request)
     assert.deepEqual(
       [outcome, refusal?.status, losers.length],
       ['refused', status, 0],
@@ -150,30 +156,39 @@ test('a request that the listener refuses never meets a route', () => {
   }
 })
 
-test('the listener answers its health checks itself', () => {
-  assert.equal(explain('  - { id: all, match: { path: /* }, upstream: up }', '/-/readyz').outcome, 'health')
+test('the listener answers its health checks itself', async () => {
+  assert.equal(
+    (await explain('  - { id: all, match: { path: /* }, upstream: up }', '/-/readyz')).outcome,
+    'health',
+  )
 })
 
-test('a path is judged in its canonical form and forwarded as received', () => {
-  const { request, route } = explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/a//%61')
+test('a path is judged in its canonical form and forwarded as received', async () => {
+  const { request, route } = await explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/a//%61')
   assert.equal(request.path, '/a/a')
   assert.ok(route?.action.kind === 'proxy')
   assert.equal(route.action.path, '/a//%61')
 })
 
-test('host and client come from the URL, the header fields and trusted proxies', () => {
+test('host and client come from the URL, the header fields and trusted proxies', async () => {
   const routes = '  - { id: a, match: { path: /* }, upstream: up }'
-  assert.equal(explain(routes, 'https://API.example.com:8443').request.host, 'api.example.com')
+  assert.equal((await explain(routes, 'https://API.example.com:8443')).request.host, 'api.example.com')
   const headers = [
     ['host', 'other.example.com'],
     ['x-forwarded-for', '198.51.100.7'],
   ] as const
-  assert.equal(explain(routes, 'http://api.example.com/', { headers }).request.host, 'other.example.com')
-  assert.equal(explain(routes, '/', { headers }).request.clientIp, '192.0.2.1')
-  assert.equal(explain(routes, '/', { headers, clientIp: '10.1.1.1' }).request.clientIp, '198.51.100.7')
+  assert.equal(
+    (await explain(routes, 'http://api.example.com/', { headers })).request.host,
+    'other.example.com',
+  )
+  assert.equal((await explain(routes, '/', { headers })).request.clientIp, '192.0.2.1')
+  assert.equal(
+    (await explain(routes, '/', { headers, clientIp: '10.1.1.1' })).request.clientIp,
+    '198.51.100.7',
+  )
 })
 
-test('conditions of policies are answered where the request decides them', () => {
+test('conditions of policies are answered where the request decides them', async () => {
   const policies = [
     '"req.method == \\"GET\\""',
     '"req.header[\\"x\\"] == \\"1\\""',
@@ -182,7 +197,7 @@ test('conditions of policies are answered where the request decides them', () =>
   ]
     .map((when) => `{ use: mark, with: { text: t }, when: ${when} }`)
     .join(', ')
-  const { route } = explain(
+  const { route } = await explain(
     `  - { id: a, match: { path: /* }, upstream: up, policies: [{ use: mark, with: { text: t } }, ${policies},
         { use: mark, with: { text: t }, when: 'int(req.path) == 1' }] }`,
     '/',
@@ -193,42 +208,42 @@ test('conditions of policies are answered where the request decides them', () =>
   )
 })
 
-test('neither secrets nor the values of references are told', () => {
+test('neither secrets nor the values of references are told', async () => {
   const routes = `
   - { id: token, match: { path: /a, headers: { x-token: "\${env:HIDDEN}" } }, upstream: up }
   - id: won
     match: { path: /a }
     upstream: up
     policies: [{ use: mark, with: { text: "\${env:HIDDEN}", key: plain-secret } }]`
-  const explanation = explain(routes, '/a', { headers: [['x-token', 'mine']] })
+  const explanation = await explain(routes, '/a', { headers: [['x-token', 'mine']] })
   assert.equal(reasonOf(explanation, 'token'), "header x-token is 'mine', not '${env:HIDDEN}'")
-  assert.equal(explain(routes, '/a', { headers: [['x-token', 'hidden-value']] }).route?.id, 'token')
+  assert.equal((await explain(routes, '/a', { headers: [['x-token', 'hidden-value']] })).route?.id, 'token')
   assert.doesNotMatch(JSON.stringify(explanation), /hidden-value|plain-secret/)
   assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
 })
 
-test('redirects and fixed answers are told with what they give', () => {
+test('redirects and fixed answers are told with what they give', async () => {
   const routes = `
   - { id: old, match: { path: /old/* }, redirect: { status: 308, prefix: /new } }
   - { id: fixed, match: { path: /fixed }, respond: { status: 204 } }`
-  assert.deepEqual(explain(routes, '/old/x?y=1').route?.action, {
+  assert.deepEqual((await explain(routes, '/old/x?y=1')).route?.action, {
     kind: 'redirect',
     status: 308,
     location: '/new/x?y=1',
   })
-  assert.deepEqual(explain(routes, '/fixed').route?.action, { kind: 'respond', status: 204 })
+  assert.deepEqual((await explain(routes, '/fixed')).route?.action, { kind: 'respond', status: 204 })
 })
 
-test('what is neither a path nor a URL is refused with what to write', () => {
+test('what is neither a path nor a URL is refused with what to write', async () => {
   for (const url of ['orders', '', 'ftp://a/b', '?x=1']) {
-    assert.throws(() => explain('  - { id: a, match: { path: /* }, upstream: up }', url), {
+    await assert.rejects(explain('  - { id: a, match: { path: /* }, upstream: up }', url), {
       name: 'RangeError',
       message: /is neither a path nor a URL; write/,
     })
   }
 })
 
-test('exactly the routes that match alone are told to match, whatever the routes and the request', () => {
+test('exactly the routes that match alone are told to match, whatever the routes and the request', async () => {
   const segment = fc.constantFrom('a', 'b', '{x}')
   const path = fc
     .tuple(fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '/*'))
@@ -244,16 +259,16 @@ test('exactly the routes that match alone are told to match, whatever the routes
     fc.constantFrom('', 'http://x.y', 'http://z.y'),
     fc.array(fc.constantFrom('a', 'b', ''), { minLength: 1, maxLength: 4 }),
   )
-  fc.assert(
-    fc.property(fc.array(match, { minLength: 1, maxLength: 4 }), url, (matches, [host, parts]) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(match, { minLength: 1, maxLength: 4 }), url, async (matches, [host, parts]) => {
       const routes = matches.map(
         ({ hosts, path, methods }, i) =>
           `  - { id: r${i}, priority: ${i}, match: { ${hosts}path: "${path}"${methods} }, upstream: up }`,
       )
       const target = `${host}/${parts.join('/')}`
-      const { route, losers } = explain(routes.join('\n'), target)
+      const { route, losers } = await explain(routes.join('\n'), target)
       for (const [i, text] of routes.entries()) {
-        const isMatch = explain(text, target).route !== null
+        const isMatch = (await explain(text, target)).route !== null
         const failed = losers.find(({ id }) => id === `r${i}`)?.failed
         assert.equal(
           isMatch,

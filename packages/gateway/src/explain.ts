@@ -4,6 +4,7 @@ import {
   displayPlan,
   type ListenerLimits,
   type Load,
+  loadBodyLanguages,
   type Plan,
   type PolicyUse,
   type RoutePlan,
@@ -15,6 +16,7 @@ import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
 import { compileAction } from './compile/action.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
 import { type Contestant, type Loser, loserOf, verdictOf } from './explain/loser.js'
+import { appetitesOf, type PolicyAppetite } from './explain/policy-appetite.js'
 import { receivedTarget } from './pipeline/received-target.js'
 import { REFUSALS } from './pipeline/refusals.js'
 import type { Candidate } from './router/candidate.js'
@@ -57,7 +59,7 @@ export interface ExplainedRoute {
 }
 
 /** A policy of the chain. */
-export interface ExplainedPolicy extends PolicyUse {
+export interface ExplainedPolicy extends PolicyUse, PolicyAppetite {
   /** What the condition says of the request as it arrives; `unknown` when it asks for what is only known later. */
   readonly verdict: 'always' | 'true' | 'false' | 'fails' | 'unknown'
 }
@@ -81,7 +83,11 @@ export type ExplainedAction =
  * Explains a request with the code that serves requests: the checks of the listener, the router, the conditions.
  * @throws RangeError when `url` is neither a path nor an absolute URL.
  */
-export function explainRequest(load: Load, catalog: Catalog, request: ExplainedRequest): Explanation {
+export async function explainRequest(
+  load: Load,
+  catalog: Catalog,
+  request: ExplainedRequest,
+): Promise<Explanation> {
   const plan = resolvePlan(load)
   const shown = displayPlan(load.plan, catalog)
   const target = targetOf(request.url)
@@ -92,11 +98,14 @@ export function explainRequest(load: Load, catalog: Catalog, request: ExplainedR
   if (refused !== null) return { ...nothing, outcome: 'refused', refusal: refusalOf(refused) }
   if (listener.health && x.path.startsWith('/-/')) return { ...nothing, outcome: 'health' }
 
-  const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!))
+  x.body = request.body
+  await loadBodyLanguages(JSON.stringify(plan.routes), catalog)
+  const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!, catalog))
   const { value: winner, allowed } = compileRouter(candidates).match(x)
-  const route = winner === null ? null : routeOf(winner, x, { shown, limits: listener.limits })
+  const route = winner === null ? null : await routeOf(winner, x, { shown, catalog, limits: listener.limits })
   const others = candidates.filter(({ value }) => value !== winner)
-  const losers = others.map(({ value }) => loserOf(value, x, winner))
+  const losers = others.map(({ value }) => loserOf(value, x, { winner, catalog }))
+  x.views?.close()
   if (route !== null) return { ...nothing, outcome: 'routed', route, losers }
   return { ...nothing, outcome: 'refused', refusal: refusalOf(missReply(allowed)), losers }
 }
@@ -115,23 +124,27 @@ function missReply(allowed: readonly string[] | null): Reply {
   return refusal('GW_METHOD_NOT_ALLOWED', `this path accepts ${allowed.join(', ')}`)
 }
 
-function candidateOf(plan: RoutePlan, shown: RoutePlan): Candidate<Contestant> {
+function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candidate<Contestant> {
   const { when } = plan.match
-  const predicate = when === null ? null : { test: (x: Exchange) => verdictOf(when, 'route', x) === 'true' }
+  const predicate =
+    when === null
+      ? null
+      : { test: (x: Exchange) => verdictOf({ text: when, scope: 'route' }, x, catalog) === 'true' }
   return { plan, value: { plan, shown }, when: predicate }
 }
 
-function routeOf(
+async function routeOf(
   { plan, shown }: Contestant,
   x: Exchange,
-  context: { readonly shown: Plan; readonly limits: ListenerLimits },
-): ExplainedRoute {
-  const verdicts = plan.policies.map(({ when }) => policyVerdict(when, x))
+  context: { readonly shown: Plan; readonly catalog: Catalog; readonly limits: ListenerLimits },
+): Promise<ExplainedRoute> {
+  const verdicts = plan.policies.map(({ when }) => policyVerdict(when, x, context.catalog))
+  const appetites = await appetitesOf(plan.policies, context.catalog)
   return {
     id: shown.id,
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
-    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]! })),
+    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...appetites[i]! })),
     action: actionOf(shown, x, context.shown),
     timeouts: shown.timeouts,
     limits: context.limits,
@@ -139,11 +152,11 @@ function routeOf(
 }
 
 /** A condition that a route could have asks for nothing but the request, so it can be answered now. */
-function policyVerdict(when: string | null, x: Exchange): ExplainedPolicy['verdict'] {
+function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): ExplainedPolicy['verdict'] {
   if (when === null) return 'always'
-  const { constant } = compileCondition(when, 'policy')
+  const { constant } = compileCondition(when, 'policy', { bodies: catalog.bodies })
   if (constant !== null) return constant ? 'true' : 'false'
-  return checkCondition(when, 'route').ok ? verdictOf(when, 'policy', x) : 'unknown'
+  return checkCondition(when, 'route').ok ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
 }
 
 function actionOf(route: RoutePlan, x: Exchange, shown: Plan): ExplainedAction {

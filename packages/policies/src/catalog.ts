@@ -8,8 +8,12 @@ import { header } from './header/policy.js'
 import { hmacSignature } from './hmac-signature/policy.js'
 import { httpSignature } from './http-signature/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
+import { jsonLanguage } from './json/language.js'
+import { jsonSchema } from './json-schema/policy.js'
 import { sign } from './sign/policy.js'
 import { verify } from './verify/policy.js'
+import { xmlLanguage } from './xml/xml-language.js'
+import { xsd } from './xsd/policy.js'
 
 const POLICIES: readonly Policy[] = [
   apiKey,
@@ -21,9 +25,13 @@ const POLICIES: readonly Policy[] = [
   hmacSignature,
   httpSignature,
   ipFilter,
+  jsonSchema,
   sign,
   verify,
+  xsd,
 ]
 
-/** The policies that come with the gateway, by name. */
-export const catalog: Catalog = new Map(POLICIES.map((policy) => [policy.name, policy]))
+/** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
+export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
+  bodies: { json: jsonLanguage, xml: xmlLanguage },
+})

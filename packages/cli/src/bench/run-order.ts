@@ -50,9 +50,9 @@ export type RunOrder = Omit<RunOptions, 'signal'>
 /** The part of a suite that the options ask for. @throws Failure when they ask for what it does not have. */
 export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const { scenario: wanted = [], tier: tiers = [], connections } = flags
-  const cases = namedCases(suite, wanted).filter(
-    ({ scenario }) => tiers.length === 0 || (scenario.tier !== null && tiers.includes(scenario.tier)),
-  )
+  const named = ofTiers(namedCases(suite, wanted), tiers)
+  // A tier that is none of the usual ones names the variants that have it.
+  const cases = named.length === 0 && wanted.length === 0 ? ofTiers(suite.variants ?? [], tiers) : named
   if (cases.length === 0) {
     throw new Failure(
       EXIT.usage,
@@ -62,6 +62,11 @@ export function chosenSuite(suite: Suite, flags: ChoiceFlags): Suite {
   const chosen = flags.quick === true ? quickSuite({ ...suite, cases }) : { ...suite, cases }
   if (connections === undefined) return chosen
   return { ...chosen, cases: chosen.cases.map(({ scenario }) => ({ scenario, connections })) }
+}
+
+function ofTiers(cases: readonly SuiteCase[], tiers: readonly Tier[]): readonly SuiteCase[] {
+  if (tiers.length === 0) return cases
+  return cases.filter(({ scenario }) => scenario.tier !== null && tiers.includes(scenario.tier))
 }
 
 /** The usual cases where none is named; else all that are, variants among them. `*` stands for any part of a name. */

@@ -22,7 +22,7 @@ const TIMEOUT_MS = 120_000
  * and it happens only if what serves is still the same then.
  */
 export async function deploy(options: DeployOptions): Promise<number> {
-  const source = readDocument(options.config)
+  const source = await readDocument(options.config)
   loadSource(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)

@@ -14,7 +14,7 @@ interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
 
 /** Prints what differs between a document and what serves. */
 export async function diff(options: DiffOptions): Promise<number> {
-  const load = loadFile(options.config)
+  const load = await loadFile(options.config)
   const { plan, tag } = await servingPlan(new AdminClient(options))
   // A gateway masks the secrets of its plan, so ours are masked too; the digest still tells whether they differ.
   const changes = diffPlans(plan, displayPlan(load.plan, catalog), catalog)

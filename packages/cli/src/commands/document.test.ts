@@ -118,6 +118,7 @@ route orders takes it, with /orders/{id}
   limits      body 10 MB, silence within it 30s, URL 8 KB, headers 16 KB in 100 fields
   policies    in this order
     1. api-key (orders/1), its condition holds
+       costs little
        when req.method == "GET"
        with {"keys":[{"id":"k","sha256":"***"}],"in":"header","name":"x-api-key","strip":true}
 

@@ -28,8 +28,8 @@ const DEFAULT_STREAM = 'logs-gateway-default'
 const STREAM = /^[a-z0-9][a-z0-9._-]{0,254}$/
 
 /** The part of a document about Elasticsearch, or null. @throws Failure. */
-export function elasticsearchOf(config: string): LogElasticsearchPlan | null {
-  return resolvePlan(loadFile(config)).log.elasticsearch
+export async function elasticsearchOf(config: string): Promise<LogElasticsearchPlan | null> {
+  return resolvePlan(await loadFile(config)).log.elasticsearch
 }
 
 /** The cluster that the options name. Credentials of a document are for its own nodes only. @throws Failure. */

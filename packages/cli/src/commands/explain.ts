@@ -17,13 +17,13 @@ interface ExplainOptions extends DocumentOptions, OutputOptions {
 
 /** Prints which route a request takes, why the others do not get it, and what happens to it there. */
 export async function explain(options: ExplainOptions, method: string, url: string): Promise<number> {
-  const explanation = explanationOf(options, method, url)
+  const explanation = await explanationOf(options, method, url)
   if (options.output === 'table') print(...explanationLines(explanation, options.all === true))
   else await printValue(explanation, options.output)
   return EXIT.ok
 }
 
-function explanationOf(options: ExplainOptions, method: string, url: string): Explanation {
+async function explanationOf(options: ExplainOptions, method: string, url: string): Promise<Explanation> {
   const headers = (options.header ?? []).map(fieldOf)
   if (isIP(options.clientIp) === 0) {
     throw new Failure(
@@ -32,9 +32,9 @@ function explanationOf(options: ExplainOptions, method: string, url: string): Ex
     )
   }
   const body = options.data === undefined ? null : bodyOf(options.data)
-  const load = loadFile(options.config)
+  const load = await loadFile(options.config)
   try {
-    return explainRequest(load, catalog, { method, url, headers, body, clientIp: options.clientIp })
+    return await explainRequest(load, catalog, { method, url, headers, body, clientIp: options.clientIp })
   } catch (error) {
     throw error instanceof RangeError ? new Failure(EXIT.usage, error.message) : error
   }

@@ -77,15 +77,25 @@ function limitsText({ bodyBytes, urlBytes, headerBytes, headers, bodyIdleMs }: R
 }
 
 function policyLines(policies: readonly Policy[]): string[] {
-  return policies.flatMap(({ id, use, when, verdict, onError, with: settings }, i) => {
+  return policies.flatMap((policy, i) => {
+    const { id, use, when, verdict, onError, with: settings } = policy
     const name = id === use ? use : `${use} (${id})`
     const failure = onError === 'continue' ? ', goes on when it fails' : ''
     return [
       `    ${i + 1}. ${name}${verdictText(verdict)}${failure}`,
+      `       costs ${costText(policy)}`,
       ...(when === null ? [] : [`       when ${when}`]),
       `       with ${JSON.stringify(settings)}`,
     ]
   })
+}
+
+/** What the classes are is measured: docs/performance.md. */
+function costText({ cost, buffers }: Policy): string {
+  const kind = cost === 'cheap' ? 'little' : cost === 'cpu' ? 'computing' : 'a call to another server'
+  if (buffers === null) return `${kind}; it does not compile`
+  const held = buffers.map((side) => `${side} body`).join(' and ')
+  return held === '' ? kind : `${kind}, and holds the ${held} in memory`
 }
 
 function verdictText(verdict: Policy['verdict']): string {

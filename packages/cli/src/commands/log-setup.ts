@@ -39,7 +39,7 @@ const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
 
 /** Creates or renews what the traffic log needs in Elasticsearch, or says what it would do. */
 export async function logSetup(options: LogSetupOptions): Promise<number> {
-  const setup = setupOf(options)
+  const setup = await setupOf(options)
   const isDryRun = options.dryRun === true
   let steps: readonly (SetupStep | SetupOutcome)[]
   try {
@@ -52,10 +52,10 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
   return EXIT.ok
 }
 
-function setupOf(options: LogSetupOptions): ClusterSetup {
+async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
   const { config, elasticsearch, retention, replicas } = options
   const retentionDays = retention === undefined ? undefined : daysOf(retention)
-  const plan = config === undefined ? null : elasticsearchOf(config)
+  const plan = config === undefined ? null : await elasticsearchOf(config)
   const ofPlan = plan === null || plan.retentionMs === null ? null : Math.ceil(plan.retentionMs / DAY_MS)
   const wanted = {
     retentionDays: retentionDays === undefined ? ofPlan : retentionDays,

@@ -40,7 +40,7 @@ export function sourceFailure(error: unknown): Failure {
 }
 
 async function openOfDocument(flags: SourceFlags, config: string): Promise<RecordSource> {
-  const { log } = resolvePlan(loadFile(config))
+  const { log } = resolvePlan(await loadFile(config))
   if (log.sink === 'file') return openFiles(flags, log.file.dir)
   if (log.sink === 'elasticsearch' && log.elasticsearch !== null) {
     return openElasticsearch(documentPlace(flags, log.elasticsearch))

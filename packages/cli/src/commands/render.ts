@@ -7,7 +7,7 @@ import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Prints the plan of a document as the gateway would show it; a plan has a version of its own. */
 export async function render({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
-  const plan = displayPlan(loadFile(config).plan, catalog)
+  const plan = displayPlan((await loadFile(config)).plan, catalog)
   if (output === 'yaml') printText((await import('yaml')).stringify(plan))
   else print(JSON.stringify(plan, null, 2))
   return EXIT.ok

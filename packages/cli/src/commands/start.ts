@@ -17,7 +17,7 @@ interface StartOptions extends DocumentOptions {
 
 /** Runs the gateway until it is told to stop; resolves with the exit code. */
 export async function start(options: StartOptions): Promise<number> {
-  readDocument(options.config)
+  await readDocument(options.config)
   outliveReader()
   const supervisor = await started(options)
   if (supervisor === null) return EXIT.ok

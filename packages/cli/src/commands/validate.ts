@@ -7,7 +7,7 @@ import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
-  const result = checkDocument(readDocument(config))
+  const result = checkDocument(await readDocument(config))
   const diagnostics = result.ok ? result.warnings : result.diagnostics
   const exit = result.ok ? EXIT.ok : EXIT.invalid
   if (output !== 'table') {

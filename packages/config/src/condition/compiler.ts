@@ -1,4 +1,5 @@
-import type { Exchange } from '@sluice/core'
+import type { BodyLanguages, Exchange } from '@sluice/core'
+import { compileBodyQuestion } from './body-question.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
 import { binary, negative, not } from './operators.js'
@@ -15,14 +16,24 @@ interface Cell {
   readonly isDouble: boolean
 }
 
+/** What a condition may refer to beside the exchange. */
+export interface ConditionContext {
+  /** Default: that of the process. */
+  readonly env?: Environment
+  /** Null: paths into bodies are taken as they are, for a check without a catalog; default: there are none. */
+  readonly bodies?: BodyLanguages | null | undefined
+}
+
 /** Turns syntax trees into closures, folding what is constant. */
 export class ConditionCompiler {
   readonly #env: Environment
+  readonly #bodies: BodyLanguages | null | undefined
   /** Variables of exists() and all(), each with the cell that holds its current value. */
   readonly #locals = new Map<string, Cell>()
 
-  constructor(env: Environment) {
+  constructor({ env = process.env, bodies }: ConditionContext) {
     this.#env = env
+    this.#bodies = bodies
   }
 
   /** @throws RangeError for what the type checker lets pass but cannot be compiled. */
@@ -101,6 +112,7 @@ export class ConditionCompiler {
   }
 
   #method(name: string, receiver: Node, args: readonly Node[]): Code {
+    if (pathOf(receiver) === 'req.body') return compileBodyQuestion(name, args, this.#bodies)
     if (name === 'exists' || name === 'all') return this.#quantifier(name === 'exists', receiver, args)
     return this.#function(name, [receiver, ...args])
   }
@@ -207,6 +219,12 @@ export function readsResponse(node: Node, children: (node: Node) => Node[]): boo
   if (node.op === 'id' && node.args === 'res') return true
   if (node.op === '.' && pathOf(node) === 'upstream.status') return true
   return children(node).some((child) => readsResponse(child, children))
+}
+
+/** Whether a condition reads the request body. */
+export function readsBody(node: Node, children: (node: Node) => Node[]): boolean {
+  if (node.op === '.' && pathOf(node) === 'req.body') return true
+  return children(node).some((child) => readsBody(child, children))
 }
 
 /** A compiled expression as a test; anything but true is "no". */

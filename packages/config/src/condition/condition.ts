@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { asTest, ConditionCompiler, type Environment, readsResponse } from './compiler.js'
+import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
 import {
   type ConditionFlaw,
   type ConditionScope,
@@ -14,6 +14,8 @@ import { NOBODY } from './value.js'
 export interface ConditionNeeds {
   /** It can only be decided once the response head is there. */
   readonly response: boolean
+  /** It can only be decided once the whole request body is there. */
+  readonly body: boolean
 }
 
 /** A condition ready to be asked. */
@@ -22,7 +24,10 @@ export interface Condition {
   /** The answer, when it does not depend on the request; null when it does. */
   readonly constant: boolean | null
   readonly needs: ConditionNeeds
-  /** @throws ConditionError when the values at hand make no sense to it. */
+  /**
+   * @throws ConditionError when the values at hand make no sense to it.
+   * @throws UnreadableBody when the body is not of the kind that it asks for.
+   */
   test(x: Exchange): boolean
 }
 
@@ -31,16 +36,19 @@ export type ConditionCheck =
   | { readonly ok: true; readonly needs: ConditionNeeds }
   | ({ readonly ok: false } & ConditionFlaw)
 
-/** Parses, type-checks and compiles a condition, and tells what is wrong with it. Never throws. */
+/**
+ * Parses, type-checks and compiles a condition, and tells what is wrong with it. Never throws.
+ * @param context default: paths into bodies are not looked at.
+ */
 export function checkCondition(
   text: string,
   scope: ConditionScope,
-  env: Environment = process.env,
+  context: ConditionContext = { bodies: null },
 ): ConditionCheck {
   const node = parseCondition(text, scope)
   if (isFlaw(node)) return { ok: false, ...node }
   try {
-    return { ok: true, needs: build(text, node, env).needs }
+    return { ok: true, needs: build(text, node, context).needs }
   } catch (error) {
     const remedy = 'see docs/conditions.md for what can be written'
     return { ok: false, message: (error as Error).message, offset: 0, remedy }
@@ -54,19 +62,19 @@ export function checkCondition(
 export function compileCondition(
   text: string,
   scope: ConditionScope,
-  env: Environment = process.env,
+  context: ConditionContext = {},
 ): Condition {
   const node = parseCondition(text, scope)
   if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
-  return build(text, node, env)
+  return build(text, node, context)
 }
 
-function build(text: string, node: Node, env: Environment): Condition {
-  const code = new ConditionCompiler(env).compile(node)
+function build(text: string, node: Node, context: ConditionContext): Condition {
+  const code = new ConditionCompiler(context).compile(node)
   return {
     text,
     constant: code.isFixed ? code.run(NOBODY) === true : null,
-    needs: { response: readsResponse(node, childrenOf) },
+    needs: { response: readsResponse(node, childrenOf), body: readsBody(node, childrenOf) },
     test: asTest(code),
   }
 }

@@ -41,6 +41,7 @@ const REQUEST = {
   query: 'map<string, string>',
   cookie: 'map<string, string>',
   params: 'map<string, string>',
+  body: 'Body',
 }
 const CLIENT = { ip: 'string' }
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
@@ -68,6 +69,10 @@ function routeEnvironment(): Environment {
     throw new Error('conditions are compiled, never evaluated here')
   }
   return new Environment({ unlistedVariablesAreDyn: false, limits: LIMITS })
+    .registerType('Body', { fields: {} })
+    .registerFunction('Body.json(string): dyn', never)
+    .registerFunction('Body.xml(string): dyn', never)
+    .registerFunction('Body.xml(string, map<string, string>): dyn', never)
     .registerVariable('req', { schema: REQUEST })
     .registerVariable('client', { schema: CLIENT })
     .registerVariable('env', 'map<string, string>')
@@ -137,9 +142,6 @@ function findUnavailable(node: Node): ConditionFlaw | null {
       node.range.start,
       'use a header that the identity provider sets',
     )
-  }
-  if (node.op === '.' && node.args[1] === 'body' && node.args[0].op === 'id' && node.args[0].args === 'req') {
-    return flaw('req.body is not available yet', node.range.start, 'use the path, a header or the query')
   }
   for (const child of childrenOf(node)) {
     const found = findUnavailable(child)

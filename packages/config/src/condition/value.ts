@@ -62,9 +62,9 @@ export function isEqual(a: Value, b: Value): boolean {
   return false
 }
 
-/** Order of two values of one type; NaN when either is absent, so that every comparison is false. */
+/** Order of two values; NaN when either is absent or they are of different types, so that every comparison is false. */
 export function compare(a: Value, b: Value): number {
-  if (a === null || b === null) return Number.NaN
+  if (a === null || b === null || typeof a !== typeof b) return Number.NaN
   if (typeof a === 'number' && typeof b === 'number') return a - b
   return a < b ? -1 : a > b ? 1 : 0
 }

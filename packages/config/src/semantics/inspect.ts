@@ -1,4 +1,5 @@
 import { checkAvailability } from './availability-check.js'
+import { checkBodyPaths } from './body-path-check.js'
 import { checkConflicts } from './conflict-check.js'
 import type { Inspection } from './inspection.js'
 import { checkListeners } from './listener-check.js'
@@ -16,6 +17,7 @@ export function inspect(inspection: Inspection): void {
   checkListeners(inspection)
   checkUpstreams(inspection)
   checkPolicies(inspection)
+  checkBodyPaths(inspection)
   checkRoutes(inspection)
   checkConflicts(inspection)
   checkLog(inspection)

@@ -35,6 +35,7 @@ function bench(): Bench {
       onRequestBody: (_, body) => tell(`body ${body.length}`),
       onAttempt: () => tell('attempt'),
       onResponse: () => tell('response'),
+      onResponseBody: (_, body) => tell(`response body ${body.length}`),
       onFinish: () => void tell('finish'),
     }),
     nothing: () => null,
@@ -87,14 +88,20 @@ test('a chain of no policy, or of policies that do nothing, has nothing to do in
 test('each hook runs in its phase, in the order of the chain', async () => {
   const { compile, told } = bench()
   const chain = await compile({ with: { n: 1 } }, { use: 'nothing' }, { with: { n: 2 } })
-  const x = Object.assign(new Exchange(), { body: new Uint8Array(3) })
-  for (const hooks of [chain.request, chain.requestBody, chain.attempt, chain.response])
+  const x = Object.assign(new Exchange(), { body: new Uint8Array(3), responseBody: new Uint8Array(4) })
+  for (const hooks of [chain.request, chain.requestBody, chain.attempt, chain.response, chain.responseBody])
     assert.equal(run(hooks, x), null)
   for (const hook of chain.finish ?? []) hook.run(x)
   const twice = (word: string) => [word, word]
   assert.deepEqual(told, [
     ...['request {"n":1}', 'request {"n":2}'],
-    ...[...twice('body 3'), ...twice('attempt'), ...twice('response'), ...twice('finish')],
+    ...[
+      ...twice('body 3'),
+      ...twice('attempt'),
+      ...twice('response'),
+      ...twice('response body 4'),
+      ...twice('finish'),
+    ],
   ])
   assert.deepEqual(
     chain.response?.map(({ name, order }) => [name, order]),

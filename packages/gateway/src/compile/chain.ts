@@ -22,9 +22,17 @@ export class ChainCompiler {
   /** @throws Error naming the policy that does not compile. */
   async compile(uses: readonly PolicyUse[]): Promise<Chain> {
     if (uses.length === 0) return EMPTY_CHAIN
-    const phases = { request: [], requestBody: [], attempt: [], response: [], finish: [] } as Phases
+    const phases: Phases = {
+      request: [],
+      requestBody: [],
+      attempt: [],
+      response: [],
+      responseBody: [],
+      finish: [],
+    }
     for (const [order, use] of uses.entries()) {
-      const when = use.when === null ? null : compileCondition(use.when, 'policy')
+      const when =
+        use.when === null ? null : compileCondition(use.when, 'policy', { bodies: this.#catalog.bodies })
       if (when?.constant === false) continue
       const step = await this.#step(use)
       if (step !== null) this.#add(phases, step, { use, order, when: when?.constant === true ? null : when })
@@ -34,6 +42,7 @@ export class ChainCompiler {
       requestBody: orNull(phases.requestBody),
       attempt: orNull(phases.attempt),
       response: orNull(phases.response),
+      responseBody: orNull(phases.responseBody),
       finish: orNull(phases.finish),
     }
   }
@@ -61,11 +70,16 @@ export class ChainCompiler {
     const add = (hooks: Hook[], run: HookFunction | undefined): void => {
       if (run !== undefined) hooks.push({ name: at.use.id, order: at.order, run: this.#wrap(run, at) })
     }
-    add(phases.request, step.onRequest?.bind(step))
+    // A condition on the body can be asked no earlier than that is there.
+    const readsBody = at.when?.needs.body === true
+    add(readsBody ? phases.requestBody : phases.request, step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
     add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
+    if (readsBody) add(phases.requestBody, goOn)
     add(phases.attempt, step.onAttempt?.bind(step))
     add(phases.response, step.onResponse?.bind(step))
+    const onResponseBody = step.onResponseBody?.bind(step)
+    add(phases.responseBody, onResponseBody && ((x) => onResponseBody(x, x.responseBody!)))
     if (step.onFinish !== undefined) phases.finish.push({ name: at.use.id, run: step.onFinish.bind(step) })
   }
 
@@ -96,6 +110,7 @@ interface Phases {
   readonly requestBody: Hook[]
   readonly attempt: Hook[]
   readonly response: Hook[]
+  readonly responseBody: Hook[]
   readonly finish: FinishHook[]
 }
 
@@ -103,6 +118,11 @@ interface Place {
   readonly use: PolicyUse
   readonly order: number
   readonly when: Condition | null
+}
+
+/** Stands in a phase so that there is one. */
+function goOn(): null {
+  return null
 }
 
 function orNull<T>(list: readonly T[]): readonly T[] | null {

@@ -1,5 +1,5 @@
-import { compileCondition, type Plan, type RoutePlan } from '@sluice/config'
-import type { Catalog } from '@sluice/core'
+import { compileCondition, loadBodyLanguages, type Plan, type RoutePlan } from '@sluice/config'
+import { type Catalog, UnreadableBody } from '@sluice/core'
 import type { Lease, PipelineContext } from '../pipeline/context.js'
 import { nowhere } from '../pipeline/nowhere.js'
 import type { Route } from '../pipeline/route.js'
@@ -76,6 +76,7 @@ export async function compileSnapshot(
 ): Promise<Snapshot> {
   const closers: Closer[] = []
   try {
+    await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
     const upstreams = compileUpstreams(plan, options, closers)
     const candidates = await compileRoutes(plan, upstreams, { ...options, closers })
     return new Snapshot({
@@ -109,23 +110,26 @@ async function compileRoutes(
     const action = compileAction(route, upstreams)
     const log = compileRouteLog(route, plan.log)
     const value = { id: route.id, template: route.match.path.text, log, chain, action, metrics }
-    candidates.push({ plan: route, when: compileWhen(route, context), value })
+    candidates.push({ plan: route, when: compileWhen(route, options), value })
     if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }
   return candidates
 }
 
 /** A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. */
-function compileWhen(route: RoutePlan, context: PipelineContext): Predicate | null {
+function compileWhen(route: RoutePlan, { catalog, context }: SnapshotOptions): Predicate | null {
   if (route.match.when === null) return null
-  const condition = compileCondition(route.match.when, 'route')
+  const condition = compileCondition(route.match.when, 'route', { bodies: catalog.bodies })
   if (condition.constant === true) return null
   return {
+    readsBody: condition.needs.body,
     test(x) {
       try {
         return condition.test(x)
       } catch (error) {
-        context.report('condition_failed', { route: route.id, error: String(error) })
+        // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
+        if (!(error instanceof UnreadableBody))
+          context.report('condition_failed', { route: route.id, error: String(error) })
         return false
       }
     },

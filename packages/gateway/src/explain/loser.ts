@@ -6,7 +6,7 @@ import {
   type RoutePlan,
   routeRank,
 } from '@sluice/config'
-import { type Exchange, headerValue } from '@sluice/core'
+import { type Catalog, type Exchange, headerValue } from '@sluice/core'
 import { servedMethods } from '../router/contender.js'
 import { compileHeader, compileQuery } from '../router/field-predicate.js'
 import { hostMatches } from '../router/host-table.js'
@@ -29,16 +29,24 @@ export interface Loser {
 }
 
 /** Says why a route does not get a request. Clears the exchange's path parameters. */
-export function loserOf(contestant: Contestant, x: Exchange, winner: Contestant | null): Loser {
+export function loserOf(
+  contestant: Contestant,
+  x: Exchange,
+  { winner, catalog }: { readonly winner: Contestant | null; readonly catalog: Catalog },
+): Loser {
   const { id, match } = contestant.shown
-  const [failed, reason] = firstFlaw(contestant, x) ?? ['order', behind(contestant, x, winner)]
+  const [failed, reason] = firstFlaw(contestant, x, catalog) ?? ['order', behind(contestant, x, winner)]
   return { id, path: match.path.text || '/*', failed, reason }
 }
 
 /** What a condition says of an exchange; one that fails to evaluate counts as false everywhere. */
-export function verdictOf(text: string, scope: 'route' | 'policy', x: Exchange): 'true' | 'false' | 'fails' {
+export function verdictOf(
+  { text, scope }: { readonly text: string; readonly scope: 'route' | 'policy' },
+  x: Exchange,
+  catalog: Catalog,
+): 'true' | 'false' | 'fails' {
   try {
-    return compileCondition(text, scope).test(x) ? 'true' : 'false'
+    return compileCondition(text, scope, { bodies: catalog.bodies }).test(x) ? 'true' : 'false'
   } catch {
     return 'fails'
   }
@@ -47,14 +55,14 @@ export function verdictOf(text: string, scope: 'route' | 'policy', x: Exchange):
 type Flaw = readonly [failed: Loser['failed'], reason: string]
 
 /** The first predicate of a route that does not hold; null when all do. */
-function firstFlaw({ plan, shown }: Contestant, x: Exchange): Flaw | null {
+function firstFlaw({ plan, shown }: Contestant, x: Exchange, catalog: Catalog): Flaw | null {
   const { hosts, path, methods } = plan.match
   if (!holds(plan, { hosts }, x)) return ['host', `host ${x.host} is not ${orList(shown.match.hosts)}`]
   if (!holds(plan, { path }, x)) return ['path', `path ${x.path} does not match ${shown.match.path.text}`]
   if (servedMethods(methods)?.has(x.method) === false) {
     return ['method', `method ${x.method} is not ${orList(methods)}`]
   }
-  return fieldFlaw({ plan, shown }, x) ?? conditionFlaw({ plan, shown }, x)
+  return fieldFlaw({ plan, shown }, x) ?? conditionFlaw({ plan, shown }, x, catalog)
 }
 
 const NO_PREDICATES: MatchPlan = {
@@ -95,9 +103,9 @@ function fieldText({ name, test, value }: FieldPredicate, actual: string | null)
   return actual === null ? `${name} is not ${wanted}` : `${name} is '${actual}', not ${wanted}`
 }
 
-function conditionFlaw({ plan, shown }: Contestant, x: Exchange): Flaw | null {
+function conditionFlaw({ plan, shown }: Contestant, x: Exchange, catalog: Catalog): Flaw | null {
   const { when } = plan.match
-  const verdict = when === null ? 'true' : verdictOf(when, 'route', x)
+  const verdict = when === null ? 'true' : verdictOf({ text: when, scope: 'route' }, x, catalog)
   if (verdict === 'true') return null
   return ['when', `condition ${shown.match.when} ${verdict === 'false' ? 'is false' : 'cannot be evaluated'}`]
 }

@@ -11,7 +11,7 @@ import type { CidrSet, Exchange, Reply } from '@sluice/core'
  * After `end`, `send` or `abort`, and after the owner's `onClientAbort`, nothing more is called on it.
  */
 export interface ClientStream {
-  /** Hears of the client going away and of room in its receive window. Set once, before `accept` returns. */
+  /** Hears of the client going away and of room in its receive window. Set before `accept` returns. */
   owner: ClientOwner | null
   /** Answer with `Connection: close` and close after the response. Only ever set, never cleared. */
   closeAfter: boolean

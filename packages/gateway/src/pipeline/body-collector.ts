@@ -1,22 +1,33 @@
-import type { BodyReceiver } from '../listener/listener.js'
-import type { Flow } from './flow.js'
+import type { Exchange, Reply } from '@sluice/core'
+import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import { REFUSALS } from './refusals.js'
 
 const EMPTY = new Uint8Array(0)
 
-/** Gathers a whole request body, up to the exchange's limit, for hooks that need it in one piece. */
+/** Who needs a body in one piece: a route's hooks, or the choice of the route. */
+export interface BodyReader {
+  readonly x: Exchange
+  readonly client: ClientStream
+  /** Nobody waits for the body any more. */
+  readonly isOver: boolean
+  /** Some of it has come: the deadline for the next bytes moves. */
+  touch(ms: number): void
+  refuse(reply: Reply): void
+}
+
+/** Gathers a whole request body, up to the exchange's limit. */
 export class BodyCollector implements BodyReceiver {
-  readonly #flow: Flow
+  readonly #reader: BodyReader
   readonly #chunks: Buffer[] = []
   #done: (() => void) | null = null
 
-  constructor(flow: Flow) {
-    this.#flow = flow
+  constructor(reader: BodyReader) {
+    this.#reader = reader
   }
 
   /** Calls `done` once `x.body` is there. A body over the limit refuses the request instead. */
   collect(done: () => void): void {
-    const { x, client } = this.#flow
+    const { x, client } = this.#reader
     if (x.contentLength === 0) {
       x.body = EMPTY
       done()
@@ -27,19 +38,20 @@ export class BodyCollector implements BodyReceiver {
   }
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
-    const flow = this.#flow
-    if (flow.isOver || this.#done === null) return
-    flow.x.requestBytes += chunk.length
-    if (flow.x.capture !== null) flow.x.capture.onRequestChunk(chunk)
-    if (flow.x.requestBytes > flow.x.bodyLimit) {
+    const reader = this.#reader
+    const { x } = reader
+    if (reader.isOver || this.#done === null) return
+    x.requestBytes += chunk.length
+    if (x.capture !== null) x.capture.onRequestChunk(chunk)
+    if (x.requestBytes > x.bodyLimit) {
       this.#done = null
-      flow.refuse(REFUSALS.tooLarge)
+      reader.refuse(REFUSALS.tooLarge)
       return
     }
     this.#chunks.push(Buffer.from(chunk))
-    flow.touch(flow.x.bodyIdleMs)
+    reader.touch(x.bodyIdleMs)
     if (!isLast) return
-    flow.x.body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    x.body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     const done = this.#done
     this.#done = null
     done()

@@ -8,6 +8,8 @@ export interface Chain {
   readonly requestBody: readonly Hook[] | null
   readonly attempt: readonly Hook[] | null
   readonly response: readonly Hook[] | null
+  /** Not null: the body of the upstream's response is collected first. */
+  readonly responseBody: readonly Hook[] | null
   readonly finish: readonly FinishHook[] | null
 }
 
@@ -21,5 +23,6 @@ export const EMPTY_CHAIN: Chain = {
   requestBody: null,
   attempt: null,
   response: null,
+  responseBody: null,
   finish: null,
 }

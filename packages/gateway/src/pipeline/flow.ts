@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { ConditionError } from '@sluice/config'
-import { Capture, type Exchange, PHASE, type Phase, type Reply } from '@sluice/core'
+import { Capture, type Exchange, PHASE, type Phase, type Reply, refusal, UnreadableBody } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector } from './body-collector.js'
@@ -12,7 +12,7 @@ import { REFUSALS } from './refusals.js'
 import { logRuleOf, type Route } from './route.js'
 
 /** What a flow does next, once the hooks of a phase have run. */
-export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'reply'
+export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'deliver-body' | 'reply-body' | 'reply'
 
 /** Whom a flow waits for, which decides what a missed deadline means. */
 export type Waiting =
@@ -74,7 +74,10 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const { isOff, capture } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
     if (!isOff) x.keepTimes()
-    if (capture !== null) x.capture = new Capture(capture, x)
+    if (capture !== null) {
+      x.capture = new Capture(capture, x)
+      if (x.body !== null) x.capture.onRequestChunk(x.body)
+    }
     x.routeId = route.id
     x.routeTemplate = route.template
     x.phaseSince = x.startedMono
@@ -136,6 +139,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       case 'deliver':
         this.#proxy!.deliver()
         return
+      case 'deliver-body':
+        this.#proxy!.deliverBody()
+        return
+      case 'reply-body':
+        this.#reviseReply()
+        return
       case 'reply':
         this.#sendReply()
     }
@@ -145,6 +154,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const hooks = this.route.chain.requestBody
     if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
+    // Routing has needed the body already.
+    else if (this.x.body !== null) this.run(hooks, 'action')
     else {
       this.waitIn(PHASE.requestBody, 'request-body', this.x.bodyIdleMs)
       new BodyCollector(this).collect(() => {
@@ -162,7 +173,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       this.#proxy = new ProxyPass(this, action)
       this.#proxy.start()
     } else {
-      this.#answer(action.reply(this.x), this.route.chain.response)
+      this.#answer(action.reply(this.x), this.route.chain.response, 'reply-body')
     }
   }
 
@@ -182,6 +193,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.x.fail(problem === null ? '' : problem.code, problem === null ? '' : problem.detail)
     if (this.x.result === 'success') this.x.result = reply.status === 503 ? 'shed' : 'error'
     // A refusal made while the answer is already on its way through the hooks goes out as it is.
+    this.x.responseBody = null
     if (this.#reply !== null) this.#answer(reply, null)
     else this.#answer(reply, this.#passedHooks())
   }
@@ -196,6 +208,11 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   /** A policy threw: fail closed, say which. */
   fault(error: unknown): void {
     if (this.isOver) return
+    if (error instanceof UnreadableBody) {
+      this.x.errorPolicy = this.hook?.name ?? ''
+      this.refuse(refusal(error.code, error.message))
+      return
+    }
     const policy = this.hook?.name ?? ''
     this.context.report('policy_failed', {
       policy,
@@ -209,15 +226,28 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#proxy?.abandon()
     this.#proxy = null
     this.x.fail(reply.problem!.code, reply.problem!.detail)
+    this.x.responseBody = null
     this.#answer(reply, null)
   }
 
-  #answer(reply: Reply, hooks: readonly Hook[] | null): void {
+  #answer(reply: Reply, hooks: readonly Hook[] | null, next: Stage = 'reply'): void {
     this.#reply = reply
     this.#turn++
     this.x.status = reply.status
     this.x.responseHeaders = reply.headers.slice()
     if (hooks !== null) this.x.enter(PHASE.responseChain, performance.now())
+    this.run(hooks, next)
+  }
+
+  /** What the route itself answers with goes through the hooks that read bodies, as an upstream's response would. */
+  #reviseReply(): void {
+    const hooks = this.route.chain.responseBody
+    const { body } = this.#reply!
+    if (hooks === null || body === null || this.x.method === 'HEAD') {
+      this.#sendReply()
+      return
+    }
+    this.x.responseBody = body
     this.run(hooks, 'reply')
   }
 
@@ -225,7 +255,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const x = this.x
     const reply = this.#reply!
     const headers = x.responseHeaders
-    let body: Uint8Array | null = reply.body
+    let body: Uint8Array | null = x.responseBody ?? reply.body
     if (reply.problem !== null) {
       const rendered = renderProblem(x, x.status, reply.problem)
       headers.push('content-type', rendered.contentType)
@@ -301,6 +331,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     route.metrics.record(x, x.endedMono - x.startedMono)
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
     if (this.isLogged) context.log.record(x)
+    if (x.views !== null) x.views.close()
     // The record is written; whatever still comes of a body is for nobody.
     if (x.capture !== null) x.capture.dropBodies()
     context.inFlight--

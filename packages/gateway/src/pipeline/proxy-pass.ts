@@ -11,12 +11,13 @@ import type { Flow, Waiting } from './flow.js'
 import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
+import { askForPlainBody, ResponseCollector } from './response-collector.js'
 import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
 import { TargetSearch } from './target-search.js'
 
 /** How far the response to the client has come. */
-type Delivery = 'none' | 'bodiless' | 'held' | 'streaming' | 'whole' | 'draining'
+type Delivery = 'none' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'draining'
 
 /**
  * Takes a request to its upstream and the response back:
@@ -42,6 +43,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   #delivery: Delivery = 'none'
   /** Content-Length of the response; -1 unknown. */
   #length = -1
+  /** Gathers the response for the hooks that read its body; null where there are none. */
+  #collector: ResponseCollector | null = null
   #isPaused = false
 
   constructor(flow: Flow, action: ProxyAction) {
@@ -57,6 +60,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.upstream = this.#action.upstream.name
     this.#action.upstream.budget.earn()
     addForwardingFields(x)
+    if (this.#flow.route.chain.responseBody !== null) askForPlainBody(x)
     if (x.contentLength === 0 || x.body !== null) {
       this.#next()
       return
@@ -240,8 +244,14 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const x = this.#x
     if (x.phase !== PHASE.upstreamBody) x.enter(PHASE.upstreamBody, performance.now())
     x.responseHeaders.push('x-request-id', x.id)
+    const reads = this.#flow.route.chain.responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#delivery = 'bodiless'
+      // The body that a GET would bring may be changed.
+      if (reads) this.#length = -1
+    } else if (reads) {
+      this.#delivery = 'collecting'
+      this.#collector = new ResponseCollector(x.responseBodyLimit)
     } else {
       this.#delivery = 'held'
       holdHead(this)
@@ -259,6 +269,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onData(chunk: Uint8Array): void {
     if (this.#flow.isOver || this.#delivery === 'bodiless') return
     const x = this.#x
+    if (this.#collector !== null) {
+      this.#collect(chunk, this.#collector)
+      return
+    }
     x.responseBytes += chunk.length
     if (x.capture !== null) x.capture.onResponseChunk(chunk)
     if (this.#delivery === 'held' && chunk.length === this.#length) {
@@ -274,6 +288,22 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
+  #collect(chunk: Uint8Array, collector: ResponseCollector): void {
+    if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
+    else this.#flow.refuse(REFUSALS.responseTooLarge)
+  }
+
+  /** Sends what the hooks have made of the response. */
+  deliverBody(): void {
+    const x = this.#x
+    const body = x.responseBody!
+    x.responseBytes = body.length
+    if (x.capture !== null) x.capture.onResponseChunk(body)
+    this.#delivery = 'whole'
+    this.#client.send(x.status, x.responseHeaders, body)
+    this.#flow.finish()
+  }
+
   onEnd(): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
@@ -284,6 +314,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   #complete(): void {
     const x = this.#x
+    if (this.#collector !== null) {
+      this.#collector.finish(x)
+      this.#flow.run(this.#flow.route.chain.responseBody, 'deliver-body')
+      return
+    }
     if (this.#delivery === 'bodiless') {
       this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#delivery === 'held') {
@@ -331,7 +366,15 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   /** Whether nothing of the response has gone to the client yet. */
   #canStillAnswer(): boolean {
-    return this.#delivery === 'none' || this.#delivery === 'held' || this.#delivery === 'bodiless'
+    switch (this.#delivery) {
+      case 'none':
+      case 'held':
+      case 'bodiless':
+      case 'collecting':
+        return true
+      default:
+        return false
+    }
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */

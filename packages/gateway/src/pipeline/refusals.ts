@@ -8,5 +8,9 @@ export const REFUSALS = {
   policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
   conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
   notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
+  responseTooLarge: refusal(
+    'GW_RESPONSE_INVALID',
+    'the response of the upstream is larger than the policies of this route can read',
+  ),
   internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
 } as const

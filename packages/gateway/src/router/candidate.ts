@@ -3,6 +3,8 @@ import type { Exchange } from '@sluice/core'
 
 /** A question about an exchange that has a yes or a no. */
 export interface Predicate {
+  /** It can only be answered once the request body is there. */
+  readonly readsBody?: boolean
   test(x: Exchange): boolean
 }
 

@@ -13,6 +13,8 @@ export class Contender<T> {
   /** Positions of the parameters among the segments of the path, ascending. */
   readonly paramPlaces: readonly number[]
   readonly value: T
+  /** Its last predicate reads the request body. */
+  readonly readsBody: boolean
   private readonly predicates: readonly Predicate[]
 
   constructor(rank: number, candidate: Candidate<T>) {
@@ -22,6 +24,7 @@ export class Contender<T> {
     this.paramNames = paramNames(match.path)
     this.paramPlaces = paramPlaces(match.path)
     this.value = candidate.value
+    this.readsBody = candidate.when?.readsBody === true
     this.predicates = [...compileFieldPredicates(match), ...(candidate.when === null ? [] : [candidate.when])]
   }
 
@@ -31,9 +34,17 @@ export class Contender<T> {
 
   /** Headers and query first, then the condition. */
   accepts(x: Exchange): boolean {
-    const predicates = this.predicates
-    for (let i = 0; i < predicates.length; i++) {
-      if (!predicates[i]!.test(x)) return false
+    return this.passes(x, this.predicates.length)
+  }
+
+  /** Whether it cannot be told before the body is there: nothing but the condition on it is left to ask. */
+  waitsForBody(x: Exchange): boolean {
+    return x.body === null && x.contentLength !== 0 && this.passes(x, this.predicates.length - 1)
+  }
+
+  private passes(x: Exchange, count: number): boolean {
+    for (let i = 0; i < count; i++) {
+      if (!this.predicates[i]!.test(x)) return false
     }
     return true
   }

@@ -15,6 +15,8 @@ export interface Match<T> {
    * `Allow` lists them. Null otherwise: the path is not known.
    */
   readonly allowed: readonly string[] | null
+  /** It depends on the request body: match again with `x.body`. */
+  readonly isBodyWanted: boolean
 }
 
 /** Finds the route of a request; also sets the exchange's `params` and `paramNames` for the route that won. */
@@ -49,6 +51,7 @@ const NONE: readonly string[] = []
 class Answer<T> implements Match<T> {
   value: T | null = null
   allowed: readonly string[] | null = null
+  isBodyWanted = false
 }
 
 class CompiledRouter<T> implements Router<T> {
@@ -69,7 +72,15 @@ class CompiledRouter<T> implements Router<T> {
     search.begin()
     hosts.find(search, x)
     const winner = search.winner
-    return winner === null ? this.miss(x, hosts) : this.hit(x, winner)
+    this.answer.isBodyWanted = search.isBodyWanted
+    if (winner !== null) return this.hit(x, winner)
+    return search.isBodyWanted ? this.undecided() : this.miss(x, hosts)
+  }
+
+  private undecided(): Match<T> {
+    this.answer.value = null
+    this.answer.allowed = null
+    return this.answer
   }
 
   private hit(x: Exchange, winner: Contender<T>): Match<T> {

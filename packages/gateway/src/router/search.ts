@@ -10,6 +10,8 @@ export class Search<T> {
   /** The rank of the winner so far: places whose best rank is not below it need no look. */
   rank = UNRANKED
   winner: Contender<T> | null = null
+  /** The best of what is known so far is a contender that has to see the body first. */
+  isBodyWanted = false
   /** Whether a route was passed over for its method before its other predicates were asked. */
   isMethodRefused = false
   private allowed: Set<string> | null = null
@@ -17,6 +19,7 @@ export class Search<T> {
   begin(): void {
     this.rank = UNRANKED
     this.winner = null
+    this.isBodyWanted = false
     this.isMethodRefused = false
     this.allowed = null
   }
@@ -32,9 +35,15 @@ export class Search<T> {
       if (contender.rank >= this.rank) return
       if (!contender.serves(x.method)) {
         this.isMethodRefused = true
+      } else if (contender.readsBody && contender.waitsForBody(x)) {
+        this.rank = contender.rank
+        this.winner = null
+        this.isBodyWanted = true
+        return
       } else if (contender.accepts(x)) {
         this.rank = contender.rank
         this.winner = contender
+        this.isBodyWanted = false
         return
       }
     }

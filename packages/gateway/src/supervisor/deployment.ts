@@ -71,7 +71,7 @@ export class Deployment {
     if (request.ifMatch !== null && request.ifMatch !== digestNow)
       return { result: 'stale', digest: digestNow }
 
-    const outcome = this.#seams.documents.load(source)
+    const outcome = await this.#seams.documents.load(source)
     if (!outcome.ok) return { result: 'invalid', diagnostics: outcome.diagnostics }
     const { load, warnings } = outcome
     const changes = this.#seams.documents.changes(serving?.plan ?? null, load.plan)

@@ -3,7 +3,7 @@ import type { Diagnostic, DocumentSource, Load, LoadResult, Plan, PlanChange } f
 /** What the supervisor asks of the configuration language; it knows nothing else about documents. */
 export interface Documents {
   /** References are resolved anew each time. */
-  load(source: DocumentSource): LoadResult
+  load(source: DocumentSource): Promise<LoadResult>
   /** The plan with the values of its references. */
   resolve(load: Load): Plan
   /** The plan with every secret replaced. */

@@ -4,6 +4,7 @@ import {
   diffPlans,
   displayPlan,
   formatDiagnostic,
+  loadBodyLanguages,
   loadDocument,
   type Overrides,
   type Plan,
@@ -78,7 +79,10 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
 function documentsOf({ catalog, overrides, env = process.env }: SupervisorOptions): Documents {
   const settings = { catalog, env, ...(overrides === undefined ? {} : { overrides }) }
   return {
-    load: (source) => loadDocument(source, settings),
+    load: async (source) => {
+      await loadBodyLanguages(source.text, catalog)
+      return loadDocument(source, settings)
+    },
     resolve: resolvePlan,
     display: (plan) => displayPlan(plan, catalog),
     changes: (before, after) => diffPlans(before, after, catalog),

@@ -7,6 +7,7 @@ import { healthAnswer } from '../pipeline/health.js'
 import { nowhere } from '../pipeline/nowhere.js'
 import { REFUSALS } from '../pipeline/refusals.js'
 import type { Route } from '../pipeline/route.js'
+import { RoutingBody } from '../pipeline/routing-body.js'
 
 const NO_LEASE: Lease = { release() {} }
 
@@ -35,8 +36,34 @@ export class GatewayGate implements Gate {
       return
     }
     const match = snapshot.router.match(x)
-    if (match.value === null) this.refuse(x, client, missReply(match.allowed))
-    else new Flow(match.value, x, client, { context: this.#context, lease: snapshot.use() }).start()
+    if (match.value !== null) this.#start(match.value, x, client, snapshot.use())
+    else if (match.isBodyWanted) this.#collect(x, client, snapshot)
+    else this.refuse(x, client, missReply(match.allowed))
+  }
+
+  #start(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {
+    new Flow(route, x, client, { context: this.#context, lease }).start()
+  }
+
+  /** The route depends on the body: it is collected, and the same snapshot is asked again. */
+  #collect(x: Exchange, client: ClientStream, snapshot: Snapshot): void {
+    const shared = { context: this.#context, lease: snapshot.use() }
+    new RoutingBody(x, client, shared, {
+      onRoutable: ({ lease }) => {
+        const match = snapshot.router.match(x)
+        if (match.value !== null) this.#start(match.value, x, client, lease)
+        else this.#leave(snapshot.nowhere, x, client, lease).refuse(missReply(match.allowed))
+      },
+      onUnroutable: ({ lease }, reply) => {
+        const flow = this.#leave(snapshot.nowhere, x, client, lease)
+        if (reply === null) flow.onClientAbort()
+        else flow.refuse(reply)
+      },
+    }).start()
+  }
+
+  #leave(nowhereRoute: Route, x: Exchange, client: ClientStream, lease: Lease): Flow {
+    return new Flow(nowhereRoute, x, client, { context: this.#context, lease })
   }
 
   refuse(x: Exchange, client: ClientStream, reply: Reply): void {

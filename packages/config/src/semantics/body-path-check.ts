@@ -1,0 +1,43 @@
+import type { BodyLanguage, BodyLanguages } from '@sluice/core'
+import { type ConditionScope, checkCondition } from '../condition/index.js'
+import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
+import type { Inspection } from './inspection.js'
+
+/** The paths with which conditions ask bodies, as far as their languages are loaded. */
+export function checkBodyPaths({ whole, catalog, report }: Inspection): void {
+  if (catalog.bodies === undefined) return
+  for (const [path, scope] of conditionPlaces(whole)) {
+    const text = valueAt(whole, path)
+    if (typeof text !== 'string' || !report.isSound(path) || !canCheck(text, catalog.bodies)) continue
+    const check = checkCondition(text, scope, { bodies: catalog.bodies })
+    if (!check.ok) report.add({ path, message: check.message, remedy: check.remedy })
+  }
+}
+
+/** Whether it asks for bodies, and all that it asks with is loaded. */
+function canCheck(text: string, bodies: BodyLanguages): boolean {
+  const asked = Object.entries(bodies).filter(([kind]) => text.includes(`req.body.${kind}`))
+  return asked.length > 0 && asked.every(([, language]: [string, BodyLanguage]) => language.isLoaded)
+}
+
+function conditionPlaces(whole: unknown): [DocumentPath, ConditionScope][] {
+  const routes = listAt(whole, ['routes'])
+  return [
+    ...policyPlaces(whole, ['policies']),
+    ...routes.flatMap((_, i): [DocumentPath, ConditionScope][] => [
+      [['routes', i, 'match', 'when'], 'route'],
+      ...policyPlaces(whole, ['routes', i, 'policies']),
+    ]),
+  ]
+}
+
+function policyPlaces(whole: unknown, path: DocumentPath): [DocumentPath, ConditionScope][] {
+  return listAt(whole, path).flatMap((entry, i): [DocumentPath, ConditionScope][] =>
+    isMapping(entry) ? [[[...path, i, 'when'], 'policy']] : [],
+  )
+}
+
+function listAt(whole: unknown, path: DocumentPath): readonly unknown[] {
+  const list = valueAt(whole, path)
+  return Array.isArray(list) ? list : []
+}

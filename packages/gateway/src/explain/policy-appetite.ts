@@ -1,0 +1,39 @@
+import type { PolicyUse } from '@sluice/config'
+import type { Catalog, PolicyCost, Step } from '@sluice/core'
+import { SnapshotEnv } from '../compile/compile-env.js'
+import { type Closer, SharedTable } from '../compile/shared-table.js'
+import { ThreadPool } from '../threads/thread-pool.js'
+
+/** What a policy asks of the gateway. */
+export interface PolicyAppetite {
+  readonly cost: PolicyCost
+  /** The bodies that are held in memory for it; null when it does not compile, which a deployment tells. */
+  readonly buffers: readonly ('request' | 'response')[] | null
+}
+
+/** Compiles the policies of a chain as a snapshot would, to see which hooks they have. */
+export async function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyAppetite[]> {
+  const closers: Closer[] = []
+  const threads = new ThreadPool(1)
+  const env = new SnapshotEnv({ shared: new SharedTable(() => {}), threads, closers, report: () => {} })
+  const appetites: PolicyAppetite[] = []
+  for (const use of uses) {
+    const policy = catalog.get(use.use)
+    const cost = policy?.cost ?? 'cheap'
+    try {
+      const step = (await policy?.compile(use.with as never, env)) ?? null
+      appetites.push({ cost, buffers: step === null ? [] : buffersOf(step) })
+    } catch {
+      appetites.push({ cost, buffers: null })
+    }
+  }
+  for (const close of closers) close()
+  await threads.close()
+  return appetites
+}
+
+function buffersOf(step: Step): ('request' | 'response')[] {
+  const request = step.onRequestBody === undefined ? [] : (['request'] as const)
+  const response = step.onResponseBody === undefined ? [] : (['response'] as const)
+  return [...request, ...response]
+}

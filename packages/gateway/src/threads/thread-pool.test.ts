@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Overload } from '@sluice/core'
+import { ThreadPool } from './thread-pool.js'
+
+function moduleOf(code: string): URL {
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+}
+
+/** Adds up bytes, and tells on which thread and how often it was made. */
+const SUMS = moduleOf(`
+  import { threadId } from 'node:worker_threads'
+  globalThis.made ??= 0
+  export function work({ factor }) {
+    const made = ++globalThis.made
+    return (bytes) => {
+      if (bytes.length === 0) throw new Error('no bytes')
+      return { sum: factor * bytes.reduce((a, b) => a + b, 0), made, threadId }
+    }
+  }`)
+const STUCK = moduleOf('export function work() { return () => new Promise(() => {}) }')
+
+function poolFor(t: TestContext, threads = 1): ThreadPool {
+  const pool = new ThreadPool(threads)
+  t.after(() => pool.close())
+  return pool
+}
+
+interface Sum {
+  readonly sum: number
+  readonly made: number
+  readonly threadId: number
+}
+
+test('work is made once for its configuration, on another thread, and its input stays here', async (t) => {
+  const pool = poolFor(t)
+  const double = pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 })
+  const bytes = Buffer.from([1, 2, 3])
+  const first = await double.run(bytes)
+  const again = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 }).run(bytes)
+  assert.deepEqual([first.sum, again.sum, first.made, again.made], [12, 12, 1, 1])
+  assert.notEqual(first.threadId, 0)
+  assert.equal(bytes.length, 3)
+  const triple = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 3 }).run(bytes)
+  assert.deepEqual([triple.sum, triple.made], [18, 2])
+})
+
+test('what the work throws comes back with its message, and the thread goes on', async (t) => {
+  const sums = poolFor(t).offload<Uint8Array, Sum>(SUMS, { factor: 1 })
+  await assert.rejects(sums.run(new Uint8Array(0)), /no bytes/)
+  assert.equal((await sums.run(Uint8Array.of(5))).sum, 5)
+})
+
+test('beyond the bound of what may wait nothing is taken', async (t) => {
+  const pool = poolFor(t)
+  const stuck = pool.offload<number, never>(STUCK, {})
+  const waiting = Array.from({ length: 100 }, (_, i) => stuck.run(i).catch((error: unknown) => error))
+  const first = await Promise.race(waiting)
+  assert.ok(first instanceof Overload)
+  await pool.close()
+  const overloads = (await Promise.all(waiting)).filter((error) => error instanceof Overload)
+  assert.ok(overloads.length >= 30 && overloads.length <= 40, `${overloads.length} of 100 were refused`)
+})

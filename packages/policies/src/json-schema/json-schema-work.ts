@@ -1,0 +1,18 @@
+import { type OffloadedWork, UnreadableBody } from '@sluice/core'
+import { type CheckSettings, SchemaCheck, type Verdict } from './check.js'
+
+/** The verdict about a body, or why it cannot be read: of an error only its message comes back from a thread. */
+export type OffloadedVerdict = Verdict | { readonly unreadable: string }
+
+/** Checks large bodies. */
+export const work: OffloadedWork<CheckSettings, Uint8Array, OffloadedVerdict> = async (settings) => {
+  const check = await SchemaCheck.compile(settings)
+  return (body) => {
+    try {
+      return check.checkBytes(body)
+    } catch (error) {
+      if (error instanceof UnreadableBody) return { unreadable: error.message }
+      throw error
+    }
+  }
+}

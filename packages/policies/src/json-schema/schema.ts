@@ -1,0 +1,110 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { SIZE_PATTERN } from '@sluice/core'
+import { MAX_JSON_DEPTH } from '../json/view.js'
+import { valueSource } from '../text-source.js'
+
+const source = valueSource('a JSON schema')
+
+function flag(description: string) {
+  return Type.Optional(Type.Boolean({ default: false, description }))
+}
+
+/** The configuration of `json-schema`. */
+export const jsonSchemaSchema = Type.Object(
+  {
+    schema: Type.Optional(source),
+    schemas: Type.Optional(
+      Type.Array(source, {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Several schemas; `match` says how they decide together.',
+      }),
+    ),
+    references: Type.Optional(
+      Type.Array(source, {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Schemas that the others refer to by their `$id`. Nothing is ever fetched.',
+      }),
+    ),
+    match: Type.Optional(
+      Type.Union([Type.Literal('any'), Type.Literal('all'), Type.Literal('first')], {
+        default: 'any',
+        description:
+          '`any`: one schema has to accept, and a refusal tells what each one misses; `first`: the same, and a refusal tells what the first one misses; `all`: every schema has to accept.',
+      }),
+    ),
+    select: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        default: '$',
+        description:
+          'A JSON path (RFC 9535) to what is checked, such as `$.order`. Every value that it finds has to be valid, and it has to find one.',
+      }),
+    ),
+    phase: Type.Optional(
+      Type.Union([Type.Literal('request'), Type.Literal('response'), Type.Literal('both')], {
+        default: 'request',
+        description: 'Which bodies are checked.',
+      }),
+    ),
+    draft: Type.Optional(
+      Type.Union([Type.Literal('04'), Type.Literal('07'), Type.Literal('2019-09'), Type.Literal('2020-12')], {
+        description: 'The draft of the schemas. Absent: the one that `$schema` names, else 2020-12.',
+      }),
+    ),
+    formats: Type.Optional(
+      Type.Boolean({ default: true, description: 'Checks `format`; without it the keyword says nothing.' }),
+    ),
+    coerce: flag('Changes values to the type that the schema asks for: `"5"` to `5`.'),
+    removeAdditional: flag('Removes members that `additionalProperties: false` does not allow.'),
+    applyDefaults: flag('Adds members that are missing and have a `default`.'),
+    mode: Type.Optional(
+      Type.Union([Type.Literal('enforce'), Type.Literal('report')], {
+        default: 'enforce',
+        description:
+          '`report` lets everything pass and marks what is not valid with `x-gw-validation: failed`, for the upstream or, in the response, for the client.',
+      }),
+    ),
+    status: Type.Optional(
+      Type.Union([Type.Literal(400), Type.Literal(422)], {
+        default: 400,
+        description: 'The status of a refusal for a request that is JSON but not valid.',
+      }),
+    ),
+    maxErrors: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Most violations that are told.' }),
+    ),
+    maxBodyBytes: Type.Optional(
+      Type.String({ pattern: SIZE_PATTERN, default: '1mb', description: 'Largest body that is checked.' }),
+    ),
+    maxDepth: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_JSON_DEPTH,
+        default: 64,
+        description: 'Deepest nesting of arrays and objects.',
+      }),
+    ),
+    duplicateKeys: Type.Optional(
+      Type.Union([Type.Literal('reject'), Type.Literal('last')], {
+        default: 'reject',
+        description: 'What becomes of an object that has a name twice: refused, or the last one counts.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: [
+      'A request that is not valid is answered 400 `GW_SCHEMA_INVALID` (or 422), a body that is not JSON in UTF-8 400 `GW_BODY_UNPARSABLE`, one with a content coding or in another charset 415 `GW_MEDIA_TYPE`. The detail lists JSON pointers and what is missed there, never values. Every request is checked, one without a body too, which is not JSON: keep the policy to the methods that carry a body with `when`.',
+      'Of responses those with a status of 200 to 299 are checked, except 204 and 205. One that is not valid is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
+      'Patterns are matched in linear time; look-around and back references are refused when the document is loaded. `uniqueItems` and formats are bounded too: a text of more than 4,096 characters has no format but `byte`, `binary` and `password`.',
+      'When `coerce`, `removeAdditional` or `applyDefaults` changed something, the changed document is written anew and becomes the body: numbers as JavaScript has them (an integer above 2^53 loses digits), white space and duplicate names gone.',
+      'A body of 32 KB and more is checked on a thread.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `json-schema`, derived from its schema. */
+export type JsonSchemaConfig = Static<typeof jsonSchemaSchema>

@@ -1,0 +1,27 @@
+import { type BodyLanguage, type BodyValue, type Exchange, UnreadableBody } from '@sluice/core'
+import { codingFlaw } from './coding.js'
+import { compileJsonPath } from './path.js'
+import { jsonOf } from './view.js'
+
+/** JSON paths (RFC 9535) in conditions: the first match; objects and arrays as JSON text. */
+export const jsonLanguage: BodyLanguage = {
+  isLoaded: true,
+  async load() {},
+  compile(path) {
+    const compiled = compileJsonPath(path)
+    return (x) =>
+      x.body === null || x.body.length === 0 ? null : bodyValue(compiled.first(documentOf(x, x.body)))
+  },
+}
+
+function documentOf(x: Exchange, body: Uint8Array): unknown {
+  const flaw = codingFlaw(x.headers)
+  if (flaw !== null) throw new UnreadableBody('GW_BODY_UNPARSABLE', `the body ${flaw}`)
+  return jsonOf(x, body).value
+}
+
+function bodyValue(found: unknown): BodyValue {
+  if (found === undefined || found === null) return null
+  if (typeof found === 'object') return JSON.stringify(found)
+  return found as string | number | boolean
+}

@@ -1,0 +1,143 @@
+import type { JsonPathQuery } from 'jsonpath-rfc9535/parser'
+import { isEqual, isLess } from './compare.js'
+import { compileFunction } from './path-function.js'
+import type { PathRun } from './path-run.js'
+
+type Segments = JsonPathQuery['segments']
+type Selection = Segments[number]['node']
+type Selector = Extract<Selection, { type: 'BracketedSelection' }>['selectors'][number]
+type Expression = Extract<Selector, { type: 'FilterSelector' }>['value']
+type Test = Extract<Expression, { type: 'TestExpr' }>
+type Comparison = Extract<Expression, { type: 'ComparisonExpr' }>
+type FilterQuery = Extract<Test['expression'], { type: 'FilterQuery' }>
+type FunctionCall = Extract<Test['expression'], { type: 'FunctionExpr' }>
+type Comparable = Comparison['left']
+type SingularNode = Extract<Comparable, { type: 'RelSingularQuery' }>['segments'][number]['node']
+type Argument = FunctionCall['arguments'][number]
+
+type CompileSegments = (segments: Segments) => (from: unknown, run: PathRun) => unknown[]
+type Condition = (node: unknown, run: PathRun) => boolean
+/** A value; undefined is what RFC 9535 calls Nothing. */
+type Value = (node: unknown, run: PathRun) => unknown
+
+/**
+ * Compiles the condition of a filter.
+ * @param segments compiles the queries in it.
+ * @throws Error for a function that there is not, or a pattern that cannot be matched.
+ */
+export function compileFilter(expression: Expression, segments: CompileSegments): Condition {
+  const compile = (inner: Expression): Condition => compileFilter(inner, segments)
+  switch (expression.type) {
+    case 'LogicalOrExpr': {
+      const [left, right] = [compile(expression.left), compile(expression.right)]
+      return (node, run) => left(node, run) || right(node, run)
+    }
+    case 'LogicalAndExpr': {
+      const [left, right] = [compile(expression.left), compile(expression.right)]
+      return (node, run) => left(node, run) && right(node, run)
+    }
+    case 'LogicalNotExpr': {
+      const inner = compile(expression.expression)
+      return (node, run) => !inner(node, run)
+    }
+    case 'ComparisonExpr':
+      return compileComparison(expression, segments)
+    case 'TestExpr':
+      return compileTest(expression.expression, segments)
+  }
+}
+
+function compileTest(expression: Test['expression'], segments: CompileSegments): Condition {
+  if (expression.type === 'FunctionExpr') {
+    const { call, isTest } = compileCall(expression, segments)
+    if (!isTest) throw new Error(`${expression.name}() is a value; compare it with another`)
+    return (node, run) => call(node, run) === true
+  }
+  const query = compileNodes(expression, segments)
+  return (node, run) => query(node, run).length > 0
+}
+
+function compileComparison({ left, right, op }: Comparison, segments: CompileSegments): Condition {
+  const [a, b] = [compileComparable(left, segments), compileComparable(right, segments)]
+  switch (op) {
+    case '==':
+      return (node, run) => isEqual(a(node, run), b(node, run), run)
+    case '!=':
+      return (node, run) => !isEqual(a(node, run), b(node, run), run)
+    case '<':
+      return (node, run) => isLess(a(node, run), b(node, run))
+    case '>':
+      return (node, run) => isLess(b(node, run), a(node, run))
+    case '<=':
+      return (node, run) => isAtMost(a(node, run), b(node, run), run)
+    case '>=':
+      return (node, run) => isAtMost(b(node, run), a(node, run), run)
+  }
+}
+
+function isAtMost(a: unknown, b: unknown, run: PathRun): boolean {
+  return isLess(a, b) || isEqual(a, b, run)
+}
+
+function compileComparable(comparable: Comparable, segments: CompileSegments): Value {
+  if (comparable.type === 'Literal') return () => comparable.value
+  if (comparable.type === 'FunctionExpr') return compileValueCall(comparable, segments)
+  const query = segments(comparable.segments.map(({ node }) => childSegment(node)))
+  const isAbsolute = comparable.type === 'AbsSingularQuery'
+  return (node, run) => query(isAbsolute ? run.root : node, run)[0]
+}
+
+function childSegment(node: SingularNode): Segments[number] {
+  if (node.type === 'MemberNameShorthand') return { type: 'ChildSegment', node }
+  // The parser wraps positions here once more than its types say.
+  const selector = (node as unknown as { readonly selector?: typeof node }).selector ?? node
+  return { type: 'ChildSegment', node: { type: 'BracketedSelection', selectors: [selector] } }
+}
+
+function compileNodes({ value }: FilterQuery, segments: CompileSegments) {
+  const query = segments(value.segments)
+  const isAbsolute = value.type === 'JsonPathQuery'
+  return (node: unknown, run: PathRun): unknown[] => query(isAbsolute ? run.root : node, run)
+}
+
+/** A call whose result is a value. */
+function compileValueCall(expression: FunctionCall, segments: CompileSegments): Value {
+  const { call, isTest } = compileCall(expression, segments)
+  if (isTest) throw new Error(`${expression.name}() is true or false already and cannot be compared`)
+  return call
+}
+
+function compileCall(
+  { name, arguments: written }: FunctionCall,
+  segments: CompileSegments,
+): { readonly call: Value; readonly isTest: boolean } {
+  const literals = written.map((argument) => (argument.type === 'Literal' ? argument.value : undefined))
+  const { takesNodes, isTest, apply } = compileFunction(name, literals)
+  const args = written.map((argument) =>
+    takesNodes ? compileNodesArgument(name, argument, segments) : compileArgument(name, argument, segments),
+  )
+  return { isTest, call: (node, run) => apply(...args.map((value) => value(node, run))) }
+}
+
+function compileNodesArgument(name: string, argument: Argument, segments: CompileSegments): Value {
+  if (argument.type !== 'FilterQuery') throw new Error(`${name}() takes a query, such as @.items[*]`)
+  return compileNodes(argument, segments)
+}
+
+function compileArgument(name: string, argument: Argument, segments: CompileSegments): Value {
+  if (argument.type === 'Literal') return () => argument.value
+  if (argument.type === 'FunctionExpr') return compileValueCall(argument, segments)
+  if (argument.type !== 'FilterQuery' || !argument.value.segments.every(isSingular)) {
+    throw new Error(`${name}() takes one value, such as @.id`)
+  }
+  const query = compileNodes(argument, segments)
+  return (node, run) => query(node, run)[0]
+}
+
+/** Whether a segment finds at most one node. */
+function isSingular({ type, node }: Segments[number]): boolean {
+  if (type !== 'ChildSegment') return false
+  if (node.type !== 'BracketedSelection') return node.type === 'MemberNameShorthand'
+  const [selector, ...more] = node.selectors
+  return more.length === 0 && (selector?.type === 'NameSelector' || selector?.type === 'IndexSelector')
+}

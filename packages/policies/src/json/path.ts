@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module'
+import type { JsonPathQuery } from 'jsonpath-rfc9535/parser'
+import { childOf } from './child.js'
+import { compileQuery } from './path-query.js'
+import { simpleSteps } from './simple-steps.js'
+
+/** Longest path. */
+const MAX_PATH_LENGTH = 2048
+
+const load = createRequire(import.meta.url)
+
+/** A compiled JSON path (RFC 9535). */
+export interface JsonPath {
+  /** The first value it finds; undefined: none. */
+  first(root: unknown): unknown
+  /** All that it finds, in the order of the document. */
+  all(root: unknown): readonly unknown[]
+}
+
+/**
+ * Compiles a JSON path. Paths of names and positions only are walked without a query.
+ * @throws Error that says what is wrong with the path.
+ */
+export function compileJsonPath(path: string): JsonPath {
+  if (path.length > MAX_PATH_LENGTH) {
+    throw new Error(`the JSON path is longer than ${MAX_PATH_LENGTH} characters; shorten it`)
+  }
+  const steps = simpleSteps(path)
+  if (steps === null) return compileQuery(parseQuery(path))
+  const first = walk(steps)
+  return {
+    first,
+    all(root) {
+      const found = first(root)
+      return found === undefined ? [] : [found]
+    },
+  }
+}
+
+function walk(steps: readonly (string | number)[]): (root: unknown) => unknown {
+  return (root) => {
+    let value = root
+    for (let i = 0; i < steps.length; i++) {
+      value = childOf(value, steps[i]!)
+      if (value === undefined) return undefined
+    }
+    return value
+  }
+}
+
+function parseQuery(path: string): JsonPathQuery {
+  // Loaded at the first use: most paths are simple.
+  const { default: parse } = load('jsonpath-rfc9535/parser') as typeof import('jsonpath-rfc9535/parser')
+  try {
+    return parse(path)
+  } catch (cause) {
+    throw new Error(
+      `'${path}' is not a JSON path (RFC 9535)${placeOf(cause)}; write for example $.order.items[0].id`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+function placeOf(cause: unknown): string {
+  const offset = (cause as { location?: { start?: { offset?: unknown } } }).location?.start?.offset
+  return typeof offset === 'number' ? ` from character ${offset + 1} on` : ''
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { Type } from '@sinclair/typebox'
+import { parseDocument } from 'yaml'
+
+/** Largest file that is read, in bytes. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024
+/** Most places where a YAML anchor may be repeated: a few lines could stand for gigabytes. */
+const MAX_ALIASES = 100
+
+/** Where a structured text stands: in a file, or in the document of the gateway. */
+export interface ValueSource {
+  readonly file?: string
+  readonly inline?: unknown
+}
+
+/** The schema of a value that stands in a JSON or YAML file, or in the document. @param what such as `a JSON schema` */
+export function valueSource(what: string) {
+  return Type.Object(
+    {
+      file: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A JSON or YAML file, read when the document is loaded.',
+        }),
+      ),
+      inline: Type.Optional(
+        Type.Unknown({ description: `${what[0]!.toUpperCase()}${what.slice(1)} as it is.` }),
+      ),
+    },
+    {
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: 1,
+      description: `Where ${what} stands: \`file\` or \`inline\`.`,
+    },
+  )
+}
+
+/** The value that a source holds. @throws Error when its file cannot be read or is neither JSON nor YAML. */
+export function valueOfSource({ file, inline }: ValueSource): unknown {
+  return file === undefined ? inline : parseValue(readText(file), file)
+}
+
+/** @throws Error when the file cannot be read or is too large. */
+export function readText(file: string): string {
+  const text = read(file)
+  if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)
+  return text
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${file} cannot be read (${reason}); check the path`, { cause })
+  }
+}
+
+function parseValue(text: string, file: string): unknown {
+  if (text.trimStart().startsWith('{')) return parseJson(text, file)
+  const document = parseDocument(text, { prettyErrors: true })
+  const [mistake] = document.errors
+  if (mistake !== undefined) throw new Error(`${file} is not YAML: ${mistake.message.split('\n')[0]}`)
+  return document.toJS({ maxAliasCount: MAX_ALIASES })
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`${file} is not JSON: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -1,0 +1,32 @@
+import { headerCount, headerValue } from '@sluice/core'
+import { isAcceptedEncoding } from './encoding.js'
+
+/** Says what is wrong with the fields that describe an XML body; null: nothing. */
+export type MediaTypeCheck = (headers: readonly string[]) => string | null
+
+/**
+ * Checks `content-type` and `content-encoding` of a body that is read as XML. A charset that the gate does not know
+ * would let whoever believes it read another document.
+ * @param accepted media types without parameters; `*+xml` stands for all that end so.
+ */
+export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
+  const types = new Set(accepted.map((type) => type.toLowerCase()))
+  const takesSuffix = types.has('*+xml')
+  return (headers) => {
+    if (!isIdentity(headerValue(headers, 'content-encoding')))
+      return 'the body has a content coding; send it without'
+    const field = headerCount(headers, 'content-type') === 1 ? headerValue(headers, 'content-type') : null
+    const type = field === null ? '' : field.split(';', 1)[0]!.trim().toLowerCase()
+    if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
+      return `the content-type is not accepted; send ${accepted.join(', ')}`
+    }
+    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(field ?? '')?.[1]
+    return charset === undefined || isAcceptedEncoding(charset)
+      ? null
+      : 'the charset is not accepted; send UTF-8'
+  }
+}
+
+function isIdentity(coding: string | null): boolean {
+  return coding === null || coding === '' || coding.toLowerCase() === 'identity'
+}

@@ -1,0 +1,18 @@
+import type { BodyReader } from '@sluice/core'
+import { isLibxmlLoaded, loadLibxml } from './libxml.js'
+import { xmlOf } from './xml-of.js'
+import { compileValue } from './xpath.js'
+
+/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `compileValue`. */
+export const xmlLanguage = {
+  async load(): Promise<void> {
+    await loadLibxml()
+  },
+  get isLoaded(): boolean {
+    return isLibxmlLoaded()
+  },
+  compile(path: string, names: Readonly<Record<string, string>>): BodyReader {
+    const read = compileValue(path, names)
+    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body).document))
+  },
+}

@@ -1,0 +1,33 @@
+import { type BodyView, type Exchange, UnreadableBody } from '@sluice/core'
+import { parseXml } from './gate.js'
+import { DEFAULT_DEPTH } from './limits.js'
+import { unreadableXml } from './unreadable-xml.js'
+import type { XmlView } from './view.js'
+
+/**
+ * The document in a body, parsed once for all that read it, closed with the exchange.
+ * @throws UnreadableBody when it is none, or deeper than `maxDepth`.
+ */
+export function xmlOf(x: Exchange, body: Uint8Array, maxDepth: number = DEFAULT_DEPTH): XmlView {
+  const { view, problem } = x.viewOf(attempt, body)
+  if (problem !== null) throw problem
+  if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
+  return view
+}
+
+/** A body that cannot be read is not tried again by the next policy either. */
+type Attempt = BodyView &
+  (
+    | { readonly view: XmlView; readonly problem: null }
+    | { readonly view: null; readonly problem: UnreadableBody }
+  )
+
+function attempt(body: Uint8Array): Attempt {
+  try {
+    const view = parseXml(body)
+    return { view, problem: null, close: () => view.close() }
+  } catch (problem) {
+    if (!(problem instanceof UnreadableBody)) throw problem
+    return { view: null, problem, close() {} }
+  }
+}

@@ -1,0 +1,78 @@
+import { UnreadableBody } from '@sluice/core'
+import { parseXml } from '../xml/gate.js'
+import { unreadableXml } from '../xml/unreadable-xml.js'
+import type { XmlView } from '../xml/view.js'
+import { Diagnostics } from './diagnostics.js'
+import type { SchemaDocuments } from './schema-documents.js'
+import { compileSchemas, type SchemaSet } from './schema-set.js'
+import { compileSelection, type Selection } from './selection.js'
+import { violationText } from './violation.js'
+
+/** What a validator is made of; can be cloned, and written as JSON. */
+export interface ValidatorConfig {
+  readonly schemas: SchemaDocuments
+  readonly select: string | undefined
+  readonly names: Readonly<Record<string, string>>
+  readonly maxErrors: number
+  readonly maxDepth: number
+}
+
+/** What became of a body; can be cloned. */
+export type Verdict =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly mistakes: string }
+  | { readonly kind: 'unreadable'; readonly code: UnreadableBody['code']; readonly mistakes: string }
+
+const VALID: Verdict = { kind: 'valid' }
+
+/** Validates documents against one schema, as often as wanted. */
+export class Validator {
+  readonly #config: ValidatorConfig
+  readonly #selection: Selection
+  readonly #schemas: SchemaSet
+
+  /** `libxml()` has to be there. @throws Error that says what is wrong with the schemas or with the selection */
+  constructor(config: ValidatorConfig) {
+    this.#config = config
+    this.#selection = compileSelection(config.select, config.names)
+    this.#schemas = compileSchemas(config.schemas)
+  }
+
+  /** @param view makes the document of the body: the shared one, or one of its own. */
+  validate(view: () => XmlView): Verdict {
+    try {
+      return this.#verdictOf(view())
+    } catch (problem) {
+      if (!(problem instanceof UnreadableBody)) throw problem
+      return { kind: 'unreadable', code: problem.code, mistakes: problem.message }
+    }
+  }
+
+  /** The same for a body that nobody else reads. */
+  validateBytes(body: Uint8Array): Verdict {
+    let view: XmlView | null = null
+    try {
+      return this.validate(() => {
+        view = parseXml(body)
+        return view
+      })
+    } finally {
+      ;(view as XmlView | null)?.close()
+    }
+  }
+
+  #verdictOf({ shape, document }: XmlView): Verdict {
+    const { maxDepth, maxErrors } = this.#config
+    if (shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
+    const selected = this.#selection(document)
+    if ('mistake' in selected) return { kind: 'invalid', mistakes: selected.mistake }
+    const diagnostics = new Diagnostics(maxErrors)
+    for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
+    if (diagnostics.count === 0) return VALID
+    return { kind: 'invalid', mistakes: violationText(diagnostics.violations, diagnostics.count) }
+  }
+
+  close(): void {
+    this.#schemas.close()
+  }
+}
