@@ -49,7 +49,7 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
     {
       use: 'jwt',
       with: {
-        keys: [{ secret: SECRET.toString('base64url') }],
+        keys: [{ secret: SECRET.toString('base64url'), secretEncoding: 'base64url' }],
         algorithms: ['HS256'],
         issuers: ['benchmark'],
       },
