@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { ordersXml, REQUEST_STYLESHEET } from '../suite/orders.js'
+import { ordersXml, ordersXsd, REQUEST_STYLESHEET } from '../suite/orders.js'
 import { optionsOf } from './options.js'
 import { SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
@@ -17,9 +17,9 @@ const JSON_TEXT = { type: 'application/json', body: ordersJson(options.bytes) }
 
 /** The policies that compute, with a body for each. */
 const LARGE: readonly { readonly use: string; readonly with: object; readonly sent: typeof XML }[] = [
-  { use: 'json-schema', with: { schema: { inline: JSON.stringify(ordersSchema()) } }, sent: JSON_TEXT },
+  { use: 'json-schema', with: { schema: { inline: ordersSchema() } }, sent: JSON_TEXT },
   { use: 'xsd', with: { schemas: [{ inline: ordersXsd() }], select: 'soap-body' }, sent: XML },
-  { use: 'xslt', with: { phase: 'request', stylesheet: REQUEST_STYLESHEET }, sent: XML },
+  { use: 'xslt', with: { phase: 'request', stylesheet: { inline: REQUEST_STYLESHEET } }, sent: XML },
 ]
 
 await onTestBed(study)
@@ -104,18 +104,6 @@ function ordersSchema(): object {
     additionalProperties: false,
   }
   return { type: 'object', properties: { orders: { type: 'array', items: order } }, required: ['orders'] }
-}
-
-function ordersXsd(): string {
-  return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
-    <xs:simpleType name="symbol"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{1,8}"/></xs:restriction></xs:simpleType>
-    <xs:element name="buyStocks"><xs:complexType><xs:sequence>
-      <xs:element name="order" maxOccurs="unbounded"><xs:complexType><xs:sequence>
-        <xs:element name="symbol" type="symbol"/><xs:element name="buyerID" type="xs:positiveInteger"/>
-        <xs:element name="price" type="xs:decimal"/><xs:element name="volume" type="xs:positiveInteger"/>
-      </xs:sequence></xs:complexType></xs:element>
-    </xs:sequence></xs:complexType></xs:element>
-  </xs:schema>`
 }
 
 function seconds(count: number): Promise<void> {

@@ -43,12 +43,27 @@ function orderXml(number: number): string {
 /** A message with one order, and the comment for the rest. */
 export const LEAST_ORDERS_BYTES = BEGIN.length + orderXml(0).length + COMMENT_BYTES + END.length
 
+/** What the payload of such a message has to be, as an XML Schema. */
+export function ordersXsd(): string {
+  return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:simpleType name="symbol"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{1,8}"/></xs:restriction></xs:simpleType>
+    <xs:element name="buyStocks"><xs:complexType><xs:sequence>
+      <xs:element name="order" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+        <xs:element name="symbol" type="symbol"/><xs:element name="buyerID" type="xs:positiveInteger"/>
+        <xs:element name="price" type="xs:decimal"/><xs:element name="volume" type="xs:positiveInteger"/>
+      </xs:sequence></xs:complexType></xs:element>
+    </xs:sequence></xs:complexType></xs:element>
+  </xs:schema>`
+}
+
 /** Elements and what the request style sheet calls them: the same letters backwards; the response style sheet turns them back. */
 const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map((name) => [
   name,
   [...name].reverse().join(''),
 ]) as [string, string][]
 
+/** Changes nothing. */
+export const IDENTITY_STYLESHEET = stylesheet([])
 /** Renames every element of an order. */
 export const REQUEST_STYLESHEET = stylesheet(NAMES)
 /** Gives the elements their names back. */

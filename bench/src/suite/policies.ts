@@ -1,5 +1,5 @@
 import type { Catalog } from '@sluice/core'
-import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { CallBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { CHAINS, chainName } from './chains.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
 import { ECHO, get, KB, type NamedSize, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
@@ -9,14 +9,19 @@ interface Subject {
   readonly name: string
   readonly title: string
   readonly fixtures: readonly PolicyFixture[]
-  readonly needsBody: boolean
+  /** What its bodies are; null: it works on none. */
+  readonly body: CallBody['kind'] | null
 }
 
 /** How it is asked. */
 interface Variant {
   /** Null: a GET. */
-  readonly body: NamedSize | null
+  readonly body: NamedBody | null
   readonly delay: Delay
+}
+
+interface NamedBody extends NamedSize {
+  readonly kind: CallBody['kind']
 }
 
 /** Of the origin, with the connections that keep one worker busy though most of them wait. */
@@ -32,13 +37,11 @@ const DELAYS: readonly Delay[] = [
   { millis: 10, connections: 512 },
   { millis: 100, connections: 4000 },
 ]
-const SMALL_BODY = size(KB, 1, 'KB')
-const BODIES = [SMALL_BODY, size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
+const SIZES = [size(KB, 1, 'KB'), size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
 const GET: Variant = { body: null, delay: AT_ONCE }
-const POST: Variant = { body: SMALL_BODY, delay: AT_ONCE }
 
 /** What a scenario with a policy is compared with. */
-const BASE: Subject = { name: 'base', title: 'no policy', fixtures: [], needsBody: false }
+const BASE: Subject = { name: 'base', title: 'no policy', fixtures: [], body: null }
 
 /** The scenarios that tell what one policy costs, or a chain of them. */
 export interface PolicyPair {
@@ -54,7 +57,7 @@ export function policiesSuite(catalog: Catalog): Suite {
   const subjects = subjectsOf(catalog)
   const cases = [
     caseOf(BASE, GET),
-    caseOf(BASE, POST),
+    ...kindsOf(subjects).map((kind) => caseOf(BASE, smallPost(kind))),
     ...subjects.map((one) => caseOf(one, usualVariant(one))),
   ]
   const usual = new Set(cases.map(({ scenario }) => scenario.id))
@@ -90,24 +93,40 @@ export function measuredPolicyNames(catalog: Catalog): string[] {
 function subjectsOf(catalog: Catalog): Subject[] {
   const fixtures = new Map([...POLICY_FIXTURES].filter(([name]) => catalog.has(name)))
   const alone = [...fixtures].map(([name, fixture]) => {
-    return { name, title: name, fixtures: [fixture], needsBody: fixture.needsBody }
+    return { name, title: name, fixtures: [fixture], body: fixture.body }
   })
   const chains = CHAINS.filter((names) => names.every((name) => fixtures.has(name))).map((names) => ({
     name: chainName(names),
     title: `chain ${names[0]} +${names.length - 1}`,
     fixtures: names.map((name) => fixtures.get(name)!),
-    needsBody: true,
+    body: 'json' as const,
   }))
   return [...alone, ...chains]
 }
 
-function usualVariant({ needsBody }: Subject): Variant {
-  return needsBody ? POST : GET
+function usualVariant({ body }: Subject): Variant {
+  return body === null ? GET : smallPost(body)
 }
 
-function variantsOf({ needsBody }: Subject): Variant[] {
-  const bodies = needsBody ? BODIES : [null, ...BODIES]
+/** The kinds of bodies that policies work on, the usual one first. */
+function kindsOf(subjects: readonly Subject[]): CallBody['kind'][] {
+  return [...new Set(['json' as const, ...subjects.flatMap(({ body }) => (body === null ? [] : [body]))])]
+}
+
+function smallPost(kind: CallBody['kind']): Variant {
+  return { body: { ...SIZES[0]!, kind }, delay: AT_ONCE }
+}
+
+function variantsOf({ body }: Subject): Variant[] {
+  const posts = SIZES.map((named) => ({ ...named, kind: body ?? ('json' as const) }))
+  const bodies = body === null ? [null, ...posts] : posts
   return DELAYS.flatMap((delay) => bodies.map((body) => ({ body, delay })))
+}
+
+/** The kind of a body stands in the name only where there is nothing else that tells it. */
+function requestName({ id, title, kind }: NamedBody, isBase: boolean): { id: string; title: string } {
+  if (kind === 'json' || !isBase) return { id: `post-${id}`, title: `POST ${title}` }
+  return { id: `post-${id}-${kind}`, title: `POST ${title} of ${kind.toUpperCase()}` }
 }
 
 function caseOf(subject: Subject, variant: Variant): SuiteCase {
@@ -118,15 +137,14 @@ function scenarioOf({ name, title, fixtures }: Subject, { body, delay }: Variant
   const headers = Object.assign({}, ...fixtures.map((fixture) => fixture.headers)) as PolicyFixture['headers']
   const policies = fixtures.length === 0 ? {} : { policies: fixtures.map(({ use }) => use) }
   const isSlow = delay.millis > 0
-  const request =
-    body === null ? { id: 'get', title: 'GET' } : { id: `post-${body.id}`, title: `POST ${body.title}` }
+  const request = body === null ? { id: 'get', title: 'GET' } : requestName(body, fixtures.length === 0)
   return {
     id: `${name}-${request.id}${isSlow ? `-delay-${delay.millis}ms` : ''}`,
     title: `${request.title}${isSlow ? `, ${delay.millis} ms` : ''}, ${title}`,
     tier: null,
     workers: 1,
     log: 'none',
-    call: body === null ? get('/', headers) : post(body.bytes, '/', headers),
+    call: body === null ? get('/', headers) : post(body, '/', headers),
     origin: { ...(body === null ? SMALL_ANSWER : ECHO), delayMs: delay.millis },
     routes: PLAIN_ROUTES.map((route) => ({ ...route, ...policies })),
     peers: fixtures.length === 0 ? 'plain-proxy' : null,

@@ -1,9 +1,11 @@
+import type { CallBody } from '../model/scenario.js'
 import { BASIC_AUTH, BASIC_HEADERS } from './basic-credentials.js'
+import { COMPUTING_FIXTURES } from './computing-fixtures.js'
 
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
 export interface PolicyFixture {
-  /** Whether it works on bodies, and is measured with POST then. */
-  readonly needsBody: boolean
+  /** What its bodies are; it is measured with POST then. Null: it works on no bodies. */
+  readonly body: CallBody['kind'] | null
   readonly headers: Readonly<Record<string, string>>
   readonly use: Readonly<Record<string, unknown>> & { readonly use: string }
 }
@@ -25,19 +27,20 @@ export const HEADER_BOTH_WAYS = {
 export const POLICY_FIXTURES: ReadonlyMap<string, PolicyFixture> = new Map(
   (
     [
-      { needsBody: false, headers: {}, use: HEADER_BOTH_WAYS },
-      { needsBody: false, headers: BASIC_HEADERS, use: BASIC_AUTH },
+      { body: null, headers: {}, use: HEADER_BOTH_WAYS },
+      { body: null, headers: BASIC_HEADERS, use: BASIC_AUTH },
       {
-        needsBody: false,
+        body: null,
         headers: { 'x-api-key': API_KEY },
         use: { use: 'api-key', with: { keys: [{ id: 'bench', sha256: API_KEY_SHA256 }] } },
       },
       {
-        needsBody: false,
+        body: null,
         headers: {},
         use: { use: 'ip-filter', with: { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] } },
       },
-      { needsBody: true, headers: {}, use: { use: 'body-limit', with: { max: '1mb' } } },
+      { body: 'json', headers: {}, use: { use: 'body-limit', with: { max: '1mb' } } },
+      ...COMPUTING_FIXTURES,
     ] satisfies PolicyFixture[]
   ).map((fixture) => [fixture.use.use, fixture]),
 )

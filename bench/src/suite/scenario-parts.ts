@@ -1,4 +1,4 @@
-import type { Call, LogWish, OriginWish } from '../model/scenario.js'
+import type { Call, CallBody, LogWish, OriginWish } from '../model/scenario.js'
 
 export const KB = 1024
 
@@ -29,10 +29,15 @@ export function get(path = '/', headers: Readonly<Record<string, string>> = {}):
   return { method: 'GET', path, headers, body: null }
 }
 
-/** A POST of so many bytes of JSON. */
-export function post(bytes: number, path = '/', headers: Readonly<Record<string, string>> = {}): Call {
-  const fields = { 'content-type': 'application/json', ...headers }
-  return { method: 'POST', path, headers: fields, body: { kind: 'json', bytes } }
+/** A POST of so many bytes of JSON, or of what is asked for. */
+export function post(
+  body: number | CallBody,
+  path = '/',
+  headers: Readonly<Record<string, string>> = {},
+): Call {
+  const { kind, bytes } = typeof body === 'number' ? { kind: 'json' as const, bytes: body } : body
+  const type = kind === 'xml' ? 'text/xml' : 'application/json'
+  return { method: 'POST', path, headers: { 'content-type': type, ...headers }, body: { kind, bytes } }
 }
 
 /** What the ids and titles of scenarios say of the traffic log. */

@@ -96,7 +96,8 @@ test('every policy with a fixture is measured alone, header first, beside the sa
     [],
   )
   const ids = scenariosOf('policies').map(({ id }) => id)
-  assert.deepEqual(ids.slice(0, 3), ['base-get', 'base-post-1kb', 'header-get'])
+  const first = ids.filter((id) => !id.startsWith('base-'))[0]
+  assert.deepEqual([ids[0], ids[1], first], ['base-get', 'base-post-1kb', 'header-get'])
   for (const name of measuredPolicyNames(catalog)) {
     const { base, withPolicy } = policyPair(name, catalog)!
     assert.ok(ids.includes(base.id) && ids.includes(withPolicy.id), name)

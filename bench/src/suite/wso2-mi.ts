@@ -71,8 +71,8 @@ const XSLT: Service = {
       match: { path: '/services/XSLTProxy' },
       upstream: 'origin',
       policies: [
-        { use: 'xslt', with: { phase: 'request', stylesheet: REQUEST_STYLESHEET } },
-        { use: 'xslt', with: { phase: 'response', stylesheet: RESPONSE_STYLESHEET } },
+        { use: 'xslt', with: { phase: 'request', stylesheet: { inline: REQUEST_STYLESHEET } } },
+        { use: 'xslt', with: { phase: 'response', stylesheet: { inline: RESPONSE_STYLESHEET } } },
       ],
     },
   ],
