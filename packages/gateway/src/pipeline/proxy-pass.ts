@@ -7,6 +7,7 @@ import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
+import { bufferOf } from './buffer-of.js'
 import type { Flow, Waiting } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
@@ -151,7 +152,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       path: sentPath(this.#action, x),
       host: sentHost(this.#action, x, target),
       headers: x.headers,
-      body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
+      body: bufferOf(x.body) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
     }
     if (x.capture !== null) x.capture.onDispatch(x, request.host)
