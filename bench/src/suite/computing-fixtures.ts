@@ -1,4 +1,4 @@
-import { ordersXsd, REQUEST_STYLESHEET } from './orders.js'
+import { IDENTITY_STYLESHEET, ordersXsd } from './orders.js'
 import type { PolicyFixture } from './policy-fixtures.js'
 import {
   benchmarkToken,
@@ -97,13 +97,19 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
       signatures: [{ from: 'body', to: 'header.x-body-signature', algorithm: 'Ed25519', key: 'bench' }],
     },
   }),
-  onJson({
-    use: 'encrypt',
-    with: { keys: SECRETS, fields: [{ from: 'json.order.symbol', algorithm: 'aes-256-gcm', key: 'bench' }] },
-  }),
+  plain(
+    {
+      use: 'encrypt',
+      with: {
+        keys: SECRETS,
+        fields: [{ from: 'header.x-order', algorithm: 'aes-256-gcm', key: 'bench' }],
+      },
+    },
+    { 'x-order': SIGNED_VALUE },
+  ),
   onJson({ use: 'json-schema', with: { schema: { inline: ORDER_SCHEMA } } }),
   onJson({ use: 'content-filter', with: { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] } }),
   onJson({ use: 'script', with: { body: 'request', script: { inline: SCRIPT } } }),
   onXml({ use: 'xsd', with: { schemas: [{ inline: ordersXsd() }], select: 'soap-body' } }),
-  onXml({ use: 'xslt', with: { phase: 'request', stylesheet: { inline: REQUEST_STYLESHEET } } }),
+  onXml({ use: 'xslt', with: { phase: 'request', stylesheet: { inline: IDENTITY_STYLESHEET } } }),
 ]

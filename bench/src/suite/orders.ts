@@ -62,6 +62,8 @@ const NAMES = ['buyStocks', 'order', 'symbol', 'buyerID', 'price', 'volume'].map
   [...name].reverse().join(''),
 ]) as [string, string][]
 
+/** Changes nothing. */
+export const IDENTITY_STYLESHEET = stylesheet([])
 /** Renames every element of an order. */
 export const REQUEST_STYLESHEET = stylesheet(NAMES)
 /** Gives the elements their names back. */

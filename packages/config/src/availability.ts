@@ -58,10 +58,7 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'content-filter',
   'cors',
   'introspection',
-  'jwe',
   'jwks',
-  'jws',
-  'jwt',
   'ldap-auth',
   'oidc',
   'quota',
@@ -72,6 +69,4 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'size-limit',
   'time-window',
   'ws-security',
-  'xml-json',
-  'xslt',
 ])

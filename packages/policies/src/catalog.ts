@@ -10,12 +10,17 @@ import { httpSignature } from './http-signature/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
 import { jsonLanguage } from './json/language.js'
 import { jsonSchema } from './json-schema/policy.js'
+import { jwe } from './jwe/policy.js'
+import { jws } from './jws/policy.js'
+import { jwt } from './jwt/policy.js'
 import { openapi } from './openapi/policy.js'
 import { sign } from './sign/policy.js'
 import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
+import { xmlJson } from './xml-json/policy.js'
 import { xsd } from './xsd/policy.js'
+import { xslt } from './xslt/policy.js'
 
 const POLICIES: readonly Policy[] = [
   apiKey,
@@ -28,14 +33,20 @@ const POLICIES: readonly Policy[] = [
   httpSignature,
   ipFilter,
   jsonSchema,
+  jwe,
+  jws,
+  jwt,
   openapi,
   sign,
   transform,
   verify,
+  xmlJson,
   xsd,
+  xslt,
 ]
 
 /** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
 export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
   bodies: { json: jsonLanguage, xml: xmlLanguage },
+  bodyWork: new URL('./body-work.js', import.meta.url),
 })

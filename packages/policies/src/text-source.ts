@@ -81,7 +81,7 @@ export function valueOfSource({ file, inline }: ValueSource): unknown {
 }
 
 /** @throws Error when the file cannot be read or is too large. */
-function readText(file: string): string {
+export function readText(file: string): string {
   const text = read(file)
   if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)
   return text
