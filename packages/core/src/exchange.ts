@@ -116,6 +116,10 @@ export class Exchange {
   responseBody: Uint8Array | null = null
   /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
   responseBodyLimit = RESPONSE_BODY_BYTES
+  /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */
+  responseLength = 0
+  /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
+  responseCutoff = Number.POSITIVE_INFINITY
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0

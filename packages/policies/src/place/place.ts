@@ -32,6 +32,7 @@ export const PLACE_FORMS =
 /** @throws Error when the text names no place of such a message. */
 export function compilePlace(text: string, side: MessageSide): Place {
   if (text === 'body') return wholeBody
+  if (text.startsWith('json[')) return jsonPlace(text, parsePath(text.slice('json'.length)))
   const dot = text.indexOf('.')
   const kind = text.slice(0, dot)
   const name = text.slice(dot + 1)
