@@ -107,6 +107,10 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
     },
     { 'x-order': SIGNED_VALUE },
   ),
+  onJson({
+    use: 'jws',
+    with: { form: 'detached', sign: { key: { pem: SIGNING_KEY }, algorithm: 'EdDSA' } },
+  }),
   onJson({ use: 'json-schema', with: { schema: { inline: ORDER_SCHEMA } } }),
   onJson({ use: 'content-filter', with: { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] } }),
   onJson({ use: 'script', with: { body: 'request', script: { inline: SCRIPT } } }),
