@@ -1,3 +1,4 @@
+import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
@@ -70,6 +71,8 @@ export class Exchange {
   bodyIdleMs = 0
   /** What was made of bodies for those that read them; null until somebody does. */
   views: BodyViews | null = null
+  /** What the request body has answered to the conditions that will ask it; null for all but large ones. */
+  bodyAnswers: BodyAnswers | null = null
 
   // What the gateway decided.
   routeId = '-'
@@ -79,6 +82,8 @@ export class Exchange {
   params: readonly string[] = []
   paramNames: readonly string[] = []
   consumer: Consumer | null = null
+  /** The claims of the token that was verified, as text by their names; null while there is none. */
+  claims: ReadonlyMap<string, string> | null = null
   /** Free variables, set by policies and read by conditions; null until the first is set. */
   vars: Map<string, string> | null = null
   /** Values of policies: the slot and its value in turn (see Slot). */
@@ -111,6 +116,10 @@ export class Exchange {
   responseBody: Uint8Array | null = null
   /** Largest response body that is collected for a policy, in bytes; a policy may lower or raise it before. */
   responseBodyLimit = RESPONSE_BODY_BYTES
+  /** The length of the response body as the upstream announced it, in bytes; 0 no body, -1 unknown. */
+  responseLength = 0
+  /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
+  responseCutoff = Number.POSITIVE_INFINITY
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0

@@ -89,4 +89,6 @@ export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
 export interface Catalog extends ReadonlyMap<string, Policy> {
   /** Absent: conditions know no bodies. */
   readonly bodies?: BodyLanguages
+  /** The module that asks large bodies on a thread: an OffloadedWork of questions, from BodyInput to BodyAnswer[]. */
+  readonly bodyWork?: URL
 }

@@ -12,15 +12,24 @@ import { schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
 
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
 /** What the references in the examples stand for. */
 const values: Readonly<Record<string, string>> = {
   ACME_HASH: `$scrypt$ln=10,r=8,p=1$${'c2FsdHNhbHQ'}$${'A'.repeat(43)}`,
   ACME_OLD_KEY: hashKey('the old key of acme'),
   ACME_NEW_KEY: hashKey('the new key of acme'),
+  ISSUER_JWK: ecJwk.replaceAll('"', '\\"'),
+  CLIENT_JWK: ecJwk.replaceAll('"', '\\"'),
+  SIGNING_KEY: pem(ec.privateKey),
+  DECRYPTION_KEY: pem(rsa.privateKey),
   ACME_PUBLIC_KEY: pem(generateKeyPairSync('ed25519').publicKey),
   ACME_NEXT_PUBLIC_KEY: pem(generateKeyPairSync('ed25519').publicKey),
   PARTNER_PUBLIC_KEY: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey),
   GATEWAY_PRIVATE_KEY: pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
+  REDACT_SECRET: randomBytes(32).toString('hex'),
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),

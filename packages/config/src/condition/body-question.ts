@@ -1,16 +1,23 @@
-import type { BodyLanguages } from '@sluice/core'
+import type { BodyLanguage, BodyLanguages, BodyQuestion, BodyReader } from '@sluice/core'
 import type { Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
+/** What questions are compiled with. */
+export interface QuestionContext {
+  /** Null: the paths are not looked at; undefined: nothing can read bodies here. */
+  readonly bodies: BodyLanguages | null | undefined
+  /** Receives what is asked. */
+  readonly questions: BodyQuestion[]
+}
+
 /**
  * `req.body.json(path)` and `req.body.xml(path, prefixes)`.
- * @param bodies null: the paths are not looked at; undefined: nothing can read bodies here.
  * @throws RangeError for a path that is not a constant or not valid.
  */
 export function compileBodyQuestion(
   kind: string,
   [path, prefixes]: readonly Node[],
-  bodies: BodyLanguages | null | undefined,
+  { bodies, questions }: QuestionContext,
 ): Code {
   const text = constantText(path!, `the path of ${kind}()`)
   const names = prefixes === undefined ? {} : constantNames(prefixes)
@@ -18,10 +25,26 @@ export function compileBodyQuestion(
   if (bodies === null) return fixed(null)
   const language = bodies[kind as keyof BodyLanguages]
   if (!language.isLoaded) throw new RangeError(`what reads ${kind} is not loaded`)
+  const question: BodyQuestion = { kind: kind as keyof BodyLanguages, path: text, names }
+  questions.push(question)
+  return dynamic(readerOf(language, question), { mayThrow: true })
+}
+
+/** What a thread has found out already is not read again. */
+function readerOf(language: BodyLanguage, question: BodyQuestion): BodyReader {
+  const read = compiledPath(language, question)
+  return (x) => {
+    const answers = x.bodyAnswers
+    const known = answers === null || answers.body !== x.body ? undefined : answers.to(question)
+    return known === undefined ? read(x) : known
+  }
+}
+
+function compiledPath(language: BodyLanguage, { kind, path, names }: BodyQuestion): BodyReader {
   try {
-    return dynamic(language.compile(text, names), { mayThrow: true })
+    return language.compile(path, names)
   } catch (error) {
-    throw new RangeError(`the path '${text}' of ${kind}(): ${(error as Error).message}`, { cause: error })
+    throw new RangeError(`the path '${path}' of ${kind}(): ${(error as Error).message}`, { cause: error })
   }
 }
 

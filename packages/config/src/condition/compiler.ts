@@ -1,4 +1,4 @@
-import type { BodyLanguages, Exchange } from '@sluice/core'
+import type { BodyLanguages, BodyQuestion, Exchange } from '@sluice/core'
 import { compileBodyQuestion } from './body-question.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
@@ -28,6 +28,8 @@ export interface ConditionContext {
 export class ConditionCompiler {
   readonly #env: Environment
   readonly #bodies: BodyLanguages | null | undefined
+  /** What was compiled asks this of bodies. */
+  readonly questions: BodyQuestion[] = []
   /** Variables of exists() and all(), each with the cell that holds its current value. */
   readonly #locals = new Map<string, Cell>()
 
@@ -112,7 +114,8 @@ export class ConditionCompiler {
   }
 
   #method(name: string, receiver: Node, args: readonly Node[]): Code {
-    if (pathOf(receiver) === 'req.body') return compileBodyQuestion(name, args, this.#bodies)
+    if (pathOf(receiver) === 'req.body')
+      return compileBodyQuestion(name, args, { bodies: this.#bodies, questions: this.questions })
     if (name === 'exists' || name === 'all') return this.#quantifier(name === 'exists', receiver, args)
     return this.#function(name, [receiver, ...args])
   }

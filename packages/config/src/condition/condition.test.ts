@@ -19,6 +19,11 @@ function exchange(): Exchange {
   x.status = 404
   x.responseHeaders = ['content-type', 'text/plain']
   x.setVar('seen', 'yes')
+  x.claims = new Map([
+    ['sub', 'ann'],
+    ['level', '3'],
+    ['https://example.com/org', 'acme'],
+  ])
   return x
 }
 
@@ -48,6 +53,10 @@ const CASES: readonly (readonly [string, boolean])[] = [
   ['res.status >= 400 && res.status < 500', true],
   ['res.header["Content-Type"].contains("plain")', true],
   ['vars.seen == "yes"', true],
+  ['jwt.claims.sub == "ann" && jwt.claims["https://example.com/org"] == "acme"', true],
+  ['int(jwt.claims["level"]) > 2', true],
+  ['has(jwt.claims.sub) && !("email" in jwt.claims)', true],
+  ['jwt.claims["email"] == "" || jwt.claims.toString == "a"', false],
   ['req.path.matches("^/orders/[0-9]+$")', true],
   ['lower(req.header.host) == "api.example.com:8080"', true],
   ['int(req.params.id) + 1 == 8', true],
@@ -76,11 +85,13 @@ const FLAWS: readonly (readonly [string, number, RegExp])[] = [
   ['req.method', 0, /gives string/],
   ['req.method == ', 14, /unexpected/],
   ['has(req.header["x"])', 4, /in req\.header/],
+  ['jwt.claim.sub == "a"', 4, /did you mean 'claims'/],
+  ['jwt.claims.level > 2', 0, /no such overload/],
+  ['jwt.sub == "a"', 4, /known here/],
   ['req.body == "1"', 0, /no such overload/],
   ['req.body.yaml("$.a") == "1"', 0, /no matching overload/],
   ['req.body.json(req.path) == "1"', 0, /must be a constant/],
   ['req.body.xml("//a", {"m": req.path}) == "1"', 0, /must be a constant/],
-  ['jwt.claims.sub == "a"', 0, /not available yet/],
   ['req.path.matches(req.method)', 0, /constant/],
   ['inCidr(client.ip, "nonsense")', 0, /nonsense/],
   ['a'.repeat(5000), 0, /longer than/],
@@ -97,11 +108,19 @@ for (const [text, offset, expected] of FLAWS) {
 }
 
 test('a route condition cannot know the consumer or the response', () => {
-  for (const text of ['consumer.id == "a"', 'res.status == 200', 'vars.a == "b"']) {
+  for (const text of ['consumer.id == "a"', 'jwt.claims.sub == "a"', 'res.status == 200', 'vars.a == "b"']) {
     const check = checkCondition(text, 'route')
     assert.equal(check.ok, false)
     if (!check.ok) assert.match(check.remedy, /when a route is chosen/)
   }
+})
+
+test('claims are absent while no token was verified', () => {
+  const x = exchange()
+  x.claims = null
+  assert.equal(compileCondition('jwt.claims.sub == "ann"', 'policy').test(x), false)
+  assert.equal(compileCondition('has(jwt.claims.sub)', 'policy').test(x), false)
+  assert.equal(compileCondition('jwt.claims.sub != "ann"', 'policy').test(x), true)
 })
 
 test('what does not depend on the request is decided once', () => {

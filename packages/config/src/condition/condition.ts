@@ -1,4 +1,4 @@
-import type { Exchange } from '@sluice/core'
+import type { BodyQuestion, Exchange } from '@sluice/core'
 import { asTest, ConditionCompiler, type ConditionContext, readsBody, readsResponse } from './compiler.js'
 import {
   type ConditionFlaw,
@@ -24,6 +24,8 @@ export interface Condition {
   /** The answer, when it does not depend on the request; null when it does. */
   readonly constant: boolean | null
   readonly needs: ConditionNeeds
+  /** What it asks request bodies. */
+  readonly questions: readonly BodyQuestion[]
   /**
    * @throws ConditionError when the values at hand make no sense to it.
    * @throws UnreadableBody when the body is not of the kind that it asks for.
@@ -70,11 +72,13 @@ export function compileCondition(
 }
 
 function build(text: string, node: Node, context: ConditionContext): Condition {
-  const code = new ConditionCompiler(context).compile(node)
+  const compiler = new ConditionCompiler(context)
+  const code = compiler.compile(node)
   return {
     text,
     constant: code.isFixed ? code.run(NOBODY) === true : null,
     needs: { response: readsResponse(node, childrenOf), body: readsBody(node, childrenOf) },
+    questions: compiler.questions,
     test: asTest(code),
   }
 }

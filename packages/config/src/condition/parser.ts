@@ -45,20 +45,22 @@ const REQUEST = {
 }
 const CLIENT = { ip: 'string' }
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
+const JWT = { claims: 'map<string, string>' }
 const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
 
 /** The fields of each variable, for suggestions. */
-const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, RESPONSE, UPSTREAM].flatMap((fields) =>
+const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, JWT, RESPONSE, UPSTREAM].flatMap((fields) =>
   Object.keys(fields),
 )
 const ROUTE_NAMES = ['req', 'client', 'env']
-const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'vars', 'res', 'upstream']
+const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'jwt', 'vars', 'res', 'upstream']
 
 const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
   route: routeEnvironment(),
   policy: routeEnvironment()
     .registerVariable('consumer', { schema: CONSUMER })
+    .registerVariable('jwt', { schema: JWT })
     .registerVariable('vars', 'map<string, string>')
     .registerVariable('res', { schema: RESPONSE })
     .registerVariable('upstream', { schema: UPSTREAM }),
@@ -93,8 +95,6 @@ export function parseCondition(text: string, scope: ConditionScope): Node | Cond
   }
   try {
     const parsed = ENVIRONMENTS[scope].parse(text)
-    const missing = findUnavailable(parsed.ast)
-    if (missing !== null) return missing
     const checked = parsed.check()
     if (!checked.valid) return explain(checked.error!, scope)
     return checked.type === 'bool' ? parsed.ast : notBool(checked.type ?? 'unknown')
@@ -132,22 +132,6 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
     known,
     `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`,
   )
-}
-
-/** Parts of the contract that arrive with later capabilities: said so, never ignored. */
-function findUnavailable(node: Node): ConditionFlaw | null {
-  if (node.op === 'id' && node.args === 'jwt') {
-    return flaw(
-      'jwt.claims is not available yet',
-      node.range.start,
-      'use a header that the identity provider sets',
-    )
-  }
-  for (const child of childrenOf(node)) {
-    const found = findUnavailable(child)
-    if (found !== null) return found
-  }
-  return null
 }
 
 /** The nodes directly below a node. */

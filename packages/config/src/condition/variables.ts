@@ -30,6 +30,7 @@ export const MAPS: Readonly<Record<string, KeyReader>> = {
   'req.cookie': (x, key) => cookieValue(headerJoined(x.headers, 'cookie'), key),
   'req.params': (x, key) => x.params[x.paramNames.indexOf(key)] ?? null,
   'res.header': (x, key) => headerJoined(x.responseHeaders, key),
+  'jwt.claims': (x, key) => x.claims?.get(key) ?? null,
   vars: (x, key) => x.vars?.get(key) ?? null,
 }
 

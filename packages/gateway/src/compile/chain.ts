@@ -1,7 +1,8 @@
 import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
-import type { Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
+import type { BodyQuestion, Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
 import type { Hook } from '../pipeline/hook.js'
+import { bodyExaminer } from './body-examiner.js'
 
 type HookFunction = (x: Exchange) => Eventual
 
@@ -30,13 +31,17 @@ export class ChainCompiler {
       responseBody: [],
       finish: [],
     }
+    const questions: BodyQuestion[] = []
     for (const [order, use] of uses.entries()) {
       const when =
         use.when === null ? null : compileCondition(use.when, 'policy', { bodies: this.#catalog.bodies })
       if (when?.constant === false) continue
+      if (when !== null) questions.push(...when.questions)
       const step = await this.#step(use)
       if (step !== null) this.#add(phases, step, { use, order, when: when?.constant === true ? null : when })
     }
+    const examine = bodyExaminer(questions, this.#catalog, this.#env)
+    if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
     return {
       request: orNull(phases.request),
       requestBody: orNull(phases.requestBody),

@@ -1,5 +1,5 @@
 import { compileCondition, loadBodyLanguages, type Plan, type RoutePlan } from '@sluice/config'
-import { type Catalog, UnreadableBody } from '@sluice/core'
+import { type BodyQuestion, type Catalog, type CompileEnv, UnreadableBody } from '@sluice/core'
 import type { Lease, PipelineContext } from '../pipeline/context.js'
 import { nowhere } from '../pipeline/nowhere.js'
 import type { Route } from '../pipeline/route.js'
@@ -9,6 +9,7 @@ import type { ThreadPool } from '../threads/thread-pool.js'
 import type { Network } from '../upstream/network.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { compileAction } from './action.js'
+import { bodyExaminer, type Examine } from './body-examiner.js'
 import { ChainCompiler } from './chain.js'
 import { SnapshotEnv } from './compile-env.js'
 import { compileRouteLog, compileUnknownLog } from './route-log.js'
@@ -34,6 +35,8 @@ export class Snapshot implements Lease {
   /** Stands for the route of requests that have none. */
   readonly nowhere: Route
   readonly upstreams: ReadonlyMap<string, Upstream>
+  /** Asks a large body what the router will ask of it; null when it asks nothing. */
+  readonly examine: Examine | null
   readonly #closers: readonly Closer[]
   #uses = 1
 
@@ -43,6 +46,7 @@ export class Snapshot implements Lease {
     readonly router: Router<Route>
     readonly nowhere: Route
     readonly upstreams: ReadonlyMap<string, Upstream>
+    readonly examine: Examine | null
     readonly closers: readonly Closer[]
   }) {
     this.plan = parts.plan
@@ -50,6 +54,7 @@ export class Snapshot implements Lease {
     this.router = parts.router
     this.nowhere = parts.nowhere
     this.upstreams = parts.upstreams
+    this.examine = parts.examine
     this.#closers = parts.closers
   }
 
@@ -78,13 +83,16 @@ export async function compileSnapshot(
   try {
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
     const upstreams = compileUpstreams(plan, options, closers)
-    const candidates = await compileRoutes(plan, upstreams, { ...options, closers })
+    const env = new SnapshotEnv({ ...options, closers, report: options.context.report })
+    const questions: BodyQuestion[] = []
+    const candidates = await compileRoutes(plan, upstreams, { ...options, env, questions })
     return new Snapshot({
       plan,
       digest,
       router: compileRouter(candidates),
       nowhere: nowhere(options.context, compileUnknownLog(plan.log)),
       upstreams,
+      examine: bodyExaminer(questions, options.catalog, env),
       closers,
     })
   } catch (error) {
@@ -93,13 +101,18 @@ export async function compileSnapshot(
   }
 }
 
+interface RouteOptions extends SnapshotOptions {
+  readonly env: CompileEnv
+  /** Receives what the conditions of routes ask bodies. */
+  readonly questions: BodyQuestion[]
+}
+
 async function compileRoutes(
   plan: Plan,
   upstreams: ReadonlyMap<string, Upstream>,
-  options: SnapshotOptions & { readonly closers: Closer[] },
+  options: RouteOptions,
 ): Promise<Candidate<Route>[]> {
-  const { catalog, context, shared, threads, closers } = options
-  const env = new SnapshotEnv({ shared, threads, closers, report: context.report })
+  const { catalog, context, env } = options
   const chains = new ChainCompiler(catalog, env, (policy, error) =>
     context.report('policy_ignored', { policy, error: String(error) }),
   )
@@ -117,10 +130,11 @@ async function compileRoutes(
 }
 
 /** A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. */
-function compileWhen(route: RoutePlan, { catalog, context }: SnapshotOptions): Predicate | null {
+function compileWhen(route: RoutePlan, { catalog, context, questions }: RouteOptions): Predicate | null {
   if (route.match.when === null) return null
   const condition = compileCondition(route.match.when, 'route', { bodies: catalog.bodies })
   if (condition.constant === true) return null
+  questions.push(...condition.questions)
   return {
     readsBody: condition.needs.body,
     test(x) {

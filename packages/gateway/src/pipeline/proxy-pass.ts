@@ -231,6 +231,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.status = status
     if (x.capture !== null) x.capture.onResponseHead(headers)
     this.#length = takeFraming(headers)
+    x.responseLength = this.#length
     x.responseHeaders = headers
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
@@ -280,6 +281,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       this.#client.send(x.status, x.responseHeaders, chunk)
       return
     }
+    if (x.responseBytes > x.responseCutoff) {
+      this.#refuseTooLarge()
+      return
+    }
     this.flushHead()
     if (this.#client.write(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
     else {
@@ -288,9 +293,15 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
+  /** A policy allows less: 502 while nothing was sent yet, else the response is cut. */
+  #refuseTooLarge(): void {
+    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.responseTooLarge)
+    else this.#cut('GW_RESPONSE_INVALID', 'the response of the upstream outgrew its limit')
+  }
+
   #collect(chunk: Uint8Array, collector: ResponseCollector): void {
     if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
-    else this.#flow.refuse(REFUSALS.responseTooLarge)
+    else this.#refuseTooLarge()
   }
 
   /** Sends what the hooks have made of the response. */

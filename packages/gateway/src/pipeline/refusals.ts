@@ -10,7 +10,7 @@ export const REFUSALS = {
   notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
   responseTooLarge: refusal(
     'GW_RESPONSE_INVALID',
-    'the response of the upstream is larger than the policies of this route can read',
+    'the response of the upstream is larger than the policies of this route allow',
   ),
   internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
 } as const

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Exchange, Reply } from '@sluice/core'
+import type { Eventual, Exchange, Reply } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector, type BodyReader } from './body-collector.js'
@@ -13,6 +13,16 @@ export interface RoutingOwner {
   /** It cannot be routed: the body is too large, too slow, or its client has gone. */
   onUnroutable(body: RoutingBody, reply: Reply | null): void
 }
+
+export interface RoutingOptions {
+  readonly context: PipelineContext
+  readonly lease: Lease
+  /** Asks a large body beforehand what the router will ask; null when there is nothing to ask. */
+  readonly examine: ((x: Exchange) => Eventual) | null
+}
+
+/** Longest wait for the thread that reads a large body. */
+const EXAMINATION_MS = 30_000
 
 /**
  * A request whose route depends on its body, until that is there:
@@ -31,18 +41,16 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
   wheelPrevious: Deadline | null = null
   wheelSlot = -1
   readonly #context: PipelineContext
+  readonly #examine: RoutingOptions['examine']
   readonly #owner: RoutingOwner
+  #hasBody = false
 
-  constructor(
-    x: Exchange,
-    client: ClientStream,
-    shared: { context: PipelineContext; lease: Lease },
-    owner: RoutingOwner,
-  ) {
+  constructor(x: Exchange, client: ClientStream, options: RoutingOptions, owner: RoutingOwner) {
     this.x = x
     this.client = client
-    this.lease = shared.lease
-    this.#context = shared.context
+    this.lease = options.lease
+    this.#context = options.context
+    this.#examine = options.examine
     this.#owner = owner
     client.owner = this
   }
@@ -55,10 +63,31 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
     this.#context.inFlight++
     this.touch(this.x.bodyIdleMs)
     this.#context.wheel.arm(this)
-    new BodyCollector(this).collect(() => {
-      this.#end()
-      this.#owner.onRoutable(this)
-    })
+    new BodyCollector(this).collect(() => void this.#examined())
+  }
+
+  /** A small body is routed at once, a large one when a thread has read it. */
+  async #examined(): Promise<void> {
+    try {
+      const outcome = this.#examine?.(this.x) ?? null
+      const refused = outcome instanceof Promise ? await this.#waitFor(outcome) : outcome
+      if (this.isOver) return
+      if (refused !== null) this.refuse(refused)
+      else {
+        this.#end()
+        this.#owner.onRoutable(this)
+      }
+    } catch (error) {
+      if (!this.isOver) this.refuse(REFUSALS.conditionFailed)
+      this.#context.report('condition_failed', { error: String(error) })
+    }
+  }
+
+  #waitFor(outcome: Promise<Reply | null>): Promise<Reply | null> {
+    this.#hasBody = true
+    this.touch(EXAMINATION_MS)
+    this.#context.wheel.arm(this)
+    return outcome
   }
 
   touch(ms: number): void {
@@ -71,7 +100,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
   }
 
   onDeadline(): void {
-    if (!this.isOver) this.refuse(REFUSALS.tooSlow)
+    if (!this.isOver) this.refuse(this.#hasBody ? REFUSALS.policyTimedOut : REFUSALS.tooSlow)
   }
 
   onClientAbort(): void {

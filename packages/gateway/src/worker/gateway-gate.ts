@@ -47,8 +47,8 @@ export class GatewayGate implements Gate {
 
   /** The route depends on the body: it is collected, and the same snapshot is asked again. */
   #collect(x: Exchange, client: ClientStream, snapshot: Snapshot): void {
-    const shared = { context: this.#context, lease: snapshot.use() }
-    new RoutingBody(x, client, shared, {
+    const options = { context: this.#context, lease: snapshot.use(), examine: snapshot.examine }
+    new RoutingBody(x, client, options, {
       onRoutable: ({ lease }) => {
         const match = snapshot.router.match(x)
         if (match.value !== null) this.#start(match.value, x, client, lease)

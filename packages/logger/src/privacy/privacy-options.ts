@@ -1,4 +1,4 @@
-import type { ValueTypeName } from './types/value-types.js'
+import type { ValueTypeName } from '@sluice/core'
 
 /** A part of a record in which rules look. */
 export type PrivacyArea = 'headers' | 'query' | 'body' | 'vars'

@@ -48,7 +48,8 @@ function walk(steps: readonly (string | number)[]): (root: unknown) => unknown {
   }
 }
 
-function parseQuery(path: string): JsonPathQuery {
+/** @throws Error that says where the text is no JSON path. */
+export function parseQuery(path: string): JsonPathQuery {
   // Loaded at the first use: most paths are simple.
   const { default: parse } = load('jsonpath-rfc9535/parser') as typeof import('jsonpath-rfc9535/parser')
   try {

@@ -9,9 +9,12 @@ export class Diagnostics {
   readonly violations: Violation[] = []
   count = 0
   readonly #most: number
+  readonly #word: (message: string) => string
 
-  constructor(most: number) {
+  /** @param word makes of a message what may be told. */
+  constructor(most: number, word: (message: string) => string) {
     this.#most = most
+    this.#word = word
   }
 
   /**
@@ -27,7 +30,7 @@ export class Diagnostics {
       violation({
         line: XmlErrorStruct.line(complaint),
         path: xmlGetNodePath(XmlErrorStruct.node(complaint)),
-        message: XmlErrorStruct.message(complaint),
+        message: this.#word(XmlErrorStruct.message(complaint)),
         file: XmlErrorStruct.file(complaint),
       }),
     )

@@ -52,7 +52,7 @@ export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet 
   const first = documents.find(({ systemId }) => systemId === root)!
   const document = library.XmlDocument.fromBuffer(first.bytes, { url: root })
   const provider = new SchemaProvider(documents)
-  const diagnostics = new Diagnostics(1)
+  const diagnostics = new Diagnostics(1, (message) => message)
   let schema = 0
   try {
     schema = provider.during(() => parseSchema(document, diagnostics))

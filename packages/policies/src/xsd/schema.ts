@@ -88,12 +88,11 @@ export const xsdSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      'Schemas are XML Schema 1.0, compiled when the document is deployed; a schema that is broken, or that names one that is not listed, fails the deployment. Nothing is read from files or servers while requests run, and `xsi:schemaLocation` in a body is not followed.',
-      'A request that is not valid is answered with 400 `GW_SCHEMA_INVALID`, whose detail lists line, path and mistake; one that is not well-formed, has a DOCTYPE or is nested too deep with 400 `GW_BODY_UNPARSABLE`; one of another media type, or in a content coding, with 415 `GW_MEDIA_TYPE`. Requests without a body are not well-formed: keep the policy to the methods that carry one with `when`.',
-      'Responses are validated when their status is 2xx and they have a body. One that is not valid, or cannot be read, is answered with 502 `GW_RESPONSE_INVALID`, without saying what is in it.',
-      'With `mode: report` all of this passes, but for bodies that are too large; the upstream, or for a response the client, sees `x-gw-validation: failed`. A field of that name that comes from the other side is removed. In both modes the mistakes are in the variable `xsdViolations`.',
-      'With `select: soap-body` a body of the envelope with more than one element is not valid, so that nothing passes beside what was validated.',
-      'Bodies from 32 KiB on are validated on a thread; when too many wait for one, the answer is 503 `GW_OVERLOADED`.',
+      'Schemas are XML Schema 1.0 (libxml2), compiled when the document of the gateway is loaded; one that is broken, or names one that is not listed, is told then, with its line. Nothing is read while requests run, and `xsi:schemaLocation` in a body is not followed.',
+      'A request that is not valid is answered 400 `GW_SCHEMA_INVALID`; the detail lists line, path (XPath) and what is missed there, never values. One that is not well-formed, has a DOCTYPE or is nested too deep is answered 400 `GW_BODY_UNPARSABLE`, one of another media type or charset, or with a content coding, 415 `GW_MEDIA_TYPE`. Every request is checked, one without a body too, which is no XML: keep the policy to the methods that carry a body with `when`.',
+      'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid, or cannot be read, is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
+      'A fault of SOAP 1.1 with status 200 is not valid where the schema does not have it. With `select: soap-body` an envelope whose body has more than one element is not valid, so that nothing passes beside what was checked.',
+      'A body of 32 KB and more is validated on a thread. When too many wait for one, the answer is 503 `GW_OVERLOADED`; in the mode `report` the message passes with `x-gw-validation: skipped`.',
     ].join('\n\n'),
   },
 )

@@ -48,7 +48,11 @@ for (const [what, document] of VALID) {
 }
 
 const INVALID: readonly (readonly [what: string, document: string, words: RegExp])[] = [
-  ['a pattern', order(line(1).replace('AB-', 'ab-')), /^invalid: line 2, \/.*: Element 'article'.*pattern/],
+  [
+    'a pattern',
+    order(line(1).replace('AB-', 'ab-')),
+    /^invalid: the body is not valid: line 2, \/.*: Element 'article'.*pattern/,
+  ],
   ['a list with a member of another type', order(line(1).replace('1 2 255', '1 2 256')), /Element 'sizes'/],
   ['a list that is too long', order(line(1).replace('1 2 255', '1 2 3 4')), /maxLength/],
   ['a facet of a number', order(line(1).replace('12.50', '12.505')), /fractionDigits/],
@@ -87,7 +91,18 @@ test('mistakes are listed up to the bound, each once, and counted beyond', () =>
   assert.match(text, /line 2, .*line 3, .*line 4, .*and \d\d more\)$/)
 })
 
-test('what is quoted is cut', () => {
+test('no value of the document is told, and no text is long', () => {
+  for (const value of ['hunter2', "a' is 'hunter2", "hunter2' is not a valid value of 'x", 'hunter2]']) {
+    const wrong = [
+      line(1).replace('AB-1001', value),
+      line(1).replace('1 2 255', value),
+      line(1).replace('12.50', value),
+      line(1).replace('number="1"', `number="${value}"`),
+      line(1).replace('<line', `<line xsi:type="${value}"`),
+      `${line(1)}<gift line="${value}"/>`,
+    ]
+    for (const inner of wrong) assert.doesNotMatch(mistakes(order(inner)), /hunter2/)
+  }
   const text = mistakes(order(line(1).replace('AB-1001', 'x'.repeat(100_000))))
   assert.ok(text.length < 1000, String(text.length))
 })
@@ -123,7 +138,10 @@ test('all that an XPath selects is validated, and there has to be something', ()
     mistakes(`<batch>${orderOf(1)}${order('').replace('o1', 'o2')}</batch>`, validator),
     /Missing child/,
   )
-  assert.match(mistakes(`<batch>${orderOf(1)}${orderOf(1)}</batch>`, validator), /'o1' is not a valid value/)
+  assert.match(
+    mistakes(`<batch>${orderOf(1)}${orderOf(1)}</batch>`, validator),
+    /attribute 'id': the value is not a valid value/,
+  )
   assert.match(mistakes('<batch/>', validator), /nothing is at \/batch\/\*/)
   const texts = validatorOf(PURCHASE_SCHEMAS, '/a/text()')
   assert.match(mistakes('<a>b</a>', texts), /is not an element/)

@@ -6,7 +6,7 @@ import { Diagnostics } from './diagnostics.js'
 import type { SchemaDocuments } from './schema-documents.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
-import { violationText } from './violation.js'
+import { violationText, withoutValues } from './violation.js'
 
 /** What a validator is made of; can be cloned, and written as JSON. */
 export interface ValidatorConfig {
@@ -65,11 +65,13 @@ export class Validator {
     const { maxDepth, maxErrors } = this.#config
     if (shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
     const selected = this.#selection(document)
-    if ('mistake' in selected) return { kind: 'invalid', mistakes: selected.mistake }
-    const diagnostics = new Diagnostics(maxErrors)
+    if ('mistake' in selected)
+      return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
+    const diagnostics = new Diagnostics(maxErrors, withoutValues)
     for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
     if (diagnostics.count === 0) return VALID
-    return { kind: 'invalid', mistakes: violationText(diagnostics.violations, diagnostics.count) }
+    const text = violationText(diagnostics.violations, diagnostics.count)
+    return { kind: 'invalid', mistakes: `the body is not valid: ${text}` }
   }
 
   close(): void {

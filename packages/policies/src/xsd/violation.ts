@@ -11,7 +11,7 @@ export interface Violation {
 const MAX_PATH = 160
 const MAX_MESSAGE = 240
 
-/** A violation in the words of the validator, with a bound on what it quotes. */
+/** A violation of bounded length. */
 export function violation(found: {
   readonly line: number
   readonly path: string | null
@@ -30,6 +30,21 @@ export function violation(found: {
 export function violationText(violations: readonly Violation[], count: number): string {
   const listed = violations.map(({ line, path, message }) => `line ${line}, ${path}: ${message}`).join(' ')
   return count > violations.length ? `${listed} (and ${count - violations.length} more)` : listed
+}
+
+/**
+ * Where libxml2 quotes values of the document, from the first quote to the last that can end one: rather too much of
+ * the sentence is left out than a part of a value is told.
+ */
+const QUOTED: readonly (readonly [RegExp, string])[] = [
+  [/\b(value|content) '.*' (?=is|has|does|of)/s, '$1 '],
+  [/: '.*' (?=is not a valid value)/s, ': the value '],
+  [/key-sequence \[.*\]/s, 'key-sequence'],
+]
+
+/** A message of the validator without what the document says. */
+export function withoutValues(message: string): string {
+  return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 
 function cut(text: string, length: number): string {

@@ -1,0 +1,57 @@
+import {
+  type BodyAnswer,
+  BodyAnswers,
+  type BodyInput,
+  type BodyQuestion,
+  type Catalog,
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  OFFLOAD_BYTES,
+  type Offload,
+  Overload,
+  refusal,
+} from '@sluice/core'
+
+const CROWDED = refusal('GW_OVERLOADED', 'too many large bodies are being read; try again', [
+  'retry-after',
+  '1',
+])
+
+/** Asks a request body something; a Reply when it cannot be asked now. */
+export type Examine = (x: Exchange) => Eventual
+
+/**
+ * Asks large bodies on a thread what conditions will ask of them, so that reading one stops nobody else; a small one is
+ * read by the condition itself, at once. Null: nothing is asked, or there is no thread for it.
+ */
+export function bodyExaminer(
+  questions: readonly BodyQuestion[],
+  { bodyWork }: Catalog,
+  env: CompileEnv,
+): Examine | null {
+  if (questions.length === 0 || bodyWork === undefined) return null
+  const offload = env.offload<BodyInput, BodyAnswer[]>(bodyWork, questions)
+  return (x) => {
+    const { body } = x
+    if (body === null || body.length < OFFLOAD_BYTES) return null
+    if (x.bodyAnswers?.body === body && x.bodyAnswers.has(questions[0]!)) return null
+    return ask(x, body, { questions, offload })
+  }
+}
+
+async function ask(
+  x: Exchange,
+  body: Uint8Array,
+  { questions, offload }: { questions: readonly BodyQuestion[]; offload: Offload<BodyInput, BodyAnswer[]> },
+): Promise<typeof CROWDED | null> {
+  try {
+    const answers = await offload.run({ body, headers: x.headers })
+    if (x.bodyAnswers?.body !== body) x.bodyAnswers = new BodyAnswers(body)
+    x.bodyAnswers.add(questions, answers)
+    return null
+  } catch (error) {
+    if (error instanceof Overload) return CROWDED
+    throw error
+  }
+}

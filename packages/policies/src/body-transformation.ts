@@ -1,0 +1,125 @@
+import {
+  type CompileEnv,
+  type ErrorCode,
+  type Eventual,
+  type Exchange,
+  type HeaderList,
+  headerJoined,
+  type Outcome,
+  Overload,
+  type Reply,
+  refusal,
+  removeHeader,
+  type Step,
+  setHeader,
+} from '@sluice/core'
+import type { Transformed } from './transformed.js'
+
+/** Which bodies are transformed. */
+export type TransformedPhase = 'request' | 'response' | 'both'
+
+/** A policy that puts another body in the place of one. */
+export interface BodyTransformation {
+  readonly name: string
+  readonly phase: TransformedPhase
+  /** Largest body that is taken, in bytes. */
+  readonly maxBodyBytes: number
+  /** The content type of the new body, from that of the old one; empty when it had none. */
+  readonly contentType: (before: string) => string
+  transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
+}
+
+type Side = 'request' | 'response'
+
+/** What a representation is told by; it does not hold for another one (RFC 9110 section 8.8, RFC 9530). */
+const FIELDS_OF_THE_OLD_BODY = ['etag', 'content-md5', 'digest', 'content-digest', 'repr-digest'] as const
+
+/**
+ * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
+ * content coding cannot be read.
+ */
+export function transformationStep(wanted: BodyTransformation, env: CompileEnv): Step {
+  const { name, phase } = wanted
+  return {
+    name,
+    ...(phase !== 'response' && requestHooks(wanted, env)),
+    ...(phase !== 'request' && responseHooks(wanted)),
+  }
+}
+
+function requestHooks(wanted: BodyTransformation, env: CompileEnv): Partial<Step> {
+  const { maxBodyBytes } = wanted
+  const tooLarge = env.refusal('GW_BODY_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)
+  const coded = env.refusal('GW_MEDIA_TYPE', 'the body is in a content coding; send it without one')
+  return {
+    onRequest(x) {
+      if (maxBodyBytes < x.bodyLimit) x.bodyLimit = maxBodyBytes
+      return x.contentLength > maxBodyBytes ? tooLarge : null
+    },
+    onRequestBody(x, body) {
+      if (body.length === 0) return null
+      if (body.length > maxBodyBytes) return tooLarge
+      return isCoded(x.headers) ? coded : transformed(wanted, 'request', x, body)
+    },
+  }
+}
+
+function responseHooks(wanted: BodyTransformation): Partial<Step> {
+  const { maxBodyBytes } = wanted
+  return {
+    onResponse(x) {
+      if (maxBodyBytes < x.responseBodyLimit) x.responseBodyLimit = maxBodyBytes
+      return null
+    },
+    onResponseBody(x, body) {
+      if (body.length === 0) return null
+      if (body.length > maxBodyBytes) return responseInvalid(`the body is larger than ${maxBodyBytes} bytes`)
+      if (isCoded(x.responseHeaders)) return responseInvalid('the body is in a content coding')
+      return transformed(wanted, 'response', x, body)
+    },
+  }
+}
+
+function isCoded(headers: HeaderList): boolean {
+  const coding = headerJoined(headers, 'content-encoding')
+  return coding !== null && coding !== '' && coding.toLowerCase() !== 'identity'
+}
+
+function transformed(wanted: BodyTransformation, side: Side, x: Exchange, body: Uint8Array): Eventual {
+  const result = wanted.transform(x, body)
+  if (result instanceof Promise) {
+    return result.then(
+      (later) => settled(wanted, side, x, later),
+      (problem) => overloaded(problem),
+    )
+  }
+  return settled(wanted, side, x, result)
+}
+
+function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Transformed): Outcome {
+  if (!(result instanceof Uint8Array)) return refused(side, result.kind, result.detail)
+  const headers = side === 'request' ? x.headers : x.responseHeaders
+  setHeader(headers, 'content-type', wanted.contentType(headerJoined(headers, 'content-type') ?? ''))
+  for (let i = 0; i < FIELDS_OF_THE_OLD_BODY.length; i++) removeHeader(headers, FIELDS_OF_THE_OLD_BODY[i]!)
+  if (side === 'request') x.body = result
+  else x.responseBody = result
+  return null
+}
+
+function refused(side: Side, kind: 'unreadable' | 'refused' | 'failed', detail: string): Reply {
+  return refusal(codeOf(side, kind), side === 'request' ? detail : `the answer of the upstream: ${detail}`)
+}
+
+function codeOf(side: Side, kind: 'unreadable' | 'refused' | 'failed'): ErrorCode {
+  if (kind === 'failed') return 'GW_TRANSFORM_FAILED'
+  return side === 'request' ? 'GW_TRANSFORM_INPUT' : 'GW_RESPONSE_INVALID'
+}
+
+function responseInvalid(detail: string): Reply {
+  return refused('response', 'unreadable', detail)
+}
+
+function overloaded(problem: unknown): Reply {
+  if (!(problem instanceof Overload)) throw problem
+  return refusal('GW_OVERLOADED', 'too many bodies are being transformed; try again', ['retry-after', '1'])
+}

@@ -1,0 +1,28 @@
+import { type BodyAnswer, type BodyInput, type BodyQuestion, Exchange, UnreadableBody } from '@sluice/core'
+import { jsonLanguage } from './json/language.js'
+import { xmlLanguage } from './xml/xml-language.js'
+
+const LANGUAGES = { json: jsonLanguage, xml: xmlLanguage }
+
+/** Asks bodies what conditions will ask of them; an OffloadedWork. */
+export async function work(questions: readonly BodyQuestion[]): Promise<(input: BodyInput) => BodyAnswer[]> {
+  for (const kind of new Set(questions.map((question) => question.kind))) await LANGUAGES[kind].load()
+  const readers = questions.map(({ kind, path, names }) => LANGUAGES[kind].compile(path, names))
+  return ({ body, headers }) => {
+    const x = Object.assign(new Exchange(), { body, headers })
+    try {
+      return readers.map((read) => answerOf(() => ({ value: read(x) })))
+    } finally {
+      x.views?.close()
+    }
+  }
+}
+
+function answerOf(ask: () => BodyAnswer): BodyAnswer {
+  try {
+    return ask()
+  } catch (error) {
+    if (error instanceof UnreadableBody) return { code: error.code, message: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import { performance } from 'node:perf_hooks'
+import {
+  type CompileEnv,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  type Outcome,
+  parseDuration,
+  type Reply,
+} from '@sluice/core'
+import { compileKey } from './key.js'
+import { type Claim, type Limits, Places } from './places.js'
+import { type ConcurrencyLimitConfig, concurrencyLimitSchema } from './schema.js'
+import { LOOK_MS, Throttle } from './throttle.js'
+
+const DEFAULT_KEY = ['route']
+/** The pipeline itself gives up policies that take longer than half a minute. */
+const MAX_WAIT_MS = 25_000
+
+/** Bounds how many requests are under way at once. */
+export const concurrencyLimit = definePolicy({
+  name: 'concurrency-limit',
+  summary: 'Bounds how many requests are under way at once, for each route, consumer, address or header.',
+  schema: concurrencyLimitSchema,
+  compile(config, env) {
+    const limits = compileLimits(config, env)
+    const kinds = config.key ?? DEFAULT_KEY
+    const group = config.name === undefined ? JSON.stringify(config) : `${config.name} ${kinds.join(' ')}`
+    const places = env.shared(`concurrency-limit:${group}`, () => new Places())
+    const claims = env.slot<Claim>()
+    const keyOf = compileKey(kinds)
+    const limited = refusalOf(config, env)
+    return {
+      name: 'concurrency-limit',
+      onRequest(x: Exchange): Eventual {
+        // Equal uses in one chain are one step: the request has its place already.
+        if (claims.get(x) !== undefined) return null
+        const claim = places.claim(keyOf(x), limits)
+        if (claim === null) return limited
+        claims.set(x, claim)
+        return claim.state === 'held' ? null : whenGranted(claim, limited)
+      },
+      onFinish(x: Exchange) {
+        const claim = claims.get(x)
+        if (claim !== undefined) places.release(claim)
+      },
+    }
+  },
+})
+
+function whenGranted(claim: Claim, limited: Reply): Promise<Outcome> {
+  return new Promise((resolve) => {
+    claim.settle = (isHeld) => resolve(isHeld ? null : limited)
+  })
+}
+
+function compileLimits({ max, queue, adaptive }: ConcurrencyLimitConfig, env: CompileEnv): Limits {
+  const waitMs = parseDuration(queue?.timeout ?? '1s')
+  if (waitMs > MAX_WAIT_MS) {
+    throw new Error(`'queue.timeout' ${queue?.timeout} is too long; write 25s or less`)
+  }
+  return {
+    max,
+    queue: queue?.max ?? 0,
+    waitMs,
+    throttle: adaptive === undefined ? null : runningThrottle(adaptive, env),
+  }
+}
+
+function runningThrottle(
+  { lag = '50ms', min = 1 }: NonNullable<ConcurrencyLimitConfig['adaptive']>,
+  env: CompileEnv,
+): Throttle {
+  const throttle = new Throttle(parseDuration(lag), min, performance.now())
+  env.schedule(LOOK_MS, () => throttle.look(performance.now()))
+  return throttle
+}
+
+function refusalOf({ retryAfter = '1s' }: ConcurrencyLimitConfig, env: CompileEnv): Reply {
+  const seconds = Math.max(1, Math.ceil(parseDuration(retryAfter) / 1000))
+  return env.refusal('GW_CONCURRENCY_LIMITED', 'too many requests are under way; try again later', [
+    'retry-after',
+    String(seconds),
+  ])
+}

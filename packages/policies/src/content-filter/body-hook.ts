@@ -1,0 +1,111 @@
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  OFFLOAD_BYTES,
+  type Offload,
+  type Outcome,
+  Overload,
+  type Reply,
+  refusal,
+  UnreadableBody,
+} from '@sluice/core'
+import { jsonOf } from '../json/view.js'
+import { bodyKindOf, isReadable } from '../text/body-text.js'
+import type { BodyFilter, BodyFindings, BodyInput } from './body.js'
+import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
+import type { Phase, Rule } from './rules.js'
+import type { ContentFilterConfig } from './schema.js'
+
+/** What looking at the bodies of a phase needs. */
+export interface BodyHookOptions {
+  readonly config: ContentFilterConfig
+  readonly phase: Phase
+  readonly rules: readonly Rule[]
+  readonly filter: BodyFilter
+  readonly maxBytes: number
+  readonly blocked: Reply
+  blocks(x: Exchange, found: readonly Rule[]): boolean
+}
+
+const RETRY = ['retry-after', '1']
+
+/** The hook for the bodies of a phase. */
+export function bodyHook(
+  options: BodyHookOptions,
+  env: CompileEnv,
+): (x: Exchange, body: Uint8Array) => Eventual {
+  const { config, phase, filter, maxBytes } = options
+  const offloaded: BodyWorkConfig = { config, phase }
+  const threads: Offload<BodyInput, BodyAnswer> = env.offload(
+    new URL('./body-work.js', import.meta.url),
+    offloaded,
+  )
+  const refusals = refusalsOf(phase, config, env)
+  const isRequest = phase === 'request'
+  return (x, whole) => {
+    if (whole.length === 0) return null
+    const kind = bodyKindOf(isRequest ? x.headers : x.responseHeaders)
+    if (!isReadable(kind)) return refusals.unreadable
+    const isLarge = whole.length > maxBytes
+    if (isLarge && (config.onExceed ?? 'block') === 'block') return refusals.tooLarge
+    if (isLarge && config.onExceed === 'pass') return null
+    if (isLarge && filter.needsWhole) return refusals.tooLarge
+    const body = isLarge ? whole.subarray(0, maxBytes) : whole
+    const input = { body, kind }
+    if (body.length < OFFLOAD_BYTES) {
+      return settle(
+        x,
+        answerOf(filter, input, () => jsonOf(x, whole)),
+        options,
+      )
+    }
+    return threads.run(input).then(
+      (answer) => settle(x, answer, options),
+      (error: unknown) => overloaded(error, refusals.overloaded),
+    )
+  }
+}
+
+function settle(
+  x: Exchange,
+  answer: BodyAnswer,
+  { rules, phase, blocked, blocks }: BodyHookOptions,
+): Outcome {
+  if ('unreadable' in answer) throw unreadable(phase, answer.unreadable)
+  const found = answer.rules.map((number) => rules[number]!)
+  if (blocks(x, found) || answer.isStuck) return blocked
+  if (answer.body !== null) put(x, phase, answer)
+  return null
+}
+
+function put(x: Exchange, phase: Phase, { body }: BodyFindings): void {
+  if (phase === 'request') x.body = body
+  else x.responseBody = body
+}
+
+function unreadable(phase: Phase, message: string): UnreadableBody {
+  return new UnreadableBody(phase === 'request' ? 'GW_BODY_UNPARSABLE' : 'GW_RESPONSE_INVALID', message)
+}
+
+function overloaded(error: unknown, reply: Reply): Outcome {
+  if (error instanceof Overload) return reply
+  throw error
+}
+
+function refusalsOf(phase: Phase, { maxScanBytes = '256kb' }: ContentFilterConfig, env: CompileEnv) {
+  const isRequest = phase === 'request'
+  const plain = 'send it without content-encoding, in a charset like utf-8'
+  return {
+    unreadable: isRequest
+      ? env.refusal('GW_MEDIA_TYPE', `the request body cannot be read here; ${plain}`)
+      : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream cannot be read here'),
+    tooLarge: isRequest
+      ? env.refusal(
+          'GW_BODY_TOO_LARGE',
+          `the request body is larger than can be checked; send at most ${maxScanBytes}`,
+        )
+      : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is larger than can be checked'),
+    overloaded: refusal('GW_OVERLOADED', 'too many bodies are being checked; try again later', RETRY),
+  }
+}

@@ -1,0 +1,167 @@
+import { UnreadableBody } from '@sluice/core'
+import {
+  compileJsonPlaces,
+  eachPlace,
+  type JsonPlace,
+  type JsonPlaces,
+  removePlaces,
+  setAt,
+  valueAt,
+} from '../json/places.js'
+import type { JsonView } from '../json/view.js'
+import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
+import { changed, changedText, changes, Finder } from './finder.js'
+import { named, type Rule } from './rules.js'
+
+/** A body that is looked at. */
+export interface BodyInput {
+  readonly body: Uint8Array
+  readonly kind: BodyKind
+}
+
+/** What was found in a body. */
+export interface BodyFindings {
+  /** By their numbers, so that a thread can tell. */
+  readonly rules: readonly number[]
+  /** The body that is left; null: it was not changed. */
+  readonly body: Uint8Array | null
+  /** Something has to be taken out and cannot be told apart from the rest. */
+  readonly isStuck: boolean
+}
+
+interface PathFinder {
+  readonly places: JsonPlaces
+  readonly finder: Finder
+}
+
+const BODY = 'body'
+const PATH = 'body:'
+const MASK = '***'
+
+/** Looks at bodies, and takes out of them what rules want out. */
+export class BodyFilter {
+  readonly #rules: readonly Rule[]
+  readonly #text: Finder | null
+  readonly #paths: readonly PathFinder[]
+
+  /** @throws Error for a path that is none. */
+  constructor(rules: readonly Rule[], rounds: number) {
+    this.#rules = rules
+    const inText = rules.filter(({ targets }) => targets.includes(BODY))
+    this.#text = inText.length === 0 ? null : new Finder(inText, rounds)
+    const targets = new Set(
+      rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)),
+    )
+    this.#paths = [...targets].map((target) => {
+      const meant = rules.filter((rule) => rule.targets.includes(target))
+      const places = named(meant[0]!.name, () => compileJsonPlaces(target.slice(PATH.length)))
+      return { places, finder: new Finder(meant, rounds) }
+    })
+  }
+
+  /** Whether there is nothing to look for. */
+  get isIdle(): boolean {
+    return this.#text === null && this.#paths.length === 0
+  }
+
+  /** Whether the beginning of a body is not enough to do what the rules want. */
+  get needsWhole(): boolean {
+    const inBody = this.#rules.filter(({ targets }) => targets.some((one) => one.startsWith(BODY)))
+    return this.#paths.length > 0 || changes(inBody)
+  }
+
+  /** @throws UnreadableBody when it says that it is JSON, and has to be, and is not. */
+  look(input: BodyInput, json: () => JsonView): BodyFindings {
+    const found = new Set<Rule>()
+    const text = textOfBody(input.body, input.kind)
+    const inText = this.#text === null ? [] : this.#text.find(text, isFormType(input.kind))
+    for (const rule of inText) found.add(rule)
+    const view = this.#paths.length > 0 || changes(inText) ? jsonIfAny(input, text, json) : null
+    // The copy is made only for what changes it.
+    let root: unknown
+    const copy = (): unknown => {
+      root ??= view!.copy()
+      return root
+    }
+    let isStuck = false
+    let rest: Uint8Array | null = null
+    if (changes(inText)) {
+      if (view !== null) isStuck = !changeStrings(copy(), this.#text!, inText)
+      else {
+        const left = changedText(text, inText, this.#text!)
+        isStuck = left === null
+        rest = left === null ? null : Buffer.from(left)
+      }
+    }
+    if (view !== null) {
+      for (const path of this.#paths) lookAtPlaces(path, root ?? view.value, copy, found)
+    }
+    if (root !== undefined) rest = Buffer.from(JSON.stringify(root))
+    return { rules: [...found].map((rule) => this.#rules.indexOf(rule)), body: rest, isStuck }
+  }
+}
+
+function jsonIfAny({ kind }: BodyInput, text: string, json: () => JsonView): JsonView | null {
+  if (isJsonType(kind)) return unambiguous(json())
+  if (!/^\s{0,64}[[{"]/.test(text)) return null
+  let view: JsonView
+  try {
+    view = json()
+  } catch (error) {
+    if (error instanceof UnreadableBody) return null
+    throw error
+  }
+  return unambiguous(view)
+}
+
+/** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */
+function unambiguous(view: JsonView): JsonView {
+  if (!view.hasDuplicateKeys) return view
+  throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
+}
+
+/** Changes all strings of a value. False: a rule that was found in the text was found in none of them. */
+function changeStrings(root: unknown, finder: Finder, expected: readonly Rule[]): boolean {
+  const missing = new Set(expected.filter((rule) => changes([rule])))
+  const gone: JsonPlace[] = []
+  eachPlace(root, (place, value) => {
+    if (typeof value !== 'string') return
+    const found = finder.find(value)
+    if (found.length === 0) return
+    const rest = changed(value, found)
+    if (rest === null) gone.push(place)
+    else setAt(place, rest)
+    for (const rule of found) missing.delete(rule)
+  })
+  removePlaces(gone)
+  return missing.size === 0
+}
+
+function lookAtPlaces(
+  { places, finder }: PathFinder,
+  root: unknown,
+  copy: () => unknown,
+  all: Set<Rule>,
+): void {
+  const changing: { readonly value: unknown; readonly found: readonly Rule[] }[] = []
+  for (const value of places.all(root).map(valueAt)) {
+    const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
+    for (const rule of found) all.add(rule)
+    changing.push({ value, found })
+  }
+  if (!changing.some(({ found }) => changes(found))) return
+  const gone: JsonPlace[] = []
+  // The copy has the same places in the same order.
+  places.all(copy()).forEach((place, i) => {
+    const { value, found } = changing[i]!
+    if (!changes(found)) return
+    const rest = typeof value === 'string' ? changed(value, found) : removed(found) ? null : MASK
+    if (rest === null) gone.push(place)
+    else setAt(place, rest)
+  })
+  removePlaces(gone)
+}
+
+function removed(found: readonly Rule[]): boolean {
+  return found.some(({ action }) => action === 'remove')
+}

@@ -1,0 +1,45 @@
+import type { Pack } from './pack.js'
+
+const EVENTS = [
+  'abort|animationend|animationstart|auxclick|beforeprint|beforeunload|begin|blur|canplay|change|click|contextmenu|copy|cut',
+  'dblclick|drag|dragend|dragenter|dragstart|drop|end|ended|error|focus|focusin|hashchange|input|invalid|keydown|keypress|keyup',
+  'load|loadstart|message|mousedown|mouseenter|mouseleave|mousemove|mouseout|mouseover|mouseup|pageshow|paste|play|pointerdown',
+  'pointerenter|pointerover|popstate|repeat|reset|resize|scroll|search|select|show|start|submit|toggle|touchstart|transitionend',
+  'unload|wheel',
+].join('|')
+
+/** Markup and script that somebody smuggles into a page. */
+export const XSS: Pack = {
+  version: 1,
+  rules: [
+    { name: 'script-element', score: 5, pattern: String.raw`<[/ ]{0,2}script\b` },
+    { name: 'event-handler', score: 5, pattern: `[ /"'](?:on(?:${EVENTS})) ?=` },
+    { name: 'script-url', score: 5, pattern: String.raw`\b(?:java ?script|vb ?script|livescript) ?:` },
+    { name: 'data-url', score: 5, pattern: String.raw`\bdata ?: ?(?:text/html|image/svg)` },
+    {
+      name: 'active-element',
+      score: 5,
+      pattern: '<(?:iframe|embed|applet|svg|math|frameset|marquee|bgsound)[ />]',
+    },
+    {
+      name: 'document-access',
+      score: 5,
+      pattern: String.raw`\b(?:document ?\. ?(?:cookie|domain|write|location|body)|window ?\. ?(?:location|open|name))\b`,
+    },
+    {
+      name: 'dialog-or-eval',
+      score: 3,
+      pattern: String.raw`\b(?:alert|confirm|prompt|eval|atob|importscripts)[(${'`'}]`,
+    },
+    {
+      name: 'script-property',
+      score: 3,
+      pattern: String.raw`\b(?:innerhtml|outerhtml|srcdoc|string\.fromcharcode|constructor\.constructor)\b ?[=(]`,
+    },
+    {
+      name: 'css-expression',
+      score: 5,
+      pattern: String.raw`: ?expression\(|-moz-binding ?:|@import ?["']?(?:https?|java)`,
+    },
+  ],
+}

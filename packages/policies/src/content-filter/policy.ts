@@ -1,0 +1,83 @@
+import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { BodyFilter } from './body.js'
+import { bodyHook } from './body-hook.js'
+import { HeadFilter, type HeadOutcome } from './head.js'
+import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
+import { compileRules, type Phase } from './rules.js'
+import { type ContentFilterConfig, contentFilterSchema } from './schema.js'
+import { type Findings, Judge } from './verdict.js'
+
+/** Looks for patterns in requests and responses. */
+export const contentFilter = definePolicy({
+  name: 'content-filter',
+  summary:
+    'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
+  cost: 'cpu',
+  schema: contentFilterSchema,
+  compile(config, env) {
+    if (config.rules === undefined && config.packs === undefined) {
+      throw new Error("neither 'rules' nor 'packs' is given; say what to look for")
+    }
+    const judge = new Judge(env.slot<Findings>(), config.threshold)
+    const request = hooksOf('request', config, { judge, env })
+    const response = hooksOf('response', config, { judge, env })
+    return {
+      name: 'content-filter',
+      ...(request.onHead !== undefined && { onRequest: request.onHead }),
+      ...(request.onBody !== undefined && { onRequestBody: request.onBody }),
+      ...(response.onHead !== undefined && { onResponse: response.onHead }),
+      ...(response.onBody !== undefined && { onResponseBody: response.onBody }),
+    }
+  },
+})
+
+interface PhaseHooks {
+  readonly onHead?: (x: Exchange) => Outcome
+  readonly onBody?: NonNullable<Step['onRequestBody']>
+}
+
+function hooksOf(
+  phase: Phase,
+  config: ContentFilterConfig,
+  { judge, env }: { readonly judge: Judge; readonly env: CompileEnv },
+): PhaseHooks {
+  const rules = compileRules(config, phase)
+  if (rules.length === 0) return {}
+  const maxBytes = maxScanBytesOf(config)
+  const rounds = config.decodePasses ?? DEFAULT_PASSES
+  const blocks: Judge['blocks'] = (x, found) => judge.blocks(x, found)
+  const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${phase} has content that is not allowed here`)
+  const filter = new BodyFilter(rules, rounds)
+  const onBody = filter.isIdle
+    ? undefined
+    : bodyHook({ config, phase, rules, filter, maxBytes, blocked, blocks }, env)
+  const tooLong = env.refusal(
+    'GW_HEADERS_TOO_LARGE',
+    'there is more in the head of the request than can be checked',
+  )
+  const isBounding = (config.onExceed ?? 'block') === 'block'
+  const head = new HeadFilter(rules, { maxBytes, isBounding, rounds, blocks })
+  const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }
+  if (head.isIdle && onBody === undefined) return {}
+  const look = phase === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
+  const bound = onBody !== undefined && isBounding ? boundOf(phase, maxBytes) : null
+  return {
+    ...(onBody !== undefined && { onBody }),
+    onHead: (x) => {
+      if (bound !== null) bound(x)
+      return head.isIdle ? null : outcomes[look(x)]
+    },
+  }
+}
+
+/** A body that would be refused is not collected to its end. */
+function boundOf(phase: Phase, maxBytes: number): (x: Exchange) => void {
+  if (phase === 'request') {
+    return (x) => {
+      x.bodyLimit = Math.min(x.bodyLimit, maxBytes)
+    }
+  }
+  return (x) => {
+    x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBytes)
+  }
+}

@@ -1,0 +1,53 @@
+import type { Exchange, Slot } from '@sluice/core'
+import type { Rule } from './rules.js'
+
+/** What was found in an exchange so far. */
+export interface Findings {
+  readonly names: Set<string>
+  readonly tags: Set<string>
+  score: number
+}
+
+/** Keeps account of what is found, where the traffic log and conditions can see it, and decides. */
+export class Judge {
+  readonly #findings: Slot<Findings>
+  /** Infinite: the first rule that blocks does. */
+  readonly #threshold: number
+
+  constructor(findings: Slot<Findings>, threshold: number | undefined) {
+    this.#findings = findings
+    this.#threshold = threshold ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Notes the rules that were found. True: the message must not pass. */
+  blocks(x: Exchange, found: readonly Rule[]): boolean {
+    if (found.length === 0) return false
+    const findings = this.#findingsOf(x)
+    let isBlocked = false
+    for (const { name, action, score } of found) {
+      const isNew = !findings.names.has(name)
+      findings.names.add(name)
+      if (action === 'tag') findings.tags.add(name)
+      if (action !== 'block') continue
+      if (this.#threshold === Number.POSITIVE_INFINITY) isBlocked = true
+      else if (isNew) findings.score += score
+    }
+    this.#publish(x, findings)
+    return isBlocked || findings.score >= this.#threshold
+  }
+
+  #findingsOf(x: Exchange): Findings {
+    let findings = this.#findings.get(x)
+    if (findings === undefined) {
+      findings = { names: new Set(), tags: new Set(), score: 0 }
+      this.#findings.set(x, findings)
+    }
+    return findings
+  }
+
+  #publish(x: Exchange, { names, tags, score }: Findings): void {
+    x.setVar('content-filter.rule', [...names].join(' '))
+    if (tags.size > 0) x.setVar('content-filter.tag', [...tags].join(' '))
+    if (this.#threshold !== Number.POSITIVE_INFINITY) x.setVar('content-filter.score', String(score))
+  }
+}

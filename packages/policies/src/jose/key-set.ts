@@ -1,0 +1,20 @@
+import type { SignatureCheck } from './signature-check.js'
+
+/** One key with one algorithm. */
+export interface SignatureKey {
+  readonly kid: string | null
+  /** Whose tokens the key signs; null: those of every issuer that the policy allows. */
+  readonly issuer: string | null
+  readonly check: SignatureCheck
+}
+
+/**
+ * Where the keys come from that signatures are checked with. A set that is fetched from somewhere answers from what it
+ * has, and with a promise only while it has to ask for a key it has not met.
+ */
+export interface KeySet {
+  /** Changes whenever a key is added or goes away: what was verified before is verified again. */
+  readonly generation: number
+  /** The keys that may have signed under this algorithm and key id; few, because each is tried. */
+  candidates(alg: string, kid: string | null): readonly SignatureKey[] | Promise<readonly SignatureKey[]>
+}

@@ -1,0 +1,96 @@
+import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { readText } from '../text-source.js'
+import { isBase64url } from './base64url.js'
+import { importJwk, isMeantFor, isPrivate, type KeyMaterial, type KeyPurpose } from './json-web-key.js'
+import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
+import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from './strict-json.js'
+
+const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
+
+/** The key of a configuration. @throws Error that says what is wrong, without what is secret in it. */
+export function loadKey(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
+  const given = SOURCES.filter((source) => config[source] !== undefined)
+  if (given.length !== 1) {
+    throw new Error(
+      `has ${given.length === 0 ? 'none' : given.join(' and ')} of jwk, pem, file, secret; write one`,
+    )
+  }
+  const material = readSource(config, purpose)
+  return config.kid === undefined ? material : { ...material, kid: config.kid }
+}
+
+function readSource(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
+  if (config.secret !== undefined) return unnamed(secretKey(config.secret, config.secretEncoding))
+  if (config.jwk !== undefined) return jwkOf(config.jwk, purpose)
+  if (config.pem !== undefined) return unnamed(pemKey(config.pem, purpose))
+  const text = readText(config.file!)
+  return text.trimStart().startsWith('{') ? jwkOf(text, purpose) : unnamed(pemKey(text, purpose))
+}
+
+function unnamed(key: KeyObject): KeyMaterial {
+  return { key, kid: null, alg: null }
+}
+
+/**
+ * The keys of a set that can serve the purpose. Others are left out, because a set may hold keys of several uses and
+ * of types to come (RFC 7517 section 5); none at all is a mistake.
+ */
+export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly KeyMaterial[] {
+  if ((config.file === undefined) === (config.inline === undefined)) {
+    throw new Error("'jwks' takes either file or inline")
+  }
+  const set = parseStrictObject(Buffer.from(config.inline ?? readText(config.file!)))
+  const keys = set === null ? undefined : memberOf(set, 'keys')
+  if (!Array.isArray(keys)) throw new Error("'jwks' is not a JSON object with a list 'keys'")
+  if (keys.length > MAX_KEYS) throw new Error(`'jwks' has more than ${MAX_KEYS} keys`)
+  return keys
+    .filter((jwk) => isJsonObject(jwk) && isMeantFor(jwk, purpose) && isKnownType(jwk))
+    .map((jwk, i) => {
+      try {
+        return importJwk(jwk, purpose)
+      } catch (cause) {
+        throw new Error(`key ${i + 1} of 'jwks' ${(cause as Error).message}`, { cause })
+      }
+    })
+}
+
+function isKnownType(jwk: JsonObject): boolean {
+  return ['RSA', 'EC', 'OKP', 'oct'].includes(memberOf(jwk, 'kty') as string)
+}
+
+function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {
+  const jwk = parseStrictObject(Buffer.from(text))
+  if (jwk === null) throw new Error('is not the JSON text of a JWK')
+  if (Object.hasOwn(jwk, 'keys')) throw new Error("is a set of keys; write it under 'jwks'")
+  return importJwk(jwk, purpose)
+}
+
+function pemKey(pem: string, purpose: KeyPurpose): KeyObject {
+  if (!pem.includes('-----BEGIN ')) throw new Error('is no PEM: it has no line -----BEGIN …-----')
+  const hasPrivate = /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
+  if (hasPrivate && !isPrivate(purpose)) {
+    throw new Error(`is a private key; write the public one, which is all it takes to ${purpose}`)
+  }
+  if (!hasPrivate && isPrivate(purpose))
+    throw new Error(`is a public key; it takes the private one to ${purpose}`)
+  try {
+    return hasPrivate ? createPrivateKey(pem) : createPublicKey(pem)
+  } catch {
+    throw new Error('is a PEM that cannot be read; keys with a passphrase are not supported')
+  }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+const HEX = /^(?:[0-9A-Fa-f]{2})+$/
+
+/** The decoders of Node skip what they do not know, which would leave a shorter key than the operator thinks. */
+function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = DEFAULT_ENCODING): KeyObject {
+  if (secret.includes('-----BEGIN ')) throw new Error("is a PEM; write it under 'pem', not under 'secret'")
+  const isSpelled =
+    encoding === 'utf8' ||
+    (encoding === 'hex' && HEX.test(secret)) ||
+    (encoding === 'base64url' && isBase64url(secret)) ||
+    (encoding === 'base64' && secret.length % 4 === 0 && BASE64.test(secret))
+  if (!isSpelled) throw new Error(`has a secret that is not ${encoding}`)
+  return createSecretKey(Buffer.from(secret, encoding))
+}

@@ -1,0 +1,58 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { SignatureAlgorithm } from './signature-algorithm.js'
+import { signer } from './signer.js'
+
+/** base64url of bytes or of a text. */
+export function encode(value: string | Uint8Array): string {
+  return Buffer.from(value as string).toString('base64url')
+}
+
+/** A signed token of a header and a payload as they are written, valid or not. */
+export async function signedToken(
+  alg: SignatureAlgorithm,
+  key: KeyObject,
+  { header, payload }: { header: string; payload: string | Uint8Array },
+): Promise<string> {
+  const input = `${encode(header)}.${encode(payload)}`
+  return `${input}.${encode(await signer(alg, key)(Buffer.from(input)))}`
+}
+
+/** An issuer of the tests: its key, and what a configuration holds of it. */
+export class Issuer {
+  readonly alg: SignatureAlgorithm
+  readonly kid: string | null
+  readonly key: KeyObject
+  readonly publicKey: KeyObject
+
+  constructor(alg: 'ES256' | 'RS256' | 'EdDSA' = 'ES256', kid: string | null = null) {
+    this.alg = alg
+    this.kid = kid
+    const pair =
+      alg === 'RS256'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : alg === 'EdDSA'
+          ? generateKeyPairSync('ed25519')
+          : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    this.key = pair.privateKey
+    this.publicKey = pair.publicKey
+  }
+
+  /** The text of the public JWK, with more members. */
+  jwk(more: object = {}): string {
+    const kid = this.kid === null ? {} : { kid: this.kid }
+    return JSON.stringify({ ...this.publicKey.export({ format: 'jwk' }), ...kid, ...more })
+  }
+
+  pem(): string {
+    return this.publicKey.export({ type: 'spki', format: 'pem' }) as string
+  }
+
+  /** A token that the claims and members of the header are put into. */
+  token(claims: object, header: object = {}): Promise<string> {
+    const kid = this.kid === null ? {} : { kid: this.kid }
+    return signedToken(this.alg, this.key, {
+      header: JSON.stringify({ alg: this.alg, ...kid, ...header }),
+      payload: JSON.stringify(claims),
+    })
+  }
+}

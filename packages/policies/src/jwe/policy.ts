@@ -1,0 +1,64 @@
+import { type CompileEnv, definePolicy, type Outcome, Overload, parseSize } from '@sluice/core'
+import {
+  type BodyWork,
+  bodyStep,
+  type MessageSide,
+  messageRefusal,
+  replaceBody,
+} from '../jose/message-side.js'
+import { decryptionPlan, encryptionPlan } from './plain-key.js'
+import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
+import { Transcoder } from './transcoder.js'
+
+/** Encrypts bodies, or decrypts encrypted ones. */
+export const jwe = definePolicy({
+  name: 'jwe',
+  summary: 'Encrypts bodies of requests or responses as a JWE (RFC 7516), or decrypts encrypted ones.',
+  schema: jweSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const { message: side = 'request', encrypt, decrypt, maxBodyBytes } = config
+    const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
+    if ((decrypt === undefined) === (encrypt === undefined))
+      throw new Error("write either 'decrypt' or 'encrypt'")
+    const work = decrypt === undefined ? encryption(encrypt!, side, env) : decryption(decrypt, side, env)
+    return bodyStep('jwe', side, work, { env, maxBytes })
+  },
+})
+
+function decryption(config: NonNullable<JweConfig['decrypt']>, side: MessageSide, env: CompileEnv): BodyWork {
+  const transcoder = new Transcoder(decryptionPlan(config), env)
+  const type = config.contentType ?? DEFAULT_CONTENT_TYPE
+  const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
+  const overloaded = overload(env)
+  return (x, body) =>
+    transcoder.run(body).then((plaintext): Outcome => {
+      if (plaintext === null) return failed
+      replaceBody(side, x, { body: plaintext, type })
+      return null
+    }, overloaded)
+}
+
+function encryption(config: NonNullable<JweConfig['encrypt']>, side: MessageSide, env: CompileEnv): BodyWork {
+  const transcoder = new Transcoder(encryptionPlan(config), env)
+  const overloaded = overload(env)
+  return (x, body) => {
+    if (body.length === 0) return null
+    return transcoder.run(body).then((message): Outcome => {
+      replaceBody(side, x, { body: message!, type: 'application/jose' })
+      return null
+    }, overloaded)
+  }
+}
+
+/** Answers too much work with a refusal; anything else is a fault of the policy. */
+function overload(env: CompileEnv): (error: unknown) => Outcome {
+  const refusal = env.refusal('GW_OVERLOADED', 'too many encrypted messages are being worked on; try again', [
+    'retry-after',
+    '1',
+  ])
+  return (error) => {
+    if (error instanceof Overload) return refusal
+    throw error
+  }
+}

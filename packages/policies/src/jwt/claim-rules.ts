@@ -1,0 +1,66 @@
+import type { Reply } from '@sluice/core'
+import { claimAt, claimItems } from './claim.js'
+import type { ClaimsSet } from './claims-set.js'
+import type { TokenRefusals } from './refusals.js'
+import { DEFAULT_CONSUMER_CLAIM, type JwtConfig } from './schema.js'
+
+/** A demand on the claims of a token whose signature is right; null: it is met. */
+export type ClaimRule = (claims: ClaimsSet) => Reply | null
+
+/** What the claims have to say apart from their times, in the order in which it is asked. */
+export function compileRules(config: JwtConfig, refusals: TokenRefusals): readonly ClaimRule[] {
+  const rules: ClaimRule[] = []
+  const { issuers, audiences, requiredScopes } = config
+  if (issuers !== undefined) rules.push(issuerRule(new Set(issuers), refusals.issuer))
+  if (audiences !== undefined) rules.push(audienceRule(new Set(audiences), refusals.audience))
+  if (config.requireExpiry !== false) {
+    const refusal = refusals.claim('exp')
+    rules.push(({ exp }) => (exp === null ? refusal : null))
+  }
+  for (const [path, wanted] of Object.entries(config.requiredClaims ?? {}))
+    rules.push(valueRule(path, [wanted].flat(), refusals.claim(path)))
+  if (requiredScopes !== undefined) rules.push(scopeRule(requiredScopes, refusals.scope))
+  rules.push(consumerRule(config.consumerClaim ?? DEFAULT_CONSUMER_CLAIM, refusals))
+  return rules
+}
+
+function issuerRule(issuers: ReadonlySet<string>, refusal: Reply): ClaimRule {
+  return ({ iss }) => (iss !== null && issuers.has(iss) ? null : refusal)
+}
+
+function audienceRule(audiences: ReadonlySet<string>, refusal: Reply): ClaimRule {
+  return ({ aud }) => (aud.some((one) => audiences.has(one)) ? null : refusal)
+}
+
+/** Texts, numbers and booleans are compared with their type: "1" is not 1. */
+function valueRule(path: string, wanted: readonly (string | number | boolean)[], refusal: Reply): ClaimRule {
+  return ({ all }) => {
+    const value = claimAt(all, path)
+    if (value === undefined || value === null) return refusal
+    if (wanted.length === 0) return null
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return items.some((item) => wanted.includes(item as string)) ? null : refusal
+  }
+}
+
+function scopeRule(required: readonly string[], refusal: Reply): ClaimRule {
+  return ({ all }) => {
+    const given = new Set([...claimItems(claimAt(all, 'scope')), ...claimItems(claimAt(all, 'scp'))])
+    return required.every((scope) => given.has(scope)) ? null : refusal
+  }
+}
+
+/** Longest id or name of a consumer. */
+export const MAX_ID_LENGTH = 256
+
+/** Without a name for the caller, policies behind this one would not know whom they serve. */
+function consumerRule(path: string, refusals: TokenRefusals): ClaimRule {
+  const refusal = refusals.claim(path)
+  return ({ all }) => (idOf(claimAt(all, path)) === null ? refusal : null)
+}
+
+/** A claim that names somebody; null when it does not. */
+export function idOf(value: unknown): string | null {
+  const id = typeof value === 'number' ? String(value) : value
+  return typeof id === 'string' && id !== '' && id.length <= MAX_ID_LENGTH ? id : null
+}

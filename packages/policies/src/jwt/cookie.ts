@@ -1,0 +1,47 @@
+import type { HeaderList } from '@sluice/core'
+
+/** The value of a cookie (RFC 6265 section 4.2.1): '' when it is absent, null when it stands more than once. */
+export function cookieValue(headers: readonly string[], name: string): string | null {
+  let found = ''
+  for (const pair of pairsOf(headers)) {
+    if (nameOf(pair) !== name) continue
+    if (found !== '') return null
+    found = textOf(pair)
+  }
+  return found
+}
+
+/** Takes a cookie out; the others stay as they are. */
+export function removeCookie(headers: HeaderList, name: string): void {
+  let kept = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    let value = headers[i + 1]!
+    if (headers[i] === 'cookie') {
+      value = value
+        .split(';')
+        .filter((pair) => nameOf(pair) !== name)
+        .join(';')
+        .trim()
+      if (value === '') continue
+    }
+    headers[kept] = headers[i]!
+    headers[kept + 1] = value
+    kept += 2
+  }
+  headers.length = kept
+}
+
+/** HTTP/2 may bring cookies in several lines. */
+function pairsOf(headers: readonly string[]): string[] {
+  return headers.flatMap((value, i) => (i % 2 === 1 && headers[i - 1] === 'cookie' ? value.split(';') : []))
+}
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=')
+  return equals === -1 ? '' : pair.slice(0, equals).trim()
+}
+
+function textOf(pair: string): string {
+  const value = pair.slice(pair.indexOf('=') + 1).trim()
+  return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+}

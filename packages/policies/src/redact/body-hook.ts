@@ -1,0 +1,95 @@
+import {
+  type CompileEnv,
+  type ErrorCode,
+  type Eventual,
+  type Exchange,
+  OFFLOAD_BYTES,
+  type Offload,
+  type Outcome,
+  Overload,
+  parseSize,
+  UnreadableBody,
+} from '@sluice/core'
+import { jsonOf } from '../json/view.js'
+import { bodyKindOf, isReadable } from '../text/body-text.js'
+import type { BodyInput } from './body.js'
+import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
+import type { Phase, Rule } from './rule.js'
+import type { RedactConfig } from './schema.js'
+
+/** What redacting the bodies of a phase needs. */
+export interface BodyHookOptions {
+  readonly config: RedactConfig
+  readonly phase: Phase
+  readonly rules: readonly Rule[]
+}
+
+/** The hook for the bodies of a phase. */
+export function bodyHook(
+  options: BodyHookOptions,
+  env: CompileEnv,
+): (x: Exchange, body: Uint8Array) => Eventual {
+  const { config, phase, rules } = options
+  const offloaded: BodyWorkConfig = { config, phase }
+  const threads: Offload<BodyInput, BodyAnswer> = env.offload(
+    new URL('./body-work.js', import.meta.url),
+    offloaded,
+  )
+  const refusals = refusalsOf(phase, config, env)
+  const maxBytes = maxBodyBytesOf(config)
+  const passes = config.unreadable === 'pass'
+  const settle = (x: Exchange, answer: BodyAnswer): Outcome => {
+    if (answer === 'unreadable') return passes ? null : refusals.unreadable
+    if (answer === 'too much') return refusals.tooMuch
+    if ('mistake' in answer) throw new UnreadableBody(codeFor(phase, 'GW_BODY_UNPARSABLE'), answer.mistake)
+    if (answer.body !== null) put(x, phase, answer.body)
+    return null
+  }
+  return (x, body) => {
+    if (body.length === 0) return null
+    const kind = bodyKindOf(phase === 'request' ? x.headers : x.responseHeaders)
+    if (!isReadable(kind)) return refusals.coded
+    if (body.length > maxBytes) return refusals.tooLarge
+    if (body.length < OFFLOAD_BYTES)
+      return settle(
+        x,
+        answerOf({ body, kind }, rules, () => jsonOf(x, body)),
+      )
+    return threads.run({ body, kind }).then(
+      (answer) => settle(x, answer),
+      (error: unknown) => {
+        if (error instanceof Overload) return refusals.overloaded
+        throw error
+      },
+    )
+  }
+}
+
+export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
+  return parseSize(maxBodyBytes)
+}
+
+function put(x: Exchange, phase: Phase, body: Uint8Array): void {
+  if (phase === 'request') x.body = body
+  else x.responseBody = body
+}
+
+/** What is wrong with a response is the upstream's fault. */
+function codeFor(phase: Phase, code: ErrorCode): ErrorCode {
+  return phase === 'request' ? code : 'GW_RESPONSE_INVALID'
+}
+
+function refusalsOf(phase: Phase, { maxBodyBytes = '1mb' }: RedactConfig, env: CompileEnv) {
+  const of = (code: ErrorCode, detail: string) => env.refusal(codeFor(phase, code), detail)
+  const body = `the body of the ${phase}`
+  return {
+    coded: of('GW_MEDIA_TYPE', `${body} cannot be redacted in a content coding or in its charset`),
+    unreadable: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),
+    tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to be redacted; at most ${maxBodyBytes} can be`),
+    tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too much that has to be redacted`),
+    overloaded: env.refusal('GW_OVERLOADED', 'too many bodies are being redacted; try again later', [
+      'retry-after',
+      '1',
+    ]),
+  }
+}

@@ -1,0 +1,45 @@
+import { isUtf8 } from 'node:buffer'
+import type { JsonView } from '../json/view.js'
+import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
+import { redactedForm } from './form.js'
+import { redactedJson } from './json.js'
+import { needsStructure, type Rule, readsBody } from './rule.js'
+import { redactedText, TooMuch } from './text.js'
+
+/** A body that is redacted. */
+export interface BodyInput {
+  readonly body: Uint8Array
+  readonly kind: BodyKind
+}
+
+/** The body that is left, null when it was not changed; or that the rules cannot look into it. */
+export type BodyOutcome = { readonly body: Uint8Array | null } | 'unreadable' | 'too much'
+
+const NUL = 0
+
+/** A body after the rules. @throws UnreadableBody when it says that it is JSON and is not. */
+export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () => JsonView): BodyOutcome {
+  const { body, kind } = input
+  const meant = rules.filter(readsBody)
+  try {
+    if (isJsonType(kind)) return outcome(redactedJson(json(), meant))
+    if (!isUtf8(body) || body.includes(NUL)) return 'unreadable'
+    const text = textOfBody(body, kind)
+    const isForm = isFormType(kind)
+    if (meant.some(isForm ? hasPaths : needsStructure)) return 'unreadable'
+    const redact = isForm ? redactedForm : redactedText
+    const rest = meant.reduce((left, rule) => redact(left, rule, rule.keys), text)
+    return outcome(rest === text ? null : rest)
+  } catch (error) {
+    if (error instanceof TooMuch) return 'too much'
+    throw error
+  }
+}
+
+function hasPaths({ paths }: Rule): boolean {
+  return paths.length > 0
+}
+
+function outcome(text: string | null): BodyOutcome {
+  return { body: text === null ? null : Buffer.from(text) }
+}

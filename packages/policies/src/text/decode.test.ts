@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type DecodePass, readingsOf } from './decode.js'
+import { lenientUtf8 } from './lenient-utf8.js'
+
+const ALL: readonly DecodePass[] = ['url', 'html', 'unicode', 'base64', 'comments', 'spaces']
+
+function last(text: string, rounds = 3): string {
+  return readingsOf(text, ALL, rounds).at(-1)!
+}
+
+test('every disguise of the same text is undone', () => {
+  for (const written of [
+    '%3Cscript%3E',
+    '%253Cscript%253E',
+    '%u003cscript%u003E',
+    '&lt;script&gt;',
+    '&#60;script&#x3E;',
+    '&#060script&#x0000003e;',
+    '&LT;script&Gt;',
+    '\\u003cscript\\u003e',
+    '\\u{3c}script\\x3e',
+    '%26lt%3bscript%26gt%3b',
+    '\uff1cscript\uff1e',
+    '<scr\u0000ipt>',
+    '<scr%00ipt>',
+    '<scr\u200bipt>',
+    'PHNjcmlwdD4gICAgICAgICA=',
+  ]) {
+    assert.equal(last(written).trim(), '<script>', written)
+  }
+})
+
+test('too long forms of UTF-8 are the characters that they spell', () => {
+  assert.equal(last('%c0%ae%c0%ae%c0%af'), '../')
+  assert.equal(last('%e0%80%af%f0%80%80%af%f8%80%80%80%af%fc%80%80%80%80%af'), '////')
+  assert.equal(last('%c3%bc'), 'ü')
+  assert.equal(last('%ff%c3'), 'ÿÃ')
+  assert.equal(lenientUtf8(Buffer.from([0xfd, 0xbf, 0xbf, 0xbf, 0xbf, 0xbf])), '\ufffd')
+})
+
+test('comments and spaces are one space, and conditional comments are what they run', () => {
+  assert.equal(last('union/**/select'), 'union select')
+  assert.equal(last('union/*!50000select*/ 1'), 'union select 1')
+  assert.equal(last('union \t\r\n\u00a0 select'), 'union select')
+  assert.equal(last('union\\nselect'), 'union select')
+  assert.equal(last('a/* never closed'), 'a ')
+})
+
+test('rounds are bounded, and a text that is plain has one reading', () => {
+  assert.deepEqual(readingsOf('plain 100% text, a & b', ALL, 3), ['plain 100% text, a & b'])
+  assert.deepEqual(readingsOf('%2525253c', ['url'], 2), ['%2525253c', '%25253c', '%253c'])
+  assert.equal(readingsOf('a', [], 3).length, 1)
+})
+
+test('no reading is longer than the text, whatever that is', () => {
+  const piece = fc.constantFrom(
+    '%',
+    '%25',
+    '%c0',
+    '&',
+    '&lt;',
+    '&#x3c',
+    '\\',
+    '\\u00',
+    '/*',
+    '*/',
+    '!',
+    'a',
+    ' ',
+    '3c',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), fc.string({ unit: 'binary' }), (pieces, rest) => {
+      const text = pieces.join('') + rest
+      for (const reading of readingsOf(text, ALL, 5)) assert.ok(reading.length <= text.length)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('the longest disguises take linear time', () => {
+  for (const unit of [
+    '%',
+    '%25',
+    '&',
+    '&#',
+    '&#x',
+    '\\',
+    '\\u',
+    '/*',
+    '/*!',
+    '*/',
+    '%c0',
+    ' \t',
+    '\u200b',
+    'QUFB',
+  ]) {
+    const text = unit.repeat(250_000 / unit.length)
+    const startedMono = performance.now()
+    readingsOf(text, ALL, 5)
+    assert.ok(performance.now() - startedMono < 2000, unit)
+  }
+})

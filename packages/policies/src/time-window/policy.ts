@@ -1,0 +1,33 @@
+import { definePolicy, type Exchange, type Outcome, refusal } from '@sluice/core'
+import { Opening } from './opening.js'
+import { timeWindowSchema } from './schema.js'
+import { compileWindows } from './windows.js'
+import { zoneOf } from './zone.js'
+
+const DETAIL = 'requests are not accepted at this time'
+
+/** Lets requests pass at certain times. */
+export const timeWindow = definePolicy({
+  name: 'time-window',
+  summary: 'Lets requests pass, or keeps them out, at certain days and times in a time zone.',
+  schema: timeWindowSchema,
+  compile(config, env) {
+    const windows = compileWindows(config.windows)
+    const opening = new Opening(windows, zoneOf(config.timeZone ?? 'UTC'), config.mode !== 'restrict')
+    const closed = env.refusal('GW_TIME_RESTRICTED', `${DETAIL}; ask the operator of this API when they are`)
+    const tellsWhen = config.retryAfter !== false
+    return {
+      name: 'time-window',
+      onRequest(x: Exchange): Outcome {
+        if (opening.isOpenAt(x.startedAt)) return null
+        const opensAt = tellsWhen ? opening.opensAt(x.startedAt) : Number.POSITIVE_INFINITY
+        if (opensAt === Number.POSITIVE_INFINITY) return closed
+        const seconds = String(Math.ceil((opensAt - x.startedAt) / 1000))
+        return refusal('GW_TIME_RESTRICTED', `${DETAIL}; try again after the time in Retry-After`, [
+          'retry-after',
+          seconds,
+        ])
+      },
+    }
+  },
+})

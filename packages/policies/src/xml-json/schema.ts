@@ -1,0 +1,135 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { SIZE_PATTERN } from '@sluice/core'
+
+export const DEFAULTS = {
+  attributePrefix: '@',
+  textKey: '#text',
+  root: 'root',
+  item: 'item',
+  maxDepth: 100,
+  maxBodyBytes: '1mb',
+  maxOutputBytes: '10mb',
+} as const
+
+const XML_NAME = '^[A-Za-z_][A-Za-z0-9_.-]{0,127}$'
+
+/** The configuration of `xml-json`. */
+export const xmlJsonSchema = Type.Object(
+  {
+    direction: Type.Union([Type.Literal('to-json'), Type.Literal('to-xml')], {
+      description: 'What the body becomes.',
+    }),
+    phase: Type.Optional(
+      Type.Union([Type.Literal('request'), Type.Literal('response')], {
+        default: 'request',
+        description: 'Which bodies are transformed. For a conversion back, use the policy twice.',
+      }),
+    ),
+    attributePrefix: Type.Optional(
+      Type.String({
+        default: DEFAULTS.attributePrefix,
+        maxLength: 16,
+        description:
+          'What stands before the name of an attribute as a member. Empty: attributes become members like elements, and nothing becomes an attribute.',
+      }),
+    ),
+    textKey: Type.Optional(
+      Type.String({
+        default: DEFAULTS.textKey,
+        minLength: 1,
+        maxLength: 64,
+        description: 'The member that holds the text of an element which has attributes or elements, too.',
+      }),
+    ),
+    forceArray: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 512, description: 'A path or a name.' }), {
+        maxItems: 100,
+        description:
+          'Elements that are an array even when there is one: by path from the root element, `/order/items/item`, or by name wherever they are, `item`.',
+      }),
+    ),
+    numbers: Type.Optional(
+      Type.Union([Type.Literal('string'), Type.Literal('number')], {
+        default: 'string',
+        description:
+          'to-json: whether texts that are numbers become numbers. Only those that JSON can say in full: up to 15 digits, no leading zeros.',
+      }),
+    ),
+    unwrap: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'to-json: leaves out the root element. to-xml: the single member is the root element.',
+      }),
+    ),
+    stripPrefixes: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'to-json: leaves out namespace prefixes and their declarations.',
+      }),
+    ),
+    ignoreNull: Type.Optional(
+      Type.Boolean({ default: false, description: 'Leaves out members that are null, and nil elements.' }),
+    ),
+    ignoreEmpty: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Leaves out empty texts, objects, arrays and elements without content and attributes.',
+      }),
+    ),
+    nil: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          '`xsi:nil="true"` stands for null, both ways. Otherwise it is an attribute like others, and null becomes an empty element.',
+      }),
+    ),
+    root: Type.Optional(
+      Type.String({
+        pattern: XML_NAME,
+        default: DEFAULTS.root,
+        description: 'to-xml: name of the root element, unless `unwrap` takes it from the JSON.',
+      }),
+    ),
+    item: Type.Optional(
+      Type.String({
+        pattern: XML_NAME,
+        default: DEFAULTS.item,
+        description: 'to-xml: name of the elements of an array that has no name of its own.',
+      }),
+    ),
+    maxDepth: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 250,
+        default: DEFAULTS.maxDepth,
+        description: 'Deepest nesting of the body.',
+      }),
+    ),
+    maxBodyBytes: Type.Optional(
+      Type.String({
+        pattern: SIZE_PATTERN,
+        default: DEFAULTS.maxBodyBytes,
+        description: 'Largest body that is transformed, up to 10mb.',
+      }),
+    ),
+    maxOutputBytes: Type.Optional(
+      Type.String({
+        pattern: SIZE_PATTERN,
+        default: DEFAULTS.maxOutputBytes,
+        description: 'Largest result, up to 50mb.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: [
+      'The result takes the place of the body, and `application/json` or `application/xml; charset=utf-8` that of the content type. An empty body is left alone.',
+      'An element becomes the member of its name, elements of the same name an array. One with text only is a string, an empty one an empty string; with attributes or elements it is an object, its text the member `textKey`. Comments and processing instructions are left out, white space between elements too; the order among elements of different names and of texts between elements is lost.',
+      'The way back is the same: members become elements, those that begin with `attributePrefix` attributes, arrays elements of the same name. JSON that came from XML becomes that XML again, but for what is named above.',
+      'A body that is not well-formed, has a DOCTYPE, is nested too deep, has a name twice, a number that would lose digits (integers beyond 2^53) or a name that no element can have, is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. More than `maxOutputBytes` end with 500 `GW_TRANSFORM_FAILED`. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `xml-json`, derived from its schema. */
+export type XmlJsonConfig = Static<typeof xmlJsonSchema>

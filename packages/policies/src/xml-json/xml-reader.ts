@@ -1,0 +1,86 @@
+/** What is told of a document, in its order. */
+export interface XmlListener {
+  /** @param attributes names and values in turn; namespace declarations are among them. */
+  open(name: string, attributes: readonly string[]): void
+  /** Text and CDATA; several in a row are one text. */
+  text(text: string): void
+  close(): void
+}
+
+const REFERENCES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+const WHITE = /[\t\n]/g
+/** One attribute, or the end of the tag; sticky, and of a text that is well-formed. */
+const ATTRIBUTE = /\s*([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y
+
+/**
+ * Reads a document that the gate has found well-formed and without DOCTYPE: what is wrong with it was said there, so
+ * this only has to find what there is, in one pass.
+ */
+export function readXml(document: string, listener: XmlListener): void {
+  const text = lineEnds(document)
+  let at = text.indexOf('<')
+  let depth = 0
+  while (at !== -1) {
+    const next = text[at + 1]
+    let end: number
+    if (next === '?') end = text.indexOf('?>', at + 2) + 2
+    else if (next === '!') end = special(text, at, listener)
+    else if (next === '/') {
+      end = text.indexOf('>', at + 2) + 1
+      depth--
+      listener.close()
+    } else {
+      const tag = startTag(text, at, listener)
+      end = tag.end
+      if (tag.isOpen) depth++
+    }
+    at = text.indexOf('<', end)
+    if (depth > 0 && at > end) listener.text(resolved(text.slice(end, at)))
+  }
+}
+
+/** Line ends as a parser passes them on (XML 1.0 section 2.11). */
+function lineEnds(document: string): string {
+  const text = document.charCodeAt(0) === 0xfeff ? document.slice(1) : document
+  return text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
+}
+
+/** A comment or a CDATA section. @returns where it ends */
+function special(text: string, at: number, listener: XmlListener): number {
+  if (text.startsWith('<!--', at)) return text.indexOf('-->', at + 4) + 3
+  const end = text.indexOf(']]>', at)
+  listener.text(text.slice(at + '<![CDATA['.length, end))
+  return end + 3
+}
+
+function startTag(text: string, at: number, listener: XmlListener): { end: number; isOpen: boolean } {
+  let end = at + 1
+  while (!isNameEnd(text.charCodeAt(end))) end++
+  const name = text.slice(at + 1, end)
+  const attributes: string[] = []
+  ATTRIBUTE.lastIndex = end
+  for (let match = ATTRIBUTE.exec(text); match !== null; match = ATTRIBUTE.exec(text)) {
+    attributes.push(match[1]!, resolved((match[2] ?? match[3]!).replace(WHITE, ' ')))
+    end = ATTRIBUTE.lastIndex
+  }
+  const close = text.indexOf('>', end)
+  listener.open(name, attributes)
+  const isOpen = text[close - 1] !== '/'
+  if (!isOpen) listener.close()
+  return { end: close + 1, isOpen }
+}
+
+/** White space, "/" and ">". */
+function isNameEnd(code: number): boolean {
+  return code <= 0x20 || code === 0x2f || code === 0x3e || Number.isNaN(code)
+}
+
+/** A text with its references resolved. */
+function resolved(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&([^;]+);/g, (_, name: string) => {
+    if (name[0] !== '#') return REFERENCES[name] ?? ''
+    const code = name[1] === 'x' ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10)
+    return String.fromCodePoint(code)
+  })
+}

@@ -1,0 +1,96 @@
+import type { Deadline } from './deadline.js'
+import { type Hooks, withHooks } from './hooks.js'
+import type { WasmMemory } from './web-assembly.js'
+
+/**
+ * The functions of libxslt and libxml2 that the engine calls. All are synchronous here, whatever the types of the
+ * package say (see hooks.ts). Pointers are numbers; 0 is none.
+ */
+export interface Libxslt {
+  readonly HEAPU8: Uint8Array
+  _malloc(bytes: number): number
+  _free(pointer: number): void
+  _xmlReadMemory(bytes: number, length: number, url: number, encoding: number, options: number): number
+  _xmlFreeDoc(doc: number): void
+  _xsltParseStylesheetDoc(doc: number): number
+  _xsltApplyStylesheet(stylesheet: number, doc: number, params: number): number
+  _xsltSaveResultTo(buffer: number, result: number, stylesheet: number): number
+  _xmlAllocOutputBuffer(encoder: number): number
+  _xmlOutputBufferGetContent(buffer: number): number
+  _xmlOutputBufferGetSize(buffer: number): number
+  _xmlOutputBufferClose(buffer: number): number
+  _exsltCommonRegister(): void
+  _exsltMathRegister(): void
+  _exsltSetsRegister(): void
+  _exsltFuncRegister(): void
+  _exsltStrRegister(): void
+  _exsltDateRegister(): void
+}
+
+/** One instance of the library, with a memory of its own, and what it says. */
+export interface Instance {
+  readonly library: Libxslt
+  readonly memory: WasmMemory
+  /** What it has printed: its errors, and messages of stylesheets. The engine empties it. */
+  readonly messages: Messages
+}
+
+/** Most characters of messages that are kept of a run. */
+const MAX_MESSAGE_CHARS = 4096
+
+/** What an instance prints, up to a bound: a stylesheet may send messages without end. */
+export class Messages {
+  #text = ''
+
+  add(text: string): void {
+    if (this.#text.length < MAX_MESSAGE_CHARS) this.#text += text.slice(0, MAX_MESSAGE_CHARS)
+  }
+
+  /** What was printed since the last time. */
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+}
+
+/**
+ * Creates an instance of libxslt, which takes 10 to 25 ms and 16 MB of address space.
+ * @param files what stylesheets may read while they are compiled, by URL.
+ * @param deadline throws in what the instance imports once its time is over.
+ */
+export async function createInstance(
+  files: ReadonlyMap<string, Uint8Array>,
+  deadline: Deadline,
+): Promise<Instance> {
+  const messages = new Messages()
+  const box: { library: Libxslt | null; memory: WasmMemory | null } = { library: null, memory: null }
+  const hooks: Hooks = {
+    onMemory(memory) {
+      box.memory = memory
+    },
+    heap: () => box.library!.HEAPU8,
+    allocate: (bytes) => box.library!._malloc(bytes),
+    print: (text) => messages.add(text),
+    read: (url) => files.get(url) ?? null,
+    check: () => deadline.check(),
+  }
+  const library = await withHooks(hooks, async () => {
+    const { default: make } = await import('libxslt-wasm/output/libxslt.js')
+    box.library = (await make()) as unknown as Libxslt
+    return box.library
+  })
+  if (box.memory === null) throw new Error('libxslt-wasm did not create its memory as this version does')
+  register(library)
+  return { library, memory: box.memory, messages }
+}
+
+/** EXSLT without what evaluates text as XPath (dynamic, saxon): values of a request must never become expressions. */
+function register(library: Libxslt): void {
+  library._exsltCommonRegister()
+  library._exsltMathRegister()
+  library._exsltSetsRegister()
+  library._exsltFuncRegister()
+  library._exsltStrRegister()
+  library._exsltDateRegister()
+}

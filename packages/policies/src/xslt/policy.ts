@@ -1,0 +1,116 @@
+import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseDuration, parseSize } from '@sluice/core'
+import { transformationStep } from '../body-transformation.js'
+import { failed, type Transformed } from '../transformed.js'
+import { resultType } from './content-type.js'
+import type { RunLimits } from './libxslt/engine.js'
+import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from './libxslt/runner.js'
+import type { ParamValue } from './params.js'
+import { compileParams, xpathParams } from './params.js'
+import { Renamer } from './rename/renamer.js'
+import { compileSef } from './saxon/compile-sef.js'
+import type { SaxonConfig, SaxonInput } from './saxon-work.js'
+import {
+  DEFAULT_MAX_BODY,
+  DEFAULT_MAX_OUTPUT,
+  DEFAULT_TIMEOUT,
+  type XsltConfig,
+  xsltSchema,
+} from './schema.js'
+import { readStylesheet, type StylesheetSource } from './stylesheet-source.js'
+
+const MAX_TIMEOUT_MS = 10_000
+const MAX_BODY_BYTES = 10 * 1024 * 1024
+const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
+
+/** Transforms a body with parameters. */
+type Transform = (body: Uint8Array, params: readonly ParamValue[]) => Transformed | Promise<Transformed>
+
+/** Transforms XML bodies with a stylesheet. */
+export const xslt = definePolicy({
+  name: 'xslt',
+  summary: 'Transforms XML bodies with an XSLT stylesheet, on the way there or on the way back.',
+  schema: xsltSchema,
+  cost: 'cpu',
+  async compile(config, env) {
+    const limits = limitsOf(config)
+    const maxBodyBytes = bounded(
+      'maxBodyBytes',
+      parseSize(config.maxBodyBytes ?? DEFAULT_MAX_BODY),
+      MAX_BODY_BYTES,
+    )
+    const source = await readStylesheet(config)
+    const params = compileParams(config.params)
+    const transform = await compileTransform(source, limits, env)
+    return transformationStep(
+      {
+        name: 'xslt',
+        phase: config.phase ?? 'request',
+        maxBodyBytes,
+        contentType: resultType(source.method, config.output?.contentType),
+        transform(x, body) {
+          const values = params(x)
+          return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(body, values)
+        },
+      },
+      env,
+    )
+  },
+})
+
+function limitsOf(config: XsltConfig): RunLimits {
+  return {
+    timeoutMs: bounded('timeout', parseDuration(config.timeout ?? DEFAULT_TIMEOUT), MAX_TIMEOUT_MS),
+    maxOutputBytes: bounded(
+      'maxOutputBytes',
+      parseSize(config.maxOutputBytes ?? DEFAULT_MAX_OUTPUT),
+      MAX_OUTPUT_BYTES,
+    ),
+  }
+}
+
+function bounded(option: string, value: number, most: number): number {
+  if (value >= 1 && value <= most) return value
+  throw new Error(`'${option}' has to be between 1 and ${most}, in milliseconds or bytes; it is ${value}`)
+}
+
+function compileTransform(source: StylesheetSource, limits: RunLimits, env: CompileEnv): Promise<Transform> {
+  return source.version === '1.0'
+    ? libxsltTransform(source, limits, env)
+    : saxonTransform(source, limits, env)
+}
+
+/** Small bodies here and at once, larger ones on a thread. */
+async function libxsltTransform(
+  source: StylesheetSource,
+  limits: RunLimits,
+  env: CompileEnv,
+): Promise<Transform> {
+  const config: LibxsltConfig = { source, limits }
+  const runner = await LibxsltRunner.create(config)
+  env.onClose(() => runner.close())
+  const offload = env.offload<LibxsltInput, Transformed>(
+    new URL('./libxslt-work.js', import.meta.url),
+    config,
+  )
+  const renamer = source.renaming === null ? null : new Renamer(source.renaming)
+  return (body, values) => {
+    const renamed = renamer === null ? null : renamer.rename(body)
+    if (renamed !== null) return renamed.length > limits.maxOutputBytes ? failed(TOO_LARGE) : renamed
+    const input = { body, params: values.length === 0 ? NO_PARAMS : xpathParams(values) }
+    return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input)
+  }
+}
+
+const TOO_LARGE = 'the result is larger than it may be'
+const NO_PARAMS: readonly string[] = []
+
+/** Always on a thread: it is slower, and its 600 ms of loading would hold up everything else. */
+async function saxonTransform(
+  source: StylesheetSource,
+  limits: RunLimits,
+  env: CompileEnv,
+): Promise<Transform> {
+  const config: SaxonConfig = { sef: await compileSef(source), source, limits }
+  const offload = env.offload<SaxonInput, Transformed>(new URL('./saxon-work.js', import.meta.url), config)
+  return (body, params) => offload.run({ body, params })
+}

@@ -1,0 +1,130 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
+
+export const DEFAULT_TIMEOUT = '250ms'
+export const DEFAULT_MAX_BODY = '1mb'
+export const DEFAULT_MAX_OUTPUT = '10mb'
+
+const file = Type.String({ minLength: 1, maxLength: 4096, description: 'Path of a file.' })
+
+const stylesheet = Type.Object(
+  {
+    file: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the file that holds it.' }),
+    ),
+    inline: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 2_000_000, description: 'The stylesheet itself.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'The stylesheet; either `file` or `inline`.' },
+)
+
+const param = Type.Object(
+  {
+    type: Type.Optional(
+      Type.Union([Type.Literal('string'), Type.Literal('number'), Type.Literal('boolean')], {
+        default: 'string',
+        description: 'What the stylesheet gets. A value that is none of its type is refused with 400.',
+      }),
+    ),
+    value: Type.String({
+      maxLength: 8192,
+      description:
+        'The value; may hold {{places}}. One that renders empty leaves the default of the stylesheet.',
+    }),
+  },
+  { additionalProperties: false, description: 'A parameter.' },
+)
+
+/** The configuration of `xslt`. */
+export const xsltSchema = Type.Object(
+  {
+    stylesheet,
+    phase: Type.Optional(
+      Type.Union([Type.Literal('request'), Type.Literal('response'), Type.Literal('both')], {
+        default: 'request',
+        description: 'Which bodies are transformed.',
+      }),
+    ),
+    imports: Type.Optional(
+      Type.Record(Type.String(), file, {
+        maxProperties: 100,
+        description:
+          'Name to file: what the stylesheet may name in `xsl:import`, `xsl:include` and `document()`, as it is written there. Nothing else can be read.',
+      }),
+    ),
+    version: Type.Optional(
+      Type.Union([Type.Literal('1.0'), Type.Literal('2.0'), Type.Literal('3.0')], {
+        description: 'The version of XSLT; default: what the stylesheet says of itself.',
+      }),
+    ),
+    params: Type.Optional(
+      Type.Record(Type.String(), param, {
+        maxProperties: 50,
+        description: 'Name to value: the global parameters (`xsl:param`) of the stylesheet.',
+      }),
+    ),
+    select: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'XPath 1.0 of an element that is transformed in the place of the whole body, such as `/*/*[local-name()="Body"]/*`.',
+      }),
+    ),
+    namespaces: Type.Optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1, description: 'A namespace.' }), {
+        maxProperties: 50,
+        description: 'Prefix to namespace, for the prefixes in `select`.',
+      }),
+    ),
+    output: Type.Optional(
+      Type.Object(
+        {
+          contentType: Type.Optional(
+            Type.String({
+              minLength: 3,
+              maxLength: 256,
+              description:
+                'Content type of the result; default: `text/html`, `text/plain` or `application/json` for these output methods, else that of the body.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'The result.' },
+      ),
+    ),
+    timeout: Type.Optional(
+      Type.String({
+        pattern: DURATION_PATTERN,
+        default: DEFAULT_TIMEOUT,
+        description: 'Longest time for one transformation, up to 10s.',
+      }),
+    ),
+    maxBodyBytes: Type.Optional(
+      Type.String({
+        pattern: SIZE_PATTERN,
+        default: DEFAULT_MAX_BODY,
+        description: 'Largest body that is transformed, up to 10mb.',
+      }),
+    ),
+    maxOutputBytes: Type.Optional(
+      Type.String({
+        pattern: SIZE_PATTERN,
+        default: DEFAULT_MAX_OUTPUT,
+        description: 'Largest result, up to 50mb.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: [
+      'The result takes the place of the body, and its type that of the content type; it is always in UTF-8. An empty body is left alone. XSLT 1.0 runs on libxslt with EXSLT (common, math, sets, functions, strings, dates); 2.0 and 3.0 run on SaxonJS, on a thread, and are several times slower. A stylesheet that only copies and renames elements is recognised and runs without a tree.',
+      'Stylesheets and what they import are read when the document is deployed; one that does not compile, imports what is not in `imports`, writes files or asks for an encoding other than UTF-8 fails the deployment. While requests run, nothing is read: `document()` finds what `imports` has, and neither files nor the network.',
+      'A body that is not well-formed, has a DOCTYPE, is nested deeper than 100 or ends the stylesheet by `xsl:message terminate="yes"` is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. A stylesheet that fails, runs for longer than `timeout`, calls itself too often or makes more than `maxOutputBytes` ends with 500 `GW_TRANSFORM_FAILED`. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
+      'With `phase: response` every answer with a body is transformed, also errors of the upstream; use `when` to choose.',
+    ].join('\n\n'),
+  },
+)
+
+/** The configuration of `xslt`, derived from its schema. */
+export type XsltConfig = Static<typeof xsltSchema>
