@@ -13,6 +13,7 @@ import type { PolicyUse } from '@sluice/config'
 import { catalog } from '@sluice/policies'
 import { startGateway, type TestGateway } from '../testing/gateway.js'
 import { closedPort, httpOrigin } from '../testing/origin.js'
+import { sendRaw } from '../testing/raw-client.js'
 
 const SECRET = randomBytes(32).toString('hex')
 const FIELD_KEY = randomBytes(32).toString('base64')
@@ -262,4 +263,22 @@ test('a detached signature is made by one gateway and verified by the next', asy
     (await call(checking.gateway, { path: '/', chunks: ['text'] })).headers['x-gw-error'],
     'GW_SIGNATURE_MISSING',
   )
+})
+
+test('a folded line does not slip past a signature', async (t) => {
+  const { gateway, seen } = await start(t, [
+    use('http-signature', { verify: { keys: [{ id: 'c1', algorithm: 'hmac-sha256', key: SECRET }] } }),
+  ])
+  const fields = Object.entries(rfc9421(gateway, '/a', ''))
+  const lines = fields.map(([name, value]) => `${name}: ${value}`)
+  const folded = lines.map((line) => line.replace(';created', '\r\n ;created'))
+  const answer = await sendRaw(gateway.port, [
+    `POST /a HTTP/1.1\r\n${folded.join('\r\n')}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  ])
+  assert.match(answer.text, /^HTTP\/1\.1 4\d\d /)
+  const straight = await sendRaw(gateway.port, [
+    `POST /a HTTP/1.1\r\n${lines.join('\r\n')}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  ])
+  assert.match(straight.text, /^HTTP\/1\.1 200 /)
+  assert.equal(seen.length, 1)
 })
