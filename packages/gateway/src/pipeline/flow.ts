@@ -234,6 +234,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#reply = reply
     this.#turn++
     this.x.status = reply.status
+    this.x.responseLength = reply.body?.length ?? 0
     this.x.responseHeaders = reply.headers.slice()
     if (hooks !== null) this.x.enter(PHASE.responseChain, performance.now())
     this.run(hooks, next)

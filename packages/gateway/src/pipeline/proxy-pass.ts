@@ -82,7 +82,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.requestBytes += chunk.length
     if (this.#flow.isOver) return
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
-    if (x.requestBytes > x.bodyLimit) this.#overflow()
+    if (x.requestBytes > x.bodyLimit) this.#overflow(REFUSALS.tooLarge)
     else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(x.bodyIdleMs)
   }
 
@@ -104,10 +104,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     return !this.#flow.isOver && this.#hasStarted && !this.#hasHead
   }
 
-  /** The body outgrew its limit: 413 while nothing was answered yet, else the response is cut. */
-  #overflow(): void {
-    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.tooLarge)
-    else this.#cut('GW_BODY_TOO_LARGE', 'the request body outgrew its limit while the answer was on its way')
+  /** A body outgrew its limit: refused while nothing was answered yet, else the response is cut. */
+  #overflow(reply: Reply): void {
+    if (this.#canStillAnswer()) this.#flow.refuse(reply)
+    else this.#cut(reply.problem!.code, `${reply.problem!.detail}; the answer was on its way`)
   }
 
   // Attempts.
@@ -265,7 +265,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       return
     }
     if (x.responseBytes > x.responseCutoff) {
-      this.#refuseTooLarge()
+      this.#overflow(REFUSALS.responseTooLarge)
       return
     }
     this.flushHead()
@@ -276,15 +276,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
-  /** A policy allows less: 502 while nothing was sent yet, else the response is cut. */
-  #refuseTooLarge(): void {
-    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.responseTooLarge)
-    else this.#cut('GW_RESPONSE_INVALID', 'the response of the upstream outgrew its limit')
-  }
-
   #collect(chunk: Uint8Array, collector: ResponseCollector): void {
     if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
-    else this.#refuseTooLarge()
+    else this.#overflow(REFUSALS.responseTooLarge)
   }
 
   /** Sends what the hooks have made of the response. */

@@ -35,10 +35,10 @@ export const COMMAND_INJECTION: Pack = {
     {
       name: 'reverse-shell',
       score: 5,
-      pattern: String.raw`/dev/(?:tcp|udp)/|\b(?:nc|ncat|netcat) -[a-z]{0,6}e\b|\bmkfifo /`,
+      pattern: String.raw`/dev/(?:tcp|udp)/|\b(?:nc|ncat|netcat) -[a-z]*e\b|\bmkfifo /`,
     },
     { name: 'field-separator', score: 5, pattern: String.raw`\$\{?ifs\b` },
-    { name: 'function-in-environment', score: 5, pattern: String.raw`\( ?\) ?\{ ?[:_][^}]{0,32}\} ?;` },
+    { name: 'function-in-environment', score: 5, pattern: String.raw`\( ?\) ?\{ ?[:_][^}]*\} ?;` },
     {
       name: 'lookup',
       score: 5,
