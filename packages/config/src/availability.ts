@@ -62,6 +62,5 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'quota',
   'rate-limit',
   'saml',
-  'script',
   'ws-security',
 ])

@@ -17,6 +17,7 @@ import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
 import { openapi } from './openapi/policy.js'
 import { redact } from './redact/policy.js'
+import { script } from './script/policy.js'
 import { sign } from './sign/policy.js'
 import { sizeLimit } from './size-limit/policy.js'
 import { timeWindow } from './time-window/policy.js'
@@ -45,6 +46,7 @@ const POLICIES: readonly Policy[] = [
   jwt,
   openapi,
   redact,
+  script,
   sign,
   sizeLimit,
   timeWindow,
