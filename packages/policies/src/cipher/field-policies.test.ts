@@ -206,6 +206,17 @@ test('a clear text cannot become a header line of its own', async () => {
   assert.ok(!x.headers.includes('x-clear'))
 })
 
+test('the traffic log masks the headers and parameters that hold clear values', () => {
+  const fields = [
+    { from: 'header.X-Clear', to: 'header.x-sealed', algorithm: 'aes-256-gcm' as const, key: 'new' },
+    { from: 'query.card', algorithm: 'aes-256-gcm' as const, key: 'new' },
+    { from: 'json.a', algorithm: 'aes-256-gcm' as const, key: 'new' },
+  ]
+  assert.deepEqual(encrypt.secretNames!({ keys: KEYS, fields }), ['X-Clear', 'card'])
+  const opened = fields.map(({ key, ...rest }) => ({ ...rest, keys: [key] }))
+  assert.deepEqual(decrypt.secretNames!({ keys: KEYS, fields: opened }), ['x-sealed', 'card'])
+})
+
 test('whole bodies are encrypted raw or as text', async () => {
   for (const encoding of ['raw', 'base64url', 'hex'] as const) {
     const x = request('\u0000binary', ['content-type', 'image/png'])

@@ -5,7 +5,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
-import { contentDigest } from './content-digest.js'
+import { contentDigest, type DigestAlgorithm } from './content-digest.js'
 import { httpSignature } from './policy.js'
 import { queryParameter } from './query-parameter.js'
 import type { httpSignatureSchema, RequestVerificationConfig, SigningConfig } from './schema.js'
@@ -29,6 +29,12 @@ const keys = [
     groups: ['partners'],
   },
 ]
+function digestField(body: Uint8Array, algorithm: DigestAlgorithm): string {
+  const field = contentDigest(body, algorithm)
+  assert.ok(typeof field === 'string')
+  return field
+}
+
 const BODY = Buffer.from('{"a":1}')
 const TARGET = ['@method', '@authority', '@path', '@query']
 
@@ -41,7 +47,7 @@ function request(fields: Partial<Exchange> = {}): Exchange {
     path: '/café/~user',
     query: 'q=a%20b&q=+',
     contentLength: BODY.length,
-    headers: ['content-type', 'application/json', 'content-digest', contentDigest(BODY, 'sha-256')],
+    headers: ['content-type', 'application/json', 'content-digest', digestField(BODY, 'sha-256')],
     ...fields,
   })
 }
@@ -161,21 +167,29 @@ test('a body that is not the signed one, and a digest that is not covered, are r
   assert.equal(await code({}, chunked), 'GW_SIGNATURE_INVALID')
   const weak = request({ headers: ['content-digest', 'md5=:AAAA:'] })
   assert.equal(await code({}, signed(weak)), 'GW_SIGNATURE_INVALID')
-  const two = contentDigest(BODY, 'sha-512')
-  const wrong = contentDigest(Buffer.from('x'), 'sha-256')
+  const two = digestField(BODY, 'sha-512')
+  const wrong = digestField(Buffer.from('x'), 'sha-256')
   assert.equal(
     await code({}, signed(request({ headers: ['content-digest', two, 'content-digest', wrong] }))),
     'GW_SIGNATURE_INVALID',
   )
-  const both = request({ headers: ['content-digest', two, 'content-digest', contentDigest(BODY, 'sha-256')] })
+  const both = request({ headers: ['content-digest', two, 'content-digest', digestField(BODY, 'sha-256')] })
   assert.equal(await code({}, signed(both)), '')
 })
 
 test('a digest changed behind the signature is refused', async () => {
   const x = signed(request())
   const other = Buffer.from('{"a":2}')
-  replaceHeader(x, 'content-digest', () => contentDigest(other, 'sha-256'))
+  replaceHeader(x, 'content-digest', () => digestField(other, 'sha-256'))
   assert.equal(await code({}, x, other), 'GW_SIGNATURE_INVALID')
+})
+
+test('a large body is hashed elsewhere, to the same verdict', async () => {
+  const large = Buffer.alloc(300_000, 'x')
+  const field = await contentDigest(large, 'sha-512')
+  const make = (): Exchange => signed(request({ contentLength: -1, headers: ['content-digest', field] }))
+  assert.equal(await code({}, make(), large), '')
+  assert.equal(await code({}, make(), large.subarray(1)), 'GW_SIGNATURE_INVALID')
 })
 
 test('contentDigest: off collects no body, if-covered checks what is covered', async () => {
@@ -428,7 +442,8 @@ test('responses are signed together with their request, and verified', async () 
     responseHeaders: ['content-type', 'application/json'],
     sentPath: request().rawPath,
   })
-  assert.equal(step.onResponse, undefined)
+  assert.equal(await step.onResponse!(x), null)
+  assert.deepEqual(x.responseHeaders, ['content-type', 'application/json'])
   assert.equal(await step.onResponseBody!(x, BODY), null)
   const verifying = await compile({ verifyResponse: { keys } })
   const verdict = async (change: Partial<Exchange>, body: Uint8Array = BODY): Promise<string> => {
@@ -441,6 +456,15 @@ test('responses are signed together with their request, and verified', async () 
   assert.equal(await verdict({ method: 'PUT' }), 'GW_RESPONSE_INVALID')
   assert.equal(await verdict({ responseHeaders: [] }), 'GW_RESPONSE_INVALID')
   assert.equal(await verdict({}, Buffer.from('x')), 'GW_RESPONSE_INVALID')
+})
+
+test('a response without a body is signed by its head', async () => {
+  const step = await compile({ signResponse: { key: signingKey } })
+  for (const fields of [{ method: 'HEAD', status: 200 }, { status: 204 }, { status: 304 }]) {
+    const x = request({ ...fields, responseHeaders: [] })
+    assert.equal(await step.onResponse!(x), null)
+    assert.match(x.responseHeaders[1] ?? '', /^sluice=\("@status"\)/)
+  }
 })
 
 test('query parameters are compared as what they mean, and refused where that is unclear', () => {

@@ -216,10 +216,10 @@ test('deterministic signatures of RFC 9421 are reproduced', () => {
   }
 })
 
-test('both digests of the appendix are those of its bodies', () => {
-  assert.ok(matchesDigest(DIGEST, Buffer.from('{"hello": "world"}')))
-  assert.ok(matchesDigest(RESPONSE_HEADERS[5]!, Buffer.from('{"message": "good dog"}')))
-  assert.ok(!matchesDigest(DIGEST, Buffer.from('{"hello": "World"}')))
+test('both digests of the appendix are those of its bodies', async () => {
+  assert.ok(await matchesDigest(DIGEST, Buffer.from('{"hello": "world"}')))
+  assert.ok(await matchesDigest(RESPONSE_HEADERS[5]!, Buffer.from('{"message": "good dog"}')))
+  assert.ok(!(await matchesDigest(DIGEST, Buffer.from('{"hello": "World"}'))))
 })
 
 test('the query parameters of section 2.2.8', () => {

@@ -45,6 +45,11 @@ export function compilePlace(text: string, side: MessageSide): Place {
   throw new Error(`'${text}' is not a place in a ${side.name}; write ${PLACE_FORMS}`)
 }
 
+/** The header fields and query parameters among places: what the traffic log can mask. */
+export function namesOf(texts: readonly string[]): string[] {
+  return texts.map((text) => /^(?:header|query)\.(.+)$/.exec(text)?.[1] ?? '').filter((name) => name !== '')
+}
+
 const wholeBody: Place = {
   text: 'body',
   isInBody: true,
