@@ -38,6 +38,11 @@ export class Validator {
     this.#schemas = compileSchemas(config.schemas)
   }
 
+  /** Validating a short document may take long: it belongs on a thread. */
+  get isSlow(): boolean {
+    return this.#schemas.isSlow
+  }
+
   /** @param view makes the document of the body: the shared one, or one of its own. */
   validate(view: () => XmlView): Verdict {
     try {
