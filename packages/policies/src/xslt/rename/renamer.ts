@@ -70,6 +70,7 @@ class Run {
   readonly #prefixes: number[] = []
   /** Where the names of the attributes of an element begin and end, in turn. */
   readonly #attributes: number[] = []
+  #attributeEnds = 0
   #to = 0
   #nodes = 0
 
@@ -142,7 +143,7 @@ class Run {
     this.#output[this.#to++] = LT
     this.#name(start, end, rule)
     let next = end
-    this.#attributes.length = 0
+    this.#attributeEnds = 0
     while (body[next] === SPACE) {
       next = this.#attribute(next + 1, isRoot && rule === null)
       if (next === -1) return -1
@@ -218,7 +219,7 @@ class Run {
     if (end === -1) return -1
     if (isDeclaration) {
       // Declarations are written before attributes, whatever the order was; one declaration has no order.
-      if (!canDeclare || this.#attributes.length > 0 || this.#prefixes.length > 0) return -1
+      if (!canDeclare || this.#attributeEnds > 0 || this.#prefixes.length > 0) return -1
       if (!this.#declare(at + XMLNS.length, nameEnd)) return -1
     } else if (!this.#isNewAttribute(at, nameEnd)) return -1
     this.#nodes++
@@ -240,15 +241,17 @@ class Run {
     // A prefix needs a declaration, and `xmlns` is one.
     for (let i = start; i < end; i++) if (body[i] === COLON) return false
     if (body[start] === 0x78 && end - start === 5 && isAt(body, XMLNS.subarray(0, 5), start)) return false
-    if (attributes.length >= 2 * MAX_ATTRIBUTES) return false
-    for (let i = 0; i < attributes.length; i += 2) {
+    if (this.#attributeEnds >= 2 * MAX_ATTRIBUTES) return false
+    for (let i = 0; i < this.#attributeEnds; i += 2) {
       if (
         attributes[i + 1]! - attributes[i]! === end - start &&
         this.#sameName(start, attributes[i]!, attributes[i + 1]!) !== -1
       )
         return false
     }
-    attributes.push(start, end)
+    // The list keeps its length: setting it for each element takes longer than the rest of the element.
+    attributes[this.#attributeEnds++] = start
+    attributes[this.#attributeEnds++] = end
     return true
   }
 
