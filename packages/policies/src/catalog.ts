@@ -2,6 +2,8 @@ import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './api-key/policy.js'
 import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
+import { concurrencyLimit } from './concurrency-limit/policy.js'
+import { contentFilter } from './content-filter/policy.js'
 import { decrypt } from './decrypt/policy.js'
 import { encrypt } from './encrypt/policy.js'
 import { header } from './header/policy.js'
@@ -14,7 +16,11 @@ import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
 import { openapi } from './openapi/policy.js'
+import { redact } from './redact/policy.js'
+import { script } from './script/policy.js'
 import { sign } from './sign/policy.js'
+import { sizeLimit } from './size-limit/policy.js'
+import { timeWindow } from './time-window/policy.js'
 import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
@@ -26,6 +32,8 @@ const POLICIES: readonly Policy[] = [
   apiKey,
   basicAuth,
   bodyLimit,
+  concurrencyLimit,
+  contentFilter,
   decrypt,
   encrypt,
   header,
@@ -37,7 +45,11 @@ const POLICIES: readonly Policy[] = [
   jws,
   jwt,
   openapi,
+  redact,
+  script,
   sign,
+  sizeLimit,
+  timeWindow,
   transform,
   verify,
   xmlJson,

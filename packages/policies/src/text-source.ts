@@ -80,7 +80,7 @@ export function valueOfSource({ file, inline }: ValueSource): unknown {
   return file === undefined ? inline : parseValue(readText(file), file)
 }
 
-/** @throws Error when the file cannot be read or is too large. */
+/** The text of a file that the document names. @throws Error when it cannot be read or is too large. */
 export function readText(file: string): string {
   const text = read(file)
   if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)

@@ -1,8 +1,8 @@
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { type JsonView, jsonOfBytes } from '../json/view.js'
 import { BodyFilter, type BodyFindings, type BodyInput } from './body.js'
-import { compileRules, type Phase } from './rules.js'
 import { DEFAULT_PASSES } from './limits.js'
+import { compileRules, type Phase } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
 /** What a thread is told, and what it answers; errors do not keep their class on the way. */

@@ -1,5 +1,13 @@
 import { UnreadableBody } from '@sluice/core'
-import { eachPlace, type JsonPlace, type JsonPlaces, compileJsonPlaces, removePlaces, setAt, valueAt } from '../json/places.js'
+import {
+  compileJsonPlaces,
+  eachPlace,
+  type JsonPlace,
+  type JsonPlaces,
+  removePlaces,
+  setAt,
+  valueAt,
+} from '../json/places.js'
 import type { JsonView } from '../json/view.js'
 import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
 import { changed, changedText, changes, Finder } from './finder.js'
@@ -41,7 +49,9 @@ export class BodyFilter {
     this.#rules = rules
     const inText = rules.filter(({ targets }) => targets.includes(BODY))
     this.#text = inText.length === 0 ? null : new Finder(inText, rounds)
-    const targets = new Set(rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)))
+    const targets = new Set(
+      rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)),
+    )
     this.#paths = [...targets].map((target) => {
       const meant = rules.filter((rule) => rule.targets.includes(target))
       const places = named(meant[0]!.name, () => compileJsonPlaces(target.slice(PATH.length)))

@@ -170,7 +170,10 @@ test('members named like those that objects inherit are members like others', ()
 })
 
 test('a body in a content coding or a charset that hides ASCII is refused', () => {
-  const step = compile({ ...rule('evil'), rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', target: ['body'] }] })
+  const step = compile({
+    ...rule('evil'),
+    rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', target: ['body'] }],
+  })
   for (const headers of [
     ['content-encoding', 'gzip'],
     ['content-type', 'text/plain; charset=utf-7'],
@@ -181,11 +184,17 @@ test('a body in a content coding or a charset that hides ASCII is refused', () =
     const answered = exchange({ responseHeaders: headers })
     assert.equal(code(now(step.onResponseBody!(answered, Buffer.from('x')))), 'GW_RESPONSE_INVALID')
   }
-  assert.equal(sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain; charset=utf-16le'), 'GW_CONTENT_BLOCKED')
+  assert.equal(
+    sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain; charset=utf-16le'),
+    'GW_CONTENT_BLOCKED',
+  )
   const bigEndian = Buffer.from('\ufeffevil', 'utf16le').swap16()
   assert.equal(sent(rule('evil'), bigEndian, 'text/plain'), 'GW_CONTENT_BLOCKED')
   assert.equal(sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain'), 'GW_CONTENT_BLOCKED')
-  assert.equal(sent(rule('\\.\\./'), Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0xc0, 0xaf]), 'text/plain'), 'GW_CONTENT_BLOCKED')
+  assert.equal(
+    sent(rule('\\.\\./'), Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0xc0, 0xaf]), 'text/plain'),
+    'GW_CONTENT_BLOCKED',
+  )
 })
 
 test('rules of the response look at its headers and body only', () => {
@@ -208,7 +217,10 @@ test('rules of the response look at its headers and body only', () => {
 
 test('more than is looked at is refused, let through, or looked at in part', () => {
   const long = `${'x'.repeat(2000)}evil`
-  const config = (onExceed: 'block' | 'pass' | 'scan-prefix', action: 'block' | 'mask' = 'block'): ContentFilterConfig => ({
+  const config = (
+    onExceed: 'block' | 'pass' | 'scan-prefix',
+    action: 'block' | 'mask' = 'block',
+  ): ContentFilterConfig => ({
     ...rule('evil', { target: ['body', 'header:*'], action }),
     maxScanBytes: '1kb',
     onExceed,
@@ -222,7 +234,10 @@ test('more than is looked at is refused, let through, or looked at in part', () 
   head(config('block'), x)
   assert.equal(x.bodyLimit, 1024)
   const headers = ['a', 'evil', 'b', 'x'.repeat(2000), 'c', 'evil']
-  assert.equal(code(head(config('block', 'mask'), exchange({ headers: [...headers] }))), 'GW_HEADERS_TOO_LARGE')
+  assert.equal(
+    code(head(config('block', 'mask'), exchange({ headers: [...headers] }))),
+    'GW_HEADERS_TOO_LARGE',
+  )
   const prefix = exchange({ headers: [...headers] })
   assert.equal(head(config('scan-prefix', 'mask'), prefix), null)
   assert.deepEqual([prefix.headers[1], prefix.headers[5]], ['***', 'evil'])

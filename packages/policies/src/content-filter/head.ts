@@ -43,7 +43,10 @@ export class HeadFilter {
 
   /** Whether there is nothing to look at. */
   get isIdle(): boolean {
-    return [this.#path, this.#query, this.#cookie, this.#anyHeader].every((one) => one === null) && this.#headers.size === 0
+    return (
+      [this.#path, this.#query, this.#cookie, this.#anyHeader].every((one) => one === null) &&
+      this.#headers.size === 0
+    )
   }
 
   request(x: Exchange): HeadOutcome {

@@ -10,7 +10,8 @@ import { type Findings, Judge } from './verdict.js'
 /** Looks for patterns in requests and responses. */
 export const contentFilter = definePolicy({
   name: 'content-filter',
-  summary: 'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
+  summary:
+    'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
   cost: 'cpu',
   schema: contentFilterSchema,
   compile(config, env) {
@@ -50,7 +51,10 @@ function hooksOf(
   const onBody = filter.isIdle
     ? undefined
     : bodyHook({ config, phase, rules, filter, maxBytes, blocked, blocks }, env)
-  const tooLong = env.refusal('GW_HEADERS_TOO_LARGE', 'there is more in the head of the request than can be checked')
+  const tooLong = env.refusal(
+    'GW_HEADERS_TOO_LARGE',
+    'there is more in the head of the request than can be checked',
+  )
   const isBounding = (config.onExceed ?? 'block') === 'block'
   const head = new HeadFilter(rules, { maxBytes, isBounding, rounds, blocks })
   const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }

@@ -63,7 +63,9 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
 function checkTargets({ name, targets, action }: Rule, phase: Phase): void {
   const onlyOfRequests = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
   if (phase === 'response' && onlyOfRequests !== undefined) {
-    throw new Error(`rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`)
+    throw new Error(
+      `rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`,
+    )
   }
   if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
     throw new Error(`rule '${name}': nothing can be taken out of a path; leave 'path' out of its targets`)
