@@ -1,6 +1,6 @@
 import type jsonata from 'jsonata'
 import { boundFunctions } from './functions.js'
-import { compile, LinearRegexEngine } from './regex-engine.js'
+import { compile, linearRegexEngine } from './regex-engine.js'
 
 /** How long an expression may run, and how much it may make. */
 export interface ExpressionLimits {
@@ -52,7 +52,7 @@ export async function compileExpression(source: string, limits: ExpressionLimits
     timeout: limits.timeoutMs,
     sequence: limits.maxItems,
     stack: limits.maxItems * STACK_FACTOR,
-    RegexEngine: LinearRegexEngine as unknown as RegExpConstructor,
+    RegexEngine: linearRegexEngine(limits.timeoutMs) as unknown as RegExpConstructor,
   }
   const expression = parsed(() => create(source, options))
   checkPatterns(expression.ast())

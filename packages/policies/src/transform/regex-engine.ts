@@ -1,9 +1,6 @@
 import { createRequire } from 'node:module'
 import type { RE2JS } from 're2js'
 
-/** Matches that one expression may look for with one pattern. */
-const MAX_MATCHES = 100_000
-
 const load = createRequire(import.meta.url)
 /** Compiled patterns by source and flags; an expression has as many as it has literals. */
 const compiled = new Map<string, RE2JS>()
@@ -11,20 +8,30 @@ const compiled = new Map<string, RE2JS>()
 const MAX_COMPILED = 1000
 
 /**
- * Takes the place of RegExp in the evaluation of expressions: the same `exec`, in time linear in the text.
+ * A class that takes the place of RegExp in the evaluation of expressions: the same `exec`, in time linear in the text,
+ * and not longer in all than an evaluation may take, because the functions that look for all matches see no clock.
  */
-export class LinearRegexEngine {
+export function linearRegexEngine(timeoutMs: number): new (pattern: RegExp) => Engine {
+  return class extends Engine {
+    constructor(pattern: RegExp) {
+      super(pattern, Date.now() + timeoutMs)
+    }
+  }
+}
+
+class Engine {
   lastIndex = 0
   readonly #regex: RE2JS
-  #left = MAX_MATCHES
+  readonly #dueAt: number
 
   /** @throws Error for a pattern that cannot be matched in linear time. */
-  constructor(pattern: RegExp) {
+  constructor(pattern: RegExp, dueAt: number) {
     this.#regex = compile(pattern)
+    this.#dueAt = dueAt
   }
 
   exec(text: string): (string[] & { index: number }) | null {
-    if (--this.#left < 0) throw new RangeError('an expression looks for too many matches')
+    if (Date.now() > this.#dueAt) throw new RangeError('an expression looks for matches for too long')
     const matcher = this.#regex.matcher(text)
     if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
       this.lastIndex = 0
