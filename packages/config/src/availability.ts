@@ -59,11 +59,9 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'jwks',
   'ldap-auth',
   'oidc',
-  'openapi',
   'quota',
   'rate-limit',
   'saml',
   'script',
-  'transform',
   'ws-security',
 ])

@@ -15,10 +15,12 @@ import { jsonSchema } from './json-schema/policy.js'
 import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
+import { openapi } from './openapi/policy.js'
 import { redact } from './redact/policy.js'
 import { sign } from './sign/policy.js'
 import { sizeLimit } from './size-limit/policy.js'
 import { timeWindow } from './time-window/policy.js'
+import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
 import { xmlJson } from './xml-json/policy.js'
@@ -41,10 +43,12 @@ const POLICIES: readonly Policy[] = [
   jwe,
   jws,
   jwt,
+  openapi,
   redact,
   sign,
   sizeLimit,
   timeWindow,
+  transform,
   verify,
   xmlJson,
   xsd,

@@ -6,6 +6,7 @@ export function addToolCommands(program: Command): void {
   program.commandsGroup('Tools:')
   addSecrets(program)
   addPolicy(program)
+  addImport(program)
   const version = program.command('version').description('the versions of gw and of Node.js')
   withOutput(version, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/version.js')).showVersion),
@@ -50,6 +51,20 @@ function addPolicy(program: Command): void {
     runs(async () => (await import('../commands/policy.js')).documentPolicy),
   )
   withExample(doc, 'gw policy doc api-key')
+}
+
+function addImport(program: Command): void {
+  const imports = program.command('import').description('make documents of what other tools describe')
+  const openapi = imports
+    .command('openapi')
+    .description(
+      'write a document with a route for each path of an OpenAPI description, and the policy openapi',
+    )
+    .argument('<file>', 'the description, OpenAPI 3.0 or 3.1, YAML or JSON')
+    .option('-o, --output <file>', 'the document to write; without it, it is printed')
+    .option('--upstream <url>', 'where the API is, in place of the servers of the description')
+    .action(runs(async () => (await import('../commands/import-openapi.js')).importOpenapi))
+  withExample(openapi, 'gw import openapi api.yaml -o gateway.yaml --upstream http://10.0.0.5:9000')
 }
 
 function addCompletion(program: Command): void {

@@ -7,13 +7,14 @@ import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
+import { bufferOf } from './buffer-of.js'
 import type { Flow, Waiting } from './flow.js'
-import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { askForPlainBody, ResponseCollector } from './response-collector.js'
 import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
+import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 
 /** How far the response to the client has come. */
@@ -121,27 +122,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const hooks = this.#flow.route.chain.attempt
     if (hooks !== null) {
       this.#x.enter(PHASE.requestChain, performance.now())
-      this.#announce(target)
+      announce(this.#action, this.#x, target)
     }
     this.#flow.run(hooks, 'dispatch')
-  }
-
-  /** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
-  #announce(target: Target): void {
-    const x = this.#x
-    const sent = this.#target()
-    x.sentHost = this.#host(target)
-    x.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
-  }
-
-  #host(target: Target): string {
-    const { host } = this.#action
-    return host === 'keep' ? this.#x.authority : host === 'upstream' ? target.authority : host
-  }
-
-  #target(): string {
-    const { target } = this.#action
-    return target === null ? receivedTarget(this.#x) : target(this.#x)
   }
 
   #shed(): void {
@@ -166,10 +149,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const request = {
       id: this.#flow.id,
       method: x.method,
-      path: this.#target(),
-      host: this.#host(target),
+      path: sentPath(this.#action, x),
+      host: sentHost(this.#action, x, target),
       headers: x.headers,
-      body: (x.body as Buffer | null) ?? this.#body?.whole ?? null,
+      body: bufferOf(x.body) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
     }
     if (x.capture !== null) x.capture.onDispatch(x, request.host)

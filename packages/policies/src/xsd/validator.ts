@@ -61,10 +61,10 @@ export class Validator {
     }
   }
 
-  #verdictOf({ shape, document }: XmlView): Verdict {
+  #verdictOf(view: XmlView): Verdict {
     const { maxDepth, maxErrors } = this.#config
-    if (shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
-    const selected = this.#selection(document)
+    if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
+    const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
     const diagnostics = new Diagnostics(maxErrors, withoutValues)
