@@ -80,6 +80,23 @@ test('remove takes out the header line, the parameter, the cookie', () => {
   assert.deepEqual(only.headers, [])
 })
 
+test('cookies are a target of their own, of which header:* has nothing and header:cookie the whole line', () => {
+  const cookie = ['cookie', 'a=1; b=evil']
+  assert.equal(
+    head(rule('evil', { target: ['header:*', 'header:x'] }), exchange({ headers: [...cookie] })),
+    null,
+  )
+  const both: ContentFilterConfig = {
+    rules: [
+      { name: 'pair', pattern: '^evil$', target: ['cookie'], action: 'mask' },
+      { name: 'line', pattern: '^a=1', target: ['header:Cookie'], action: 'mask' },
+    ],
+  }
+  const x = exchange({ headers: [...cookie] })
+  assert.equal(head(both, x), null)
+  assert.deepEqual(x.headers, ['cookie', '***; b=***'])
+})
+
 test('mask hides what matched, or all of a value in which it is disguised', () => {
   const config = rule('\\d{4}', { target: ['query', 'header:x-pin'], action: 'mask' })
   const x = exchange({ query: 'a=p1234&b=%31234&c=5&d=1%32345', headers: ['x-pin', 'my 1234 pin'] })

@@ -35,7 +35,7 @@ function ownRule(config: RuleConfig): Rule {
   return {
     name: config.name,
     pattern: named(config.name, () => compilePattern(config.pattern, config.caseInsensitive ?? true)),
-    targets: config.target ?? DEFAULT_TARGETS,
+    targets: (config.target ?? DEFAULT_TARGETS).map(normalTarget),
     decode: config.decode ?? DEFAULT_DECODE,
     action: config.action ?? 'block',
     score: config.score ?? DEFAULT_SCORE,
@@ -47,7 +47,7 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
     PACKS[written].rules.map(({ name, pattern, score }) => ({
       name: `${written.split('@')[0]}/${name}`,
       pattern: compilePattern(pattern, true),
-      targets: packTarget ?? PACK_TARGETS,
+      targets: (packTarget ?? PACK_TARGETS).map(normalTarget),
       decode: PACK_DECODE,
       action: packAction ?? 'block',
       score,
@@ -58,6 +58,11 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
     throw new Error(`'except' names '${unknown}', which no pack in use has; rules are named like sqli/delay`)
   }
   return rules.filter(({ name }) => !except.includes(name))
+}
+
+/** Header names in lower case; JSON paths as they are. */
+function normalTarget(target: string): string {
+  return target.startsWith('header:') ? target.toLowerCase() : target
 }
 
 function checkTargets({ name, targets, action }: Rule, phase: Phase): void {
