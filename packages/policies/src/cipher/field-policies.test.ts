@@ -195,6 +195,9 @@ test('values move between places, and the clear one does not stay behind', async
   const kept = request('{"a":"v"}')
   await run(await seal({ to: 'json.b', keepSource: true }), kept)
   assert.match(bodyOf(kept), /^\{"a":"v","b":"new:/)
+  const masked = { from: 'header.X-A', to: 'query.b', algorithm: 'aes-256-gcm' as const }
+  assert.deepEqual(encrypt.secretNames!({ keys: KEYS, fields: [{ ...masked, key: 'new' }] }), ['X-A'])
+  assert.deepEqual(decrypt.secretNames!({ keys: KEYS, fields: [{ ...masked, keys: ['new'] }] }), ['b'])
 })
 
 test('a clear text cannot become a header line of its own', async () => {
@@ -204,17 +207,6 @@ test('a clear text cannot become a header line of its own', async () => {
   assert.equal(step.onRequestBody, undefined)
   assert.equal((await run(step, x))?.problem?.code, 'GW_DECRYPT_FAILED')
   assert.ok(!x.headers.includes('x-clear'))
-})
-
-test('the traffic log masks the headers and parameters that hold clear values', () => {
-  const fields = [
-    { from: 'header.X-Clear', to: 'header.x-sealed', algorithm: 'aes-256-gcm' as const, key: 'new' },
-    { from: 'query.card', algorithm: 'aes-256-gcm' as const, key: 'new' },
-    { from: 'json.a', algorithm: 'aes-256-gcm' as const, key: 'new' },
-  ]
-  assert.deepEqual(encrypt.secretNames!({ keys: KEYS, fields }), ['X-Clear', 'card'])
-  const opened = fields.map(({ key, ...rest }) => ({ ...rest, keys: [key] }))
-  assert.deepEqual(decrypt.secretNames!({ keys: KEYS, fields: opened }), ['x-sealed', 'card'])
 })
 
 test('whole bodies are encrypted raw or as text', async () => {

@@ -5,7 +5,7 @@ import { exchange } from '../testing.js'
 import { Draft } from './draft.js'
 import { valueAt, withoutValue, withValue } from './json-text.js'
 import { REQUEST_SIDE, RESPONSE_SIDE } from './message-side.js'
-import { compilePlace } from './place.js'
+import { compilePlace, namesOf } from './place.js'
 
 const TEXT =
   '{ "n": 12345678901234567890, "a": [ {"x":"1"}, {"x" : "2"} ], "e\\u0061": 1.0,"o":{ } , "s":"a\\"}," }'
@@ -147,4 +147,8 @@ test('texts that name no place are refused', () => {
     assert.throws(() => compilePlace(text, REQUEST_SIDE), Error, text)
   }
   assert.throws(() => compilePlace('query.a', RESPONSE_SIDE), /not a place in a response/)
+})
+
+test('the names of headers and parameters are what the traffic log can mask', () => {
+  assert.deepEqual(namesOf(['header.X-Clear', 'query.card', 'json.a', 'body', 'vars.x']), ['X-Clear', 'card'])
 })
