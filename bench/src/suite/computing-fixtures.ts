@@ -49,7 +49,7 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
     {
       use: 'jwt',
       with: {
-        keys: [{ secret: SECRET.toString('base64url') }],
+        keys: [{ secret: SECRET.toString('base64url'), secretEncoding: 'base64url' }],
         algorithms: ['HS256'],
         issuers: ['benchmark'],
       },
@@ -107,6 +107,10 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
     },
     { 'x-order': SIGNED_VALUE },
   ),
+  onJson({
+    use: 'jws',
+    with: { form: 'detached', sign: { key: { pem: SIGNING_KEY }, algorithm: 'EdDSA' } },
+  }),
   onJson({ use: 'json-schema', with: { schema: { inline: ORDER_SCHEMA } } }),
   onJson({ use: 'content-filter', with: { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] } }),
   onJson({ use: 'script', with: { body: 'request', script: { inline: SCRIPT } } }),

@@ -247,6 +247,11 @@ export const ERRORS = {
 /** A stable error code, also the value of the `x-gw-error` response header. */
 export type ErrorCode = keyof typeof ERRORS
 
+/** Whether a text is one of the error codes. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text)
+}
+
 /** The HTTP status that belongs to an error code. */
 export function statusOf(code: ErrorCode): number {
   return ERRORS[code].status

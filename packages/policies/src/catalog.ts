@@ -2,25 +2,60 @@ import type { Catalog, Policy } from '@sluice/core'
 import { apiKey } from './api-key/policy.js'
 import { basicAuth } from './basic-auth/policy.js'
 import { bodyLimit } from './body-limit/policy.js'
+import { concurrencyLimit } from './concurrency-limit/policy.js'
+import { contentFilter } from './content-filter/policy.js'
 import { decrypt } from './decrypt/policy.js'
 import { encrypt } from './encrypt/policy.js'
 import { header } from './header/policy.js'
 import { hmacSignature } from './hmac-signature/policy.js'
 import { httpSignature } from './http-signature/policy.js'
 import { ipFilter } from './ip-filter/policy.js'
-import { jsonSchema } from './json-schema/policy.js'
 import { jsonLanguage } from './json/language.js'
+import { jsonSchema } from './json-schema/policy.js'
 import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
+import { openapi } from './openapi/policy.js'
+import { redact } from './redact/policy.js'
+import { script } from './script/policy.js'
 import { sign } from './sign/policy.js'
+import { sizeLimit } from './size-limit/policy.js'
+import { timeWindow } from './time-window/policy.js'
+import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
-import { xmlJson } from './xml-json/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
+import { xmlJson } from './xml-json/policy.js'
 import { xsd } from './xsd/policy.js'
 import { xslt } from './xslt/policy.js'
 
-const POLICIES: readonly Policy[] = [apiKey, basicAuth, bodyLimit, decrypt, encrypt, header, hmacSignature, httpSignature, ipFilter, jsonSchema, jwe, jws, jwt, sign, verify, xmlJson, xsd, xslt]
+const POLICIES: readonly Policy[] = [
+  apiKey,
+  basicAuth,
+  bodyLimit,
+  concurrencyLimit,
+  contentFilter,
+  decrypt,
+  encrypt,
+  header,
+  hmacSignature,
+  httpSignature,
+  ipFilter,
+  jsonSchema,
+  jwe,
+  jws,
+  jwt,
+  openapi,
+  redact,
+  script,
+  sign,
+  sizeLimit,
+  timeWindow,
+  transform,
+  verify,
+  xmlJson,
+  xsd,
+  xslt,
+]
 
 /** The policies that come with the gateway, by name, and what its conditions can ask bodies. */
 export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {

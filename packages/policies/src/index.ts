@@ -1,4 +1,6 @@
 export { hashKey, newKey } from './api-key/key.js'
 export { hashPassword, verifyPassword } from './basic-auth/password.js'
 export { catalog } from './catalog.js'
+export { type ApiOutline, readApiOutline } from './openapi/outline.js'
 export { exampleOf, referenceOf } from './reference.js'
+export { type Trial, type TrialCall, type TrialExchange, trialExchange, tryScript } from './script/trial.js'

@@ -29,6 +29,7 @@ const values: Readonly<Record<string, string>> = {
   ACME_NEXT_PUBLIC_KEY: pem(generateKeyPairSync('ed25519').publicKey),
   PARTNER_PUBLIC_KEY: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey),
   GATEWAY_PRIVATE_KEY: pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
+  REDACT_SECRET: randomBytes(32).toString('hex'),
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),

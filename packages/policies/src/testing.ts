@@ -11,6 +11,8 @@ import { Ajv } from 'ajv'
 
 /** A CompileEnv that works, for tests of policies. */
 export interface TestEnv extends CompileEnv {
+  /** What the operator was told. */
+  readonly reports: readonly { readonly event: string; readonly fields: object }[]
   /** Stops the background work and runs what `onClose` was given. */
   close(): void
 }
@@ -21,7 +23,10 @@ export interface TestEnv extends CompileEnv {
  */
 export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   const closing: (() => void)[] = []
+  const reports: TestEnv['reports'][number][] = []
   return {
+    reports,
+    report: (event, fields) => void reports.push({ event, fields }),
     slot: pairSlot,
     shared<T>(key: string, create: () => T): T {
       if (!table.has(key)) table.set(key, create())

@@ -37,12 +37,50 @@ export function valueSource(what: string) {
   )
 }
 
+/** Where a plain text stands: in a file, or in the document of the gateway. */
+export interface TextSource {
+  readonly file?: string
+  readonly inline?: string
+}
+
+/** The schema of a text that stands in a file or in the document. @param what such as `the template` */
+export function textSource(what: string) {
+  return Type.Object(
+    {
+      file: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A file, read when the document is loaded.',
+        }),
+      ),
+      inline: Type.Optional(
+        Type.String({
+          maxLength: 1_048_576,
+          description: `${what[0]!.toUpperCase()}${what.slice(1)} itself.`,
+        }),
+      ),
+    },
+    {
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: 1,
+      description: `Where ${what} stands: \`file\` or \`inline\`.`,
+    },
+  )
+}
+
+/** The text that a source holds. @throws Error when its file cannot be read. */
+export function textOfSource({ file, inline }: TextSource): string {
+  return file === undefined ? (inline ?? '') : readText(file)
+}
+
 /** The value that a source holds. @throws Error when its file cannot be read or is neither JSON nor YAML. */
 export function valueOfSource({ file, inline }: ValueSource): unknown {
   return file === undefined ? inline : parseValue(readText(file), file)
 }
 
-/** @throws Error when the file cannot be read or is too large. */
+/** The text of a file that the document names. @throws Error when it cannot be read or is too large. */
 export function readText(file: string): string {
   const text = read(file)
   if (text.length > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`)

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { runs, withExample, withOutput } from './building.js'
 
 /** Adds the commands that need neither a document nor a gateway. */
@@ -6,6 +6,8 @@ export function addToolCommands(program: Command): void {
   program.commandsGroup('Tools:')
   addSecrets(program)
   addPolicy(program)
+  addScript(program)
+  addImport(program)
   const version = program.command('version').description('the versions of gw and of Node.js')
   withOutput(version, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/version.js')).showVersion),
@@ -50,6 +52,41 @@ function addPolicy(program: Command): void {
     runs(async () => (await import('../commands/policy.js')).documentPolicy),
   )
   withExample(doc, 'gw policy doc api-key')
+}
+
+function addScript(program: Command): void {
+  const script = program.command('script').description('try scripts of the policy script')
+  const test = script
+    .command('test')
+    .description('run a script against an exchange from a file, and show what it did')
+    .argument('<file>', 'the script')
+    .option('--request <file>', 'the exchange, as JSON; without it a GET of /')
+    .addOption(
+      new Option('--call <side>', 'which of its functions')
+        .choices(['request', 'response', 'error'])
+        .default('request'),
+    )
+    .addOption(
+      new Option('--engine <engine>', 'what runs it').choices(['quickjs', 'isolated-vm']).default('quickjs'),
+    )
+  withOutput(test, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/script.js')).testScript),
+  )
+  withExample(test, 'gw script test tenant.js --request order.json', 'gw script test tenant.js --call error')
+}
+
+function addImport(program: Command): void {
+  const imports = program.command('import').description('make documents of what other tools describe')
+  const openapi = imports
+    .command('openapi')
+    .description(
+      'write a document with a route for each path of an OpenAPI description, and the policy openapi',
+    )
+    .argument('<file>', 'the description, OpenAPI 3.0 or 3.1, YAML or JSON')
+    .option('-o, --output <file>', 'the document to write; without it, it is printed')
+    .option('--upstream <url>', 'where the API is, in place of the servers of the description')
+    .action(runs(async () => (await import('../commands/import-openapi.js')).importOpenapi))
+  withExample(openapi, 'gw import openapi api.yaml -o gateway.yaml --upstream http://10.0.0.5:9000')
 }
 
 function addCompletion(program: Command): void {

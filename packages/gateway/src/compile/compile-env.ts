@@ -90,6 +90,10 @@ export class SnapshotEnv implements CompileEnv {
     this.#closers.push(() => clearInterval(timer))
   }
 
+  report(event: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#report(event, fields)
+  }
+
   onClose(close: () => void): void {
     this.#closers.push(close)
   }

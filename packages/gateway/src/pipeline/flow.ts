@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks'
-import { ConditionError } from '@sluice/config'
 import { Capture, type Exchange, PHASE, type Phase, type Reply, refusal, UnreadableBody } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
@@ -8,7 +7,7 @@ import type { Lease, PipelineContext } from './context.js'
 import { type Hook, type HookCursor, runHooks } from './hook.js'
 import { renderProblem } from './problem.js'
 import { ProxyPass } from './proxy-pass.js'
-import { REFUSALS } from './refusals.js'
+import { faultReply, REFUSALS } from './refusals.js'
 import { logRuleOf, type Route } from './route.js'
 
 /** What a flow does next, once the hooks of a phase have run. */
@@ -222,7 +221,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     })
     this.x.errorPolicy = policy
     this.x.result = 'error'
-    const reply = error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed
+    const reply = faultReply(error)
     this.#proxy?.abandon()
     this.#proxy = null
     this.x.fail(reply.problem!.code, reply.problem!.detail)
@@ -234,6 +233,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#reply = reply
     this.#turn++
     this.x.status = reply.status
+    this.x.responseLength = reply.body?.length ?? 0
     this.x.responseHeaders = reply.headers.slice()
     if (hooks !== null) this.x.enter(PHASE.responseChain, performance.now())
     this.run(hooks, next)
@@ -256,7 +256,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const reply = this.#reply!
     const headers = x.responseHeaders
     let body: Uint8Array | null = x.responseBody ?? reply.body
-    if (reply.problem !== null) {
+    // A hook may have put a body of its own in the place of the problem.
+    if (reply.problem !== null && x.responseBody === null) {
       const rendered = renderProblem(x, x.status, reply.problem)
       headers.push('content-type', rendered.contentType)
       body = Buffer.from(rendered.text)

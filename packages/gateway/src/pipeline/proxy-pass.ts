@@ -9,12 +9,12 @@ import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import { bufferOf } from './buffer-of.js'
 import type { Flow, Waiting } from './flow.js'
-import { receivedTarget } from './received-target.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { askForPlainBody, ResponseCollector } from './response-collector.js'
 import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
+import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 
 /** How far the response to the client has come. */
@@ -82,7 +82,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.requestBytes += chunk.length
     if (this.#flow.isOver) return
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
-    if (x.requestBytes > x.bodyLimit) this.#overflow()
+    if (x.requestBytes > x.bodyLimit) this.#overflow(REFUSALS.tooLarge)
     else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(x.bodyIdleMs)
   }
 
@@ -104,10 +104,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     return !this.#flow.isOver && this.#hasStarted && !this.#hasHead
   }
 
-  /** The body outgrew its limit: 413 while nothing was answered yet, else the response is cut. */
-  #overflow(): void {
-    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.tooLarge)
-    else this.#cut('GW_BODY_TOO_LARGE', 'the request body outgrew its limit while the answer was on its way')
+  /** A body outgrew its limit: refused while nothing was answered yet, else the response is cut. */
+  #overflow(reply: Reply): void {
+    if (this.#canStillAnswer()) this.#flow.refuse(reply)
+    else this.#cut(reply.problem!.code, `${reply.problem!.detail}; the answer was on its way`)
   }
 
   // Attempts.
@@ -122,27 +122,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const hooks = this.#flow.route.chain.attempt
     if (hooks !== null) {
       this.#x.enter(PHASE.requestChain, performance.now())
-      this.#announce(target)
+      announce(this.#action, this.#x, target)
     }
     this.#flow.run(hooks, 'dispatch')
-  }
-
-  /** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
-  #announce(target: Target): void {
-    const x = this.#x
-    const sent = this.#target()
-    x.sentHost = this.#host(target)
-    x.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
-  }
-
-  #host(target: Target): string {
-    const { host } = this.#action
-    return host === 'keep' ? this.#x.authority : host === 'upstream' ? target.authority : host
-  }
-
-  #target(): string {
-    const { target } = this.#action
-    return target === null ? receivedTarget(this.#x) : target(this.#x)
   }
 
   #shed(): void {
@@ -167,8 +149,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const request = {
       id: this.#flow.id,
       method: x.method,
-      path: this.#target(),
-      host: this.#host(target),
+      path: sentPath(this.#action, x),
+      host: sentHost(this.#action, x, target),
       headers: x.headers,
       body: bufferOf(x.body) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
@@ -283,7 +265,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
       return
     }
     if (x.responseBytes > x.responseCutoff) {
-      this.#refuseTooLarge()
+      this.#overflow(REFUSALS.responseTooLarge)
       return
     }
     this.flushHead()
@@ -294,15 +276,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     }
   }
 
-  /** A policy allows less: 502 while nothing was sent yet, else the response is cut. */
-  #refuseTooLarge(): void {
-    if (this.#canStillAnswer()) this.#flow.refuse(REFUSALS.responseTooLarge)
-    else this.#cut('GW_RESPONSE_INVALID', 'the response of the upstream outgrew its limit')
-  }
-
   #collect(chunk: Uint8Array, collector: ResponseCollector): void {
     if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
-    else this.#refuseTooLarge()
+    else this.#overflow(REFUSALS.responseTooLarge)
   }
 
   /** Sends what the hooks have made of the response. */

@@ -1,4 +1,5 @@
-import { refusal } from '@sluice/core'
+import { ConditionError } from '@sluice/config'
+import { PolicyFailure, type Reply, refusal } from '@sluice/core'
 
 /** The refusals that do not depend on a route, built once. */
 export const REFUSALS = {
@@ -14,3 +15,9 @@ export const REFUSALS = {
   ),
   internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
 } as const
+
+/** What the client is told of a policy that threw. */
+export function faultReply(error: unknown): Reply {
+  if (error instanceof PolicyFailure) return refusal(error.code, error.detail)
+  return error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed
+}

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type BodyLanguage, type Catalog, type Policy, UnreadableBody } from '@sluice/core'
-import { catalog as policyCatalog } from '@sluice/policies'
 import { startGateway, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { connectRaw } from '../testing/raw-connection.js'
@@ -146,56 +145,4 @@ test('a policy whose condition asks for the body runs once that is there', async
   const broken = await post(url, 'buy!')
   assert.equal(broken.status, 400)
   assert.equal(broken.headers.get('x-gw-error'), 'GW_BODY_UNPARSABLE')
-})
-
-test('a large body is asked on a thread, once for all that ask it, and routed by what it says', async (t) => {
-  const policies = [
-    {
-      id: 'tell',
-      use: 'tell',
-      with: {},
-      when: 'req.body.json("$.buyer") == "acme"',
-      onError: 'fail' as const,
-    },
-  ]
-  const routes = [
-    { id: 'ibm', match: when('req.body.json("$.symbol") == "IBM"'), policies },
-    {
-      id: 'sun',
-      match: when('req.body.json("$.symbol") == "SUN"'),
-      action: { ...ANSWER, status: 201 },
-      timeouts: null,
-    },
-  ]
-  const origin = await httpOrigin(t, (req, res) => {
-    req.resume()
-    req.on('end', () => res.end())
-  })
-  const { bodies, bodyWork } = policyCatalog
-  const here: string[] = []
-  const watched: BodyLanguage = {
-    ...bodies!.json,
-    compile(path, names) {
-      const read = bodies!.json.compile(path, names)
-      return (x) => {
-        here.push(path)
-        return read(x)
-      }
-    },
-  }
-  const catalog = Object.assign(new Map([['tell', tell]]), {
-    bodies: { json: watched, xml: watched },
-    bodyWork: bodyWork!,
-  })
-  const { url, plane } = await startGateway(t, { upstreams: [{ urls: [origin.url] }], routes }, { catalog })
-  told.length = 0
-  const large = (symbol: string) => JSON.stringify({ filling: 'x'.repeat(100_000), symbol, buyer: 'acme' })
-  assert.equal((await post(url, large('IBM'))).status, 200)
-  assert.equal((await post(url, large('SUN'))).status, 201)
-  assert.equal((await post(url, `{${large('SUN')}`)).status, 404)
-  assert.equal(told.length, 1)
-  assert.deepEqual(here, [])
-  assert.equal((await post(url, '{"symbol":"SUN"}')).status, 201)
-  assert.deepEqual(here, ['$.symbol', '$.symbol'])
-  assert.equal(plane.inFlight, 0)
 })

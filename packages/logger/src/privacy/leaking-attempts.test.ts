@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { redactedBody, rule } from './testing.js'
 import type { ValueTypeName } from '@sluice/core'
+import { redactedBody, rule } from './testing.js'
 
 /** Bodies that try to carry a value past the rule for its type, and a part of it that must not be left. */
 const BY_TYPE: readonly (readonly [ValueTypeName, string, string])[] = [

@@ -1,7 +1,7 @@
+import type { Spans } from '@sluice/core'
 import { open, type Piece, textOf } from './piece.js'
 import type { Found, RegexRule, TypeRule } from './rules.js'
 import type { TextContext } from './text-context.js'
-import type { Spans } from '@sluice/core'
 
 /** Pieces without the values of the types that rules look for; the same pieces when there are none. */
 export function applyTypes(pieces: readonly Piece[], context: TextContext): readonly Piece[] {

@@ -1,8 +1,8 @@
+import { type FindValues, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
 import { LogKey } from './log-key.js'
 import { partlyMasked, WHOLE_MASK } from './mask-shape.js'
 import { open, type Piece } from './piece.js'
 import type { PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
-import { type FindValues, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
 
 /** A value that a rule has found. */
 export interface Found {

@@ -224,7 +224,10 @@ test('a late event loop lowers the limit, down to min, and time raises it again'
   const places = new Places()
   const limits = { max: 10, queue: 0, waitMs: 1000, throttle }
   let nowMono = 0
-  const look = (lateMs: number): void => throttle.look((nowMono += LOOK_MS + lateMs))
+  const look = (lateMs: number): void => {
+    nowMono += LOOK_MS + lateMs
+    throttle.look(nowMono)
+  }
   look(50)
   assert.equal(throttle.share, 1)
   look(51)

@@ -12,7 +12,7 @@ export const concurrencyLimitSchema = Type.Object(
     key: Type.Optional(
       Type.Array(
         Type.String({
-          pattern: '^(route|consumer|ip|header:[!#$%&\'*+.^_`|~0-9A-Za-z-]+)$',
+          pattern: "^(route|consumer|ip|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$",
           description: '`route`, `consumer`, `ip` or `header:NAME`.',
         }),
         {
@@ -48,7 +48,8 @@ export const concurrencyLimitSchema = Type.Object(
           ),
         },
         {
-          description: 'Lets requests over the limit wait, first come first served; without it they are refused.',
+          description:
+            'Lets requests over the limit wait, first come first served; without it they are refused.',
           additionalProperties: false,
         },
       ),

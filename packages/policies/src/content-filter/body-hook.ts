@@ -31,10 +31,16 @@ export interface BodyHookOptions {
 const RETRY = ['retry-after', '1']
 
 /** The hook for the bodies of a phase. */
-export function bodyHook(options: BodyHookOptions, env: CompileEnv): (x: Exchange, body: Uint8Array) => Eventual {
+export function bodyHook(
+  options: BodyHookOptions,
+  env: CompileEnv,
+): (x: Exchange, body: Uint8Array) => Eventual {
   const { config, phase, filter, maxBytes } = options
   const offloaded: BodyWorkConfig = { config, phase }
-  const threads: Offload<BodyInput, BodyAnswer> = env.offload(new URL('./body-work.js', import.meta.url), offloaded)
+  const threads: Offload<BodyInput, BodyAnswer> = env.offload(
+    new URL('./body-work.js', import.meta.url),
+    offloaded,
+  )
   const refusals = refusalsOf(phase, config, env)
   const isRequest = phase === 'request'
   return (x, whole) => {
@@ -48,7 +54,11 @@ export function bodyHook(options: BodyHookOptions, env: CompileEnv): (x: Exchang
     const body = isLarge ? whole.subarray(0, maxBytes) : whole
     const input = { body, kind }
     if (body.length < OFFLOAD_BYTES) {
-      return settle(x, answerOf(filter, input, () => jsonOf(x, whole)), options)
+      return settle(
+        x,
+        answerOf(filter, input, () => jsonOf(x, whole)),
+        options,
+      )
     }
     return threads.run(input).then(
       (answer) => settle(x, answer, options),
@@ -57,7 +67,11 @@ export function bodyHook(options: BodyHookOptions, env: CompileEnv): (x: Exchang
   }
 }
 
-function settle(x: Exchange, answer: BodyAnswer, { rules, phase, blocked, blocks }: BodyHookOptions): Outcome {
+function settle(
+  x: Exchange,
+  answer: BodyAnswer,
+  { rules, phase, blocked, blocks }: BodyHookOptions,
+): Outcome {
   if ('unreadable' in answer) throw unreadable(phase, answer.unreadable)
   const found = answer.rules.map((number) => rules[number]!)
   if (blocks(x, found) || answer.isStuck) return blocked
@@ -87,7 +101,10 @@ function refusalsOf(phase: Phase, { maxScanBytes = '256kb' }: ContentFilterConfi
       ? env.refusal('GW_MEDIA_TYPE', `the request body cannot be read here; ${plain}`)
       : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream cannot be read here'),
     tooLarge: isRequest
-      ? env.refusal('GW_BODY_TOO_LARGE', `the request body is larger than can be checked; send at most ${maxScanBytes}`)
+      ? env.refusal(
+          'GW_BODY_TOO_LARGE',
+          `the request body is larger than can be checked; send at most ${maxScanBytes}`,
+        )
       : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is larger than can be checked'),
     overloaded: refusal('GW_OVERLOADED', 'too many bodies are being checked; try again later', RETRY),
   }

@@ -1,8 +1,9 @@
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { type JsonView, jsonOfBytes } from '../json/view.js'
 import { BodyFilter, type BodyFindings, type BodyInput } from './body.js'
-import { compileRules, type Phase } from './rules.js'
+import { Finders } from './finder.js'
 import { DEFAULT_PASSES } from './limits.js'
+import { compileRules, type Phase } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
 /** What a thread is told, and what it answers; errors do not keep their class on the way. */
@@ -15,7 +16,8 @@ export type BodyAnswer = BodyFindings | { readonly unreadable: string }
 
 /** Looks at large bodies on a thread. */
 export const work: OffloadedWork<BodyWorkConfig, BodyInput, BodyAnswer> = ({ config, phase }) => {
-  const filter = new BodyFilter(compileRules(config, phase), config.decodePasses ?? DEFAULT_PASSES)
+  const rules = compileRules(config, phase)
+  const filter = new BodyFilter(rules, new Finders(rules, config.decodePasses ?? DEFAULT_PASSES))
   return (input) => answerOf(filter, input, () => jsonOfBytes(input.body))
 }
 

@@ -1,8 +1,16 @@
 import { UnreadableBody } from '@sluice/core'
-import { eachPlace, type JsonPlace, type JsonPlaces, compileJsonPlaces, removePlaces, setAt, valueAt } from '../json/places.js'
+import {
+  compileJsonPlaces,
+  eachPlace,
+  type JsonPlace,
+  type JsonPlaces,
+  removePlaces,
+  setAt,
+  valueAt,
+} from '../json/places.js'
 import type { JsonView } from '../json/view.js'
 import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
-import { changed, changedText, changes, Finder } from './finder.js'
+import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import { named, type Rule } from './rules.js'
 
 /** A body that is looked at. */
@@ -37,15 +45,16 @@ export class BodyFilter {
   readonly #paths: readonly PathFinder[]
 
   /** @throws Error for a path that is none. */
-  constructor(rules: readonly Rule[], rounds: number) {
+  constructor(rules: readonly Rule[], finders: Finders) {
     this.#rules = rules
-    const inText = rules.filter(({ targets }) => targets.includes(BODY))
-    this.#text = inText.length === 0 ? null : new Finder(inText, rounds)
-    const targets = new Set(rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)))
+    this.#text = finders.of(BODY)
+    const targets = new Set(
+      rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)),
+    )
     this.#paths = [...targets].map((target) => {
       const meant = rules.filter((rule) => rule.targets.includes(target))
       const places = named(meant[0]!.name, () => compileJsonPlaces(target.slice(PATH.length)))
-      return { places, finder: new Finder(meant, rounds) }
+      return { places, finder: finders.of(target)! }
     })
   }
 

@@ -80,6 +80,23 @@ test('remove takes out the header line, the parameter, the cookie', () => {
   assert.deepEqual(only.headers, [])
 })
 
+test('cookies are a target of their own, of which header:* has nothing and header:cookie the whole line', () => {
+  const cookie = ['cookie', 'a=1; b=evil']
+  assert.equal(
+    head(rule('evil', { target: ['header:*', 'header:x'] }), exchange({ headers: [...cookie] })),
+    null,
+  )
+  const both: ContentFilterConfig = {
+    rules: [
+      { name: 'pair', pattern: '^evil$', target: ['cookie'], action: 'mask' },
+      { name: 'line', pattern: '^a=1', target: ['header:Cookie'], action: 'mask' },
+    ],
+  }
+  const x = exchange({ headers: [...cookie] })
+  assert.equal(head(both, x), null)
+  assert.deepEqual(x.headers, ['cookie', '***; b=***'])
+})
+
 test('mask hides what matched, or all of a value in which it is disguised', () => {
   const config = rule('\\d{4}', { target: ['query', 'header:x-pin'], action: 'mask' })
   const x = exchange({ query: 'a=p1234&b=%31234&c=5&d=1%32345', headers: ['x-pin', 'my 1234 pin'] })
@@ -170,7 +187,10 @@ test('members named like those that objects inherit are members like others', ()
 })
 
 test('a body in a content coding or a charset that hides ASCII is refused', () => {
-  const step = compile({ ...rule('evil'), rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', target: ['body'] }] })
+  const step = compile({
+    ...rule('evil'),
+    rules: [...rule('evil').rules!, { name: 'o', pattern: 'e', phase: 'response', target: ['body'] }],
+  })
   for (const headers of [
     ['content-encoding', 'gzip'],
     ['content-type', 'text/plain; charset=utf-7'],
@@ -181,11 +201,17 @@ test('a body in a content coding or a charset that hides ASCII is refused', () =
     const answered = exchange({ responseHeaders: headers })
     assert.equal(code(now(step.onResponseBody!(answered, Buffer.from('x')))), 'GW_RESPONSE_INVALID')
   }
-  assert.equal(sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain; charset=utf-16le'), 'GW_CONTENT_BLOCKED')
+  assert.equal(
+    sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain; charset=utf-16le'),
+    'GW_CONTENT_BLOCKED',
+  )
   const bigEndian = Buffer.from('\ufeffevil', 'utf16le').swap16()
   assert.equal(sent(rule('evil'), bigEndian, 'text/plain'), 'GW_CONTENT_BLOCKED')
   assert.equal(sent(rule('evil'), Buffer.from('evil', 'utf16le'), 'text/plain'), 'GW_CONTENT_BLOCKED')
-  assert.equal(sent(rule('\\.\\./'), Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0xc0, 0xaf]), 'text/plain'), 'GW_CONTENT_BLOCKED')
+  assert.equal(
+    sent(rule('\\.\\./'), Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0xc0, 0xaf]), 'text/plain'),
+    'GW_CONTENT_BLOCKED',
+  )
 })
 
 test('rules of the response look at its headers and body only', () => {
@@ -208,7 +234,10 @@ test('rules of the response look at its headers and body only', () => {
 
 test('more than is looked at is refused, let through, or looked at in part', () => {
   const long = `${'x'.repeat(2000)}evil`
-  const config = (onExceed: 'block' | 'pass' | 'scan-prefix', action: 'block' | 'mask' = 'block'): ContentFilterConfig => ({
+  const config = (
+    onExceed: 'block' | 'pass' | 'scan-prefix',
+    action: 'block' | 'mask' = 'block',
+  ): ContentFilterConfig => ({
     ...rule('evil', { target: ['body', 'header:*'], action }),
     maxScanBytes: '1kb',
     onExceed,
@@ -222,7 +251,10 @@ test('more than is looked at is refused, let through, or looked at in part', () 
   head(config('block'), x)
   assert.equal(x.bodyLimit, 1024)
   const headers = ['a', 'evil', 'b', 'x'.repeat(2000), 'c', 'evil']
-  assert.equal(code(head(config('block', 'mask'), exchange({ headers: [...headers] }))), 'GW_HEADERS_TOO_LARGE')
+  assert.equal(
+    code(head(config('block', 'mask'), exchange({ headers: [...headers] }))),
+    'GW_HEADERS_TOO_LARGE',
+  )
   const prefix = exchange({ headers: [...headers] })
   assert.equal(head(config('scan-prefix', 'mask'), prefix), null)
   assert.deepEqual([prefix.headers[1], prefix.headers[5]], ['***', 'evil'])

@@ -14,7 +14,7 @@ interface Group {
 }
 
 /** Looks for some rules in texts, in all their readings. */
-export class Finder {
+class Finder {
   readonly #groups: readonly Group[]
   readonly #rounds: number
 
@@ -58,6 +58,28 @@ export class Finder {
   }
 }
 
+/** Finders of a phase: targets with the same rules share one, whose tables are large. */
+export class Finders {
+  readonly #rules: readonly Rule[]
+  readonly #rounds: number
+  readonly #made = new Map<string, Finder>()
+
+  constructor(rules: readonly Rule[], rounds: number) {
+    this.#rules = rules
+    this.#rounds = rounds
+  }
+
+  /** For the rules with one of these targets, in lower case but for JSON paths; null: there are none. */
+  of(...targets: readonly string[]): Finder | null {
+    const meant = this.#rules.filter((rule) => rule.targets.some((target) => targets.includes(target)))
+    if (meant.length === 0) return null
+    const key = meant.map((rule) => this.#rules.indexOf(rule)).join()
+    const made = this.#made.get(key) ?? new Finder(meant, this.#rounds)
+    this.#made.set(key, made)
+    return made
+  }
+}
+
 /** Whether one of the rules changes what it finds. */
 export function changes(rules: readonly Rule[]): boolean {
   return rules.some(({ action }) => action === 'remove' || action === 'mask')
@@ -85,3 +107,5 @@ export function changedText(text: string, found: readonly Rule[], finder: Finder
   const left = finder.find(rest)
   return changing.some((rule) => left.includes(rule)) ? null : rest
 }
+
+export type { Finder }

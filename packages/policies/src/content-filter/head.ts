@@ -1,5 +1,5 @@
 import type { Exchange, HeaderList } from '@sluice/core'
-import { changed, Finder } from './finder.js'
+import { changed, type Finder, type Finders } from './finder.js'
 import type { Rule } from './rules.js'
 
 /** What looking at a head came to. `exceeds` only where more than is looked at must not pass. */
@@ -10,8 +10,14 @@ export interface HeadOptions {
   readonly maxBytes: number
   /** More than that must not pass; else the rest is not looked at. */
   readonly isBounding: boolean
-  readonly rounds: number
   blocks(x: Exchange, found: readonly Rule[]): boolean
+}
+
+/** How some texts of a head are looked at. */
+interface Look {
+  readonly finder: Finder
+  /** `+` may stand for a space. */
+  readonly isForm: boolean
 }
 
 const COOKIE = 'cookie'
@@ -21,29 +27,31 @@ const PAIR = /^([^=]*=)?(.*)$/s
 /** Looks at path, query, cookies and header lines, and takes out of them what rules want out. */
 export class HeadFilter {
   readonly #options: HeadOptions
-  readonly #path: Finder | null
-  readonly #query: Finder | null
-  readonly #cookie: Finder | null
-  readonly #anyHeader: Finder | null
-  readonly #headers: ReadonlyMap<string, Finder>
+  readonly #path: Look | null
+  readonly #query: Look | null
+  readonly #cookie: Look | null
+  readonly #anyHeader: Look | null
+  readonly #headers: ReadonlyMap<string, Look>
   #left = 0
 
-  constructor(rules: readonly Rule[], options: HeadOptions) {
+  constructor(rules: readonly Rule[], finders: Finders, options: HeadOptions) {
     this.#options = options
-    const of = (...targets: string[]): Finder | null => finderOf(rules, targets, options.rounds)
-    this.#path = of('path')
-    this.#query = of('query')
-    this.#cookie = of('cookie')
-    this.#anyHeader = of('header:*')
+    this.#path = lookOf(finders.of('path'))
+    this.#query = lookOf(finders.of('query'), true)
+    this.#cookie = lookOf(finders.of('cookie'))
+    this.#anyHeader = lookOf(finders.of('header:*'))
     const names = rules.flatMap(({ targets }) => targets).filter((target) => /^header:[^*]/.test(target))
     this.#headers = new Map(
-      names.map((target) => [target.slice('header:'.length).toLowerCase(), of('header:*', target)!]),
+      names.map((target) => [target.slice('header:'.length), headerLook(finders, target)]),
     )
   }
 
   /** Whether there is nothing to look at. */
   get isIdle(): boolean {
-    return [this.#path, this.#query, this.#cookie, this.#anyHeader].every((one) => one === null) && this.#headers.size === 0
+    return (
+      [this.#path, this.#query, this.#cookie, this.#anyHeader].every((one) => one === null) &&
+      this.#headers.size === 0
+    )
   }
 
   request(x: Exchange): HeadOutcome {
@@ -85,23 +93,23 @@ export class HeadFilter {
 
   /** The value that is left; null: none, undefined: the message must not pass. */
   #line(x: Exchange, name: string, value: string): string | null | undefined {
-    if (name === COOKIE && this.#cookie !== null && !this.#headers.has(COOKIE)) {
-      const cookies = this.#pairs(x, value, ';', this.#cookie)
-      return cookies === null ? undefined : cookies.trim() === '' ? null : cookies.trimStart()
-    }
-    const finder = this.#headers.get(name) ?? (name === COOKIE ? null : this.#anyHeader)
-    if (finder === null) return value
-    const found = this.#look(x, value, finder)
-    return found === null ? undefined : found.length === 0 ? value : changed(value, found)
+    const isCookie = name === COOKIE
+    const rest = isCookie && this.#cookie !== null ? this.#pairs(x, value, ';', this.#cookie) : value
+    if (rest === null) return undefined
+    if (rest.trim() === '' && rest !== value) return null
+    const look = this.#headers.get(name) ?? (isCookie ? null : this.#anyHeader)
+    if (look === null) return isCookie ? rest.trimStart() : rest
+    const found = this.#look(x, rest, look)
+    return found === null ? undefined : found.length === 0 ? rest : changed(rest, found)
   }
 
   /** Names and values of a list one by one; null: the message must not pass. */
-  #pairs(x: Exchange, list: string, separator: string, finder: Finder): string | null {
+  #pairs(x: Exchange, list: string, separator: string, look: Look): string | null {
     const parts = list.split(separator)
     let isChanged = false
     const kept: string[] = []
     for (const part of parts) {
-      const rest = this.#pair(x, part, finder)
+      const rest = this.#pair(x, part, look)
       if (rest === undefined) return null
       isChanged ||= rest !== part
       if (rest !== null) kept.push(rest)
@@ -109,10 +117,10 @@ export class HeadFilter {
     return isChanged ? kept.join(separator) : list
   }
 
-  #pair(x: Exchange, part: string, finder: Finder): string | null | undefined {
+  #pair(x: Exchange, part: string, look: Look): string | null | undefined {
     const [, name = '', value = ''] = PAIR.exec(part)!
-    const inName = this.#look(x, name.slice(0, -1), finder)
-    const inValue = inName === null ? null : this.#look(x, value, finder)
+    const inName = this.#look(x, name.slice(0, -1).trim(), look)
+    const inValue = inName === null ? null : this.#look(x, value, look)
     if (inName === null || inValue === null) return undefined
     if (inName.some(({ action }) => action === 'remove' || action === 'mask')) return null
     if (inValue.length === 0) return part
@@ -121,16 +129,20 @@ export class HeadFilter {
   }
 
   /** What is found in a text; null: the message must not pass. */
-  #look(x: Exchange, text: string, finder: Finder): readonly Rule[] | null {
+  #look(x: Exchange, text: string, { finder, isForm }: Look): readonly Rule[] | null {
     this.#left -= text.length
     if (this.#left < 0) return this.#options.isBounding ? null : NONE
-    const found = finder.find(text, finder === this.#query)
+    const found = finder.find(text, isForm)
     return this.#options.blocks(x, found) ? null : found
   }
 }
 
-function finderOf(rules: readonly Rule[], targets: readonly string[], rounds: number): Finder | null {
-  const lower = targets.map((target) => target.toLowerCase())
-  const meant = rules.filter((rule) => rule.targets.some((target) => lower.includes(target.toLowerCase())))
-  return meant.length === 0 ? null : new Finder(meant, rounds)
+function lookOf(finder: Finder | null, isForm = false): Look | null {
+  return finder === null ? null : { finder, isForm }
+}
+
+/** `header:*` leaves cookies to a target of their own. */
+function headerLook(finders: Finders, target: string): Look {
+  const targets = target === 'header:cookie' ? [target] : ['header:*', target]
+  return lookOf(finders.of(...targets))!
 }

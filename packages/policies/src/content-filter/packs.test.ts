@@ -128,7 +128,10 @@ test('an attack is found in every disguise, and behind each other', () => {
   ]) {
     assert.notEqual(found(disguised), '', disguised)
     assert.ok(isBlockedInBody(JSON.stringify({ a: disguised }), 'application/json'), disguised)
-    assert.ok(isBlockedInBody(`a=${encodeURIComponent(disguised)}`, 'application/x-www-form-urlencoded'), disguised)
+    assert.ok(
+      isBlockedInBody(`a=${encodeURIComponent(disguised)}`, 'application/x-www-form-urlencoded'),
+      disguised,
+    )
     assert.ok(isBlockedInBody(disguised, 'text/plain'), disguised)
   }
 })
@@ -158,7 +161,10 @@ test('what people and programs send every day passes', () => {
   }
   const headers = [
     ...['user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'],
-    ...['user-agent', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36'],
+    ...[
+      'user-agent',
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36',
+    ],
     ...['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
     ...['accept-language', 'tr-TR,tr;q=0.9,en;q=0.8'],
     ...['sec-ch-ua', '"Chromium";v="140", "Not=A?Brand";v="24"'],
@@ -182,7 +188,10 @@ test('every rule of a pack needs literals, so that ordinary text costs one pass'
     for (const { name, pattern } of PACKS[pack].rules) {
       const groups = requirementOf(pattern)
       assert.ok(groups.length > 0, `${pack}/${name}`)
-      assert.ok(groups[0]!.every((literal) => literal.length >= 3), `${pack}/${name}: ${groups[0]!.join(' ')}`)
+      assert.ok(
+        groups[0]!.every((literal) => literal.length >= 3),
+        `${pack}/${name}: ${groups[0]!.join(' ')}`,
+      )
     }
   }
 })
@@ -194,7 +203,9 @@ test('except leaves a rule out, and a version names the same pack', () => {
 })
 
 test('10,000 header lines are refused before they are looked at', () => {
-  const headers = Array.from({ length: 20_000 }, (_, i) => (i % 2 === 0 ? `x-${i}` : "' or 1=1 union ".repeat(4)))
+  const headers = Array.from({ length: 20_000 }, (_, i) =>
+    i % 2 === 0 ? `x-${i}` : "' or 1=1 union ".repeat(4),
+  )
   const log = contentFilter.compile({ packs: ALL, packAction: 'log' }, testEnv()) as Step
   const startedMono = performance.now()
   assert.equal((log.onRequest!(exchange({ headers })) as Outcome)?.problem?.code, 'GW_HEADERS_TOO_LARGE')
@@ -205,8 +216,17 @@ test('100 KB that nearly match every rule end within seconds', () => {
   const pieces = literalsOfAllRules()
   let text = ''
   for (let i = 0; text.length < 100_000; i++) text += pieces[(i * 7919) % pieces.length]
-  const log = contentFilter.compile({ packs: ALL, packAction: 'log', packTarget: ['header:*'] }, testEnv()) as Step
-  for (const value of [text, "' or ".repeat(20_000), 'union('.repeat(16_000), '../'.repeat(33_000), '<svg '.repeat(20_000)]) {
+  const log = contentFilter.compile(
+    { packs: ALL, packAction: 'log', packTarget: ['header:*'] },
+    testEnv(),
+  ) as Step
+  for (const value of [
+    text,
+    "' or ".repeat(20_000),
+    'union('.repeat(16_000),
+    '../'.repeat(33_000),
+    '<svg '.repeat(20_000),
+  ]) {
     const startedMono = performance.now()
     log.onRequest!(exchange({ headers: ['x', value] }))
     assert.ok(performance.now() - startedMono < 5000, value.slice(0, 10))

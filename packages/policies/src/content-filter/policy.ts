@@ -1,6 +1,7 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
 import { BodyFilter } from './body.js'
 import { bodyHook } from './body-hook.js'
+import { Finders } from './finder.js'
 import { HeadFilter, type HeadOutcome } from './head.js'
 import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
 import { compileRules, type Phase } from './rules.js'
@@ -10,7 +11,8 @@ import { type Findings, Judge } from './verdict.js'
 /** Looks for patterns in requests and responses. */
 export const contentFilter = definePolicy({
   name: 'content-filter',
-  summary: 'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
+  summary:
+    'Looks for attacks and other patterns in requests and responses, and blocks, removes, masks or notes them.',
   cost: 'cpu',
   schema: contentFilterSchema,
   compile(config, env) {
@@ -43,16 +45,19 @@ function hooksOf(
   const rules = compileRules(config, phase)
   if (rules.length === 0) return {}
   const maxBytes = maxScanBytesOf(config)
-  const rounds = config.decodePasses ?? DEFAULT_PASSES
+  const finders = new Finders(rules, config.decodePasses ?? DEFAULT_PASSES)
   const blocks: Judge['blocks'] = (x, found) => judge.blocks(x, found)
   const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${phase} has content that is not allowed here`)
-  const filter = new BodyFilter(rules, rounds)
+  const filter = new BodyFilter(rules, finders)
   const onBody = filter.isIdle
     ? undefined
     : bodyHook({ config, phase, rules, filter, maxBytes, blocked, blocks }, env)
-  const tooLong = env.refusal('GW_HEADERS_TOO_LARGE', 'there is more in the head of the request than can be checked')
+  const tooLong = env.refusal(
+    'GW_HEADERS_TOO_LARGE',
+    'there is more in the head of the request than can be checked',
+  )
   const isBounding = (config.onExceed ?? 'block') === 'block'
-  const head = new HeadFilter(rules, { maxBytes, isBounding, rounds, blocks })
+  const head = new HeadFilter(rules, finders, { maxBytes, isBounding, blocks })
   const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }
   if (head.isIdle && onBody === undefined) return {}
   const look = phase === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)

@@ -35,7 +35,7 @@ function ownRule(config: RuleConfig): Rule {
   return {
     name: config.name,
     pattern: named(config.name, () => compilePattern(config.pattern, config.caseInsensitive ?? true)),
-    targets: config.target ?? DEFAULT_TARGETS,
+    targets: (config.target ?? DEFAULT_TARGETS).map(normalTarget),
     decode: config.decode ?? DEFAULT_DECODE,
     action: config.action ?? 'block',
     score: config.score ?? DEFAULT_SCORE,
@@ -47,7 +47,7 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
     PACKS[written].rules.map(({ name, pattern, score }) => ({
       name: `${written.split('@')[0]}/${name}`,
       pattern: compilePattern(pattern, true),
-      targets: packTarget ?? PACK_TARGETS,
+      targets: (packTarget ?? PACK_TARGETS).map(normalTarget),
       decode: PACK_DECODE,
       action: packAction ?? 'block',
       score,
@@ -60,10 +60,17 @@ function packRules({ packs = [], packTarget, packAction, except = [] }: ContentF
   return rules.filter(({ name }) => !except.includes(name))
 }
 
+/** Header names in lower case; JSON paths as they are. */
+function normalTarget(target: string): string {
+  return target.startsWith('header:') ? target.toLowerCase() : target
+}
+
 function checkTargets({ name, targets, action }: Rule, phase: Phase): void {
   const onlyOfRequests = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
   if (phase === 'response' && onlyOfRequests !== undefined) {
-    throw new Error(`rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`)
+    throw new Error(
+      `rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`,
+    )
   }
   if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
     throw new Error(`rule '${name}': nothing can be taken out of a path; leave 'path' out of its targets`)

@@ -94,9 +94,7 @@ const rule = Type.Object(
 /** The configuration of `content-filter`. */
 export const contentFilterSchema = Type.Object(
   {
-    rules: Type.Optional(
-      Type.Array(rule, { description: 'Own rules.', minItems: 1, maxItems: 500 }),
-    ),
+    rules: Type.Optional(Type.Array(rule, { description: 'Own rules.', minItems: 1, maxItems: 500 })),
     packs: Type.Optional(
       Type.Array(
         Type.Union(
@@ -128,7 +126,9 @@ export const contentFilterSchema = Type.Object(
         description: 'Where the rules of packs are looked for.',
       }),
     ),
-    packAction: actions('What the rules of packs do; `remove` and `mask` need a `packTarget` without `path`.'),
+    packAction: actions(
+      'What the rules of packs do; `remove` and `mask` need a `packTarget` without `path`.',
+    ),
     except: Type.Optional(
       Type.Array(Type.String({ description: 'The name of a rule, such as `sqli/delay`.' }), {
         description: 'Rules of packs that are left out, such as `sqli/select-from`.',
@@ -155,7 +155,8 @@ export const contentFilterSchema = Type.Object(
       Type.String({
         pattern: SIZE_PATTERN,
         default: '256kb',
-        description: 'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
+        description:
+          'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
       }),
     ),
     onExceed: Type.Optional(

@@ -1,11 +1,12 @@
 import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
 import type { Decrypted } from '../cipher/cipher.js'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { eventually } from '../eventually.js'
 import { KeyRing } from '../keys/key-ring.js'
 import type { Draft } from '../place/draft.js'
 import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
 import type { MessageSide } from '../place/message-side.js'
-import { compilePlace, type Place } from '../place/place.js'
+import { compilePlace, namesOf, type Place } from '../place/place.js'
 import { compileOpener, type Opener } from './opener.js'
 import { type DecryptConfig, decryptSchema } from './schema.js'
 
@@ -17,6 +18,7 @@ export const decrypt = definePolicy({
   summary: 'Decrypts headers, fields of a JSON body or the whole body.',
   schema: decryptSchema,
   cost: 'cpu',
+  secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
   async compile(config, env) {
     const side = sideOf(config.on)
     const ring = new KeyRing(config.keys)
@@ -81,7 +83,6 @@ function compileField({ field, from, to, open }: Field, side: MessageSide, env: 
       if (from.text !== to.text) to.remove(draft)
       return null
     }
-    const plain = open(written, draft.x)
-    return plain instanceof Promise ? plain.then((late) => put(draft, late)) : put(draft, plain)
+    return eventually(open(written, draft.x), (plain) => put(draft, plain))
   }
 }

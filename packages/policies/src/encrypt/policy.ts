@@ -6,7 +6,7 @@ import { writeSealed } from '../cipher/sealed-text.js'
 import { KeyRing } from '../keys/key-ring.js'
 import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
 import type { MessageSide } from '../place/message-side.js'
-import { compilePlace, type Place } from '../place/place.js'
+import { compilePlace, namesOf, type Place } from '../place/place.js'
 import { type EncryptConfig, encryptSchema } from './schema.js'
 
 type FieldConfig = EncryptConfig['fields'][number]
@@ -17,6 +17,7 @@ export const encrypt = definePolicy({
   summary: 'Encrypts headers, fields of a JSON body or the whole body.',
   schema: encryptSchema,
   cost: 'cpu',
+  secretNames: ({ fields }) => namesOf(fields.map(({ from }) => from)),
   compile(config, env) {
     const side = sideOf(config.on)
     const ring = new KeyRing(config.keys)

@@ -1,5 +1,6 @@
 import {
   type CompileEnv,
+  type Eventual,
   type Exchange,
   headerCount,
   headerValue,
@@ -9,10 +10,11 @@ import {
   removeHeader,
   type Slot,
 } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { receivedRequest } from '../message/request-facts.js'
 import { ReplayCache } from '../replay/replay-cache.js'
 import { TimeWindow } from '../replay/time-window.js'
-import type { Mac } from './mac.js'
+import type { Check, Mac } from './mac.js'
 import { completed, type Draft } from './payload.js'
 import {
   DEFAULT_CLOCK_SKEW,
@@ -54,7 +56,7 @@ export class Gate {
   }
 
   /** Judges what needs no body, before it is read. */
-  admit(x: Exchange): Outcome {
+  admit(x: Exchange): Eventual {
     const pending = this.#read(x)
     if ('status' in pending) return pending
     if (this.#scheme.payload.needsBody) {
@@ -62,11 +64,12 @@ export class Gate {
       if (this.#strips) this.#strip(x)
       return null
     }
-    return this.#judge(x, pending, EMPTY) ?? this.#stripped(x)
+    if (this.#strips) this.#strip(x)
+    return this.#judge(x, pending, EMPTY)
   }
 
   /** Judges the whole. A condition that was false for the head and is true now must not let the body in unseen. */
-  complete(x: Exchange, body: Uint8Array): Outcome {
+  complete(x: Exchange, body: Uint8Array): Eventual {
     const pending = this.#pending.get(x) ?? this.#read(x)
     return 'status' in pending ? pending : this.#judge(x, pending, body)
   }
@@ -95,19 +98,17 @@ export class Gate {
     return signedMs !== null && this.#window.has(signedMs, nowMs)
   }
 
-  #judge(x: Exchange, { signatures, draft }: Pending, body: Uint8Array): Outcome {
-    const pieces = completed(draft, body)
-    if (!this.#mac.matches(pieces, signatures)) return this.#refusals.invalid
-    if (this.#replays === null) return null
-    // What was signed, and not the signature: with two secrets one message has two.
-    const verdict = this.#replays.use(this.#mac.sign(pieces).toString('base64'), x.startedAt)
-    if (verdict === 'first') return null
-    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
+  #judge(x: Exchange, { signatures, draft }: Pending, body: Uint8Array): Eventual {
+    const check = eventually(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
+    return eventually(check, (found) => this.#decide(x, found))
   }
 
-  #stripped(x: Exchange): null {
-    if (this.#strips) this.#strip(x)
-    return null
+  #decide(x: Exchange, { matches, name }: Check): Outcome {
+    if (!matches) return this.#refusals.invalid
+    if (this.#replays === null) return null
+    const verdict = this.#replays.use(name.toString('base64'), x.startedAt)
+    if (verdict === 'first') return null
+    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
   }
 
   #strip(x: Exchange): void {

@@ -1,9 +1,11 @@
-import { hash } from 'node:crypto'
 import { isToken } from '@sluice/core'
+import { bodyDigest, type DigestName } from '../digest/body-digest.js'
+import { eventually } from '../eventually.js'
 import type { RequestFacts } from '../message/request-facts.js'
+import type { Pieces } from './mac.js'
 
 /** A piece of what is signed that waits for the body. */
-type BodyPiece = (body: Uint8Array) => string | Uint8Array
+type BodyPiece = (body: Uint8Array) => string | Uint8Array | Promise<string>
 /** What is signed, as far as it is known without the body. */
 export type Draft = readonly (string | BodyPiece)[]
 
@@ -27,10 +29,14 @@ const HEAD_PIECES: Readonly<Record<string, HeadPiece>> = {
 
 const BODY_PIECES: Readonly<Record<string, BodyPiece>> = {
   body: (body) => body,
-  'body.sha256.hex': (body) => hash('sha256', body, 'hex'),
-  'body.sha256.base64': (body) => hash('sha256', body, 'base64'),
-  'body.sha512.hex': (body) => hash('sha512', body, 'hex'),
-  'body.sha512.base64': (body) => hash('sha512', body, 'base64'),
+  'body.sha256.hex': digestPiece('sha256', 'hex'),
+  'body.sha256.base64': digestPiece('sha256', 'base64'),
+  'body.sha512.hex': digestPiece('sha512', 'hex'),
+  'body.sha512.base64': digestPiece('sha512', 'base64'),
+}
+
+function digestPiece(name: DigestName, encoding: 'hex' | 'base64'): BodyPiece {
+  return (body) => eventually(bodyDigest(name, body), (digest) => digest.toString(encoding))
 }
 
 type Piece = { readonly text: string } | { readonly head: HeadPiece } | { readonly body: BodyPiece }
@@ -55,9 +61,11 @@ export function compilePayload(template: string): Payload {
   }
 }
 
-/** The pieces once the body is there. */
-export function completed(draft: Draft, body: Uint8Array): (string | Uint8Array)[] {
-  return draft.map((piece) => (typeof piece === 'string' ? piece : piece(body)))
+/** The pieces once the body is there; a promise only where a large body is hashed. */
+export function completed(draft: Draft, body: Uint8Array): Pieces | Promise<Pieces> {
+  const pieces = draft.map((piece) => (typeof piece === 'string' ? piece : piece(body)))
+  const isLate = pieces.some((piece) => piece instanceof Promise)
+  return isLate ? Promise.all(pieces) : (pieces as Pieces)
 }
 
 function pieceOf(part: string): Piece {

@@ -1,4 +1,5 @@
 import { definePolicy, type Exchange, type Outcome, type Step, setHeader } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { secretBytes } from '../keys/secret-key.js'
 import { sentRequest } from '../message/request-facts.js'
 import { Gate } from './gate.js'
@@ -43,14 +44,19 @@ function signing(config: HmacSignatureConfig, scheme: Scheme, mac: Mac): Step {
     onAttempt(x) {
       const timestamp = writeTime(nowMs(x), scheme.timestamp?.format ?? 'unix')
       const pieces = completed(scheme.payload.draft(sentRequest(x), timestamp), x.body ?? EMPTY)
-      if (scheme.timestamp !== null) setHeader(x.headers, scheme.timestamp.header, timestamp)
-      setHeader(x.headers, scheme.header, scheme.field.write(mac.sign(pieces), timestamp))
-      return null
+      const signature = eventually(pieces, (all) => mac.sign(all))
+      return eventually(signature, (bytes) => put(x, scheme, bytes, timestamp))
     },
   }
 }
 
 const EMPTY = new Uint8Array(0)
+
+function put(x: Exchange, scheme: Scheme, signature: Buffer, timestamp: string): null {
+  if (scheme.timestamp !== null) setHeader(x.headers, scheme.timestamp.header, timestamp)
+  setHeader(x.headers, scheme.header, scheme.field.write(signature, timestamp))
+  return null
+}
 
 /** Its presence is what has the body collected. */
 function collect(): Outcome {

@@ -1,7 +1,8 @@
-import { definePolicy, type Eventual, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { definePolicy, type Eventual, type Exchange, type Step } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { linesOf, receivedRequest, sentRequest } from '../message/request-facts.js'
 import { RequestGate } from './request-gate.js'
-import { ResponseGate } from './response-gate.js'
+import { isBodiless, ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'
 import { MessageSigner } from './signer.js'
 
@@ -29,7 +30,7 @@ function requestHooks(gate: RequestGate | null, signer: MessageSigner | null): O
   return {
     ...(gate !== null && { onRequest: (x: Exchange) => gate.admit(x) }),
     ...((completes || signer?.readsBody === true) && {
-      onRequestBody: (x: Exchange, body: Uint8Array): Outcome => (completes ? gate.complete(x, body) : null),
+      onRequestBody: (x: Exchange, body: Uint8Array): Eventual => (completes ? gate.complete(x, body) : null),
     }),
     ...(signer !== null && { onAttempt: (x: Exchange) => signRequest(signer, x) }),
   }
@@ -47,14 +48,17 @@ function signRequest(signer: MessageSigner, x: Exchange): Eventual {
 function responseHooks(gate: ResponseGate | null, signer: MessageSigner | null): Omit<Step, 'name'> {
   const completes = gate?.readsBody === true
   const signsBody = signer?.readsBody === true
-  const signsHead = signer !== null && !signsBody
+  const signsHead = (x: Exchange): boolean => signer !== null && (!signsBody || isBodiless(x))
   return {
-    ...((gate !== null || signsHead) && {
-      onResponse: (x: Exchange) => gate?.admit(x) ?? (signsHead ? signResponse(signer, x, null) : null),
+    ...((gate !== null || signer !== null) && {
+      onResponse: (x: Exchange): Eventual =>
+        gate?.admit(x) ?? (signsHead(x) ? signResponse(signer!, x, null) : null),
     }),
     ...((completes || signsBody) && {
-      onResponseBody: (x: Exchange, body: Uint8Array) =>
-        (completes ? gate.complete(x, body) : null) ?? (signsBody ? signResponse(signer, x, body) : null),
+      onResponseBody(x: Exchange, body: Uint8Array): Eventual {
+        const outcome = completes ? gate.complete(x, body) : null
+        return signsBody ? eventually(outcome, (reply) => reply ?? signResponse(signer, x, body)) : outcome
+      },
     }),
   }
 }

@@ -1,5 +1,6 @@
 import {
   type CompileEnv,
+  type Eventual,
   type Exchange,
   type Outcome,
   type Reply,
@@ -7,6 +8,7 @@ import {
   removeHeader,
   type Slot,
 } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
 import { ReplayCache } from '../replay/replay-cache.js'
 import { matchesDigest } from './content-digest.js'
@@ -59,11 +61,11 @@ export class RequestGate {
   }
 
   /** A condition that was false for the head and is true now must not let the body in unseen. */
-  complete(x: Exchange, body: Uint8Array): Outcome {
+  complete(x: Exchange, body: Uint8Array): Eventual {
     const pending = this.#pending.get(x) ?? this.#judge(x)
     if ('status' in pending) return pending
-    if (pending.digest !== null && !matchesDigest(pending.digest, body)) return this.#refusals.digest
-    return this.#use(x, pending)
+    const isRight = pending.digest === null || matchesDigest(pending.digest, body)
+    return eventually(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
   }
 
   #judge(x: Exchange): Pending | Reply {

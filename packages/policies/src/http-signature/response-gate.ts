@@ -1,4 +1,5 @@
-import type { CompileEnv, Exchange, Outcome, Reply, Slot } from '@sluice/core'
+import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { linesOf, sentRequest } from '../message/request-facts.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
@@ -32,7 +33,7 @@ export class ResponseGate {
       },
       inputs: linesOf(headers, 'signature-input'),
       signatures: linesOf(headers, 'signature'),
-      hasBody: x.method !== 'HEAD' && x.status !== 204 && x.status !== 304,
+      hasBody: !isBodiless(x),
       nowMs: x.startedAt + performance.now() - x.startedMono,
     })
     if (!verdict.isValid) return this.#refusal
@@ -40,9 +41,14 @@ export class ResponseGate {
     return null
   }
 
-  complete(x: Exchange, body: Uint8Array): Outcome {
+  complete(x: Exchange, body: Uint8Array): Eventual {
     const digest = this.#digest.get(x)
-    if (digest === undefined || x.method === 'HEAD' || x.status === 304) return null
-    return matchesDigest(digest, body) ? null : this.#refusal
+    if (digest === undefined || isBodiless(x)) return null
+    return eventually(matchesDigest(digest, body), (isRight) => (isRight ? null : this.#refusal))
   }
+}
+
+/** No body follows the head, and nobody is called for one. */
+export function isBodiless({ method, status }: Exchange): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
 }

@@ -223,8 +223,9 @@ export const httpSignatureSchema = Type.Object(
   },
 )
 
-/** The configuration of `http-signature`, derived from its schema. */
-export type HttpSignatureConfig = Static<typeof httpSignatureSchema>
+/** How requests are verified. */
 export type RequestVerificationConfig = Static<typeof requestVerification>
+/** What verification of both sides has in common. */
 export type VerificationConfig = Static<typeof responseVerification>
+/** How messages are signed. */
 export type SigningConfig = Static<typeof requestSigning>

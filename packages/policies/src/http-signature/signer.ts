@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type HeaderList, parseDuration, setHeader } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import type { Signer as SignBytes } from '../keys/signature-algorithm.js'
 import { serializeInnerList } from '../structured-field/serializer.js'
 import type { BareItem, InnerList } from '../structured-field/structured-field.js'
@@ -49,23 +50,26 @@ export class MessageSigner {
     this.readsBody = this.#components.some(({ component }) => component.key === '"content-digest"')
   }
 
-  /** Puts the signature into the fields; a promise where the key is slow. */
+  /** Puts the signature into the fields; a promise where the key is slow or the body large. */
   sign(unsigned: Unsigned): null | Promise<null> {
-    const { headers, body, message } = unsigned
-    if (this.readsBody && body !== null && body.length > 0) {
-      setHeader(headers, 'content-digest', contentDigest(body, this.#digest))
-    }
+    const { headers, body } = unsigned
+    if (!this.readsBody || body === null || body.length === 0) return this.#signHead(unsigned)
+    return eventually(contentDigest(body, this.#digest), (digest) => {
+      setHeader(headers, 'content-digest', digest)
+      return this.#signHead(unsigned)
+    })
+  }
+
+  #signHead({ headers, message, nowMs }: Unsigned): null | Promise<null> {
     const present = this.#components.filter(({ component }) => component.read(message) !== null)
-    const input = { items: present.map(({ item }) => item), parameters: this.#parameters(unsigned.nowMs) }
+    const input = { items: present.map(({ item }) => item), parameters: this.#parameters(nowMs) }
     const base = signatureBase(
       present.map(({ component }) => component),
       input,
       message,
     )
     const text = 'text' in base ? base.text : ''
-    const signature = this.#sign(Buffer.from(text, 'latin1'))
-    if (signature instanceof Promise) return signature.then((late) => this.#put(headers, input, late))
-    return this.#put(headers, input, signature)
+    return eventually(this.#sign(Buffer.from(text, 'latin1')), (bytes) => this.#put(headers, input, bytes))
   }
 
   #put(headers: HeaderList, input: InnerList, signature: Buffer): null {

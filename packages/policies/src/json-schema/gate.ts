@@ -11,6 +11,7 @@ import {
 } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
+import { replaceBody } from '../json/replace-body.js'
 import { type JsonReading, jsonOf } from '../json/view.js'
 import { isCheckedResponse, mark, note, type Side, unmark } from '../validation/report.js'
 import { violationsText } from '../validation/violations.js'
@@ -93,7 +94,7 @@ export class Gate {
       const reply = refusal('GW_SCHEMA_INVALID', violationsText(verdict.violations))
       return this.#refuse(x, side, { ...reply, status: this.#settings.status })
     }
-    if (verdict.changed !== null) replaceBody(x, side, Buffer.from(verdict.changed))
+    if (verdict.changed !== null) replaceBody(x, side, { body: Buffer.from(verdict.changed) })
     return null
   }
 
@@ -112,9 +113,4 @@ export class Gate {
     mark(x, side, 'skipped')
     return null
   }
-}
-
-function replaceBody(x: Exchange, side: Side, body: Uint8Array): void {
-  if (side === 'request') x.body = body
-  else x.responseBody = body
 }

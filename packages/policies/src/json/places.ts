@@ -37,7 +37,8 @@ export function compileJsonPlaces(path: string): JsonPlaces {
       let places: JsonPlace[] = []
       for (const { keys, isDeep } of steps) {
         places = []
-        for (const value of isDeep ? withDescendants(values, run) : values) addPlaces(value, keys, places, run)
+        for (const value of isDeep ? withDescendants(values, run) : values)
+          addPlaces(value, keys, places, run)
         values = places.map(valueAt)
       }
       return places

@@ -69,7 +69,11 @@ export function readDetached(text: string, body: Uint8Array, isUnencoded: boolea
 export function signingInput(head: string, body: Uint8Array, isUnencoded: boolean): Uint8Array {
   if (isUnencoded) return Buffer.concat([Buffer.from(`${head}.`, 'latin1'), body])
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return Buffer.from(`${head}.${bytes.toString('base64url')}`, 'latin1')
+  const text = bytes.toString('base64url')
+  const input = Buffer.allocUnsafe(head.length + 1 + text.length)
+  input.write(`${head}.`, 0, 'latin1')
+  input.write(text, head.length + 1, 'latin1')
+  return input
 }
 
 /** A header without extensions. */

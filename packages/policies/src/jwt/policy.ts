@@ -1,17 +1,9 @@
-import { definePolicy, type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
-import type { KeySet } from '../jose/key-set.js'
+import { definePolicy } from '@sluice/core'
 import { compileKeySet } from '../jose/local-key-set.js'
-import { compileRefusals, type TokenRefusals } from './refusals.js'
-import {
-  DEFAULT_ALGORITHMS,
-  DEFAULT_CACHE_ENTRIES,
-  DEFAULT_TOKEN_BYTES,
-  type JwtConfig,
-  jwtSchema,
-} from './schema.js'
-import { type TokenPlace, tokenPlace } from './token-place.js'
-import { TokenVerifier, type Verdict } from './token-verifier.js'
-import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
+import { compileRefusals } from './refusals.js'
+import { DEFAULT_ALGORITHMS, jwtSchema } from './schema.js'
+import { TokenGate } from './token-gate.js'
+import { tokenPlace } from './token-place.js'
 
 /** Asks for a signed JWT, and names the consumer. */
 export const jwt = definePolicy({
@@ -27,53 +19,3 @@ export const jwt = definePolicy({
     return { name: 'jwt', onRequest: (x) => gate.admit(x) }
   },
 })
-
-/** The decision for one request; a token that was met before costs one look into a map. */
-class TokenGate {
-  readonly #place: TokenPlace
-  readonly #keys: KeySet
-  readonly #verifier: TokenVerifier
-  readonly #tokens: VerifiedTokens
-  readonly #refusals: TokenRefusals
-  readonly #maxLength: number
-  readonly #strips: boolean
-
-  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals) {
-    this.#place = tokenPlace(config)
-    this.#keys = keys
-    this.#verifier = new TokenVerifier(config, keys, refusals)
-    this.#tokens = new VerifiedTokens(config.cacheEntries ?? DEFAULT_CACHE_ENTRIES)
-    this.#refusals = refusals
-    this.#maxLength = parseSize(config.maxTokenBytes ?? DEFAULT_TOKEN_BYTES)
-    this.#strips = config.strip ?? true
-  }
-
-  admit(x: Exchange): Eventual {
-    this.#verifier.forwarded.clear(x.headers)
-    const token = this.#place.read(x)
-    if (token === '') return this.#refusals.missing
-    if (token === null || token.length > this.#maxLength) return this.#refusals.malformed
-    const { generation } = this.#keys
-    const known = this.#tokens.find(token, generation)
-    if (known !== undefined) return this.#decide(x, known)
-    const verdict = this.#verifier.verify(token)
-    const conclude = (late: Verdict): Outcome => {
-      if ('refusal' in late) return late.refusal
-      this.#tokens.add(token, generation, late.verified)
-      return this.#decide(x, late.verified)
-    }
-    return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
-  }
-
-  /** The times are compared for each request, whenever the signature was checked. */
-  #decide(x: Exchange, token: VerifiedToken): Outcome {
-    if (x.startedAt >= token.expiresAt) return this.#refusals.expired
-    if (x.startedAt < token.validFrom) return this.#refusals.notYetValid
-    if (token.refusal !== null) return token.refusal
-    if (this.#strips) this.#place.strip(x)
-    for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
-    x.consumer = token.consumer
-    x.claims = token.claims
-    return null
-  }
-}

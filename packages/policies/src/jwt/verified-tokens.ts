@@ -46,6 +46,8 @@ export class VerifiedTokens {
 
   /** Remembers nothing that was verified under a set of keys that has changed since. */
   add(token: string, generation: number, verified: VerifiedToken): void {
-    if (generation === this.#generation) this.#cache?.set(token, verified)
+    // A copy: the token may be a slice that would keep the whole field or query it stood in.
+    if (generation === this.#generation)
+      this.#cache?.set(Buffer.from(token, 'latin1').toString('latin1'), verified)
   }
 }

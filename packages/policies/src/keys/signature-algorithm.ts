@@ -38,8 +38,6 @@ export const SIGNATURE_ALGORITHMS = {
   RS512: { kind: 'rsa', hash: 'sha512' },
 } as const satisfies Record<string, SignatureAlgorithm>
 
-export type SignatureAlgorithmName = keyof typeof SIGNATURE_ALGORITHMS
-
 /** @throws Error when the key is not one for the algorithm. */
 export function assertFits(algorithm: SignatureAlgorithm, key: KeyObject, what: string): void {
   if (fits(algorithm, key)) return

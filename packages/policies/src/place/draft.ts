@@ -1,4 +1,6 @@
 import { type Exchange, type HeaderList, headerJoined, UnreadableBody } from '@sluice/core'
+import { codingFlaw } from '../json/coding.js'
+import { jsonOf } from '../json/view.js'
 import type { MessageSide } from './message-side.js'
 
 const EMPTY = new Uint8Array(0)
@@ -39,8 +41,11 @@ export class Draft {
   /** The body as the text of a JSON document. @throws UnreadableBody when it is none. */
   get json(): string {
     if (this.#json !== null) return this.#json
-    this.#assertPlain()
-    this.#json = jsonText(this.#body, this.side.name)
+    const flaw = codingFlaw(this.headers)
+    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side.name} body ${flaw}`)
+    // The one parse of the body says that it is JSON; the text is what places are found in.
+    jsonOf(this.x, this.#body)
+    this.#json = Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength).toString()
     return this.#json
   }
 
@@ -61,15 +66,5 @@ export class Draft {
       'GW_MEDIA_TYPE',
       `the ${this.side.name} body is in a content coding; send it plain`,
     )
-  }
-}
-
-function jsonText(body: Uint8Array, side: string): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-    JSON.parse(text)
-    return text
-  } catch {
-    throw new UnreadableBody('GW_BODY_UNPARSABLE', `the ${side} body is not a JSON document in UTF-8`)
   }
 }

@@ -10,7 +10,6 @@ export interface Span {
 /** The same name stands twice in an object on the way: readers would disagree about which counts. */
 export class DuplicateName extends Error {}
 
-const QUOTE = 34
 const BACKSLASH = 92
 const COMMA = 44
 
@@ -110,12 +109,16 @@ function skipSpace(text: string, from: number): number {
 
 /** Behind the closing quote of the string that begins at `start`. */
 function skipString(text: string, start: number): number {
-  let at = start + 1
-  for (;;) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) return at + 1
-    at += code === BACKSLASH ? 2 : 1
-  }
+  let quote = text.indexOf('"', start + 1)
+  while (isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1)
+  return quote + 1
+}
+
+/** An odd number of backslashes before it makes a quote a part of its string. */
+function isEscaped(text: string, quote: number, start: number): boolean {
+  let at = quote - 1
+  while (at > start && text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - 1 - at) % 2 === 1
 }
 
 /** Behind the value that begins at `start`; depth costs no stack. */

@@ -32,6 +32,7 @@ export const PLACE_FORMS =
 /** @throws Error when the text names no place of such a message. */
 export function compilePlace(text: string, side: MessageSide): Place {
   if (text === 'body') return wholeBody
+  if (text.startsWith('json[')) return jsonPlace(text, parsePath(text.slice('json'.length)))
   const dot = text.indexOf('.')
   const kind = text.slice(0, dot)
   const name = text.slice(dot + 1)
@@ -42,6 +43,11 @@ export function compilePlace(text: string, side: MessageSide): Place {
     if (kind === 'vars') return varPlace(text, name)
   }
   throw new Error(`'${text}' is not a place in a ${side.name}; write ${PLACE_FORMS}`)
+}
+
+/** The header fields and query parameters among places: what the traffic log can mask. */
+export function namesOf(texts: readonly string[]): string[] {
+  return texts.map((text) => /^(?:header|query)\.(.+)$/.exec(text)?.[1] ?? '').filter((name) => name !== '')
 }
 
 const wholeBody: Place = {

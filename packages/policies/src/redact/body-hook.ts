@@ -25,10 +25,16 @@ export interface BodyHookOptions {
 }
 
 /** The hook for the bodies of a phase. */
-export function bodyHook(options: BodyHookOptions, env: CompileEnv): (x: Exchange, body: Uint8Array) => Eventual {
+export function bodyHook(
+  options: BodyHookOptions,
+  env: CompileEnv,
+): (x: Exchange, body: Uint8Array) => Eventual {
   const { config, phase, rules } = options
   const offloaded: BodyWorkConfig = { config, phase }
-  const threads: Offload<BodyInput, BodyAnswer> = env.offload(new URL('./body-work.js', import.meta.url), offloaded)
+  const threads: Offload<BodyInput, BodyAnswer> = env.offload(
+    new URL('./body-work.js', import.meta.url),
+    offloaded,
+  )
   const refusals = refusalsOf(phase, config, env)
   const maxBytes = maxBodyBytesOf(config)
   const passes = config.unreadable === 'pass'
@@ -44,7 +50,11 @@ export function bodyHook(options: BodyHookOptions, env: CompileEnv): (x: Exchang
     const kind = bodyKindOf(phase === 'request' ? x.headers : x.responseHeaders)
     if (!isReadable(kind)) return refusals.coded
     if (body.length > maxBytes) return refusals.tooLarge
-    if (body.length < OFFLOAD_BYTES) return settle(x, answerOf({ body, kind }, rules, () => jsonOf(x, body)))
+    if (body.length < OFFLOAD_BYTES)
+      return settle(
+        x,
+        answerOf({ body, kind }, rules, () => jsonOf(x, body)),
+      )
     return threads.run({ body, kind }).then(
       (answer) => settle(x, answer),
       (error: unknown) => {
@@ -77,6 +87,9 @@ function refusalsOf(phase: Phase, { maxBodyBytes = '1mb' }: RedactConfig, env: C
     unreadable: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),
     tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to be redacted; at most ${maxBodyBytes} can be`),
     tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too much that has to be redacted`),
-    overloaded: env.refusal('GW_OVERLOADED', 'too many bodies are being redacted; try again later', ['retry-after', '1']),
+    overloaded: env.refusal('GW_OVERLOADED', 'too many bodies are being redacted; try again later', [
+      'retry-after',
+      '1',
+    ]),
   }
 }

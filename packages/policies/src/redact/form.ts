@@ -32,6 +32,8 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(spaced)
   } catch {
-    return spaced.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    return spaced.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
   }
 }

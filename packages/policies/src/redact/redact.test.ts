@@ -20,7 +20,12 @@ function now(outcome: Eventual | undefined): Outcome {
 }
 
 /** What the client gets of a response body. */
-function received(rules: RedactRule[], body: string | Buffer, type = 'application/json', more: Partial<RedactConfig> = {}): string {
+function received(
+  rules: RedactRule[],
+  body: string | Buffer,
+  type = 'application/json',
+  more: Partial<RedactConfig> = {},
+): string {
   const x = exchange({ responseHeaders: ['content-type', type], responseBody: Buffer.from(body) })
   const outcome = now(compile({ rules, secret: SECRET, ...more }).onResponseBody!(x, x.responseBody!))
   return outcome === null ? Buffer.from(x.responseBody!).toString() : (outcome.problem?.code ?? '')
@@ -32,7 +37,10 @@ test('members are redacted by name, at any depth and in any case', () => {
     received([{ keys: ['password', 'n'] }], body),
     '{"Password":"***","u":{"password":"***","list":[{"PASSWORD":"***"}]},"passwords":"d","n":null}',
   )
-  assert.equal(received([{ keys: ['password'], action: 'delete' }], body), '{"u":{"list":[{}]},"passwords":"d","n":null}')
+  assert.equal(
+    received([{ keys: ['password'], action: 'delete' }], body),
+    '{"u":{"list":[{}]},"passwords":"d","n":null}',
+  )
 })
 
 test('values are redacted by their path', () => {
@@ -41,7 +49,10 @@ test('values are redacted by their path', () => {
     received([{ paths: ['$.users[*].pin', '$.pin'] }], body),
     '{"users":[{"name":"a","pin":"***"},{"name":"b"}],"pin":"***","tags":["x","y","z"]}',
   )
-  const deleted = received([{ paths: ['$.tags[0]', '$.tags[-1]', "$['pin']", '$..name'], action: 'delete' }], body)
+  const deleted = received(
+    [{ paths: ['$.tags[0]', '$.tags[-1]', "$['pin']", '$..name'], action: 'delete' }],
+    body,
+  )
   assert.equal(deleted, '{"users":[{"pin":1234},{}],"tags":["y"]}')
   assert.equal(received([{ paths: ['$.tags'], keepFirst: 2 }], '{"tags":["secret"]}'), '{"tags":"***"}')
 })
@@ -52,7 +63,10 @@ test('kinds of values are found wherever they stand, also as numbers and escaped
     received([{ types: ['card'], keepLast: 4 }], body),
     '{"a":"card ***1111, ok","b":"***1111","c":"***1111","d":"4111 1111 1111 1112"}',
   )
-  assert.equal(received([{ types: ['email', 'iban'] }], '"to a@example.com GB82WEST12345698765432"'), '"to *** ***"')
+  assert.equal(
+    received([{ types: ['email', 'iban'] }], '"to a@example.com GB82WEST12345698765432"'),
+    '"to *** ***"',
+  )
   assert.equal(received([{ types: ['email'] }], 'mail a@example.com', 'text/plain'), 'mail ***')
   assert.equal(received([{ types: ['tckn'] }], '<id>10000000146</id>', 'text/xml'), '<id>***</id>')
 })
@@ -82,7 +96,10 @@ test('a mask shows less than it hides, and never the length', () => {
 test('a hash is keyed, and equal for equal values', () => {
   const digest = createHmac('sha256', SECRET).update('42').digest('base64url')
   const rules: RedactRule[] = [{ keys: ['id'], action: 'hash' }]
-  assert.equal(received(rules, '{"id":"42","x":{"id":42}}'), `{"id":"hmac-sha256:${digest}","x":{"id":"hmac-sha256:${digest}"}}`)
+  assert.equal(
+    received(rules, '{"id":"42","x":{"id":42}}'),
+    `{"id":"hmac-sha256:${digest}","x":{"id":"hmac-sha256:${digest}"}}`,
+  )
   const ofObject = createHmac('sha256', SECRET).update('{"a":1}').digest('base64url')
   assert.equal(received(rules, '{"id":{"a":1}}'), `{"id":"hmac-sha256:${ofObject}"}`)
 })
@@ -130,7 +147,10 @@ test('of a name that stands twice no value that was not looked at passes', () =>
 })
 
 test('names that objects inherit are names like others', () => {
-  assert.equal(received([{ keys: ['__proto__'] }], '{"__proto__":{"x":1},"a":2}'), '{"__proto__":"***","a":2}')
+  assert.equal(
+    received([{ keys: ['__proto__'] }], '{"__proto__":{"x":1},"a":2}'),
+    '{"__proto__":"***","a":2}',
+  )
   assert.equal(received([{ paths: ['$.constructor'], action: 'delete' }], '{"a":2}'), '{"a":2}')
 })
 
@@ -142,10 +162,16 @@ test('what cannot be looked into is refused, unless it may pass', () => {
   assert.equal(received(keys, '{"a":1}', 'text/plain'), 'GW_RESPONSE_INVALID')
   assert.equal(received(types, binary, 'image/png'), 'GW_RESPONSE_INVALID')
   assert.equal(received(keys, '<a>1</a>', 'text/xml', { unreadable: 'pass' }), '<a>1</a>')
-  assert.equal(received([{ paths: ['$.a'] }], 'a=1', 'application/x-www-form-urlencoded'), 'GW_RESPONSE_INVALID')
+  assert.equal(
+    received([{ paths: ['$.a'] }], 'a=1', 'application/x-www-form-urlencoded'),
+    'GW_RESPONSE_INVALID',
+  )
   assert.equal(received(keys, ''), '')
   assert.throws(() => received(keys, '{"a":'), { code: 'GW_RESPONSE_INVALID' })
-  assert.equal(received(types, 'x'.repeat(2000), 'text/plain', { maxBodyBytes: '1kb' }), 'GW_RESPONSE_INVALID')
+  assert.equal(
+    received(types, 'x'.repeat(2000), 'text/plain', { maxBodyBytes: '1kb' }),
+    'GW_RESPONSE_INVALID',
+  )
 })
 
 test('requests are refused as the fault of the client', () => {

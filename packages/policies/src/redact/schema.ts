@@ -33,7 +33,11 @@ const rule = Type.Object(
     keys: names('Names of members in JSON, at any depth, and of fields in forms.'),
     paths: Type.Optional(
       Type.Array(
-        Type.String({ pattern: '^\\$.+', maxLength: 1024, description: 'A JSON path, such as `$.user.iban`.' }),
+        Type.String({
+          pattern: '^\\$.+',
+          maxLength: 1024,
+          description: 'A JSON path, such as `$.user.iban`.',
+        }),
         {
           description: 'JSON paths of names, positions, `*` and `..`.',
           minItems: 1,
@@ -68,7 +72,11 @@ const rule = Type.Object(
     ),
     patterns: Type.Optional(
       Type.Array(
-        Type.String({ minLength: 1, maxLength: 4096, description: 'A regular expression in the syntax of RE2.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A regular expression in the syntax of RE2.',
+        }),
         { description: 'What these match, wherever it stands in the body.', minItems: 1, maxItems: 100 },
       ),
     ),

@@ -1,6 +1,7 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { encode } from '../encoding/byte-text.js'
+import { eventually } from '../eventually.js'
 import { privateKey } from '../keys/asymmetric-key.js'
 import { KeyRing } from '../keys/key-ring.js'
 import { assertFits, asymmetricSigner, SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
@@ -62,7 +63,6 @@ function compileSignature(
       to.remove(draft)
       return null
     }
-    const signature = signBytes(bytes)
-    return signature instanceof Promise ? signature.then((late) => put(draft, late)) : put(draft, signature)
+    return eventually(signBytes(bytes), (signature) => put(draft, signature))
   }
 }

@@ -7,9 +7,7 @@ function size(description: string) {
 
 /** What both sides of an exchange have. */
 const message = {
-  maxHeaders: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Most header lines.' }),
-  ),
+  maxHeaders: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Most header lines.' })),
   maxHeaderBytes: size('Most bytes of all header lines together, such as `8kb`.'),
   maxHeaderValueBytes: size('Most bytes of the value of one header line.'),
   minBodyBytes: size('Smallest body.'),
@@ -50,5 +48,5 @@ export const sizeLimitSchema = Type.Object(
 
 /** The configuration of `size-limit`, derived from its schema. */
 export type SizeLimitConfig = Static<typeof sizeLimitSchema>
-export type MessageSizes = NonNullable<SizeLimitConfig["response"]>
+export type MessageSizes = NonNullable<SizeLimitConfig['response']>
 export type RequestSizes = NonNullable<SizeLimitConfig['request']>

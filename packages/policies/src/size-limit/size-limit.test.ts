@@ -71,7 +71,10 @@ test('no body is collected unless a smallest one is asked for', () => {
 })
 
 test('a response over a bound is an error of the upstream', () => {
-  assert.equal(responseCode({ maxHeaders: 1 }, { responseHeaders: ['a', '1', 'b', '2'] }), 'GW_RESPONSE_INVALID')
+  assert.equal(
+    responseCode({ maxHeaders: 1 }, { responseHeaders: ['a', '1', 'b', '2'] }),
+    'GW_RESPONSE_INVALID',
+  )
   assert.equal(responseCode({ maxBodyBytes: '1kb' }, { responseLength: 1025 }), 'GW_RESPONSE_INVALID')
   assert.equal(responseCode({ maxBodyBytes: '1kb' }, { responseLength: 1024 }), '')
   assert.equal(responseCode({ minBodyBytes: '2b' }, { responseLength: 1 }), 'GW_RESPONSE_INVALID')

@@ -44,7 +44,9 @@ export function textOfBody(body: Uint8Array, { charset }: BodyKind): string {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const isMarked = (first: number, second: number): boolean => bytes[0] === first && bytes[1] === second
   if (charset === 'utf-16be' || charset === 'utf16be' || isMarked(0xfe, 0xff)) {
-    return Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16().toString('utf16le')
+    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+      .swap16()
+      .toString('utf16le')
   }
   if (UTF16.test(charset) || isMarked(0xff, 0xfe)) return bytes.toString('utf16le')
   return isUtf8(bytes) ? bytes.toString('utf8') : lenientUtf8(bytes)

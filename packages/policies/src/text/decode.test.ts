@@ -55,7 +55,22 @@ test('rounds are bounded, and a text that is plain has one reading', () => {
 })
 
 test('no reading is longer than the text, whatever that is', () => {
-  const piece = fc.constantFrom('%', '%25', '%c0', '&', '&lt;', '&#x3c', '\\', '\\u00', '/*', '*/', '!', 'a', ' ', '3c')
+  const piece = fc.constantFrom(
+    '%',
+    '%25',
+    '%c0',
+    '&',
+    '&lt;',
+    '&#x3c',
+    '\\',
+    '\\u00',
+    '/*',
+    '*/',
+    '!',
+    'a',
+    ' ',
+    '3c',
+  )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.string({ unit: 'binary' }), (pieces, rest) => {
       const text = pieces.join('') + rest
@@ -66,7 +81,22 @@ test('no reading is longer than the text, whatever that is', () => {
 })
 
 test('the longest disguises take linear time', () => {
-  for (const unit of ['%', '%25', '&', '&#', '&#x', '\\', '\\u', '/*', '/*!', '*/', '%c0', ' \t', '\u200b', 'QUFB']) {
+  for (const unit of [
+    '%',
+    '%25',
+    '&',
+    '&#',
+    '&#x',
+    '\\',
+    '\\u',
+    '/*',
+    '/*!',
+    '*/',
+    '%c0',
+    ' \t',
+    '\u200b',
+    'QUFB',
+  ]) {
     const text = unit.repeat(250_000 / unit.length)
     const startedMono = performance.now()
     readingsOf(text, ALL, 5)

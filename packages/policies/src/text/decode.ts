@@ -6,7 +6,7 @@ export type DecodePass = 'url' | 'html' | 'unicode' | 'base64' | 'comments' | 's
 
 const ESCAPED_BYTES = /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi
 const ENTITY = /&(?:#x([0-9a-f]{1,8});?|#(\d{1,9});?|([a-z]{2,8});)/gi
-const ESCAPE = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,8})\}|x([0-9a-f]{2})|([\\/"'nrtbf]))/gi
+const ESCAPE = /\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,8}\}|x[0-9a-f]{2}|[\\/"'nrtbf])/gi
 const FULL_WIDTH = /[\uff01-\uff5e]/g
 const INVISIBLE = /[\u0000\u00ad\u200b-\u200d\u2060\ufeff]+/g
 const BASE64 = /^\s*[A-Za-z0-9+/_-]{16,}={0,2}\s*$/
@@ -71,15 +71,16 @@ function withoutEntities(text: string): string {
 
 /** Escapes of JSON and of scripts, wide forms of ASCII, and characters that nobody sees. */
 function withoutUnicodeEscapes(text: string): string {
-  const plain = text.includes('\\') ? text.replace(ESCAPE, meaning) : text
+  const plain = text.includes('\\') ? text.replace(ESCAPE, (written) => meaning(written)) : text
   return plain
     .replace(FULL_WIDTH, (one) => String.fromCharCode(one.charCodeAt(0) - FULL_WIDTH_DISTANCE))
     .replace(INVISIBLE, '')
 }
 
-function meaning(all: string, unit?: string, point?: string, byte?: string, plain?: string): string {
-  if (plain !== undefined) return CONTROLS[plain.toLowerCase()] ?? plain
-  return character(Number.parseInt((unit ?? point ?? byte)!, 16), all)
+function meaning(written: string): string {
+  const name = written[1]!
+  if (written.length === 2) return CONTROLS[name.toLowerCase()] ?? name
+  return character(Number.parseInt(written.slice(2).replace(/[{}]/g, ''), 16), written)
 }
 
 function character(code: number, otherwise: string): string {

@@ -1,4 +1,4 @@
-import { ANYTHING, alternatives, EMPTY, oneOf, type Part, repeated, sequence } from './required-literals.js'
+import { ANYTHING, alternatives, EMPTY, oneOf, type Part, repeated, sequence } from './part.js'
 
 /** Deepest nesting of groups; what nests deeper is not read. */
 const MAX_DEPTH = 50

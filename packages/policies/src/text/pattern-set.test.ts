@@ -28,7 +28,9 @@ const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
   pattern: fc.array(tie('piece'), { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join('')),
 }))
 const text = fc
-  .array(fc.constantFrom('a', 'A', 'b', 's', '\u017f', 'K', '\u212a', '.', '\n', '*', '1', ' '), { maxLength: 12 })
+  .array(fc.constantFrom('a', 'A', 'b', 's', '\u017f', 'K', '\u212a', '.', '\n', '*', '1', ' '), {
+    maxLength: 12,
+  })
   .map((characters) => characters.join(''))
 
 test('a set finds exactly the patterns that are found one by one', () => {
@@ -52,7 +54,9 @@ test('a set finds exactly the patterns that are found one by one', () => {
 
 test('literals are found wherever they lie, within each other too', () => {
   const literals = ['he', 'she', 'hers', 'his', 's']
-  const word = fc.array(fc.constantFrom(...'hersi', 'H', '-', '\u00e9'), { maxLength: 20 }).map((all) => all.join(''))
+  const word = fc
+    .array(fc.constantFrom(...'hersi', 'H', '-', '\u00e9'), { maxLength: 20 })
+    .map((all) => all.join(''))
   const scan = new LiteralScan(literals)
   fc.assert(
     fc.property(word, (each) => {
@@ -82,7 +86,11 @@ test('what a pattern needs is the rarest of what it cannot do without', () => {
   ]
   for (const [source, expected] of cases) {
     const sorted = requirementOf(source).map((group) => [...group].sort())
-    assert.deepEqual(sorted, expected.map((group) => [...group].sort()), source)
+    assert.deepEqual(
+      sorted,
+      expected.map((group) => [...group].sort()),
+      source,
+    )
   }
 })
 
@@ -117,9 +125,18 @@ test('patterns that make other engines hang end at once on 100 KB', () => {
 
 test('replacing gives up rather than take long, and says so', () => {
   const pattern = compilePattern('a[^b]*b|a', false)
-  assert.equal(pattern.replaced('xaxb', () => '-'), 'x-')
-  assert.equal(pattern.replaced('xyz', () => '-'), null)
+  assert.equal(
+    pattern.replaced('xaxb', () => '-'),
+    'x-',
+  )
+  assert.equal(
+    pattern.replaced('xyz', () => '-'),
+    null,
+  )
   const startedMono = performance.now()
-  assert.equal(pattern.replaced('a'.repeat(100_000), () => '-'), null)
+  assert.equal(
+    pattern.replaced('a'.repeat(100_000), () => '-'),
+    null,
+  )
   assert.ok(performance.now() - startedMono < 2000)
 })

@@ -39,7 +39,9 @@ export function compilePattern(source: string, isCaseInsensitive: boolean): Patt
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const advice = 'write it in the syntax of RE2, without look-around and back references'
-    throw new Error(`the pattern '${source}' cannot be matched in linear time (${reason}); ${advice}`, { cause })
+    throw new Error(`the pattern '${source}' cannot be matched in linear time (${reason}); ${advice}`, {
+      cause,
+    })
   }
 }
 

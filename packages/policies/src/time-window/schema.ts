@@ -19,7 +19,10 @@ const window = Type.Object(
           ],
           { description: 'A day of the week.' },
         ),
-        { description: 'The days of the week on which the window begins; without it every day.', minItems: 1 },
+        {
+          description: 'The days of the week on which the window begins; without it every day.',
+          minItems: 1,
+        },
       ),
     ),
     dates: Type.Optional(

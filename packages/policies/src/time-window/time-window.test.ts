@@ -116,21 +116,31 @@ test('summer time: the hour that is left out does not open, the hour that comes 
 })
 
 test('in zones with odd offsets and odd changes the verdict is what a clock on the wall says', () => {
-  const zones = ['Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York', 'Pacific/Apia', 'Europe/Istanbul']
+  const zones = [
+    'Asia/Kathmandu',
+    'Australia/Lord_Howe',
+    'America/New_York',
+    'Pacific/Apia',
+    'Europe/Istanbul',
+  ]
   const from = Date.parse('2025-01-01T00:00:00Z')
   const moments = fc.integer({ min: from, max: from + 10 * 365 * DAY_MS })
   fc.assert(
-    fc.property(fc.constantFrom(...zones), fc.array(moments, { minLength: 1, maxLength: 8 }), (zone, asked) => {
-      const ask = gate({
-        timeZone: zone,
-        windows: [{ days: ['sun', 'wed'], from: '01:10', to: '02:50:30' }],
-      })
-      for (const moment of asked) {
-        const { weekday, time } = wallClock(moment, zone)
-        const isOpen = (weekday === 'sun' || weekday === 'wed') && time >= '01:10:00' && time < '02:50:30'
-        assert.equal(ask(moment) === null, isOpen, `${zone} ${new Date(moment).toISOString()}`)
-      }
-    }),
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.array(moments, { minLength: 1, maxLength: 8 }),
+      (zone, asked) => {
+        const ask = gate({
+          timeZone: zone,
+          windows: [{ days: ['sun', 'wed'], from: '01:10', to: '02:50:30' }],
+        })
+        for (const moment of asked) {
+          const { weekday, time } = wallClock(moment, zone)
+          const isOpen = (weekday === 'sun' || weekday === 'wed') && time >= '01:10:00' && time < '02:50:30'
+          assert.equal(ask(moment) === null, isOpen, `${zone} ${new Date(moment).toISOString()}`)
+        }
+      },
+    ),
     { numRuns: 300 },
   )
 })

@@ -1,3 +1,5 @@
+import { canonicalText } from '../json/canonical-text.js'
+
 /**
  * The keyword `uniqueItems` in time linear in the document: the library compares every item with every other, which
  * for a megabyte of small objects takes minutes.
@@ -15,15 +17,4 @@ function areUnique(items: readonly unknown[]): boolean {
   const seen = new Set<string>()
   for (const item of items) seen.add(canonicalText(item))
   return seen.size === items.length
-}
-
-/** The same text for the same value, whatever the order of its members. */
-function canonicalText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
-  const names = Object.keys(value).sort()
-  const members = names.map(
-    (name) => `${JSON.stringify(name)}:${canonicalText(value[name as keyof typeof value])}`,
-  )
-  return `{${members.join()}}`
 }

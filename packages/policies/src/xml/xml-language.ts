@@ -3,7 +3,7 @@ import { isLibxmlLoaded, loadLibxml } from './libxml.js'
 import { xmlOf } from './xml-of.js'
 import { compileValue } from './xpath.js'
 
-/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `compileValue`. */
+/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `nodeLimitOf`. */
 export const xmlLanguage = {
   async load(): Promise<void> {
     await loadLibxml()
@@ -13,6 +13,6 @@ export const xmlLanguage = {
   },
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader {
     const read = compileValue(path, names)
-    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body).document))
+    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body)))
   },
 }

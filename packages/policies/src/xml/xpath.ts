@@ -1,27 +1,34 @@
 import type { BodyValue } from '@sluice/core'
-import type { XmlDocument, XmlXPath } from 'libxml2-wasm'
+import type { XmlXPath } from 'libxml2-wasm'
 import { addressOf, type Libxml, libxml } from './libxml.js'
 import { KNOWN_PREFIXES } from './namespaces.js'
+import { unreadableXml } from './unreadable-xml.js'
+import type { XmlView } from './view.js'
+import { nodeLimitOf } from './xpath-cost.js'
 import { prefixesOf } from './xpath-words.js'
 
-/** Reads a value from a document: of nodes the text of the first, null where there is none. */
-export type ValueOf = (document: XmlDocument) => BodyValue
+/**
+ * Reads a value from a document: of nodes the text of the first, null where there is none.
+ * @throws UnreadableBody when the document has more nodes than the expression is asked of
+ */
+export type ValueOf = (view: XmlView) => BodyValue
 
-/** Addresses of the nodes that an expression selects, `most` of them at most; they live as long as the document. */
-export type NodesOf = (document: XmlDocument, most: number) => readonly number[]
+/** Addresses of the nodes that an expression selects, `most` at most, which live as long as the document. @throws UnreadableBody as well */
+export type NodesOf = (view: XmlView, most: number) => readonly number[]
 
 /**
- * Compiles an expression once; its context is the document, not the root element.
+ * Compiles an expression once; its context is the document, not the root element. What it may cost is told at
+ * `nodeLimitOf`.
  * @param names what prefixes stand for, beside the known ones.
  * @throws Error that says what is wrong with it, or that the library was not loaded.
  */
 export function compileValue(path: string, names: Readonly<Record<string, string>>): ValueOf {
   const expression = compile(path, names)
-  if (!expression.selectsNodes) return (document) => evaluate(expression, document, bodyValueOf)
+  if (!expression.selectsNodes) return (view) => evaluateOn(view, expression, bodyValueOf)
   // libxml2 stops searching once it has the first node, and finds it in the order of the document.
   const first = { ...expression, program: compiled(`(${path})[1]`) }
   expression.program.dispose()
-  return (document) => evaluate(first, document, bodyValueOf)
+  return (view) => evaluateOn(view, first, bodyValueOf)
 }
 
 /** The same for the nodes themselves. @throws Error also for an expression that selects none */
@@ -29,14 +36,14 @@ export function compileNodes(path: string, names: Readonly<Record<string, string
   const expression = compile(path, names)
   if (!expression.selectsNodes)
     throw new Error(`the XPath '${path}' computes a value; write one that selects elements`)
-  return (document, most) =>
-    evaluate(expression, document, (library, result) => nodesOf(library, result, most))
+  return (view, most) => evaluateOn(view, expression, (library, result) => nodesOf(library, result, most))
 }
 
 interface Expression {
   readonly program: XmlXPath
   readonly prefixes: Prefixes
   readonly selectsNodes: boolean
+  readonly maxNodes: number
 }
 
 function compile(path: string, names: Readonly<Record<string, string>>): Expression {
@@ -46,8 +53,8 @@ function compile(path: string, names: Readonly<Record<string, string>>): Express
   // What an expression returns is a question of its text alone, so any document answers it.
   const document = libxml().XmlDocument.fromString('<a/>')
   try {
-    const selectsNodes = evaluate({ program, prefixes, selectsNodes: false }, document, isNodeSet)
-    return { program, prefixes, selectsNodes }
+    const selectsNodes = evaluate({ program, prefixes }, document, isNodeSet)
+    return { program, prefixes, selectsNodes, maxNodes: nodeLimitOf(path) }
   } finally {
     document.dispose()
   }
@@ -65,10 +72,22 @@ function compiled(path: string): XmlXPath {
   }
 }
 
+function evaluateOn<T>(
+  { shape, document }: XmlView,
+  expression: Expression,
+  read: (library: Libxml, result: number) => T,
+): T {
+  const { maxNodes } = expression
+  if (shape.nodes > maxNodes) {
+    throw unreadableXml(`has more than ${maxNodes} elements and attributes, too many for what is asked of it`)
+  }
+  return evaluate(expression, document, read)
+}
+
 /** Through libxml2's own functions: its classes would wrap each node that is found, and cannot begin at the document. */
 function evaluate<T>(
-  { program, prefixes }: Expression,
-  document: XmlDocument,
+  { program, prefixes }: Pick<Expression, 'program' | 'prefixes'>,
+  document: object,
   read: (library: Libxml, result: number) => T,
 ): T {
   const library = libxml()

@@ -17,6 +17,12 @@ export class Diagnostics {
     this.#word = word
   }
 
+  /** Notes that there is no verdict. */
+  giveUp(): void {
+    this.count++
+    this.violations.push({ line: 0, path: '/', message: 'it takes too many steps to tell.', file: null })
+  }
+
   /**
    * Only the first are looked at closely: the path of an element is found by counting its siblings, and a document may
    * have as many mistakes as elements.

@@ -64,7 +64,7 @@ export class Gate {
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     const flaw = mediaType(side === 'request' ? x.headers : x.responseHeaders)
     if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
-    if (body.length < OFFLOAD_BYTES) {
+    if (body.length < OFFLOAD_BYTES && !validator.isSlow) {
       return this.#judge(
         x,
         side,

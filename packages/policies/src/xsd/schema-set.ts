@@ -2,19 +2,25 @@ import { UnreadableBody } from '@sluice/core'
 import type { XmlDocument } from 'libxml2-wasm'
 import { parseXml } from '../xml/gate.js'
 import { addressOf, libxml } from '../xml/libxml.js'
+import type { XmlView } from '../xml/view.js'
+import { compileNodes } from '../xml/xpath.js'
 import { Diagnostics, listen } from './diagnostics.js'
-import type { SchemaDocuments } from './schema-documents.js'
+import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
 import { SchemaProvider } from './schema-provider.js'
+import { isSlowPattern } from './slow-pattern.js'
 
 /** A compiled schema. */
 export class SchemaSet {
   /** What the schema was made of, and points into. */
   readonly #document: XmlDocument
   #schema: number
+  /** Validating a short document may take long. */
+  readonly isSlow: boolean
 
-  constructor(document: XmlDocument, schema: number) {
+  constructor(document: XmlDocument, schema: number, isSlow: boolean) {
     this.#document = document
     this.#schema = schema
+    this.isSlow = isSlow
   }
 
   /** Adds what is wrong with an element and all in it. @param element its address */
@@ -26,9 +32,9 @@ export class SchemaSet {
         raw.xmlSchemaSetValidStructuredErrors(context, handler, 0)
         return raw.xmlSchemaValidateOneElement(context, element)
       })
-      if (result < 0) throw new Error('libxml2 failed to validate')
-      // A verdict without a reason is still a verdict.
-      if (result > 0 && diagnostics.count === 0) diagnostics.count = 1
+      // It gives up on patterns that take too many steps; no verdict is none in favour.
+      if (result < 0) diagnostics.giveUp()
+      else if (result > 0 && diagnostics.count === 0) diagnostics.count = 1
     } finally {
       raw.xmlSchemaFreeValidCtxt(context)
     }
@@ -48,7 +54,7 @@ export class SchemaSet {
  */
 export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet {
   const library = libxml()
-  for (const { systemId, bytes } of documents) checkWellFormed(systemId, bytes)
+  const isSlow = documents.map(hasSlowPattern).includes(true)
   const first = documents.find(({ systemId }) => systemId === root)!
   const document = library.XmlDocument.fromBuffer(first.bytes, { url: root })
   const provider = new SchemaProvider(documents)
@@ -59,7 +65,7 @@ export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet 
     provider.checkMissing()
     if (schema === 0) throw brokenSchema(root, diagnostics)
     provider.checkUnused(root)
-    return new SchemaSet(document, schema)
+    return new SchemaSet(document, schema, isSlow)
   } catch (problem) {
     if (schema !== 0) library.raw.xmlSchemaFree(schema)
     document.dispose()
@@ -87,12 +93,20 @@ function brokenSchema(root: string, { violations }: Diagnostics): Error {
   return new Error(`the schema '${file}' is broken at line ${first.line} (${first.path}): ${first.message}`)
 }
 
-function checkWellFormed(systemId: string, bytes: Uint8Array): void {
+/** @throws Error for a document that is not well-formed */
+function hasSlowPattern({ systemId, bytes }: SchemaDocument): boolean {
+  let view: XmlView | null = null
   try {
-    parseXml(bytes).close()
+    view = parseXml(bytes)
+    const { raw } = libxml()
+    return compileNodes('//xs:pattern/@value', {})(view, view.shape.nodes).some((node) =>
+      isSlowPattern(raw.xmlNodeGetContent(node)),
+    )
   } catch (problem) {
     if (!(problem instanceof UnreadableBody)) throw problem
     const reason = problem.message.replace(/^the body /, '')
     throw new Error(`the schema '${systemId}' ${reason}`, { cause: problem })
+  } finally {
+    view?.close()
   }
 }

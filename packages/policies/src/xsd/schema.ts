@@ -92,7 +92,7 @@ export const xsdSchema = Type.Object(
       'A request that is not valid is answered 400 `GW_SCHEMA_INVALID`; the detail lists line, path (XPath) and what is missed there, never values. One that is not well-formed, has a DOCTYPE or is nested too deep is answered 400 `GW_BODY_UNPARSABLE`, one of another media type or charset, or with a content coding, 415 `GW_MEDIA_TYPE`. Every request is checked, one without a body too, which is no XML: keep the policy to the methods that carry a body with `when`.',
       'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid, or cannot be read, is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
       'A fault of SOAP 1.1 with status 200 is not valid where the schema does not have it. With `select: soap-body` an envelope whose body has more than one element is not valid, so that nothing passes beside what was checked.',
-      'A body of 32 KB and more is validated on a thread. When too many wait for one, the answer is 503 `GW_OVERLOADED`; in the mode `report` the message passes with `x-gw-validation: skipped`.',
+      'A body of 32 KB and more is validated on a thread, and every body where a pattern of the schema may take more than linear time, such as `(a|aa)+b`; such a match ends after ten million steps, and the body counts as not valid. When too many wait for one, the answer is 503 `GW_OVERLOADED`; in the mode `report` the message passes with `x-gw-validation: skipped`.',
     ].join('\n\n'),
   },
 )

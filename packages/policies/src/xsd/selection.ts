@@ -1,12 +1,12 @@
-import type { XmlDocument } from 'libxml2-wasm'
 import { libxml } from '../xml/libxml.js'
+import type { XmlView } from '../xml/view.js'
 import { compileNodes } from '../xml/xpath.js'
 
 /** The addresses of the elements to validate, or what is wrong with the document. */
 export type Selected = { readonly elements: readonly number[] } | { readonly mistake: string }
 
 /** Finds in a document what is validated. */
-export type Selection = (document: XmlDocument) => Selected
+export type Selection = (view: XmlView) => Selected
 
 /** Most elements that one document has validated. */
 const MAX_SELECTED = 1000
@@ -21,8 +21,8 @@ export function compileSelection(
 ): Selection {
   if (select === 'soap-body') return soapBody()
   const nodes = compileNodes(select ?? '/*', names)
-  return (document) => {
-    const elements = nodes(document, MAX_SELECTED + 1)
+  return (view) => {
+    const elements = nodes(view, MAX_SELECTED + 1)
     if (elements.length === 0) return { mistake: `nothing is at ${select}` }
     if (elements.length > MAX_SELECTED)
       return { mistake: `more than ${MAX_SELECTED} elements are at ${select}` }
@@ -32,11 +32,12 @@ export function compileSelection(
 
 /** One element and no more: what stands beside a valid one would reach the upstream unseen. */
 function soapBody(): Selection {
-  const bodies = compileNodes('/soap:Envelope/soap:Body | /soap12:Envelope/soap12:Body', {})
-  const children = compileNodes('/soap:Envelope/soap:Body/* | /soap12:Envelope/soap12:Body/*', {})
-  return (document) => {
-    if (bodies(document, 2).length !== 1) return { mistake: 'it is not a SOAP envelope with one body' }
-    const elements = children(document, 2)
+  const bodies = ['soap', 'soap12'].map((soap) => compileNodes(`/${soap}:Envelope/${soap}:Body`, {}))
+  const children = ['soap', 'soap12'].map((soap) => compileNodes(`/${soap}:Envelope/${soap}:Body/*`, {}))
+  return (view) => {
+    const found = bodies.flatMap((nodes) => nodes(view, 2))
+    if (found.length !== 1) return { mistake: 'it is not a SOAP envelope with one body' }
+    const elements = children.flatMap((nodes) => nodes(view, 2))
     return elements.length === 1 ? { elements } : { mistake: 'the SOAP body has to have one element' }
   }
 }

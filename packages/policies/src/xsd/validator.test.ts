@@ -92,7 +92,13 @@ test('mistakes are listed up to the bound, each once, and counted beyond', () =>
 })
 
 test('no value of the document is told, and no text is long', () => {
-  for (const value of ['hunter2', "a' is 'hunter2", "hunter2' is not a valid value of 'x", 'hunter2]']) {
+  for (const value of [
+    'hunter2',
+    "a' is 'hunter2",
+    "hunter2' is not a valid value of 'x",
+    'hunter2]',
+    'hunter2'.repeat(20_000),
+  ]) {
     const wrong = [
       line(1).replace('AB-1001', value),
       line(1).replace('1 2 255', value),
@@ -105,6 +111,21 @@ test('no value of the document is told, and no text is long', () => {
   }
   const text = mistakes(order(line(1).replace('AB-1001', 'x'.repeat(100_000))))
   assert.ok(text.length < 1000, String(text.length))
+})
+
+test('a pattern that takes too many steps is no verdict in favour, and is known to be slow', () => {
+  const slow = (pattern: string) =>
+    validatorOf([
+      {
+        inline: `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a"><xs:simpleType><xs:restriction
+          base="xs:string"><xs:pattern value="${pattern}"/></xs:restriction></xs:simpleType></xs:element></xs:schema>`,
+      },
+    ])
+  const validator = slow('(a|aa)+b')
+  assert.equal(validator.isSlow, true)
+  assert.equal(slow('a+b').isSlow, false)
+  assert.match(mistakes(`<a>${'a'.repeat(1000)}</a>`, validator), /it takes too many steps to tell/)
+  assert.equal(mistakes('<a>aab</a>', validator), '')
 })
 
 test('as many mistakes as elements take no more than their share', () => {

@@ -38,6 +38,11 @@ export class Validator {
     this.#schemas = compileSchemas(config.schemas)
   }
 
+  /** Validating a short document may take long: it belongs on a thread. */
+  get isSlow(): boolean {
+    return this.#schemas.isSlow
+  }
+
   /** @param view makes the document of the body: the shared one, or one of its own. */
   validate(view: () => XmlView): Verdict {
     try {
@@ -61,10 +66,10 @@ export class Validator {
     }
   }
 
-  #verdictOf({ shape, document }: XmlView): Verdict {
+  #verdictOf(view: XmlView): Verdict {
     const { maxDepth, maxErrors } = this.#config
-    if (shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
-    const selected = this.#selection(document)
+    if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
+    const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
     const diagnostics = new Diagnostics(maxErrors, withoutValues)

@@ -10,6 +10,8 @@ export interface Violation {
 
 const MAX_PATH = 160
 const MAX_MESSAGE = 240
+/** Longest message that is surely whole. */
+const MAX_WHOLE = 4096
 
 /** A violation of bounded length. */
 export function violation(found: {
@@ -44,6 +46,8 @@ const QUOTED: readonly (readonly [RegExp, string])[] = [
 
 /** A message of the validator without what the document says. */
 export function withoutValues(message: string): string {
+  // A long message comes without its end.
+  if (message.length > MAX_WHOLE) return `${message.split("'", 2).join("'")}': a value is not valid`
   return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 

@@ -17,16 +17,32 @@ export const COMMAND_INJECTION: Pack = {
       score: 5,
       pattern: `${BETWEEN}(?:cat|ls|rm|cp|mv|find|ping|nc|sh|echo|dig|kill|head|tail|touch|sleep|php|ruby) [-/.~*$\\d]`,
     },
-    { name: 'command-alone', score: 5, pattern: String.raw`(?:;|\||${'`'}|\$\() ?(?:id|ls|pwd|ps|env|set)(?:[;|${'`'})]|$)` },
+    {
+      name: 'command-alone',
+      score: 5,
+      pattern: String.raw`(?:;|\||${'`'}|\$\() ?(?:id|ls|pwd|ps|env|set)(?:[;|${'`'})]|$)`,
+    },
     {
       name: 'shell-path',
       score: 5,
       pattern: String.raw`/(?:s?bin)/(?:ba|z|k|c|da|a)?sh\b|/bin/(?:cat|ls|id|nc|ping|rm|uname|chmod|netcat)\b`,
     },
-    { name: 'windows-shell', score: 5, pattern: String.raw`\bcmd(?:\.exe)? ?/[ck] |\bpowershell(?:\.exe)? -` },
-    { name: 'reverse-shell', score: 5, pattern: String.raw`/dev/(?:tcp|udp)/|\b(?:nc|ncat|netcat) -[a-z]{0,6}e\b|\bmkfifo /` },
+    {
+      name: 'windows-shell',
+      score: 5,
+      pattern: String.raw`\bcmd(?:\.exe)? ?/[ck] |\bpowershell(?:\.exe)? -`,
+    },
+    {
+      name: 'reverse-shell',
+      score: 5,
+      pattern: String.raw`/dev/(?:tcp|udp)/|\b(?:nc|ncat|netcat) -[a-z]*e\b|\bmkfifo /`,
+    },
     { name: 'field-separator', score: 5, pattern: String.raw`\$\{?ifs\b` },
-    { name: 'function-in-environment', score: 5, pattern: String.raw`\( ?\) ?\{ ?[:_][^}]{0,32}\} ?;` },
-    { name: 'lookup', score: 5, pattern: String.raw`\$\{ ?(?:jndi|lower|upper|env|sys|java) ?:|\$\{::-|\$\{\$\{` },
+    { name: 'function-in-environment', score: 5, pattern: String.raw`\( ?\) ?\{ ?[:_][^}]*\} ?;` },
+    {
+      name: 'lookup',
+      score: 5,
+      pattern: String.raw`\$\{ ?(?:jndi|lower|upper|env|sys|java) ?:|\$\{::-|\$\{\$\{`,
+    },
   ],
 }

@@ -14,7 +14,7 @@ export const PATH_TRAVERSAL: Pack = {
     {
       name: 'unix-file',
       score: 5,
-      pattern: String.raw`/etc/(?:passwd|shadow|group|sudoers|ssh|hosts|crontab)\b|/proc/(?:self|\d{1,7})/|/\.ssh/|/\.aws/credentials`,
+      pattern: String.raw`/etc/(?:passwd|shadow|group|sudoers|ssh|hosts|crontab)\b|/proc/(?:self|\d+)/|/\.ssh/|/\.aws/credentials`,
     },
     {
       name: 'windows-file',

@@ -12,18 +12,18 @@ export const SQLI: Pack = {
     {
       name: 'quoted-tautology',
       score: 5,
-      pattern: String.raw`['"](?: |\)|\) )?(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?['"]?[\w.]{1,64}['"]?[ )]{0,4}(?:[=<>]|!=|(?:like|in|is|between|regexp) )`,
+      pattern: String.raw`['"](?: |\)|\) )?(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?['"]?[\w.]+['"]?[ )]{0,4}(?:[=<>]|!=|(?:like|in|is|between|regexp) )`,
     },
     {
       name: 'numeric-tautology',
       score: 5,
-      pattern: String.raw`\b(?:or|and|xor) \d\d{0,8} ?(?:[=<>]|!=|like ) ?\d{1,9}\b`,
+      pattern: String.raw`\b(?:or|and|xor) \d\d* ?(?:[=<>]|!=|like ) ?\d+\b`,
     },
     { name: 'comment-after-quote', score: 5, pattern: String.raw`'(?: |\)|\) )?--` },
     {
       name: 'second-statement',
       score: 5,
-      pattern: String.raw`; ?(?:(?:drop|alter|truncate|create) (?:table|database|schema|user|view|index|function|procedure)|insert into|delete from|exec(?:ute)? |shutdown\b|declare @|update [\w.]{1,64} set )`,
+      pattern: String.raw`; ?(?:(?:drop|alter|truncate|create) (?:table|database|schema|user|view|index|function|procedure)|insert into|delete from|exec(?:ute)? |shutdown\b|declare @|update [\w.]+ set )`,
     },
     {
       name: 'delay',
@@ -43,14 +43,14 @@ export const SQLI: Pack = {
     {
       name: 'select-from',
       score: 5,
-      pattern: String.raw`\bselect (?:\*|@@\w{1,32}|(?:count|concat|char|version|user|database) ?\(|[\w.]{1,64} ?,)[^;]{0,200}\bfrom\b`,
+      pattern: String.raw`\bselect (?:\*|@@\w+|(?:count|concat|char|version|user|database) ?\(|[\w.]+ ?,)[^;"]*\bfrom\b`,
     },
     {
       name: 'functions',
       score: 5,
-      pattern: String.raw`\b(?:extractvalue|updatexml|group_concat|utl_http\.request|utl_inaddr) ?\(|\bchar ?\( ?\d{1,3} ?,`,
+      pattern: String.raw`\b(?:extractvalue|updatexml|group_concat|utl_http\.request|utl_inaddr) ?\(|\bchar ?\( ?\d+ ?,`,
     },
-    { name: 'order-by-probe', score: 3, pattern: String.raw`['")] ?(?:order|group) by \d{1,3}\b` },
-    { name: 'having-probe', score: 3, pattern: String.raw`['")] ?having \d{1,3} ?=` },
+    { name: 'order-by-probe', score: 3, pattern: String.raw`['")] ?(?:order|group) by \d+\b` },
+    { name: 'having-probe', score: 3, pattern: String.raw`['")] ?having \d+ ?=` },
   ],
 }

@@ -16,18 +16,30 @@ export const XSS: Pack = {
     { name: 'event-handler', score: 5, pattern: `[ /"'](?:on(?:${EVENTS})) ?=` },
     { name: 'script-url', score: 5, pattern: String.raw`\b(?:java ?script|vb ?script|livescript) ?:` },
     { name: 'data-url', score: 5, pattern: String.raw`\bdata ?: ?(?:text/html|image/svg)` },
-    { name: 'active-element', score: 5, pattern: '<(?:iframe|embed|applet|svg|math|frameset|marquee|bgsound)[ />]' },
+    {
+      name: 'active-element',
+      score: 5,
+      pattern: '<(?:iframe|embed|applet|svg|math|frameset|marquee|bgsound)[ />]',
+    },
     {
       name: 'document-access',
       score: 5,
       pattern: String.raw`\b(?:document ?\. ?(?:cookie|domain|write|location|body)|window ?\. ?(?:location|open|name))\b`,
     },
-    { name: 'dialog-or-eval', score: 3, pattern: String.raw`\b(?:alert|confirm|prompt|eval|atob|importscripts)[(${'`'}]` },
+    {
+      name: 'dialog-or-eval',
+      score: 3,
+      pattern: String.raw`\b(?:alert|confirm|prompt|eval|atob|importscripts)[(${'`'}]`,
+    },
     {
       name: 'script-property',
       score: 3,
       pattern: String.raw`\b(?:innerhtml|outerhtml|srcdoc|string\.fromcharcode|constructor\.constructor)\b ?[=(]`,
     },
-    { name: 'css-expression', score: 5, pattern: String.raw`: ?expression\(|-moz-binding ?:|@import ?["']?(?:https?|java)` },
+    {
+      name: 'css-expression',
+      score: 5,
+      pattern: String.raw`: ?expression\(|-moz-binding ?:|@import ?["']?(?:https?|java)`,
+    },
   ],
 }

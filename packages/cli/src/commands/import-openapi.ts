@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs'
+import { type ApiOutline, readApiOutline } from '@sluice/policies'
+import { stringify } from 'yaml'
+import { EXIT, Failure, messageOf } from '../failure.js'
+import { printText, say } from '../output/output.js'
+import { countText } from '../output/text.js'
+import { type ImportedRoute, importedRoutes } from './imported-routes.js'
+
+interface ImportOptions {
+  readonly output?: string
+  readonly upstream?: string
+}
+
+/** Where an API is. */
+interface Server {
+  /** Scheme, host and port. */
+  readonly origin: string
+  /** What stands before the paths of the description; empty: nothing. */
+  readonly basePath: string
+}
+
+/** Writes a document that routes an API by its OpenAPI description and checks every request against it. */
+export async function importOpenapi({ output, upstream }: ImportOptions, file: string): Promise<number> {
+  const api = await readApiOutline(file).catch((error: unknown) => {
+    throw new Failure(EXIT.invalid, messageOf(error))
+  })
+  const server = serverOf(api, upstream)
+  const routes = importedRoutes(api.paths, server.basePath)
+  if (routes.length === 0)
+    throw new Failure(EXIT.invalid, `${file} describes no path; there is nothing to route`)
+  const text = documentText(api, { server, routes, file })
+  if (output === undefined) printText(text)
+  else {
+    write(output, text)
+    say(`${output}: ${countText(routes.length, 'route')} to ${server.origin}`)
+  }
+  return EXIT.ok
+}
+
+/** @throws Failure when neither the option nor the description tells an origin. */
+function serverOf({ servers }: ApiOutline, upstream: string | undefined): Server {
+  const [server = '/'] = servers
+  const absolute = servers.find((one) => /^https?:\/\//i.test(one))
+  const target = upstream ?? absolute
+  if (target === undefined) {
+    throw new Failure(EXIT.usage, "the description names no server with its address; add '--upstream URL'")
+  }
+  const url = URL.canParse(target) ? new URL(target) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new Failure(EXIT.usage, `'${target}' is not an address; write for example http://127.0.0.1:9000`)
+  }
+  if (upstream !== undefined && `${url.pathname}${url.search}` !== '/') {
+    throw new Failure(EXIT.usage, `'${upstream}' has a path; write scheme, host and port only`)
+  }
+  const base = upstream === undefined ? url : new URL(server, url)
+  return { origin: url.origin, basePath: base.pathname.replace(/\/+$/, '') }
+}
+
+interface DocumentParts {
+  readonly server: Server
+  readonly routes: readonly ImportedRoute[]
+  readonly file: string
+}
+
+function documentText(api: ApiOutline, { server, routes, file }: DocumentParts): string {
+  const document = {
+    version: 1,
+    upstreams: { api: { targets: [server.origin] } },
+    policies: [
+      {
+        id: 'openapi',
+        use: 'openapi',
+        with: {
+          description: { file: file.replaceAll('${', '$${') },
+          ...(server.basePath !== '' && { basePath: server.basePath }),
+        },
+      },
+    ],
+    routes: routes.map(({ id, path, methods }) => ({
+      id,
+      match: { path, methods },
+      upstream: 'api',
+      policies: ['openapi'],
+    })),
+  }
+  const title = `${api.title} ${api.version}`.replaceAll(/[^\x20-\x7e]+/g, ' ')
+  return `# ${title}, imported from its OpenAPI description.\n${stringify(document)}`
+}
+
+/** A file that is there already may hold somebody's work. */
+function write(output: string, text: string): void {
+  try {
+    writeFileSync(output, text, { flag: 'wx' })
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    const reason = isThere ? 'it exists already; choose another name or remove it' : messageOf(error)
+    throw new Failure(EXIT.failed, `cannot write ${output}: ${reason}`)
+  }
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { decode, encode } from '../encoding/byte-text.js'
+import { ReplayCache } from '../replay/replay-cache.js'
+import { privateKey, publicKey } from './asymmetric-key.js'
+import { secretBytes } from './secret-key.js'
+import {
+  assertFits,
+  asymmetricSigner,
+  asymmetricVerifier,
+  hmacSigner,
+  hmacVerifier,
+  SIGNATURE_ALGORITHMS,
+} from './signature-algorithm.js'
+
+const pairs = {
+  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  'rsa-pss': generateKeyPairSync('rsa-pss', { modulusLength: 2048 }),
+  p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  ed25519: generateKeyPairSync('ed25519'),
+}
+
+test('keys are read from PEM and JWK', () => {
+  const { privateKey: secret, publicKey: open } = pairs.p256
+  const forms = [
+    String(open.export({ type: 'spki', format: 'pem' })),
+    JSON.stringify(open.export({ format: 'jwk' })),
+    `\n${JSON.stringify(secret.export({ format: 'jwk' }))}`,
+  ]
+  for (const form of forms) assert.ok(publicKey(form, 'k').equals(open))
+  for (const type of ['pkcs8', 'sec1'] as const) {
+    assert.ok(privateKey(String(secret.export({ type, format: 'pem' })), 'k').equals(secret))
+  }
+})
+
+test('weak, encrypted and unknown keys are refused, and messages do not repeat them', () => {
+  const pem = (type: 'rsa' | 'ec' | 'x25519' | 'dsa', options: object): string => {
+    const { publicKey: key } = generateKeyPairSync(type as 'rsa', options as { modulusLength: number })
+    return String(key.export({ type: 'spki', format: 'pem' }))
+  }
+  const encrypted = pairs.ed25519.privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+    cipher: 'aes-256-cbc',
+    passphrase: 'p',
+  })
+  const bad: [string, RegExp][] = [
+    [pem('rsa', { modulusLength: 1024 }), /RSA key of 1024 bits/],
+    [pem('rsa', { modulusLength: 2048, publicExponent: 3 }), /small exponent/],
+    [pem('ec', { namedCurve: 'secp256k1' }), /curve secp256k1/],
+    [pem('x25519', {}), /type x25519/],
+    [String(encrypted), /encrypted/],
+    ['-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', /cannot be read as a public key/],
+    ['{"kty":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0"}', /cannot be read as a public key/],
+    ['{"kty":', /not a JSON object/],
+    ['c2VjcmV0c2VjcmV0', /neither PEM nor a JWK/],
+  ]
+  for (const [text, expected] of bad) {
+    assert.throws(
+      () => publicKey(text, "key 'k'"),
+      (error: Error) =>
+        expected.test(error.message) && !error.message.includes('c2VjcmV0') && error.cause === undefined,
+      expected.source,
+    )
+  }
+})
+
+test('every algorithm verifies what it signed, and nothing else', async () => {
+  const fitting = {
+    Ed25519: ['ed25519'],
+    ES256: ['p256'],
+    ES384: ['p384'],
+    PS256: ['rsa', 'rsa-pss'],
+    PS384: ['rsa', 'rsa-pss'],
+    PS512: ['rsa', 'rsa-pss'],
+    RS256: ['rsa'],
+    RS384: ['rsa'],
+    RS512: ['rsa'],
+  } as const
+  const message = Buffer.from('message')
+  for (const [name, kinds] of Object.entries(fitting)) {
+    const algorithm = SIGNATURE_ALGORITHMS[name as keyof typeof fitting]
+    for (const [kind, pair] of Object.entries(pairs)) {
+      const isFit = (kinds as readonly string[]).includes(kind)
+      if (!isFit) {
+        assert.throws(() => assertFits(algorithm, pair.publicKey, 'k'), /does not take/, `${name} ${kind}`)
+        continue
+      }
+      assertFits(algorithm, pair.publicKey, 'k')
+      const signature = await asymmetricSigner(algorithm, pair.privateKey)(message)
+      const verify = asymmetricVerifier(algorithm, pair.publicKey)
+      assert.ok(verify(message, signature), `${name} ${kind}`)
+      assert.ok(!verify(Buffer.from('Message'), signature))
+      assert.ok(!verify(message, signature.subarray(0, -1)))
+      assert.ok(!verify(message, Buffer.concat([signature, Buffer.from([0])])))
+      assert.ok(!verify(message, Buffer.alloc(0)))
+      assert.ok(!verify(message, Buffer.alloc(signature.length)))
+    }
+  }
+  const der = asymmetricSigner(SIGNATURE_ALGORITHMS.ES256, pairs.p256.privateKey, 'der')
+  const signature = await der(message)
+  assert.ok(asymmetricVerifier(SIGNATURE_ALGORITHMS.ES256, pairs.p256.publicKey, 'der')(message, signature))
+  assert.ok(!asymmetricVerifier(SIGNATURE_ALGORITHMS.ES256, pairs.p256.publicKey)(message, signature))
+})
+
+test('an HMAC is compared whole', () => {
+  const secret = randomBytes(32)
+  const signature = hmacSigner('sha256', secret)(Buffer.from('m'))
+  const verify = hmacVerifier('sha256', secret)
+  assert.ok(verify(Buffer.from('m'), signature))
+  assert.ok(!verify(Buffer.from('m'), signature.subarray(0, 16)))
+  assert.ok(!verify(Buffer.from('n'), signature))
+})
+
+test('secrets are read as they are encoded, and need 128 bits', () => {
+  const bytes = Buffer.from('0123456789abcdef')
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    assert.deepEqual(secretBytes(bytes.toString(encoding), encoding, 's'), bytes)
+  }
+  assert.deepEqual(secretBytes(`{"kty":"oct","k":"${bytes.toString('base64url')}"}`, 'hex', 's'), bytes)
+  assert.throws(() => secretBytes('0123456789abcde', 'utf8', 's'), /15 bytes/)
+  assert.throws(() => secretBytes('not base64 at all!', 'base64', 's'), /not base64/)
+  assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', 's'), /longer than 4096/)
+})
+
+test('one value has one way to be written', () => {
+  assert.equal(decode('QUI=', 'base64')?.toString(), 'AB')
+  for (const text of ['QUI', 'QUJ=', 'QU I=', 'QUI=\n', 'QUI==', 'QUI_'])
+    assert.equal(decode(text, 'base64'), null, text)
+  for (const text of ['QUI=', 'QU+I']) assert.equal(decode(text, 'base64url'), null, text)
+  for (const text of ['4', '4g', ' 41', '0x41']) assert.equal(decode(text, 'hex'), null, text)
+  assert.equal(decode('4a4B', 'hex')?.toString(), 'JK')
+  assert.equal(encode(Buffer.from('AB').subarray(1), 'hex'), '42')
+})
+
+test('what was used is remembered until it could not be used again, within a bound', () => {
+  const cache = new ReplayCache(2, 100)
+  assert.equal(cache.use('a', 0), 'first')
+  assert.equal(cache.use('a', 99), 'replayed')
+  assert.equal(cache.use('b', 50), 'first')
+  assert.equal(cache.use('c', 60), 'full')
+  assert.equal(cache.use('c', 100), 'first')
+  assert.equal(cache.use('b', 120), 'replayed')
+  assert.equal(cache.use('a', 300), 'first')
+})

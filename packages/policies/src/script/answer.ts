@@ -1,0 +1,38 @@
+import { type FaultKind, SCRIPT_NAME, ScriptFault } from './engine.js'
+
+/** What the runtime in the sandbox tells of something thrown. */
+interface Thrown {
+  readonly name: string
+  readonly message: string
+  readonly stack: string
+  readonly isBody: boolean
+}
+
+/** The changes in an answer of the sandbox. @throws ScriptFault for what the script threw */
+export function answerText(answer: string): string {
+  if (answer.startsWith('=')) return answer.slice(1)
+  if (answer.startsWith('!')) throw faultOf(JSON.parse(answer.slice(1)) as Thrown)
+  throw new ScriptFault('promise', 'the script waits for a promise that nothing settles')
+}
+
+/** A fault with the line of the script, where the stack has one. */
+export function faultOf({ name, message, stack, isBody }: Thrown): ScriptFault {
+  const text = name === '' ? message : `${name}: ${message}`
+  return new ScriptFault(kindOf(message, isBody), `${text}${placeIn(stack)}`)
+}
+
+/** Running out of memory or stack is an error like any other to both engines; only the text tells. */
+function kindOf(message: string, isBody: boolean): FaultKind {
+  if (isBody) return 'body'
+  if (message === 'out of memory') return 'memory'
+  return message === 'stack overflow' || message === 'Maximum call stack size exceeded'
+    ? 'stack'
+    : 'exception'
+}
+
+const PLACE = new RegExp(`${SCRIPT_NAME}:(\\d{1,9}):(\\d{1,9})`)
+
+function placeIn(stack: string): string {
+  const found = PLACE.exec(stack)
+  return found === null ? '' : ` (line ${found[1]}, column ${found[2]})`
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PolicyFailure, Step } from '@sluice/core'
+import { exchange, testEnv } from '../../testing.js'
+import { script } from '../policy.js'
+import { isolatedVmEngine } from './isolated-vm-engine.js'
+
+const engine = await isolatedVmEngine()
+const skip = engine === null ? 'isolated-vm is not installed' : false
+
+const SCRIPT = `
+let calls = 0
+export async function onRequest(ctx) {
+  ctx.vars.calls = ++calls
+  const attack = ctx.req.headers.get('x-attack')
+  if (attack === 'loop') for (;;);
+  if (attack === 'memory') { const a = []; for (;;) a.push(new Array(100_000).fill(1.5)) }
+  if (attack === 'stack') (function f() { f() })()
+  if (attack === 'promises') (function f() { Promise.resolve().then(f) })()
+  if (attack === 'code') ctx.log.constructor('return process')()
+  if (attack === 'global') globalThis.x = 1
+  await null
+  const body = ctx.req.body.json()
+  body.n++
+  ctx.req.body.set(body)
+}
+`
+
+test('without the package the engine is refused when the document is loaded', async (t) => {
+  if (engine !== null) return t.skip('isolated-vm is installed')
+  await assert.rejects(
+    async () => script.compile({ script: { inline: SCRIPT }, engine: 'isolated-vm' }, testEnv()),
+    /the package isolated-vm is not installed; install it, or write engine: quickjs/,
+  )
+})
+
+test('isolated-vm runs the same scripts, and contains what they do', { skip }, async (t) => {
+  const env = testEnv()
+  t.after(() => env.close())
+  const config = { script: { inline: SCRIPT }, engine: 'isolated-vm', body: 'request' } as const
+  const step = (await script.compile(config, env)) as Step
+  const works = async (): Promise<void> => {
+    const x = exchange()
+    assert.equal(await step.onRequestBody?.(x, Buffer.from('{"n":1}')), null)
+    assert.equal(Buffer.from(x.body!).toString(), '{"n":2}')
+  }
+  await works()
+  for (const [attack, message] of [
+    ['loop', /took longer/],
+    ['memory', /out of memory|took longer/],
+    ['stack', /Maximum call stack/],
+    ['promises', /took longer/],
+    ['code', /cannot make code of text/],
+    ['global', /not extensible/],
+  ] as const) {
+    const x = exchange({ headers: ['x-attack', attack] })
+    await assert.rejects(
+      async () => step.onRequestBody?.(x, Buffer.from('{}')),
+      (error: PolicyFailure) => error.code === 'GW_SCRIPT_ERROR' && message.test(error.message),
+      attack,
+    )
+    await works()
+  }
+})

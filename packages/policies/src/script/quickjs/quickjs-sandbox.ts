@@ -1,0 +1,156 @@
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten'
+import { answerText, faultOf } from '../answer.js'
+import { Deadline } from '../deadline.js'
+import {
+  type FaultKind,
+  type HookName,
+  MAX_JOBS,
+  type Program,
+  type Sandbox,
+  SCRIPT_NAME,
+  ScriptFault,
+} from '../engine.js'
+import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
+import { type WasmGlobal, webAssembly } from './web-assembly.js'
+
+/** Turns of loops between two questions of the engine whether to go on: 50 to 300 ms. */
+const FUEL = 20_000_000
+/** Loading is done once, and the code of the engine is still cold. */
+const LOAD_TIMEOUT_MS = 1000
+
+/** One script in an instance of QuickJS. */
+export class QuickjsSandbox implements Sandbox {
+  readonly exported: readonly string[]
+  isBroken = false
+  readonly #fuel: WasmGlobal
+  readonly #runtime: QuickJSRuntime
+  readonly #context: QuickJSContext
+  readonly #call: QuickJSHandle
+  readonly #settle: QuickJSHandle
+  #deadline = new Deadline(LOAD_TIMEOUT_MS)
+
+  static fill(fuel: WasmGlobal): void {
+    fuel.value = FUEL
+  }
+
+  constructor(engine: QuickJSWASMModule, fuel: WasmGlobal, { source, limits }: Program) {
+    this.#fuel = fuel
+    this.#runtime = engine.newRuntime()
+    this.#runtime.setMaxStackSize(limits.stackBytes)
+    this.#runtime.setInterruptHandler(() => {
+      QuickjsSandbox.fill(fuel)
+      return this.#deadline.check()
+    })
+    this.#context = this.#runtime.newContext()
+    this.#deadline.start()
+    const bridge = this.#value(this.#context.evalCode(RUNTIME_SOURCE, 'runtime'))
+    this.#call = this.#context.getProp(bridge, 'call')
+    this.#settle = this.#context.getProp(bridge, 'settle')
+    this.#runtime.setMemoryLimit(limits.memoryBytes)
+    this.exported = this.#guarded(() => this.#load(bridge, source))
+    this.#deadline = new Deadline(limits.timeoutMs)
+  }
+
+  #load(bridge: QuickJSHandle, source: string): string[] {
+    const context = this.#context
+    const module = this.#value(context.evalCode(source, SCRIPT_NAME, { type: 'module' }))
+    const namespace = this.#loaded(module)
+    const load = context.getProp(bridge, 'load')
+    const names = context.getString(this.#value(context.callFunction(load, context.undefined, namespace)))
+    return names === '' ? [] : names.split(' ')
+  }
+
+  /** A module that awaits something is a promise for its exports. */
+  #loaded(module: QuickJSHandle): QuickJSHandle {
+    this.#runJobs()
+    const state = this.#context.getPromiseState(module)
+    if (state.type === 'fulfilled') return state.value
+    if (state.type === 'rejected') throw this.#thrown(state.error)
+    throw new ScriptFault('promise', 'the script waits for a promise while it is loaded')
+  }
+
+  call(hook: HookName, input: string, body: string): string {
+    this.#deadline.start()
+    QuickjsSandbox.fill(this.#fuel)
+    return this.#guarded(() => {
+      const context = this.#context
+      const args = [context.newString(hook), context.newString(input), context.newString(body)]
+      const answer = this.#text(context.callFunction(this.#call, context.undefined, ...args))
+      for (const arg of args) arg.dispose()
+      this.#runJobs()
+      // A promise swallows what interrupted it.
+      if (this.#deadline.isPast) throw timeoutFault()
+      if (answer !== '?') return answerText(answer)
+      return answerText(this.#text(context.callFunction(this.#settle, context.undefined)))
+    })
+  }
+
+  /** What gets here without being a ScriptFault came out of the engine itself, which is not whole any more. */
+  #guarded<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof ScriptFault)) {
+        this.isBroken = true
+        throw engineFault(error)
+      }
+      this.isBroken ||= error.kind === 'timeout' || error.kind === 'memory' || error.kind === 'stack'
+      throw error
+    }
+  }
+
+  #runJobs(): void {
+    if (!this.#runtime.hasPendingJob()) return
+    const done = this.#runtime.executePendingJobs(MAX_JOBS)
+    if (done.error !== undefined) throw this.#thrown(done.error)
+    if (!this.#runtime.hasPendingJob()) return
+    this.isBroken = true
+    throw new ScriptFault('promise', `the script has more than ${MAX_JOBS} promise callbacks in one call`)
+  }
+
+  #text(result: ReturnType<QuickJSContext['callFunction']>): string {
+    const handle = this.#value(result)
+    const text = this.#context.getString(handle)
+    handle.dispose()
+    return text
+  }
+
+  #value(result: ReturnType<QuickJSContext['callFunction']>): QuickJSHandle {
+    if (result.error !== undefined) throw this.#thrown(result.error)
+    return result.value
+  }
+
+  /** What no script can catch, or what failed while it was loaded. */
+  #thrown(error: QuickJSHandle): ScriptFault {
+    if (this.#deadline.isPast) return timeoutFault()
+    const read = (name: string): string => {
+      const value = this.#context.getProp(error, name)
+      const text = this.#context.typeof(value) === 'string' ? this.#context.getString(value) : ''
+      value.dispose()
+      return text.slice(0, 2000)
+    }
+    return faultOf({ name: read('name'), message: read('message'), stack: read('stack'), isBody: false })
+  }
+
+  memoryBytes(): number {
+    const usage = this.#context.dump(this.#runtime.computeMemoryUsage()) as { memory_used_size: number }
+    return usage.memory_used_size
+  }
+
+  close(): void {
+    // The instance goes with its last reference: freeing it piece by piece may fail in one that is broken.
+    this.isBroken = true
+  }
+}
+
+function timeoutFault(): ScriptFault {
+  return new ScriptFault('timeout', 'the script took longer than it may')
+}
+
+/** The trap of the fuel, or the stack of the gateway itself, whose end came before that of the script. */
+function engineFault(error: unknown): ScriptFault {
+  if (error instanceof RangeError) return new ScriptFault('stack', 'the script went too deep')
+  if (error instanceof webAssembly.RuntimeError && error.message === 'unreachable') return timeoutFault()
+  const kind: FaultKind = 'exception'
+  return new ScriptFault(kind, `the engine failed: ${error instanceof Error ? error.message : String(error)}`)
+}

@@ -1,0 +1,160 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Exchange, isErrorCode } from '@sluice/core'
+import { Ajv } from 'ajv'
+import { type Changes, changesOf } from './changes.js'
+import type { HookName } from './engine.js'
+import { callInputs } from './input.js'
+import { openRunner } from './runner.js'
+import type { ScriptConfig } from './schema.js'
+import { type ScriptSettings, settingsOf } from './settings.js'
+
+const text = Type.String()
+const headers = Type.Record(text, Type.Union([text, Type.Array(text)]))
+const options = { additionalProperties: false }
+
+/** An exchange as a file describes it; everything can be left out. */
+const trialSchema = Type.Object(
+  {
+    method: Type.Optional(text),
+    scheme: Type.Optional(Type.Union([Type.Literal('http'), Type.Literal('https')])),
+    host: Type.Optional(text),
+    path: Type.Optional(text),
+    query: Type.Optional(text),
+    params: Type.Optional(Type.Record(text, text)),
+    headers: Type.Optional(headers),
+    body: Type.Optional(Type.Unknown()),
+    clientIp: Type.Optional(text),
+    route: Type.Optional(text),
+    vars: Type.Optional(Type.Record(text, text)),
+    consumer: Type.Optional(
+      Type.Object(
+        {
+          id: text,
+          name: Type.Optional(text),
+          auth: Type.Optional(text),
+          groups: Type.Optional(Type.Array(text)),
+        },
+        options,
+      ),
+    ),
+    response: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+          headers: Type.Optional(headers),
+          body: Type.Optional(Type.Unknown()),
+        },
+        options,
+      ),
+    ),
+    error: Type.Optional(Type.Object({ code: text, message: Type.Optional(text) }, options)),
+  },
+  options,
+)
+
+/** A described exchange. */
+export type TrialExchange = Static<typeof trialSchema>
+
+/** Which hook is tried. */
+export type TrialCall = 'request' | 'response' | 'error'
+
+/** What a script did to an exchange. */
+export interface Trial {
+  readonly call: TrialCall
+  /** Null: it did not fail. */
+  readonly error: string | null
+  /** Null: it failed. */
+  readonly changes: Changes | null
+  /** Of the call, with all that is done for it. */
+  readonly ms: number
+  /** What the script holds in memory after it; 0 when it broke its sandbox. */
+  readonly memoryBytes: number
+}
+
+const HOOK_OF: Readonly<Record<TrialCall, HookName>> = {
+  request: 'onRequest',
+  response: 'onResponse',
+  error: 'onError',
+}
+
+/** The described exchange. @throws Error that says what is wrong with the description */
+export function trialExchange(description: unknown): TrialExchange {
+  const check = new Ajv({ strict: true }).compile<TrialExchange>(trialSchema)
+  if (check(description)) return description
+  const [{ instancePath, message = '', params } = { instancePath: '', params: {} }] = check.errors ?? []
+  const extra = 'additionalProperty' in params ? ` ('${String(params['additionalProperty'])}')` : ''
+  throw new Error(`${instancePath === '' ? 'it' : instancePath} ${message}${extra}`)
+}
+
+/**
+ * Calls a script with a described exchange. A body that is described counts as declared.
+ * @throws Error for a script that cannot be loaded or has no such hook
+ */
+export async function tryScript(config: ScriptConfig, given: TrialExchange, call: TrialCall): Promise<Trial> {
+  const settings = settingsOf(config)
+  const runner = await openRunner(settings)
+  try {
+    const hook = HOOK_OF[call]
+    if (!runner.exported.includes(hook)) throw new Error(`${settings.label} exports no function ${hook}`)
+    const inputs = inputsOf(given, hook)
+    const startMono = performance.now()
+    const result = await runner.call(inputs)
+    const outcome = result.fault === null ? checked(result.changes, hook, settings) : result.fault.message
+    const ms = performance.now() - startMono
+    const memoryBytes = runner.memoryBytes()
+    if (typeof outcome === 'string') return { call, error: outcome, changes: null, ms, memoryBytes }
+    return { call, error: null, changes: outcome, ms, memoryBytes }
+  } finally {
+    runner.close()
+  }
+}
+
+function checked(text: string, hook: HookName, { maxBodyBytes }: ScriptSettings): Changes | string {
+  try {
+    return changesOf(text, hook === 'onRequest' ? 'request' : 'response', maxBodyBytes)
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function inputsOf(given: TrialExchange, hook: HookName): ReturnType<typeof callInputs> {
+  const side = hook === 'onRequest' ? given : hook === 'onResponse' ? given.response : undefined
+  const body = side?.body === undefined ? null : Buffer.from(textOf(side.body))
+  const cannotSet = body === null && hook !== 'onError' ? 'the description of the exchange has no body' : ''
+  return callInputs(exchangeOf(given), { hook, body, cannotSet })
+}
+
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+function exchangeOf(given: TrialExchange): Exchange {
+  const { params = {}, consumer, error, response = {} } = given
+  const code = error?.code ?? 'GW_INTERNAL'
+  if (!isErrorCode(code)) throw new Error(`'${code}' is not an error code; see docs/reference/errors.md`)
+  const x = new Exchange()
+  x.id = '00000000-0000-7000-8000-000000000000'
+  x.method = given.method ?? 'GET'
+  x.scheme = given.scheme ?? 'http'
+  x.host = given.host ?? 'localhost'
+  x.path = given.path ?? '/'
+  x.query = given.query ?? ''
+  x.clientIp = given.clientIp ?? '127.0.0.1'
+  x.routeId = given.route ?? 'trial'
+  x.headers = headerList(given.headers)
+  x.paramNames = Object.keys(params)
+  x.params = Object.values(params)
+  x.vars = new Map(Object.entries(given.vars ?? {}))
+  if (consumer !== undefined) x.consumer = { name: consumer.id, auth: 'trial', groups: [], ...consumer }
+  x.status = response.status ?? 200
+  x.responseHeaders = headerList(response.headers)
+  x.errorCode = code
+  x.errorMessage = error?.message ?? ''
+  return x
+}
+
+function headerList(fields: Readonly<Record<string, string | readonly string[]>> = {}): string[] {
+  return Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name.toLowerCase(), value]),
+  )
+}

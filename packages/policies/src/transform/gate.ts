@@ -1,0 +1,97 @@
+import {
+  type Eventual,
+  type Exchange,
+  isFieldValue,
+  type Outcome,
+  Overload,
+  type Reply,
+  refusal,
+} from '@sluice/core'
+import { codingFlaw } from '../json/coding.js'
+import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
+import { replaceBody } from '../json/replace-body.js'
+import { isCheckedResponse, note, type Side } from '../validation/report.js'
+import type { SideConfig } from './schema.js'
+import type { Transformed } from './transform-work.js'
+import type { Transformer } from './transformer.js'
+
+interface GateSettings {
+  readonly side: Side
+  readonly transformer: Transformer
+  readonly contentType: string
+  readonly maxBodyBytes: number
+  readonly maxOutputBytes: number
+}
+
+const CONTENT_TYPES = {
+  json: 'application/json',
+  text: 'text/plain; charset=utf-8',
+  xml: 'application/xml; charset=utf-8',
+} as const
+
+/** The media type of what a side makes. @throws Error when it cannot stand in a header. */
+export function contentTypeOf({ contentType, output }: SideConfig): string {
+  const type = contentType ?? CONTENT_TYPES[output ?? 'json']
+  if (isFieldValue(type)) return type
+  throw new Error("'contentType' has a character that no header may hold; use visible ASCII and spaces")
+}
+
+/** Puts the transformed body of one side in the place of its body. */
+export class Gate {
+  readonly #settings: GateSettings
+  readonly #tooLarge: Reply
+
+  constructor(settings: GateSettings) {
+    this.#settings = settings
+    this.#tooLarge = tooLarge(settings.maxBodyBytes)
+  }
+
+  /** Before the body is collected. */
+  begin(x: Exchange): Outcome {
+    const { side, maxBodyBytes } = this.#settings
+    if (side === 'request') x.bodyLimit = Math.min(x.bodyLimit, maxBodyBytes)
+    else if (isCheckedResponse(x)) x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBodyBytes)
+    return null
+  }
+
+  transform(x: Exchange, body: Uint8Array): Eventual {
+    const { side, transformer, maxBodyBytes } = this.#settings
+    if (side === 'response' && !isCheckedResponse(x)) return null
+    const flaw = transformer.readsBody ? codingFlaw(side === 'request' ? x.headers : x.responseHeaders) : null
+    if (flaw !== null) return this.#refuse(x, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
+    if (body.length > maxBodyBytes) return this.#refuse(x, this.#tooLarge)
+    const result = transformer.transform(x, body)
+    if (!(result instanceof Promise)) return this.#put(x, result)
+    return result.then(
+      (late) => this.#put(x, late),
+      (error: unknown) => {
+        if (error instanceof Overload) return BODY_REFUSALS.overloaded
+        throw error
+      },
+    )
+  }
+
+  #put(x: Exchange, result: Transformed): Outcome {
+    const { side, contentType, maxOutputBytes } = this.#settings
+    if ('unreadable' in result) return this.#refuse(x, refusal('GW_BODY_UNPARSABLE', result.unreadable))
+    if ('failed' in result) {
+      if (result.isInput) return this.#refuse(x, refusal('GW_TRANSFORM_INPUT', result.failed))
+      note(x, result.failed)
+      return refusal('GW_TRANSFORM_FAILED', 'the transformation failed; the log knows more by the request id')
+    }
+    const body = Buffer.from(result.text)
+    if (body.length > maxOutputBytes) {
+      note(x, `the result is larger than ${maxOutputBytes} bytes`)
+      return refusal('GW_TRANSFORM_FAILED', 'the result of the transformation is larger than it may be')
+    }
+    replaceBody(x, side, { body, contentType })
+    return null
+  }
+
+  /** What is wrong with a response is for operators. */
+  #refuse(x: Exchange, reply: Reply): Outcome {
+    if (this.#settings.side === 'request') return reply
+    note(x, reply.problem!.detail)
+    return BODY_REFUSALS.responseInvalid
+  }
+}

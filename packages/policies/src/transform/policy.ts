@@ -1,0 +1,54 @@
+import { definePolicy, parseDuration, parseSize, type Step } from '@sluice/core'
+import { DEFAULT_JSON_DEPTH } from '../json/view.js'
+import type { Side } from '../validation/report.js'
+import { contentTypeOf, Gate } from './gate.js'
+import { type SideConfig, type TransformConfig, transformSchema } from './schema.js'
+import { compileTransformer, type TransformerUse } from './transformer.js'
+
+/** Longest `timeout`. */
+const MAX_TIMEOUT_MS = 5000
+
+/** Makes other bodies of JSON bodies. */
+export const transform = definePolicy({
+  name: 'transform',
+  summary: 'Makes another body of a JSON body: by a JSONata expression, or by a template.',
+  schema: transformSchema,
+  cost: 'cpu',
+  async compile(config, env): Promise<Step> {
+    const timeoutMs = parseDuration(config.timeout ?? '50ms')
+    if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS) throw new Error("'timeout' has to be from 1ms to 5s")
+    if (config.request === undefined && config.response === undefined) {
+      throw new Error("there is nothing to transform; write 'request' or 'response'")
+    }
+    const use: TransformerUse = {
+      env,
+      limits: { timeoutMs, maxItems: config.maxItems ?? 10_000 },
+      reading: { maxDepth: config.maxDepth ?? DEFAULT_JSON_DEPTH },
+    }
+    const request = await compileSide(config, 'request', use)
+    const response = await compileSide(config, 'response', use)
+    return {
+      name: 'transform',
+      ...(request !== null && {
+        onRequest: (x) => request.begin(x),
+        onRequestBody: (x, body) => request.transform(x, body),
+      }),
+      ...(response !== null && {
+        onResponse: (x) => response.begin(x),
+        onResponseBody: (x, body) => response.transform(x, body),
+      }),
+    }
+  },
+})
+
+async function compileSide(config: TransformConfig, side: Side, use: TransformerUse): Promise<Gate | null> {
+  const written: SideConfig | undefined = config[side]
+  if (written === undefined) return null
+  return new Gate({
+    side,
+    transformer: await compileTransformer(written, use),
+    contentType: contentTypeOf(written),
+    maxBodyBytes: parseSize(config.maxBodyBytes ?? '1mb'),
+    maxOutputBytes: parseSize(config.maxOutputBytes ?? '1mb'),
+  })
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import fc from 'fast-check'
+import { parseXml } from './gate.js'
+import { loadLibxml } from './libxml.js'
+import { compileValue } from './xpath.js'
+
+before(() => loadLibxml())
+
+/** What may stand in an element beside elements: all of it markup to whoever does not know XML well. */
+const FILLINGS = [
+  'text',
+  ' &lt;a&gt; &#60; ]] > " \' = / ',
+  '<!-- <a b="1"> - > -->',
+  '<![CDATA[<a></a> ]> <!-- ]]>',
+  '<?target <a b="?"> ?>',
+  '\r\n\t',
+  'ş€𝄞',
+]
+const ATTRIBUTES = [
+  '',
+  ' b="1"',
+  " b='/>'",
+  ' b="&gt;=\'"',
+  '\n b = "a=b" c\t=\n\'"\' ',
+  ' xmlns:p="urn:p" p:b=">"',
+  ' xmlns=""',
+]
+
+const element = fc.letrec<{ node: string; tree: string }>((tie) => ({
+  node: fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom(...FILLINGS) },
+    { weight: 3, arbitrary: tie('tree') },
+  ),
+  tree: fc
+    .tuple(
+      fc.constantFrom(...ATTRIBUTES),
+      fc.array(tie('node'), { maxLength: 4 }),
+      fc.constantFrom('', ' ', '\n'),
+    )
+    .map(([attributes, children, space]) =>
+      children.length === 0
+        ? `<a${attributes}${space}/>`
+        : `<a${attributes}${space}>${children.join('')}</a${space}>`,
+    ),
+})).tree
+
+const document = fc
+  .tuple(
+    fc.constantFrom('', '\ufeff', '<?xml version="1.0"?>\n', '<!-- <a> -->'),
+    element,
+    fc.constantFrom('', '\n<?end?>'),
+  )
+  .map((parts) => parts.join(''))
+
+test('depth and number of nodes are what the parser makes of it', () => {
+  const count = compileValue(
+    'count(//*) + count(//@*) + count(//comment()) + count(//processing-instruction())',
+    {},
+  )
+  fc.assert(
+    fc.property(document, fc.boolean(), (text, isWide) => {
+      const body = isWide ? Buffer.from(`\ufeff${text.replace(/^\ufeff/, '')}`, 'utf16le') : Buffer.from(text)
+      const view = parseXml(body)
+      try {
+        const rest = (text.match(/<!\[CDATA\[/g)?.length ?? 0) + (text.match(/xmlns/g)?.length ?? 0)
+        const declaration = text.includes('<?xml ') ? 1 : 0
+        assert.equal(view.shape.nodes, Number(count(view)) + rest + declaration)
+        const { depth } = view.shape
+        assert.notEqual(compileValue('/*'.repeat(depth), {})(view), null)
+        assert.equal(compileValue('/*'.repeat(depth + 1), {})(view), null)
+      } finally {
+        view.close()
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
