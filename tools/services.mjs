@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { installElasticsearch } from './elasticsearch/install.mjs'
 import { elasticsearchHome } from './elasticsearch/place.mjs'
+import { installWss4j } from './wss4j/install.mjs'
+import { wss4jHome } from './wss4j/place.mjs'
 
 /**
  * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
@@ -39,6 +41,21 @@ export const services = [
     debianPackages: ['default-jdk-headless', 'maven', 'openssl'],
     install: installElasticsearch,
     environment: () => ({ SLUICE_ELASTICSEARCH_HOME: elasticsearchHome() }),
+  },
+  {
+    name: 'xmlsec1',
+    usedFor: 'the tests of ws-security against another implementation',
+    commands: ['xmlsec1'],
+    debianPackages: ['xmlsec1'],
+    environment: () => ({ SLUICE_XMLSEC1: 'xmlsec1' }),
+  },
+  {
+    name: 'wss4j',
+    usedFor: 'the tests of ws-security against another implementation',
+    commands: ['java', 'mvn'],
+    debianPackages: ['default-jdk-headless', 'maven'],
+    install: installWss4j,
+    environment: () => ({ SLUICE_WSS4J_HOME: wss4jHome() }),
   },
 ]
 

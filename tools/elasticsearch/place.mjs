@@ -44,7 +44,7 @@ export function isInstalled(home) {
 }
 
 /** The server refuses to run as root, and the user it runs as instead cannot look into root's home. */
-function cacheFolder() {
+export function cacheFolder() {
   const { SLUICE_CACHE_DIR, XDG_CACHE_HOME } = process.env
   if (SLUICE_CACHE_DIR) return resolve(SLUICE_CACHE_DIR)
   if (process.getuid?.() === 0) return '/var/cache/sluice'

@@ -62,5 +62,4 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'quota',
   'rate-limit',
   'saml',
-  'ws-security',
 ])

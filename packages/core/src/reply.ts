@@ -12,7 +12,7 @@ export interface Reply {
   readonly status: number
   /** Flat list of lower-case names and values, without framing fields. */
   readonly headers: readonly string[]
-  /** The body; null for a problem, whose text ends with the id of the request. */
+  /** The body; null for a problem, whose text ends with the id of the request. With a body a problem is for the log only. */
   readonly body: Uint8Array | null
   readonly problem: Problem | null
 }

@@ -23,6 +23,7 @@ import { sizeLimit } from './size-limit/policy.js'
 import { timeWindow } from './time-window/policy.js'
 import { transform } from './transform/policy.js'
 import { verify } from './verify/policy.js'
+import { wsSecurity } from './ws-security/policy.js'
 import { xmlLanguage } from './xml/xml-language.js'
 import { xmlJson } from './xml-json/policy.js'
 import { xsd } from './xsd/policy.js'
@@ -52,6 +53,7 @@ const POLICIES: readonly Policy[] = [
   timeWindow,
   transform,
   verify,
+  wsSecurity,
   xmlJson,
   xsd,
   xslt,

@@ -8,13 +8,15 @@ import { parse } from 'yaml'
 import { hashKey } from './api-key/key.js'
 import { catalog } from './catalog.js'
 import { exampleOf, referenceOf } from './reference.js'
-import { schemaMistakes, testEnv } from './testing.js'
+import { makeCertificate, schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const acme = makeCertificate({ name: 'acme' })
+const gateway = makeCertificate({ name: 'gateway' })
 
 /** What the references in the examples stand for. */
 const values: Readonly<Record<string, string>> = {
@@ -30,6 +32,10 @@ const values: Readonly<Record<string, string>> = {
   PARTNER_PUBLIC_KEY: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey),
   GATEWAY_PRIVATE_KEY: pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
   REDACT_SECRET: randomBytes(32).toString('hex'),
+  ACME_PASSWORD: 'correct horse',
+  ACME_CERTIFICATE: escapedLines(acme.certificatePem),
+  WSS_KEY: escapedLines(gateway.keyPem),
+  WSS_CERTIFICATE: escapedLines(gateway.certificatePem),
   FIELD_KEY: randomBytes(32).toString('base64'),
   FIELD_KEY_BEFORE: randomBytes(32).toString('base64'),
   WEBHOOK_SECRET: randomBytes(32).toString('hex'),
@@ -38,8 +44,12 @@ const values: Readonly<Record<string, string>> = {
 
 function pem(key: KeyObject): string {
   const type = key.type === 'private' ? 'pkcs8' : 'spki'
-  // In a document the value of a reference keeps its line breaks; put into YAML as text it needs them escaped.
-  return String(key.export({ type, format: 'pem' })).replaceAll('\n', '\\n')
+  return escapedLines(String(key.export({ type, format: 'pem' })))
+}
+
+/** In a document the value of a reference keeps its line breaks; put into YAML as text it needs them escaped. */
+function escapedLines(text: string): string {
+  return text.replaceAll('\n', '\\n')
 }
 
 /** With UPDATE_GOLDEN=1 the file is written anew. */

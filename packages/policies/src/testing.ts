@@ -96,3 +96,6 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
   if (check(config)) return []
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())
 }
+
+/** A key and its certificate, made without other programs. */
+export { makeCertificate, type Pair } from './ws-security/testing/make-certificate.js'

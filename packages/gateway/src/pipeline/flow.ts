@@ -256,8 +256,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const reply = this.#reply!
     const headers = x.responseHeaders
     let body: Uint8Array | null = x.responseBody ?? reply.body
-    // A hook may have put a body of its own in the place of the problem.
-    if (reply.problem !== null && x.responseBody === null) {
+    // A policy may have an answer of its own beside the problem, and a hook may have put one in its place.
+    if (reply.problem !== null && reply.body === null && x.responseBody === null) {
       const rendered = renderProblem(x, x.status, reply.problem)
       headers.push('content-type', rendered.contentType)
       body = Buffer.from(rendered.text)

@@ -1,0 +1,142 @@
+import type { KeyObject, X509Certificate } from 'node:crypto'
+import { parseDuration } from '@sluice/core'
+import type { AddConfig } from './add-schema.js'
+import { kindOf, type SignatureMethod, signatureMethod } from './algorithms.js'
+import { issuerName, namesOf } from './certificate-names.js'
+import { type DataCipher, dataCipher } from './ciphers.js'
+import type { KeyTransportName } from './key-transport.js'
+import { NS, TOKEN } from './names.js'
+import { assertSameKey, certificateFrom, privateKeyFrom } from './pem.js'
+import { DEFAULT_TTL } from './schema-parts.js'
+import type { SignedPart } from './signature-check.js'
+import type { PasswordType } from './username-token.js'
+
+/** What messages of one direction get; made of the configuration once. */
+export interface AdditionRules {
+  readonly actor: string
+  readonly mustUnderstand: boolean
+  readonly timestampTtlMs: number | null
+  readonly usernameToken: {
+    readonly name: string
+    readonly password: string
+    readonly type: PasswordType
+  } | null
+  readonly signature: SigningRules | null
+  readonly encryption: EncryptionRules | null
+}
+
+/** How messages are signed. */
+export interface SigningRules {
+  readonly key: KeyObject
+  readonly method: SignatureMethod
+  readonly parts: ReadonlySet<SignedPart>
+  /** The certificate in Base64 where it is sent along. */
+  readonly token: string | null
+  /** The reference to the certificate where it is not. */
+  readonly reference: string
+}
+
+/** How the Body is encrypted. */
+export interface EncryptionRules {
+  readonly key: KeyObject
+  readonly cipher: DataCipher
+  readonly keyTransport: KeyTransportName
+  readonly reference: string
+}
+
+/** @throws Error for a configuration that the schema cannot refuse */
+export function additionRules(config: AddConfig): AdditionRules {
+  const { timestamp, usernameToken, signature, encryption } = config
+  if (!timestamp && !usernameToken && !signature && !encryption) {
+    throw new Error(
+      "'add' adds nothing; give timestamp, usernameToken, signature or encryption, or remove it",
+    )
+  }
+  return {
+    actor: config.actor ?? '',
+    mustUnderstand: config.mustUnderstand ?? true,
+    timestampTtlMs: timestamp === undefined ? null : parseDuration(timestamp.ttl ?? DEFAULT_TTL),
+    usernameToken: usernameToken === undefined ? null : { type: 'digest', ...usernameToken },
+    signature: signature === undefined ? null : signingRules(signature, config),
+    encryption: encryption === undefined ? null : encryptionRules(encryption, signature !== undefined),
+  }
+}
+
+function signingRules(
+  config: NonNullable<AddConfig['signature']>,
+  { timestamp, usernameToken }: AddConfig,
+): SigningRules {
+  const key = privateKeyFrom(config.key, 'signature.key')
+  const certificate = certificateFrom(config.certificate, 'signature.certificate')
+  assertSameKey(key, certificate, 'signature.certificate')
+  const kind = kindOf(key)
+  const method = signatureMethod(config.algorithm ?? (kind === 'ec' ? 'ecdsa-sha256' : 'rsa-sha256'))
+  if (method.kind !== kind)
+    throw new Error(`'signature.key' cannot sign with ${method.name}; give a key of that kind`)
+  const parts = new Set<SignedPart>(
+    config.parts ?? (timestamp === undefined ? ['body'] : ['body', 'timestamp']),
+  )
+  if (parts.has('timestamp') && timestamp === undefined) {
+    throw new Error("'signature.parts' names the timestamp; add 'timestamp'")
+  }
+  if (parts.has('username-token') && usernameToken === undefined) {
+    throw new Error("'signature.parts' names the username-token; add 'usernameToken'")
+  }
+  const { keyInfo = 'token' } = config
+  return {
+    key,
+    method,
+    parts,
+    token: keyInfo === 'token' ? certificate.raw.toString('base64') : null,
+    reference: keyInfo === 'token' ? '' : certificateReference(certificate, keyInfo, 'signature.keyInfo'),
+  }
+}
+
+function encryptionRules(config: NonNullable<AddConfig['encryption']>, isSigned: boolean): EncryptionRules {
+  const option = 'encryption.certificate'
+  const certificate = certificateFrom(config.certificate, option)
+  if (certificate.publicKey.asymmetricKeyType !== 'rsa')
+    throw new Error(`'${option}' has no RSA key; use one that has`)
+  const cipher = dataCipher(config.cipher ?? 'aes256-gcm')
+  if (cipher.name.endsWith('-cbc') && !isSigned) {
+    throw new Error(
+      `'encryption.cipher' ${cipher.name} lets anybody change the message; add a signature or use GCM`,
+    )
+  }
+  return {
+    key: certificate.publicKey,
+    cipher,
+    keyTransport: config.keyTransport ?? 'rsa-oaep',
+    reference: certificateReference(certificate, config.keyInfo ?? 'thumbprint', 'encryption.keyInfo'),
+  }
+}
+
+/** What stands in the SecurityTokenReference; the namespaces are declared around it. */
+function certificateReference(
+  certificate: X509Certificate,
+  how: 'thumbprint' | 'issuer-serial' | 'subject-key-identifier',
+  option: string,
+): string {
+  const names = namesOf(certificate)
+  if (how === 'issuer-serial') {
+    return (
+      `<ds:X509Data xmlns:ds="${NS.ds}"><ds:X509IssuerSerial>` +
+      `<ds:X509IssuerName>${escapedText(issuerName(certificate))}</ds:X509IssuerName>` +
+      `<ds:X509SerialNumber>${names.serial}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>`
+    )
+  }
+  const value = how === 'thumbprint' ? names.thumbprint : names.subjectKeyIdentifier
+  if (value === null)
+    throw new Error(`'${option}': the certificate has no subject key identifier; use thumbprint`)
+  const type = how === 'thumbprint' ? TOKEN.thumbprint : TOKEN.subjectKeyIdentifier
+  return `<wsse:KeyIdentifier EncodingType="${TOKEN.base64}" ValueType="${type}">${value}</wsse:KeyIdentifier>`
+}
+
+/** Text as it stands in canonical XML. */
+export function escapedText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('\r', '&#xD;')
+}

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { XmlElement } from 'libxml2-wasm'
+import type { AdditionRules, EncryptionRules, SigningRules } from './addition-rules.js'
+import { escapedText } from './addition-rules.js'
+import { digestUri, signatureOf } from './algorithms.js'
+import { canonicalDigest, EXCLUSIVE_C14N } from './canonical.js'
+import { encryptData } from './ciphers.js'
+import { attributeIn } from './elements.js'
+import type { Envelope } from './envelope.js'
+import { SecurityFault } from './fault.js'
+import { encryptKey } from './key-transport.js'
+import type { Message } from './message.js'
+import { ENCRYPTED, NS, TOKEN } from './names.js'
+import { Splice } from './splice.js'
+import { passwordDigest } from './username-token.js'
+
+/**
+ * Gives a message a Security header: what is signed is written in canonical form at once, so that only the Body has to
+ * be brought into it.
+ * @returns the message with the header.
+ * @throws SecurityFault when it is no SOAP, or has such a header already
+ */
+export function addSecurity(message: Message, rules: AdditionRules, nowMs: number): Buffer {
+  const { envelope } = message
+  if (message.security(rules.actor) !== null) {
+    throw new SecurityFault('InvalidSecurity', 'a Security header for this actor is there already')
+  }
+  message.touch()
+  const timestamp = rules.timestampTtlMs === null ? null : timestampElement(nowMs, rules.timestampTtlMs)
+  const usernameToken = rules.usernameToken === null ? null : usernameTokenElement(rules.usernameToken, nowMs)
+  const { signature, encryption } = rules
+  const signed =
+    signature === null ? '' : signatureElements(envelope, signature, { timestamp, usernameToken })
+  const splice = new Splice()
+  const encrypted = encryption === null ? null : new EncryptedBody(envelope, encryption)
+  const header =
+    openingTag(envelope, rules) +
+    (encrypted?.keyElement ?? '') +
+    (timestamp?.text ?? '') +
+    (usernameToken?.text ?? '') +
+    `${signed}</wsse:Security>`
+  insertHeader(envelope, header, splice)
+  if (encrypted === null) return splice.write(message.document)
+  return encrypted.write(message, splice)
+}
+
+/** A part of the header in canonical form, and its id. */
+interface Part {
+  readonly id: string
+  readonly text: string
+}
+
+function newId(kind: string): string {
+  return `${kind}-${randomBytes(12).toString('hex')}`
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function timestampElement(nowMs: number, ttlMs: number): Part {
+  const id = newId('TS')
+  const text =
+    `<wsu:Timestamp xmlns:wsu="${NS.wsu}" wsu:Id="${id}"><wsu:Created>${instant(nowMs)}</wsu:Created>` +
+    `<wsu:Expires>${instant(nowMs + ttlMs)}</wsu:Expires></wsu:Timestamp>`
+  return { id, text }
+}
+
+/** Nonce and creation time are there for a password in text too: they make its replay recognizable. */
+function usernameTokenElement(
+  { name, password, type }: NonNullable<AdditionRules['usernameToken']>,
+  nowMs: number,
+): Part {
+  const id = newId('UT')
+  const nonce = randomBytes(16)
+  const created = instant(nowMs)
+  const shown = type === 'digest' ? passwordDigest(nonce, created, password) : escapedText(password)
+  const uri = type === 'digest' ? TOKEN.passwordDigest : TOKEN.passwordText
+  const text =
+    `<wsse:UsernameToken xmlns:wsse="${NS.wsse}" xmlns:wsu="${NS.wsu}" wsu:Id="${id}">` +
+    `<wsse:Username>${escapedText(name)}</wsse:Username><wsse:Password Type="${uri}">${shown}</wsse:Password>` +
+    `<wsse:Nonce EncodingType="${TOKEN.base64}">${nonce.toString('base64')}</wsse:Nonce>` +
+    `<wsu:Created>${created}</wsu:Created></wsse:UsernameToken>`
+  return { id, text }
+}
+
+/** The token with the certificate, where it is sent along, and the signature. */
+function signatureElements(
+  { body }: Envelope,
+  { key, method, parts, token, reference }: SigningRules,
+  { timestamp, usernameToken }: { readonly timestamp: Part | null; readonly usernameToken: Part | null },
+): string {
+  const digests: [string, string][] = []
+  if (parts.has('body')) {
+    const id = wsuIdOf(body)
+    digests.push([id, canonicalDigest(body, EXCLUSIVE_C14N, method.hash)])
+  }
+  if (parts.has('timestamp')) digests.push([timestamp!.id, textDigest(timestamp!.text, method.hash)])
+  if (parts.has('username-token'))
+    digests.push([usernameToken!.id, textDigest(usernameToken!.text, method.hash)])
+  const signedInfo = signedInfoText(digests, method.uri, method.hash)
+  const value = signatureOf(key, method, Buffer.from(signedInfo)).toString('base64')
+  const tokenId = newId('X509')
+  const sent =
+    token === null
+      ? ''
+      : `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509}" wsu:Id="${tokenId}">` +
+        `${token}</wsse:BinarySecurityToken>`
+  const target = token === null ? reference : `<wsse:Reference URI="#${tokenId}" ValueType="${TOKEN.x509}"/>`
+  return (
+    `${sent}<ds:Signature xmlns:ds="${NS.ds}">${signedInfo}<ds:SignatureValue>${value}</ds:SignatureValue>` +
+    `<ds:KeyInfo><wsse:SecurityTokenReference>${target}</wsse:SecurityTokenReference></ds:KeyInfo></ds:Signature>`
+  )
+}
+
+/** In canonical form: with its namespace, although the element around it declares it too, and without empty tags. */
+function signedInfoText(digests: readonly [string, string][], methodUri: string, hash: string): string {
+  const references = digests.map(
+    ([id, digest]) =>
+      `<ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${NS.ec}"></ds:Transform></ds:Transforms>` +
+      `<ds:DigestMethod Algorithm="${digestUri(hash)}"></ds:DigestMethod>` +
+      `<ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`,
+  )
+  return (
+    `<ds:SignedInfo xmlns:ds="${NS.ds}"><ds:CanonicalizationMethod Algorithm="${NS.ec}"></ds:CanonicalizationMethod>` +
+    `<ds:SignatureMethod Algorithm="${methodUri}"></ds:SignatureMethod>${references.join('')}</ds:SignedInfo>`
+  )
+}
+
+function textDigest(text: string, hash: string): string {
+  return createHash(hash).update(text, 'utf8').digest('base64')
+}
+
+/** The id of the Body, which gets one when it has none. */
+function wsuIdOf(body: XmlElement): string {
+  const known = attributeIn(body, NS.wsu, 'Id')
+  if (known !== null) return known
+  const taken = body.namespaces
+  let prefix = Object.keys(taken).find((one) => one !== '' && taken[one] === NS.wsu)
+  if (prefix === undefined) {
+    prefix = 'wsu'
+    for (let i = 0; Object.hasOwn(taken, prefix); i++) prefix = `wsu${i}`
+    body.addNsDeclaration(NS.wsu, prefix)
+  }
+  const id = newId('Body')
+  body.setAttr('Id', id, prefix)
+  return id
+}
+
+/** Declares all that the parts need, under prefixes of ours. */
+function openingTag({ version, root }: Envelope, { actor, mustUnderstand }: AdditionRules): string {
+  const role = version === '1.1' ? 'actor' : 'role'
+  const name = actor === '' ? '' : ` env:${role}="${escapedText(actor).replaceAll('"', '&quot;')}"`
+  return (
+    `<wsse:Security xmlns:wsse="${NS.wsse}" xmlns:wsu="${NS.wsu}" xmlns:env="${root.namespaceUri}"` +
+    `${name}${mustUnderstand ? ' env:mustUnderstand="1"' : ''}>`
+  )
+}
+
+/** As the first block of the Header: what is added last stands first. */
+function insertHeader({ root, header, body }: Envelope, security: string, splice: Splice): void {
+  if (header === null) {
+    const prefix = root.prefix === '' ? '' : `${root.prefix}:`
+    body.prependText(splice.mark(`<${prefix}Header>${security}</${prefix}Header>`))
+    return
+  }
+  const mark = splice.mark(security)
+  if (header.firstChild === null) header.addText(mark)
+  else header.firstChild.prependText(mark)
+}
+
+/** The content of the Body under a key that nobody else uses. */
+class EncryptedBody {
+  readonly keyElement: string
+  readonly #body: XmlElement
+  readonly #rules: EncryptionRules
+  readonly #dataKey: Buffer
+  readonly #dataId = newId('ED')
+
+  constructor({ body }: Envelope, rules: EncryptionRules) {
+    this.#body = body
+    this.#rules = rules
+    this.#dataKey = randomBytes(rules.cipher.keyBytes)
+    const { value, method } = encryptKey(rules.key, rules.keyTransport, this.#dataKey)
+    this.keyElement =
+      `<xenc:EncryptedKey xmlns:xenc="${NS.xenc}" Id="${newId('EK')}">${method}` +
+      `<ds:KeyInfo xmlns:ds="${NS.ds}"><wsse:SecurityTokenReference>${rules.reference}` +
+      '</wsse:SecurityTokenReference></ds:KeyInfo>' +
+      `<xenc:CipherData><xenc:CipherValue>${value.toString('base64')}</xenc:CipherValue></xenc:CipherData>` +
+      `<xenc:ReferenceList><xenc:DataReference URI="#${this.#dataId}"/></xenc:ReferenceList></xenc:EncryptedKey>`
+  }
+
+  /** The content is cut out of the written message, so that it is what the receiver puts back. */
+  write(message: Message, splice: Splice): Buffer {
+    const fence = `fence-${randomBytes(16).toString('hex')}`
+    if (this.#body.firstChild === null) this.#body.addText(fence)
+    else this.#body.firstChild.prependText(fence)
+    this.#body.addText(fence)
+    const text = splice.write(message.document).toString()
+    const start = text.indexOf(fence)
+    const end = text.lastIndexOf(fence)
+    const content = text.slice(start + fence.length, end)
+    return Buffer.from(text.slice(0, start) + this.#dataElement(content) + text.slice(end + fence.length))
+  }
+
+  #dataElement(content: string): string {
+    const { cipher } = this.#rules
+    const value = encryptData(cipher, this.#dataKey, Buffer.from(content)).toString('base64')
+    return (
+      `<xenc:EncryptedData xmlns:xenc="${NS.xenc}" Id="${this.#dataId}" Type="${ENCRYPTED.content}">` +
+      `<xenc:EncryptionMethod Algorithm="${cipher.uri}"/>` +
+      `<xenc:CipherData><xenc:CipherValue>${value}</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData>`
+    )
+  }
+}

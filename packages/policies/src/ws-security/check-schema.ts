@@ -1,0 +1,201 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DURATION_PATTERN } from '@sluice/core'
+import { SIGNATURE_METHODS } from './algorithms.js'
+import {
+  actor,
+  consumerId,
+  DEFAULT_SKEW,
+  DEFAULT_TTL,
+  groups,
+  oneOf,
+  PARTS,
+  PASSWORD_TYPES,
+  pem,
+  STRICT,
+} from './schema-parts.js'
+
+const timestampCheck = Type.Object(
+  {
+    ttl: Type.Optional(
+      Type.String({
+        default: DEFAULT_TTL,
+        pattern: DURATION_PATTERN,
+        description: 'How old a message may be, whatever its Expires says.',
+      }),
+    ),
+    skew: Type.Optional(
+      Type.String({
+        default: DEFAULT_SKEW,
+        pattern: DURATION_PATTERN,
+        description: 'How much the clocks may differ, added at both ends.',
+      }),
+    ),
+  },
+  {
+    ...STRICT,
+    description:
+      'A Timestamp has to be there. Without this one is checked, by the defaults, when it is there.',
+  },
+)
+
+const usernameCheck = Type.Object(
+  {
+    users: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({
+            minLength: 1,
+            maxLength: 256,
+            description: 'The user name; also the id of the consumer.',
+          }),
+          password: Type.String({
+            secret: true,
+            minLength: 1,
+            maxLength: 1024,
+            description:
+              'The password itself, which a digest needs; write a reference, such as `${file:ana.password}`.',
+          }),
+          groups,
+        },
+        { ...STRICT, description: 'One user.' },
+      ),
+      { minItems: 1, maxItems: 10_000, description: 'Who may call.' },
+    ),
+    types: Type.Optional(
+      Type.Array(oneOf(PASSWORD_TYPES, 'PasswordDigest or PasswordText.'), {
+        default: ['digest'],
+        minItems: 1,
+        description: 'How the password may be shown. `text` shows it to everybody on the way: only with TLS.',
+      }),
+    ),
+  },
+  { ...STRICT, description: 'A UsernameToken of one of these users has to be there; it names the consumer.' },
+)
+
+const signatureCheck = Type.Object(
+  {
+    certificates: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: consumerId, certificate: pem('The certificate.'), groups },
+          { ...STRICT, description: 'One certificate, trusted by itself.' },
+        ),
+        { maxItems: 1000, description: 'Certificates that may sign, and for whom.' },
+      ),
+    ),
+    authorities: Type.Optional(
+      Type.Array(pem('The certificate of an authority.'), {
+        maxItems: 100,
+        description:
+          'Authorities whose certificates may sign too; the consumer is the subject. The certificate has to come with the message and be signed by one of these directly.',
+      }),
+    ),
+    secret: Type.Optional(
+      Type.Object(
+        {
+          id: consumerId,
+          value: Type.String({
+            secret: true,
+            minLength: 32,
+            maxLength: 1024,
+            description: 'The shared secret, as UTF-8.',
+          }),
+          groups,
+        },
+        { ...STRICT, description: 'A secret for HMAC signatures, which are refused without it.' },
+      ),
+    ),
+    algorithms: Type.Optional(
+      Type.Array(oneOf(SIGNATURE_METHODS, 'A way to sign.'), {
+        minItems: 1,
+        description: 'The ways to sign that are accepted; default: all that fit the keys, without SHA-1.',
+      }),
+    ),
+    parts: Type.Optional(
+      Type.Array(oneOf(PARTS, 'A part of the message.'), {
+        default: ['body', 'timestamp'],
+        description: 'What one signature has to cover, each as a whole.',
+      }),
+    ),
+    maxSignatures: Type.Optional(
+      Type.Integer({
+        default: 1,
+        minimum: 1,
+        maximum: 8,
+        description: 'Signatures in the header; each has to be valid.',
+      }),
+    ),
+    once: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Refuses a signature that was seen before. Needs a signed Timestamp, which bounds how long it is remembered.',
+      }),
+    ),
+  },
+  { ...STRICT, description: 'A valid signature has to be there.' },
+)
+
+const decryptionCheck = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object(
+        {
+          key: pem('The private RSA key.', true),
+          certificate: Type.Optional(
+            pem('Its certificate, by which messages name the key; needed where there are several.'),
+          ),
+        },
+        { ...STRICT, description: 'One key.' },
+      ),
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: 'What messages are encrypted for; several for the time of a change.',
+      },
+    ),
+    needsBody: Type.Optional(
+      Type.Boolean({ default: true, description: 'Refuses messages whose Body is not encrypted.' }),
+    ),
+  },
+  { ...STRICT, description: 'Decrypts what the EncryptedKeys of the header refer to.' },
+)
+
+const weak = ['sha1', 'cbc', 'rsa-1_5'] as const
+const strippable = ['header', 'username-token', 'signature', 'timestamp', 'encrypted-key', 'token'] as const
+
+const properties = {
+  actor,
+  timestamp: Type.Optional(timestampCheck),
+  usernameToken: Type.Optional(usernameCheck),
+  signature: Type.Optional(signatureCheck),
+  decryption: Type.Optional(decryptionCheck),
+  allowWeak: Type.Optional(
+    Type.Array(oneOf(weak, 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.'), {
+      description: 'What is refused otherwise, for partners who cannot do better.',
+    }),
+  ),
+  strip: Type.Optional(
+    Type.Array(oneOf(strippable, 'The whole Security header, or the elements of that kind in it.'), {
+      default: ['header'],
+      description: 'What the next one does not see; an empty list leaves everything.',
+    }),
+  ),
+}
+
+/** What clients have to send. */
+export const requestCheck = Type.Object(properties, { ...STRICT, description: 'What clients have to send.' })
+
+/** What the upstream has to send. */
+export const responseCheck = Type.Object(
+  {
+    ...properties,
+    unsecuredFaults: Type.Optional(
+      Type.Boolean({ default: false, description: 'Lets a SOAP fault without a Security header pass.' }),
+    ),
+  },
+  { ...STRICT, description: 'What the upstream has to send.' },
+)
+
+/** What messages of one direction have to be. */
+export type CheckConfig = Static<typeof responseCheck>

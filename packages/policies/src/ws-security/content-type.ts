@@ -1,0 +1,34 @@
+import { type HeaderList, headerCount, headerValue, setHeader } from '@sluice/core'
+import type { SoapVersion } from './fault.js'
+
+const SOAP_TYPES: ReadonlyMap<string, SoapVersion> = new Map([
+  ['text/xml', '1.1'],
+  ['application/xml', '1.1'],
+  ['application/soap+xml', '1.2'],
+])
+
+/** The SOAP version that a Content-Type announces; null for what is no SOAP by itself, such as one with attachments. */
+export function announcedVersion(headers: HeaderList): SoapVersion | null {
+  if (headerCount(headers, 'content-type') !== 1) return null
+  const type = headerValue(headers, 'content-type')!
+  const semicolon = type.indexOf(';')
+  const essence = (semicolon === -1 ? type : type.slice(0, semicolon)).trim().toLowerCase()
+  return SOAP_TYPES.get(essence) ?? null
+}
+
+/** Whether the body has to be decoded before it can be read. */
+export function isCoded(headers: HeaderList): boolean {
+  const coding = headerValue(headers, 'content-encoding')
+  return coding !== null && coding.trim().toLowerCase() !== 'identity'
+}
+
+/** What is written here is UTF-8, whatever it was before. */
+export function announceUtf8(headers: HeaderList): void {
+  const type = headerValue(headers, 'content-type') ?? ''
+  if (!/;\s*charset\s*=/i.test(type)) return
+  setHeader(
+    headers,
+    'content-type',
+    type.replace(/(;\s*charset\s*=\s*)(?:"[^"]{0,64}"|[^\s;"]{0,64})/i, '$1utf-8'),
+  )
+}

@@ -1,0 +1,13 @@
+import type { Consumer } from '@sluice/core'
+
+/** Who vouches for a message; can be cloned. */
+export interface Identity {
+  readonly id: string
+  readonly name: string
+  readonly groups: readonly string[]
+}
+
+/** The consumer of an exchange, named by this policy. */
+export function consumerOf({ id, name, groups }: Identity): Consumer {
+  return { id, name, auth: 'ws-security', groups }
+}

@@ -1,0 +1,85 @@
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  type Outcome,
+  type Reply,
+  refusal,
+} from '@sluice/core'
+import { xmlOf } from '../xml/xml-of.js'
+import { announcedVersion, announceUtf8, isCoded } from './content-type.js'
+import { faultReplies } from './fault.js'
+import { consumerOf } from './identity.js'
+import { MessageDesk } from './message-desk.js'
+import { ReplayMemory } from './replay.js'
+import type { DirectionConfig, Secured } from './securing.js'
+
+/** What clients send. */
+export class RequestSecurity {
+  readonly #desk: MessageDesk
+  readonly #replays: ReplayMemory
+  readonly #faults = faultReplies()
+  readonly #mediaType: Reply
+  readonly #coded: Reply
+
+  /** @throws Error for a configuration that the schema cannot refuse */
+  constructor(config: DirectionConfig, env: CompileEnv) {
+    this.#desk = new MessageDesk(config, env)
+    this.#replays = env.shared('ws-security/replays', () => new ReplayMemory())
+    this.#mediaType = env.refusal(
+      'GW_MEDIA_TYPE',
+      'send a SOAP message without attachments, as text/xml or application/soap+xml',
+    )
+    this.#coded = env.refusal('GW_MEDIA_TYPE', 'send the message without a content coding')
+  }
+
+  /** Before the body is read. */
+  admit(x: Exchange): Outcome {
+    if (announcedVersion(x.headers) === null) return this.#mediaType
+    return isCoded(x.headers) ? this.#coded : null
+  }
+
+  secure(x: Exchange, body: Uint8Array): Eventual {
+    return this.#desk.secure(
+      body,
+      () => xmlOf(x, body),
+      (secured) => this.#decide(x, secured),
+    )
+  }
+
+  #decide(x: Exchange, secured: Secured): Outcome {
+    if (secured.kind === 'fault') return this.#fault(x, secured)
+    if (secured.kind === 'unreadable') {
+      return secured.code === 'GW_OVERLOADED' ? this.#desk.overloaded : refusal(secured.code, secured.message)
+    }
+    const refused = this.#remember(x, secured.once)
+    if (refused !== null) return refused
+    if (secured.identity !== null) x.consumer = consumerOf(secured.identity)
+    if (secured.body !== null) {
+      x.body = secured.body
+      announceUtf8(x.headers)
+    }
+    return null
+  }
+
+  #fault(x: Exchange, { code, version }: Secured & { kind: 'fault' }): Reply {
+    return this.#faults[code][version ?? announcedVersion(x.headers) ?? '1.1']
+  }
+
+  #remember(x: Exchange, once: readonly string[]): Outcome {
+    const nowMs = Date.now()
+    for (const value of once) {
+      const sighting = this.#replays.see(value, nowMs + this.#desk.rememberMs, nowMs)
+      if (sighting === 'full') return this.#desk.overloaded
+      if (sighting === 'again') {
+        return this.#fault(x, {
+          kind: 'fault',
+          code: 'FailedAuthentication',
+          version: null,
+          reason: 'replayed',
+        })
+      }
+    }
+    return null
+  }
+}

@@ -1,0 +1,48 @@
+import type { XmlElement } from 'libxml2-wasm'
+import { childElements, isElement, optionalChild, plainText } from './elements.js'
+import { SecurityFault } from './fault.js'
+import { NS } from './names.js'
+
+/** How old a message may be. */
+export interface TimestampRules {
+  readonly isRequired: boolean
+  readonly ttlMs: number
+  readonly skewMs: number
+}
+
+/** xsd:dateTime in UTC, as WS-Security asks for it. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/
+
+/** The moment in ms since the epoch. @throws SecurityFault when it is none in UTC */
+export function instantOf(element: XmlElement): number {
+  const text = plainText(element)
+  const instant = INSTANT.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(instant)) throw new SecurityFault('InvalidSecurity', 'not a moment in UTC')
+  return instant
+}
+
+/** Checks the Timestamp of a Security header, when there is one or has to be one. @throws SecurityFault */
+export function checkTimestamp(security: XmlElement, rules: TimestampRules, nowMs: number): void {
+  const timestamp = optionalChild(security, NS.wsu, 'Timestamp')
+  if (timestamp === null) {
+    if (rules.isRequired) throw new SecurityFault('InvalidSecurity', 'no Timestamp')
+    return
+  }
+  const [created, expires = null, ...rest] = childElements(timestamp)
+  if (created === undefined || !isElement(created, NS.wsu, 'Created') || rest.length > 0) {
+    throw new SecurityFault('InvalidSecurity', 'a Timestamp of another shape')
+  }
+  if (expires !== null && !isElement(expires, NS.wsu, 'Expires')) {
+    throw new SecurityFault('InvalidSecurity', 'a Timestamp of another shape')
+  }
+  assertFresh(instantOf(created), rules, nowMs)
+  if (expires !== null && nowMs > instantOf(expires) + rules.skewMs) {
+    throw new SecurityFault('MessageExpired', 'it has expired')
+  }
+}
+
+/** @throws SecurityFault when the moment is in the future or too long ago */
+export function assertFresh(createdMs: number, { ttlMs, skewMs }: TimestampRules, nowMs: number): void {
+  if (createdMs > nowMs + skewMs) throw new SecurityFault('MessageExpired', 'created in the future')
+  if (createdMs < nowMs - ttlMs - skewMs) throw new SecurityFault('MessageExpired', 'created too long ago')
+}
