@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '@sluice/core'
 import fc from 'fast-check'
+import { XMLParser } from 'fast-xml-parser'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { loadLibxml } from '../xml/libxml.js'
 import { convert } from './convert.js'
@@ -244,4 +245,43 @@ test('configurations that cannot work are refused', async () => {
     { direction: 'to-xml', maxDepth: 251 },
   ])
     assert.notDeepEqual(schemaMistakes(xmlJson, config), [], JSON.stringify(config))
+})
+
+/** Elements with attributes and text, or with elements; no text beside elements, where the two readers differ. */
+const element: fc.Arbitrary<string> = fc.letrec<{ element: string }>((tie) => ({
+  element: fc
+    .tuple(
+      fc.constantFrom('a', 'b', 'c:d'),
+      fc.uniqueArray(fc.tuple(fc.constantFrom('x', 'y', 'z'), fc.stringMatching(/^[\w .é]{0,6}$/)), {
+        selector: ([name]) => name,
+        maxLength: 3,
+      }),
+      fc.oneof(
+        { depthSize: 'small' },
+        fc.stringMatching(/^[\w.é]{0,8}$/).map((text) => text.replaceAll('_', '&amp;')),
+        fc.array(tie('element'), { minLength: 1, maxLength: 4 }).map((all) => all.join('')),
+      ),
+    )
+    .map(([name, attributes, inner]) => {
+      const written = attributes.map(([key, value]) => ` ${key}="${value}"`).join('')
+      return `<${name}${written}>${inner}</${name}>`
+    }),
+})).element
+
+test('another reader of XML finds the same, where a document leaves no choice', () => {
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    textNodeName: '#text',
+    parseTagValue: false,
+    parseAttributeValue: false,
+    trimValues: false,
+  })
+  fc.assert(
+    fc.property(element, (inner) => {
+      const xml = `<root xmlns:c="urn:c">${inner}</root>`
+      assert.deepEqual(JSON.parse(toJson(xml)), JSON.parse(JSON.stringify(parser.parse(xml))))
+    }),
+    { numRuns: 500 },
+  )
 })
