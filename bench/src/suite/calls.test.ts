@@ -22,6 +22,8 @@ test('a gateway answers the call of every scenario with what the origin says', a
     const body = wish === null ? Buffer.alloc(0) : bodyOf(wish)
     const answer = await call(gateway, host, scenario, body)
     assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
+    // It makes JSON of what it is sent, and nothing turns that back.
+    if (JSON.stringify(scenario.routes).includes('"xml-json"')) continue
     // A transformation may end its text with a line end that the message did not have.
     assert.equal(answer.body.toString().trim(), body.toString(), scenario.id)
   }
