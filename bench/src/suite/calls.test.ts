@@ -11,6 +11,9 @@ import { bodyOf } from '../engine/call-body.js'
 import type { Scenario } from '../model/scenario.js'
 import { suites } from './suites.js'
 
+/** Policies that make something else of a request, which the origin sends back. */
+const CHANGING = ['xml-json', 'transform', 'jwe', 'ws-security']
+
 test('a gateway answers the call of every scenario with what the origin says', async (t) => {
   // The name of a host is shorter than those of some scenarios, hence numbers.
   const scenarios = suites
@@ -22,8 +25,7 @@ test('a gateway answers the call of every scenario with what the origin says', a
     const body = wish === null ? Buffer.alloc(0) : bodyOf(wish)
     const answer = await call(gateway, host, scenario, body)
     assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
-    // It makes JSON of what it is sent, and nothing turns that back.
-    if (JSON.stringify(scenario.routes).includes('"xml-json"')) continue
+    if (CHANGING.some((name) => JSON.stringify(scenario.routes).includes(`"${name}"`))) continue
     // A transformation may end its text with a line end that the message did not have.
     assert.equal(answer.body.toString().trim(), body.toString(), scenario.id)
   }

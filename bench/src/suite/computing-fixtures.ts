@@ -2,6 +2,7 @@ import { IDENTITY_STYLESHEET, ordersXsd } from './orders.js'
 import type { PolicyFixture } from './policy-fixtures.js'
 import {
   benchmarkToken,
+  encryptedValue,
   SECRET,
   SIGNED_VALUE,
   SIGNING_KEY,
@@ -31,6 +32,19 @@ const ORDER_SCHEMA = {
       required: ['symbol', 'note'],
       properties: { symbol: { type: 'string', maxLength: 8 }, note: { type: 'string' } },
       additionalProperties: false,
+    },
+  },
+}
+
+const DESCRIPTION = {
+  openapi: '3.1.0',
+  info: { title: 'Orders', version: '1' },
+  paths: {
+    '/': {
+      post: {
+        requestBody: { required: true, content: { 'application/json': { schema: ORDER_SCHEMA } } },
+        responses: { 200: { description: 'the order' } },
+      },
     },
   },
 }
@@ -110,6 +124,38 @@ export const COMPUTING_FIXTURES: readonly PolicyFixture[] = [
   onJson({
     use: 'jws',
     with: { form: 'detached', sign: { key: { pem: SIGNING_KEY }, algorithm: 'EdDSA' } },
+  }),
+  plain(
+    {
+      use: 'decrypt',
+      with: {
+        keys: SECRETS,
+        fields: [{ from: 'header.x-order', algorithm: 'aes-256-gcm', keys: ['bench'] }],
+      },
+    },
+    { 'x-order': encryptedValue() },
+  ),
+  onJson({
+    use: 'redact',
+    with: { rules: [{ phase: 'request', keys: ['password', 'pin'], action: 'delete' }] },
+  }),
+  onJson({
+    use: 'transform',
+    with: { request: { jsonata: { inline: '{ "ticker": order.symbol, "text": order.note }' } } },
+  }),
+  onJson({
+    use: 'jwe',
+    with: {
+      encrypt: {
+        key: { secret: SECRET.toString('base64url'), secretEncoding: 'base64url' },
+        algorithm: 'dir',
+      },
+    },
+  }),
+  onJson({ use: 'openapi', with: { description: { inline: DESCRIPTION }, responses: 'off' } }),
+  onXml({
+    use: 'ws-security',
+    with: { request: { add: { timestamp: {}, usernameToken: { name: 'bench', password: 'benchmark' } } } },
   }),
   onJson({ use: 'json-schema', with: { schema: { inline: ORDER_SCHEMA } } }),
   onJson({ use: 'content-filter', with: { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] } }),

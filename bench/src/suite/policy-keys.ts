@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { createCipheriv, createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 /** Keys of one run of the benchmark: nothing that is measured outlives it. */
 const ed25519 = generateKeyPairSync('ed25519', {
@@ -23,4 +23,13 @@ export function benchmarkToken(): string {
   const claims = { iss: 'benchmark', aud: 'api', sub: 'bench', exp: Math.floor(Date.now() / 1000) + 86_400 }
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`
   return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`
+}
+
+/** `SIGNED_VALUE` as the policy `encrypt` writes it with `SECRET`: iv, ciphertext and tag of AES-256-GCM. */
+export function encryptedValue(): string {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', SECRET, iv)
+  return Buffer.concat([iv, cipher.update(SIGNED_VALUE), cipher.final(), cipher.getAuthTag()]).toString(
+    'base64',
+  )
 }
