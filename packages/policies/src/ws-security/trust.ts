@@ -76,7 +76,16 @@ export class Trust {
     const issuer = this.#authorities.find((authority) => isIssuedBy(certificate, authority, nowMs))
     if (issuer === undefined) return null
     const name = certificate.subject.split('\n').join(', ')
-    return signerOf(certificate, { id: name, name, groups: [] })
+    return within(signerOf(certificate, { id: name, name, groups: [] }), issuer)
+  }
+}
+
+/** A signer is remembered for longer than this moment: nobody vouches for it once the authority has ended. */
+function within(signer: Signer, authority: X509Certificate): Signer {
+  return {
+    ...signer,
+    validFromMs: Math.max(signer.validFromMs, Date.parse(authority.validFrom)),
+    validToMs: Math.min(signer.validToMs, Date.parse(authority.validTo)),
   }
 }
 

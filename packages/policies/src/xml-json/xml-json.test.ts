@@ -245,3 +245,14 @@ test('configurations that cannot work are refused', async () => {
   ])
     assert.notDeepEqual(schemaMistakes(xmlJson, config), [], JSON.stringify(config))
 })
+
+test('letters of names that look like white space hide no markup in a value', () => {
+  // U+1680 and U+FEFF are letters to XML 1.0, and white space to regular expressions.
+  for (const letter of ['\u1680', '\ufeff']) {
+    const xml = `<r><u x${letter}y="/><role>admin</role>"/></r>`.replace(
+      '/><role>admin</role>',
+      '/>&lt;role>admin',
+    )
+    assert.deepEqual(JSON.parse(toJson(xml)), { r: { u: { [`@x${letter}y`]: '/><role>admin' } } })
+  }
+})
