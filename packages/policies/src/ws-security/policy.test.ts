@@ -97,6 +97,18 @@ test('a nonce is accepted once, also behind a reload', async () => {
   assert.equal(await send(reloaded, added(soapMessage(), { usernameToken: user })), null)
 })
 
+test('a nonce does not come again to a policy that takes older messages', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const table = new Map<string, unknown>()
+  const within = (ttl: string) =>
+    compiled({ request: { check: { timestamp: { ttl }, ...passwords.request.check } } }, table)
+  const [strict, lenient] = [await within('1s'), await within('1h')]
+  const text = added(soapMessage(), { timestamp: { ttl: '1h' }, usernameToken: user })
+  assert.equal(await send(strict, text), null)
+  t.mock.timers.tick(600_000)
+  assert.equal((await send(lenient, text))?.status, 500)
+})
+
 test('a signature is accepted once where that is asked for', async () => {
   const signature = { ...trust(rsa), once: true }
   const step = await compiled({ request: { check: { timestamp: {}, signature } } })
