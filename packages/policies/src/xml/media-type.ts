@@ -24,7 +24,7 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
   }
 }
 
-const CHARSET = /\bcharset[^=;]*=\s*"?([^";\s]*)/gi
+const CHARSET = /\bcharset[*\d \t]*=\s*"?([^";\s]*)/gi
 
 /**
  * Whether a content type names no encoding in which ASCII could mean something else. Readers disagree on which of two
