@@ -105,7 +105,8 @@ function decrypt(check: Check, security: XmlElement): XmlElement {
 
 function authenticate({ rules, nowMs }: Check, security: XmlElement, signedBy: SignedBy | null): Checked {
   const once: string[] = []
-  if (signedBy !== null && rules.isSignatureOnce) once.push(`signature\n${signedBy.value}`)
+  if (signedBy !== null && rules.isSignatureOnce)
+    once.push(...signedBy.marks.map((mark) => `signature\n${mark}`))
   if (rules.usernameToken === null) return { identity: signedBy?.identity ?? null, once }
   const { identity, nonce } = checkUsernameToken(security, rules.usernameToken, rules.timestamp, nowMs)
   if (nonce !== null) once.push(`nonce\n${nonce}`)

@@ -1,4 +1,5 @@
 import { type HeaderList, headerCount, headerValue, setHeader } from '@sluice/core'
+import { hasAcceptedCharset } from '../xml/media-type.js'
 import type { SoapVersion } from './fault.js'
 
 const SOAP_TYPES: ReadonlyMap<string, SoapVersion> = new Map([
@@ -7,10 +8,14 @@ const SOAP_TYPES: ReadonlyMap<string, SoapVersion> = new Map([
   ['application/soap+xml', '1.2'],
 ])
 
-/** The SOAP version that a Content-Type announces; null for what is no SOAP by itself, such as one with attachments. */
+/**
+ * The SOAP version that a Content-Type announces; null for what is no SOAP by itself, such as one with attachments, or
+ * is so in an encoding in which whoever believes it would read another message.
+ */
 export function announcedVersion(headers: HeaderList): SoapVersion | null {
   if (headerCount(headers, 'content-type') !== 1) return null
   const type = headerValue(headers, 'content-type')!
+  if (!hasAcceptedCharset(type)) return null
   const semicolon = type.indexOf(';')
   const essence = (semicolon === -1 ? type : type.slice(0, semicolon)).trim().toLowerCase()
   return SOAP_TYPES.get(essence) ?? null
@@ -29,6 +34,6 @@ export function announceUtf8(headers: HeaderList): void {
   setHeader(
     headers,
     'content-type',
-    type.replace(/(;\s*charset\s*=\s*)(?:"[^"]{0,64}"|[^\s;"]{0,64})/i, '$1utf-8'),
+    type.replace(/(;\s*charset\s*=\s*)(?:"[^"]{0,64}"|[^\s;"]{0,64})/gi, '$1utf-8'),
   )
 }

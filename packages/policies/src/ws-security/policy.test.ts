@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
+import { signatureMethod, signatureOf } from './algorithms.js'
 import { wsSecurity } from './policy.js'
 import type { WsSecurityConfig } from './schema.js'
 import { makeCertificate } from './testing/make-certificate.js'
@@ -96,6 +97,18 @@ test('a nonce is accepted once, also behind a reload', async () => {
   assert.equal(await send(reloaded, added(soapMessage(), { usernameToken: user })), null)
 })
 
+test('a nonce does not come again to a policy that takes older messages', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const table = new Map<string, unknown>()
+  const within = (ttl: string) =>
+    compiled({ request: { check: { timestamp: { ttl }, ...passwords.request.check } } }, table)
+  const [strict, lenient] = [await within('1s'), await within('1h')]
+  const text = added(soapMessage(), { timestamp: { ttl: '1h' }, usernameToken: user })
+  assert.equal(await send(strict, text), null)
+  t.mock.timers.tick(600_000)
+  assert.equal((await send(lenient, text))?.status, 500)
+})
+
 test('a signature is accepted once where that is asked for', async () => {
   const signature = { ...trust(rsa), once: true }
   const step = await compiled({ request: { check: { timestamp: {}, signature } } })
@@ -107,12 +120,46 @@ test('a signature is accepted once where that is asked for', async () => {
   assert.equal(await send(often, text), null)
 })
 
+test('a signature that was changed and is valid still does not come again', async () => {
+  const ec = makeCertificate({ name: 'curve', kind: 'ec' })
+  const signature = { ...trust(ec), once: true }
+  const step = await compiled({ request: { check: { timestamp: {}, signature } } })
+  const text = added(soapMessage(), { timestamp: {}, signature: signWith(ec) })
+  const value = /<ds:SignatureValue>([^<]+)/.exec(text)![1]!
+  const bytes = Buffer.from(value, 'base64')
+  const s = BigInt(`0x${bytes.subarray(32).toString('hex')}`)
+  // The order of P-256 (SEC 2 section 2.4.2): with (r, s) also (r, n - s) is valid.
+  const n = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+  const other = Buffer.from((n - s).toString(16).padStart(64, '0'), 'hex')
+  const twin = text.replace(value, Buffer.concat([bytes.subarray(0, 32), other]).toString('base64'))
+  assert.equal(await send(await compiled({ request: { check: { signature: trust(ec) } } }), twin), null)
+  assert.equal(await send(step, text), null)
+  assert.equal((await send(step, twin))?.status, 500)
+})
+
+test('of several signatures that would do, none comes again alone', async () => {
+  const rules = { ...trust(rsa), once: true, maxSignatures: 2 }
+  const step = await compiled({ request: { check: { timestamp: {}, signature: rules } } })
+  const pss = signWith(rsa, { algorithm: 'rsa-pss-sha256' })
+  const one = added(soapMessage(), { timestamp: {}, signature: pss })
+  const signature = /<ds:Signature .*<\/ds:Signature>/s
+  const first = signature.exec(one)![0]
+  const signedInfo = /<ds:SignedInfo .*<\/ds:SignedInfo>/s.exec(first)![0]
+  const again = signatureOf(rsa.key, signatureMethod('rsa-pss-sha256'), Buffer.from(signedInfo))
+  const second = first.replace(/(<ds:SignatureValue>)[^<]+/, `$1${again.toString('base64')}`)
+  assert.equal(await send(step, one.replace(signature, first + second)), null)
+  assert.equal((await send(step, one.replace(signature, second)))?.status, 500)
+  assert.equal((await send(step, one))?.status, 500)
+})
+
 test('what is no SOAP by its type, or in a content coding, is not read', async () => {
   const step = await compiled(passwords)
   for (const headers of [
     [],
     ['content-type', 'application/json'],
     ['content-type', 'multipart/related; type="text/xml"'],
+    ['content-type', 'text/xml; charset=utf-7'],
+    ['content-type', 'application/soap+xml; action="; charset=utf-8"; charset=utf-7'],
     [...SOAP11, ...SOAP11],
   ]) {
     assert.equal((await send(step, '', soap(headers)))?.problem?.code, 'GW_MEDIA_TYPE')

@@ -9,29 +9,36 @@ export type Sighting = 'first' | 'again' | 'full'
  * it; when it is full of values that still count, the next one is refused rather than an old one forgotten.
  */
 export class ReplayMemory {
-  /** In the order of their arrival, with the moment until which each counts. */
-  readonly #until = new Map<string, number>()
+  /** In the order of their arrival, with the moment of it. */
+  readonly #seenMs = new Map<string, number>()
   readonly #max: number
+  #windowMs = 0
 
   constructor(max = MAX_VALUES) {
     this.#max = max
   }
 
-  see(value: string, untilMs: number, nowMs: number): Sighting {
+  /**
+   * Has values count for at least so long. The longest that anybody asks for holds for all: what came to a policy that
+   * takes fresh messages only must not come again to one that takes older ones.
+   */
+  widen(windowMs: number): void {
+    this.#windowMs = Math.max(this.#windowMs, windowMs)
+  }
+
+  see(value: string, nowMs: number): Sighting {
     this.#forget(nowMs)
-    const known = this.#until.get(value)
-    if (known !== undefined && known >= nowMs) return 'again'
-    if (known === undefined && this.#until.size >= this.#max) return 'full'
-    this.#until.delete(value)
-    this.#until.set(value, untilMs)
+    if (this.#seenMs.has(value)) return 'again'
+    if (this.#seenMs.size >= this.#max) return 'full'
+    this.#seenMs.set(value, nowMs)
     return 'first'
   }
 
-  /** The oldest first: each call takes away what has ended at the front, which is everything soon. */
+  /** The oldest first: each call takes away what has ended, which stands at the front. */
   #forget(nowMs: number): void {
-    for (const [value, untilMs] of this.#until) {
-      if (untilMs >= nowMs) return
-      this.#until.delete(value)
+    for (const [value, seenMs] of this.#seenMs) {
+      if (seenMs + this.#windowMs >= nowMs) return
+      this.#seenMs.delete(value)
     }
   }
 }

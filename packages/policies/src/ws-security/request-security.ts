@@ -26,6 +26,7 @@ export class RequestSecurity {
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#desk = new MessageDesk(config, env)
     this.#replays = env.shared('ws-security/replays', () => new ReplayMemory())
+    this.#replays.widen(this.#desk.rememberMs)
     this.#mediaType = env.refusal(
       'GW_MEDIA_TYPE',
       'send a SOAP message without attachments, as text/xml or application/soap+xml',
@@ -69,7 +70,7 @@ export class RequestSecurity {
   #remember(x: Exchange, once: readonly string[]): Outcome {
     const nowMs = Date.now()
     for (const value of once) {
-      const sighting = this.#replays.see(value, nowMs + this.#desk.rememberMs, nowMs)
+      const sighting = this.#replays.see(value, nowMs)
       if (sighting === 'full') return this.#desk.overloaded
       if (sighting === 'again') {
         return this.#fault(x, {

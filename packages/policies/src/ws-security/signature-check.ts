@@ -32,11 +32,17 @@ export interface SignatureRules {
   readonly maxSignatures: number
 }
 
-/** The signature that covers what has to be signed. */
+/** Who has signed what has to be signed. */
 export interface SignedBy {
   readonly identity: Identity
-  /** In Base64; no two messages share it. */
-  readonly value: string
+  /** Of each signature that would have done: no two messages share one, nor can anybody but the signer make another. */
+  readonly marks: readonly string[]
+}
+
+interface Verified {
+  readonly identity: Identity
+  readonly mark: string
+  readonly covered: readonly XmlElement[]
 }
 
 const MAX_REFERENCES = 16
@@ -64,11 +70,12 @@ export function checkSignatures(
     checkSignature(new SignatureElement(signature), { candidates, security, rules, nowMs }),
   )
   const wanted = rules.parts.map((part) => partElement(part, envelope, security))
-  const complete = results.find(({ covered }) =>
+  const complete = results.filter(({ covered }) =>
     wanted.every((part) => covered.some((one) => one.isSameNode(part))),
   )
-  if (complete === undefined) throw new SecurityFault('FailedCheck', 'a part is not signed')
-  return complete
+  const [first] = complete
+  if (first === undefined) throw new SecurityFault('FailedCheck', 'a part is not signed')
+  return { identity: first.identity, marks: complete.map(({ mark }) => mark) }
 }
 
 interface Surroundings {
@@ -82,7 +89,7 @@ interface Surroundings {
 function checkSignature(
   signature: SignatureElement,
   { candidates, security, rules, nowMs }: Surroundings,
-): SignedBy & { readonly covered: readonly XmlElement[] } {
+): Verified {
   const method = rules.methods.get(attributeOf(signature.method, 'Algorithm') ?? '')
   if (method === undefined || childElements(signature.method).length > 0) {
     throw new SecurityFault('UnsupportedAlgorithm', 'a way to sign that is not allowed')
@@ -95,7 +102,12 @@ function checkSignature(
   const covered = signature.references.map((reference) =>
     checkReference(reference, candidates, rules.allowsSha1),
   )
-  return { identity, value: value.toString('base64'), covered }
+  return { identity, mark: markOf(method, value), covered }
+}
+
+/** Of an ECDSA signature (r, s) the r: anybody can make (r, n - s) of it, which is valid as well. */
+function markOf({ kind }: SignatureMethod, value: Buffer): string {
+  return (kind === 'ec' ? value.subarray(0, value.length / 2) : value).toString('base64')
 }
 
 /** The children of ds:Signature, each in its place. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createHmac, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { NS, TOKEN } from './names.js'
+import { Securing } from './securing.js'
 import { makeCertificate, type Pair } from './testing/make-certificate.js'
 import { added, checked, signWith, trust, verdict } from './testing/run.js'
 import { largeContent, soapMessage } from './testing/soap.js'
@@ -331,6 +332,31 @@ test('an authority vouches for certificates that come along, and only while it a
   const ended = makeCertificate({ name: 'ended', issuer: authority, to: new Date(Date.now() - 1000) })
   assert.equal(verdict(of(ended), check), 'InvalidSecurityToken')
   assert.equal(verdict(of(issued), check, Date.now()), 'passed', 'it is remembered')
+})
+
+test('a certificate is not remembered beyond the time of the authority that vouched for it', () => {
+  const nowMs = Date.now()
+  const to = new Date(nowMs + 10_000)
+  const authority = makeCertificate({ name: 'authority', isAuthority: true, to })
+  const issued = makeCertificate({ name: 'issued', issuer: authority })
+  const text = added(soapMessage(), { timestamp: {}, signature: signWith(issued) }, nowMs)
+  const check = { timestamp: {}, signature: { authorities: [authority.certificatePem] } }
+  const securing = new Securing({ check })
+  assert.equal(securing.secure(Buffer.from(text), null, nowMs).kind, 'passed')
+  assert.equal(securing.secure(Buffer.from(text), null, nowMs + 20_000).kind, 'fault')
+})
+
+test('a certificate that is for something else than signing does not sign', () => {
+  const authority = makeCertificate({ name: 'authority', isAuthority: true })
+  const check = { timestamp: {}, signature: { authorities: [authority.certificatePem] } }
+  const judged = (usage: number) => {
+    const pair = makeCertificate({ name: 'issued', issuer: authority, usage })
+    return verdict(added(soapMessage(), { timestamp: {}, signature: signWith(pair) }), check)
+  }
+  const [digitalSignature, nonRepudiation, keyEncipherment] = [0x80, 0x40, 0x20]
+  assert.equal(judged(keyEncipherment), 'FailedAuthentication')
+  assert.equal(judged(digitalSignature | keyEncipherment), 'passed')
+  assert.equal(judged(nonRepudiation), 'passed')
 })
 
 test('a certificate counts in its time only, also a configured one', () => {

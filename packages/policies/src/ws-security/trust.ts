@@ -2,6 +2,7 @@ import { type KeyObject, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type CertificateNames, namesOf } from './certificate-names.js'
 import type { Identity } from './identity.js'
+import { maySign } from './key-usage.js'
 
 /** A certificate that may sign, and for whom. */
 export interface Signer {
@@ -73,10 +74,20 @@ export class Trust {
   #issued(der: Buffer, nowMs: number): Signer | null {
     const certificate = parse(der)
     if (certificate === null || certificate.ca || !isLongEnough(certificate.publicKey)) return null
+    if (!maySign(certificate)) return null
     const issuer = this.#authorities.find((authority) => isIssuedBy(certificate, authority, nowMs))
     if (issuer === undefined) return null
     const name = certificate.subject.split('\n').join(', ')
-    return signerOf(certificate, { id: name, name, groups: [] })
+    return within(signerOf(certificate, { id: name, name, groups: [] }), issuer)
+  }
+}
+
+/** A signer is remembered for longer than this moment: nobody vouches for it once the authority has ended. */
+function within(signer: Signer, authority: X509Certificate): Signer {
+  return {
+    ...signer,
+    validFromMs: Math.max(signer.validFromMs, Date.parse(authority.validFrom)),
+    validToMs: Math.min(signer.validToMs, Date.parse(authority.validTo)),
   }
 }
 

@@ -9,8 +9,11 @@ export interface XmlListener {
 
 const REFERENCES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 const WHITE = /[\t\n]/g
-/** One attribute, or the end of the tag; sticky, and of a text that is well-formed. */
-const ATTRIBUTE = /\s*([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y
+/**
+ * One attribute, or the end of the tag; sticky, and of a text that is well-formed. White space is what XML calls so:
+ * `\s` has more characters, and some of them are letters of names to a parser.
+ */
+const ATTRIBUTE = /[ \t\n]*([^ \t\n=/>]+)[ \t\n]*=[ \t\n]*(?:"([^"]*)"|'([^']*)')/y
 
 /**
  * Reads a document that the gate has found well-formed and without DOCTYPE: what is wrong with it was said there, so

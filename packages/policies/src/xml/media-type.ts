@@ -20,11 +20,19 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
     if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
       return `the content-type is not accepted; send ${accepted.join(', ')}`
     }
-    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(field ?? '')?.[1]
-    return charset === undefined || isAcceptedEncoding(charset)
-      ? null
-      : 'the charset is not accepted; send UTF-8'
+    return hasAcceptedCharset(field ?? '') ? null : 'the charset is not accepted; send UTF-8'
   }
+}
+
+const CHARSET = /\bcharset[*\d \t]*=\s*"?([^";\s]*)/gi
+
+/**
+ * Whether a content type names no encoding in which ASCII could mean something else. Readers disagree on which of two
+ * parameters counts, and on where a quoted one ends, so that everything that may be a charset has to be accepted.
+ */
+export function hasAcceptedCharset(contentType: string): boolean {
+  for (const [, charset] of contentType.matchAll(CHARSET)) if (!isAcceptedEncoding(charset!)) return false
+  return true
 }
 
 function isIdentity(coding: string | null): boolean {

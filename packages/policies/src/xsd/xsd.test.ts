@@ -138,6 +138,9 @@ test('what cannot be read is refused with its own code', async (t) => {
     [orderOf(1), [], 'GW_MEDIA_TYPE'],
     [orderOf(1), [...XML, ...XML], 'GW_MEDIA_TYPE'],
     [orderOf(1), ['content-type', 'text/xml; charset=utf-7'], 'GW_MEDIA_TYPE'],
+    [orderOf(1), ['content-type', 'text/xml; a="; charset=utf-8"; charset=utf-7'], 'GW_MEDIA_TYPE'],
+    [orderOf(1), ['content-type', 'text/xml; charset=utf-8; charset=utf-7'], 'GW_MEDIA_TYPE'],
+    [orderOf(1), ['content-type', "text/xml; charset*=utf-8''utf-7"], 'GW_MEDIA_TYPE'],
     [orderOf(1), [...XML, 'content-encoding', 'gzip'], 'GW_MEDIA_TYPE'],
   ]
   for (const [body, headers, code] of cases) {

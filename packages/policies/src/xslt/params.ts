@@ -27,6 +27,10 @@ const NUMBER = /^-?\d{1,40}(?:\.\d{1,40})?$/
 /** What XML 1.0 has no place for. */
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/u
 
+/** Letters of one UTF-16 unit each: from Latin Extended-A to before the surrogates. */
+const FIRST_LETTER = 0x100
+const LAST_LETTER = 0xd7ff
+
 /**
  * Compiles the parameters of a stylesheet. Values that depend on the request are checked for each request.
  * @throws Error for a name or a fixed value that cannot be used.
@@ -79,10 +83,23 @@ function expressionOf(type: ParamType, value: string): string {
   return type === 'boolean' ? `${value}()` : literal(value)
 }
 
-/** A literal has no escape for its own quotes, so a string with both kinds is put together from several. */
+/**
+ * A literal has no escape for its own quotes. In a string with both kinds another character stands for one of them:
+ * put together from parts, a string of many quotes would overflow the stack of libxslt.
+ */
 function literal(text: string): string {
   if (!text.includes("'")) return `'${text}'`
   if (!text.includes('"')) return `"${text}"`
-  const parts = text.split("'").map((part) => `'${part}'`)
-  return `concat(${parts.join(`, "'", `)})`
+  const other = absentFrom(text)
+  return `translate("${text.replaceAll('"', other)}", '${other}', '"')`
+}
+
+/** A character that the text does not have. Header fields are far too short to have all of these. */
+function absentFrom(text: string): string {
+  const taken = new Set(text)
+  for (let code = FIRST_LETTER; code <= LAST_LETTER; code++) {
+    const character = String.fromCharCode(code)
+    if (!taken.has(character)) return character
+  }
+  throw new RangeError('a parameter has both kinds of quotes and every letter there is')
 }

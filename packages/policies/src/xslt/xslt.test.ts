@@ -86,6 +86,8 @@ test('parameters are typed values, whatever is in them', async (t) => {
     `it's`,
     `a"b`,
     `'"mixed"'`,
+    `'"Ā`,
+    `'"`.repeat(4000),
     `') or true() or ('`,
     `document('file:///etc/passwd')`,
     '/a',

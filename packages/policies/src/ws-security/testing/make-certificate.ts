@@ -18,6 +18,8 @@ interface Wish {
   readonly from?: Date
   readonly to?: Date
   readonly serial?: number
+  /** The bits of its key usage, the first one first; none: it has no such extension. */
+  readonly usage?: number
 }
 
 let serials = 1000
@@ -40,7 +42,7 @@ export function makeCertificate(wish: Wish): Pair {
     ),
     nameOf(wish.name),
     publicKey.export({ type: 'spki', format: 'der' }),
-    extensions(publicKey, wish.isAuthority === true),
+    extensions(publicKey, wish.isAuthority === true, wish.usage),
   )
   const der = sequence(body, algorithmOf(signer), bits(sign('sha256', body, signer)))
   const lines = der
@@ -52,8 +54,8 @@ export function makeCertificate(wish: Wish): Pair {
   return { key: privateKey, keyPem, certificatePem, der, name: wish.name }
 }
 
-/** Basic constraints and the identifier of the key. */
-function extensions(key: KeyObject, isAuthority: boolean): Buffer {
+/** Basic constraints, the identifier of the key, and what it is for. */
+function extensions(key: KeyObject, isAuthority: boolean, usage?: number): Buffer {
   const id = createHash('sha1')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest()
@@ -63,6 +65,7 @@ function extensions(key: KeyObject, isAuthority: boolean): Buffer {
     sequence(
       sequence(oid('551d13'), tagged(0x01, Buffer.from([0xff])), tagged(0x04, constraints)),
       sequence(oid('551d0e'), tagged(0x04, tagged(0x04, id))),
+      ...(usage === undefined ? [] : [sequence(oid('551d0f'), tagged(0x04, bits(Buffer.from([usage]))))]),
     ),
   )
 }

@@ -1,4 +1,4 @@
-import type { Transformed } from '../../transformed.js'
+import { failed, type Transformed } from '../../transformed.js'
 import { loadLibxml } from '../../xml/libxml.js'
 import type { StylesheetSource } from '../stylesheet-source.js'
 import { LibxsltEngine, type RunLimits } from './engine.js'
@@ -35,6 +35,7 @@ export class LibxsltRunner {
 
   /** A promise only while a new engine is made. */
   run(input: LibxsltInput): Transformed | Promise<Transformed> {
+    if (this.#engine === null && this.#isClosed) return failed('the stylesheet is not in use any more')
     if (this.#engine === null) return this.#renewed().then(() => this.run(input))
     const result = this.#engine.transform(input.body, input.params, this.#config.limits)
     if (!this.#engine.isUsable) this.#engine = null
