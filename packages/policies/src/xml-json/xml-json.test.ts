@@ -284,6 +284,7 @@ test('another reader of XML finds the same, where a document leaves no choice', 
     }),
     { numRuns: 500 },
   )
+})
 
 test('letters of names that look like white space hide no markup in a value', () => {
   // U+1680 and U+FEFF are letters to XML 1.0, and white space to regular expressions.
