@@ -1,5 +1,13 @@
 import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
-import type { BodyQuestion, Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
+import {
+  type BodyQuestion,
+  type Catalog,
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  type Step,
+  UnreadableBody,
+} from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
 import type { Hook } from '../pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
@@ -93,9 +101,13 @@ export class ChainCompiler {
     return when === null ? guarded : (x) => (when.test(x) ? guarded(x) : null)
   }
 
-  /** `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses. */
+  /**
+   * `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses, and a
+   * body that cannot be read is refused: or else whoever sends one would be rid of the policy.
+   */
   #tolerant(run: HookFunction, name: string): HookFunction {
     const ignore = (error: unknown): null => {
+      if (error instanceof UnreadableBody) throw error
       this.#onIgnored(name, error)
       return null
     }

@@ -151,7 +151,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   #takeBody(): void {
     const hooks = this.route.chain.requestBody
-    if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
+    if (this.#isTooLarge()) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
     // Routing has needed the body already.
     else if (this.x.body !== null) this.run(hooks, 'action')
@@ -164,7 +164,18 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     }
   }
 
+  /** What was announced, or has come already: routing may have needed the body before the route set a limit to it. */
+  #isTooLarge(): boolean {
+    const { contentLength, requestBytes, bodyLimit } = this.x
+    return contentLength > bodyLimit || requestBytes > bodyLimit
+  }
+
   #act(): void {
+    // A policy whose condition asks for the body sets its limit when that is there.
+    if (this.#isTooLarge()) {
+      this.refuse(REFUSALS.tooLarge)
+      return
+    }
     const action = this.route.action
     if (action.kind === 'proxy') {
       this.#totalDueAt =
