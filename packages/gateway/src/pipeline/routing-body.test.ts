@@ -53,7 +53,34 @@ const strict: Policy = {
   }),
 }
 
-function catalogOf(policies: readonly Policy[] = [tell, strict]): Catalog {
+/** Changes the body into one that nobody can read, or only into another one. */
+const swap: Policy = {
+  name: 'swap',
+  summary: 'Changes.',
+  schema: {} as Policy['schema'],
+  compile: ({ body }: { body: string }) => ({
+    name: 'swap',
+    onRequestBody(x) {
+      x.body = Buffer.from(body)
+      return null
+    },
+  }),
+}
+
+const mark: Policy = {
+  name: 'mark',
+  summary: 'Marks.',
+  schema: {} as Policy['schema'],
+  compile: () => ({
+    name: 'mark',
+    onResponse(x) {
+      x.responseHeaders.push('x-mark', 'yes')
+      return null
+    },
+  }),
+}
+
+function catalogOf(policies: readonly Policy[] = [tell, strict, swap, mark]): Catalog {
   return Object.assign(new Map(policies.map((policy) => [policy.name, policy])), {
     bodies: { json: WORDS, xml: WORDS },
   })
@@ -158,6 +185,20 @@ test('a body that a policy cannot read is refused, also where the policy may fai
   const { url } = await serve(t, [{ id: 'all', policies: [STRICT] }])
   assert.equal((await post(url, 'buy')).status, 200)
   assert.equal((await post(url, 'buy!')).status, 400)
+})
+
+test('what a condition said of the body holds for the response, whatever became of the body', async (t) => {
+  for (const body of ['sell', 'buy!']) {
+    const policies = [
+      { id: 'mark', use: 'mark', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },
+      { id: 'swap', use: 'swap', with: { body }, when: null, onError: 'fail' as const },
+    ]
+    const { url } = await serve(t, [{ id: 'all', policies }])
+    const answer = await post(url, 'buy IBM')
+    assert.equal(await answer.text(), body)
+    assert.equal(answer.headers.get('x-mark'), 'yes')
+    assert.equal((await post(url, 'sell IBM')).headers.get('x-mark'), null)
+  }
 })
 
 test('a request that a better route takes without looking at the body is not held', async (t) => {
