@@ -275,7 +275,9 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     }
     headers.push('x-request-id', x.id)
     const length = body?.length ?? 0
-    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, length)
+    // The body that a GET would bring may be changed.
+    const isRevised = this.route.chain.responseBody !== null && reply.problem === null
+    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, isRevised ? -1 : length)
     else if (x.status === 204 || x.status === 304) this.client.sendHead(x.status, headers, -1)
     else {
       x.responseBytes = length
