@@ -9,10 +9,10 @@ import {
   Overload,
   type Reply,
   refusal,
-  removeHeader,
   type Step,
   setHeader,
 } from '@sluice/core'
+import { forgetBytes } from './body-fields.js'
 import type { Transformed } from './transformed.js'
 
 /** Which bodies are transformed. */
@@ -30,9 +30,6 @@ export interface BodyTransformation {
 }
 
 type Side = 'request' | 'response'
-
-/** What a representation is told by; it does not hold for another one (RFC 9110 section 8.8, RFC 9530). */
-const FIELDS_OF_THE_OLD_BODY = ['etag', 'content-md5', 'digest', 'content-digest', 'repr-digest'] as const
 
 /**
  * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
@@ -100,7 +97,7 @@ function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Tr
   if (!(result instanceof Uint8Array)) return refused(side, result.kind, result.detail)
   const headers = side === 'request' ? x.headers : x.responseHeaders
   setHeader(headers, 'content-type', wanted.contentType(headerJoined(headers, 'content-type') ?? ''))
-  for (let i = 0; i < FIELDS_OF_THE_OLD_BODY.length; i++) removeHeader(headers, FIELDS_OF_THE_OLD_BODY[i]!)
+  forgetBytes(headers)
   if (side === 'request') x.body = result
   else x.responseBody = result
   return null

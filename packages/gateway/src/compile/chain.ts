@@ -1,5 +1,13 @@
 import { type Condition, compileCondition, type PolicyUse } from '@sluice/config'
-import type { BodyQuestion, Catalog, CompileEnv, Eventual, Exchange, Step } from '@sluice/core'
+import {
+  type BodyQuestion,
+  type Catalog,
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  type Step,
+  UnreadableBody,
+} from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
 import type { Hook } from '../pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
@@ -38,7 +46,9 @@ export class ChainCompiler {
       if (when?.constant === false) continue
       if (when !== null) questions.push(...when.questions)
       const step = await this.#step(use)
-      if (step !== null) this.#add(phases, step, { use, order, when: when?.constant === true ? null : when })
+      if (step === null) continue
+      const asked = when?.constant === true ? null : when
+      this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked) })
     }
     const examine = bodyExaminer(questions, this.#catalog, this.#env)
     if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
@@ -80,7 +90,7 @@ export class ChainCompiler {
     add(readsBody ? phases.requestBody : phases.request, step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
     add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
-    if (readsBody) add(phases.requestBody, goOn)
+    if (readsBody) phases.requestBody.push({ name: at.use.id, order: at.order, run: asking(at.passes!) })
     add(phases.attempt, step.onAttempt?.bind(step))
     add(phases.response, step.onResponse?.bind(step))
     const onResponseBody = step.onResponseBody?.bind(step)
@@ -88,14 +98,35 @@ export class ChainCompiler {
     if (step.onFinish !== undefined) phases.finish.push({ name: at.use.id, run: step.onFinish.bind(step) })
   }
 
-  #wrap(run: HookFunction, { use, when }: Place): HookFunction {
+  #wrap(run: HookFunction, { use, passes }: Place): HookFunction {
     const guarded = use.onError === 'continue' ? this.#tolerant(run, use.id) : run
-    return when === null ? guarded : (x) => (when.test(x) ? guarded(x) : null)
+    return passes === null ? guarded : (x) => (passes(x) ? guarded(x) : null)
   }
 
-  /** `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses. */
+  /**
+   * What a condition says to an exchange. One on the request body says it once, where its policy stands: those behind may
+   * put another body in its place, and the policy would be rid of its response.
+   */
+  #passes(when: Condition | null): Place['passes'] {
+    if (when === null) return null
+    if (!when.needs.body || when.needs.response) return (x) => when.test(x)
+    const said = this.#env.slot<boolean>()
+    return (x) => {
+      const known = said.get(x)
+      if (known !== undefined) return known
+      const now = when.test(x)
+      said.set(x, now)
+      return now
+    }
+  }
+
+  /**
+   * `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses, and a
+   * body that cannot be read is refused: or else whoever sends one would be rid of the policy.
+   */
   #tolerant(run: HookFunction, name: string): HookFunction {
     const ignore = (error: unknown): null => {
+      if (error instanceof UnreadableBody) throw error
       this.#onIgnored(name, error)
       return null
     }
@@ -123,11 +154,16 @@ interface Place {
   readonly use: PolicyUse
   readonly order: number
   readonly when: Condition | null
+  /** Whether the policy has to do with an exchange; null: always. */
+  readonly passes: ((x: Exchange) => boolean) | null
 }
 
-/** Stands in a phase so that there is one. */
-function goOn(): null {
-  return null
+/** Only asks the condition: there has to be a phase with the body, and it is that of the policy's place. */
+function asking(passes: NonNullable<Place['passes']>): HookFunction {
+  return (x) => {
+    passes(x)
+    return null
+  }
 }
 
 function orNull<T>(list: readonly T[]): readonly T[] | null {

@@ -129,7 +129,10 @@ async function compileRoutes(
   return candidates
 }
 
-/** A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. */
+/**
+ * A condition that fails to evaluate does not match: the request is left to the routes behind it, or to 404. But what
+ * cannot be asked for want of memory is left to nobody: load must not choose routes.
+ */
 function compileWhen(route: RoutePlan, { catalog, context, questions }: RouteOptions): Predicate | null {
   if (route.match.when === null) return null
   const condition = compileCondition(route.match.when, 'route', { bodies: catalog.bodies })
@@ -142,8 +145,9 @@ function compileWhen(route: RoutePlan, { catalog, context, questions }: RouteOpt
         return condition.test(x)
       } catch (error) {
         // Clients send what they like; a body of another kind is nothing that the operator has to hear of.
-        if (!(error instanceof UnreadableBody))
-          context.report('condition_failed', { route: route.id, error: String(error) })
+        if (error instanceof UnreadableBody) {
+          if (error.code === 'GW_OVERLOADED') throw error
+        } else context.report('condition_failed', { route: route.id, error: String(error) })
         return false
       }
     },

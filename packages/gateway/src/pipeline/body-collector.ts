@@ -1,5 +1,6 @@
 import type { Exchange, Reply } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
+import { GatheredBytes } from './gathered-bytes.js'
 import { REFUSALS } from './refusals.js'
 
 const EMPTY = new Uint8Array(0)
@@ -18,7 +19,7 @@ export interface BodyReader {
 /** Gathers a whole request body, up to the exchange's limit. */
 export class BodyCollector implements BodyReceiver {
   readonly #reader: BodyReader
-  readonly #chunks: Buffer[] = []
+  readonly #bytes = new GatheredBytes()
   #done: (() => void) | null = null
 
   constructor(reader: BodyReader) {
@@ -48,10 +49,10 @@ export class BodyCollector implements BodyReceiver {
       reader.refuse(REFUSALS.tooLarge)
       return
     }
-    this.#chunks.push(Buffer.from(chunk))
+    this.#bytes.add(chunk)
     reader.touch(x.bodyIdleMs)
     if (!isLast) return
-    x.body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    x.body = this.#bytes.whole()
     const done = this.#done
     this.#done = null
     done()

@@ -151,7 +151,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   #takeBody(): void {
     const hooks = this.route.chain.requestBody
-    if (this.x.contentLength > this.x.bodyLimit) this.refuse(REFUSALS.tooLarge)
+    if (this.#isTooLarge()) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
     // Routing has needed the body already.
     else if (this.x.body !== null) this.run(hooks, 'action')
@@ -164,7 +164,18 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     }
   }
 
+  /** What was announced, or has come already: routing may have needed the body before the route set a limit to it. */
+  #isTooLarge(): boolean {
+    const { contentLength, requestBytes, bodyLimit } = this.x
+    return contentLength > bodyLimit || requestBytes > bodyLimit
+  }
+
   #act(): void {
+    // A policy whose condition asks for the body sets its limit when that is there.
+    if (this.#isTooLarge()) {
+      this.refuse(REFUSALS.tooLarge)
+      return
+    }
     const action = this.route.action
     if (action.kind === 'proxy') {
       this.#totalDueAt =
@@ -264,7 +275,9 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     }
     headers.push('x-request-id', x.id)
     const length = body?.length ?? 0
-    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, length)
+    // The body that a GET would bring may be changed.
+    const isRevised = this.route.chain.responseBody !== null && reply.problem === null
+    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, isRevised ? -1 : length)
     else if (x.status === 204 || x.status === 304) this.client.sendHead(x.status, headers, -1)
     else {
       x.responseBytes = length

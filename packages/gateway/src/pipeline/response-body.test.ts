@@ -127,6 +127,8 @@ test('what a route answers by itself goes through the same policy; refusals do n
   const routes = [{ id: 'all', policies: TOY_POLICIES, action, timeouts: null }]
   const { url } = await startGateway(t, { routes }, { catalog: toyCatalog(CAPITALS) })
   assert.equal(await (await fetch(url)).text(), 'HELLO')
+  const head = await fetch(url, { method: 'HEAD' })
+  assert.equal(head.headers.get('content-length'), null)
   const refusing = { ...CAPITALS, onRequest: () => refusal('GW_IP_DENIED', 'not you') }
   const other = await startGateway(t, { routes }, { catalog: toyCatalog(refusing) })
   const refused = await fetch(other.url)

@@ -1,8 +1,9 @@
 import type { Exchange } from '@sluice/core'
+import { GatheredBytes } from './gathered-bytes.js'
 
 /** Gathers a whole response body, up to the exchange's limit, for hooks that need it in one piece. */
 export class ResponseCollector {
-  readonly #chunks: Buffer[] = []
+  readonly #gathered = new GatheredBytes()
   readonly #maxBytes: number
   #bytes = 0
 
@@ -14,12 +15,12 @@ export class ResponseCollector {
   add(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length
     if (this.#bytes > this.#maxBytes) return false
-    this.#chunks.push(Buffer.from(chunk))
+    this.#gathered.add(chunk)
     return true
   }
 
   finish(x: Exchange): void {
-    x.responseBody = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    x.responseBody = this.#gathered.whole()
   }
 }
 

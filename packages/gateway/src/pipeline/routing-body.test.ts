@@ -14,6 +14,7 @@ const WORDS: BodyLanguage = {
     return ({ body }) => {
       if (body === null || body.length === 0) return null
       const text = Buffer.from(body).toString()
+      if (text.includes('?')) throw new UnreadableBody('GW_OVERLOADED', 'no memory')
       if (text.includes('!')) throw new UnreadableBody('GW_BODY_UNPARSABLE', 'no words')
       return text.split(' ')[Number(path)] ?? null
     }
@@ -34,7 +35,52 @@ const tell: Policy = {
   }),
 }
 
-function catalogOf(policies: readonly Policy[] = [tell]): Catalog {
+/** Sets a limit of five bytes, and cannot read exclamation marks. */
+const strict: Policy = {
+  name: 'strict',
+  summary: 'Reads.',
+  schema: {} as Policy['schema'],
+  compile: () => ({
+    name: 'strict',
+    onRequest(x) {
+      x.bodyLimit = 5
+      return null
+    },
+    onRequestBody(_, body) {
+      if (body.includes(0x21)) throw new UnreadableBody('GW_BODY_UNPARSABLE', 'no words')
+      return null
+    },
+  }),
+}
+
+/** Changes the body into one that nobody can read, or only into another one. */
+const swap: Policy = {
+  name: 'swap',
+  summary: 'Changes.',
+  schema: {} as Policy['schema'],
+  compile: ({ body }: { body: string }) => ({
+    name: 'swap',
+    onRequestBody(x) {
+      x.body = Buffer.from(body)
+      return null
+    },
+  }),
+}
+
+const mark: Policy = {
+  name: 'mark',
+  summary: 'Marks.',
+  schema: {} as Policy['schema'],
+  compile: () => ({
+    name: 'mark',
+    onResponse(x) {
+      x.responseHeaders.push('x-mark', 'yes')
+      return null
+    },
+  }),
+}
+
+function catalogOf(policies: readonly Policy[] = [tell, strict, swap, mark]): Catalog {
   return Object.assign(new Map(policies.map((policy) => [policy.name, policy])), {
     bodies: { json: WORDS, xml: WORDS },
   })
@@ -104,6 +150,55 @@ test('a body that cannot be read matches no condition on it', async (t) => {
   ])
   assert.equal((await post(url, 'buy IBM!')).status, 202)
   assert.deepEqual(events, [])
+})
+
+test('a body that cannot be asked for want of memory is left to no other route', async (t) => {
+  const { url, plane } = await serve(t, [
+    ...ROUTES,
+    { id: 'rest', action: { ...ANSWER, status: 202 }, timeouts: null },
+  ])
+  const answer = await post(url, 'buy IBM?')
+  assert.equal(answer.status, 503)
+  assert.equal(answer.headers.get('x-gw-error'), 'GW_OVERLOADED')
+  await until(() => plane.inFlight === 0)
+})
+
+function inPieces(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new Blob([body]).stream(), duplex: 'half' })
+}
+
+const STRICT = { id: 'strict', use: 'strict', with: {}, when: null, onError: 'continue' as const }
+
+test('the limit of a route holds for a body that came before the route was known', async (t) => {
+  const { url } = await serve(t, [
+    { id: 'buy', match: when('req.body.xml("0") == "buy"'), policies: [STRICT] },
+    { id: 'all', policies: [{ ...STRICT, when: 'req.body.xml("0") == "sell"' }] },
+  ])
+  assert.equal((await inPieces(url, 'buy I')).status, 200)
+  assert.equal((await inPieces(url, 'buy IBM')).status, 413)
+  // Here it is the policy that waits for the body.
+  assert.equal((await inPieces(url, 'sell')).status, 200)
+  assert.equal((await inPieces(url, 'sell IBM')).status, 413)
+})
+
+test('a body that a policy cannot read is refused, also where the policy may fail', async (t) => {
+  const { url } = await serve(t, [{ id: 'all', policies: [STRICT] }])
+  assert.equal((await post(url, 'buy')).status, 200)
+  assert.equal((await post(url, 'buy!')).status, 400)
+})
+
+test('what a condition said of the body holds for the response, whatever became of the body', async (t) => {
+  for (const body of ['sell', 'buy!']) {
+    const policies = [
+      { id: 'mark', use: 'mark', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },
+      { id: 'swap', use: 'swap', with: { body }, when: null, onError: 'fail' as const },
+    ]
+    const { url } = await serve(t, [{ id: 'all', policies }])
+    const answer = await post(url, 'buy IBM')
+    assert.equal(await answer.text(), body)
+    assert.equal(answer.headers.get('x-mark'), 'yes')
+    assert.equal((await post(url, 'sell IBM')).headers.get('x-mark'), null)
+  }
 })
 
 test('a request that a better route takes without looking at the body is not held', async (t) => {

@@ -11,7 +11,7 @@ export interface Predicate {
 /** A route as the router takes it: what it matches, and what the gateway keeps for it. */
 export interface Candidate<T> {
   readonly plan: RoutePlan
-  /** The compiled `plan.match.when`; null when there is none. It must not throw. */
+  /** The compiled `plan.match.when`; null when there is none. It throws only once the body is there. */
   readonly when: Predicate | null
   readonly value: T
 }

@@ -20,8 +20,18 @@ const SUMS = moduleOf(`
   }`)
 const STUCK = moduleOf('export function work() { return () => new Promise(() => {}) }')
 
-function poolFor(t: TestContext, threads = 1): ThreadPool {
-  const pool = new ThreadPool(threads)
+/** Ends its thread, fails after its task, works for ever, or gives back what it got. */
+const FRAGILE = moduleOf(`export function work() {
+  return (what) => {
+    if (what === 'end') process.exit(3)
+    if (what === 'fail later') setTimeout(() => { throw new Error('later') }, 10)
+    while (what === 'for ever');
+    return what
+  }
+}`)
+
+function poolFor(t: TestContext, threads = 1, taskMs?: number): ThreadPool {
+  const pool = new ThreadPool(threads, taskMs)
   t.after(() => pool.close())
   return pool
 }
@@ -60,4 +70,35 @@ test('beyond the bound of what may wait nothing is taken', async (t) => {
   await pool.close()
   const overloads = (await Promise.all(waiting)).filter((error) => error instanceof Overload)
   assert.ok(overloads.length >= 30 && overloads.length <= 40, `${overloads.length} of 100 were refused`)
+})
+
+test('what waits for a thread that dies gets another one', { timeout: 20_000 }, async (t) => {
+  const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
+  await fragile.run('warm')
+  const outcomes = await Promise.allSettled([fragile.run('end'), fragile.run('a'), fragile.run('b')])
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : '')),
+    ['', 'a', 'b'],
+  )
+})
+
+test('a failure after a task ends its thread only', { timeout: 20_000 }, async (t) => {
+  const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
+  assert.equal(await fragile.run('fail later'), 'fail later')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(await fragile.run('after'), 'after')
+})
+
+test('work that does not end is ended, and the next one finds a thread', { timeout: 20_000 }, async (t) => {
+  const fragile = poolFor(t, 1, 2000).offload<string, string>(FRAGILE, {})
+  await assert.rejects(fragile.run('for ever'), /more than 2000 ms/)
+  assert.equal(await fragile.run('after'), 'after')
+})
+
+test('tasks run in the order in which they came', async (t) => {
+  const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
+  const order: string[] = []
+  const names = ['a', 'b', 'c', 'd', 'e']
+  await Promise.all(names.map(async (name) => order.push(await fragile.run(name))))
+  assert.deepEqual(order, names)
 })

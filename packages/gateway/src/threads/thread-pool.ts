@@ -1,24 +1,36 @@
 import { createHash } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 import { type Offload, Overload } from '@sluice/core'
 import { Piscina } from 'piscina'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
+import { Turns } from './turns.js'
 
 /** Tasks that may wait for a thread; more are refused, because each holds its body in memory. */
 const MAX_WAITING = 64
 /** A thread that nobody needed for so long ends, and gives its memory back. */
 const IDLE_MS = 30_000
+/** Longest wait for a thread, and longest work of one: no request waits longer for a policy. */
+const TASK_MS = 30_000
 
 /**
  * The threads of a worker for work that would hold up the requests of others. None runs before the first task.
  *
  *     run ─► at most MAX_WAITING tasks ─► a thread, which keeps what it made of the configurations of its tasks
+ *
+ * Tasks wait here and not in the pool: there they would be left behind by a thread that dies, and overtake each other.
  */
 export class ThreadPool {
   readonly #maxThreads: number
+  readonly #taskMs: number
+  readonly #turns: Turns
   #pool: Piscina<ThreadTask, ThreadAnswer> | null = null
+  #isClosed = false
 
-  constructor(maxThreads: number) {
+  /** @param taskMs after which a thread that still works is ended. */
+  constructor(maxThreads: number, taskMs = TASK_MS) {
     this.#maxThreads = maxThreads
+    this.#taskMs = taskMs
+    this.#turns = new Turns(maxThreads)
   }
 
   /** @param module exports `work`, an OffloadedWork. */
@@ -26,23 +38,48 @@ export class ThreadPool {
     const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
-      run: async (input) => {
-        // A configuration may be long: a thread that knows the work is not sent it again.
-        const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input })
-        if (answer.isKnown) return answer.output as O
-        return (await this.#run({ ...work, config, input })).output as O
-      },
+      run: (input) =>
+        this.#inTurn(async () => {
+          // A configuration may be long: a thread that knows the work is not sent it again.
+          const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input })
+          if (answer.isKnown) return answer.output as O
+          return (await this.#run({ ...work, config, input })).output as O
+        }),
+    }
+  }
+
+  async #inTurn<O>(run: () => Promise<O>): Promise<O> {
+    if (this.#turns.waiting >= MAX_WAITING) throw new Overload('as much waits for a thread as may wait')
+    const dueAt = performance.now() + this.#taskMs
+    await this.#turns.take()
+    try {
+      if (performance.now() > dueAt) throw new Overload('no thread was free in time')
+      return await run()
+    } finally {
+      this.#turns.leave()
     }
   }
 
   async #run(task: ThreadTask): Promise<ThreadAnswer> {
-    const pool = this.#open()
-    if (pool.queueSize >= MAX_WAITING) throw new Overload('as much waits for a thread as may wait')
-    return pool.run(task)
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), this.#taskMs)
+    try {
+      return await this.#open().run(task, { signal: late.signal })
+    } catch (error) {
+      throw late.signal.aborted ? new Error(`a thread worked for more than ${this.#taskMs} ms`) : error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #open(): Piscina<ThreadTask, ThreadAnswer> {
-    this.#pool ??= new Piscina<ThreadTask, ThreadAnswer>({
+    if (this.#isClosed) throw new Error('the threads have ended')
+    this.#pool ??= this.#create()
+    return this.#pool
+  }
+
+  #create(): Piscina<ThreadTask, ThreadAnswer> {
+    const pool = new Piscina<ThreadTask, ThreadAnswer>({
       filename: new URL('./thread.js', import.meta.url).href,
       name: 'run',
       minThreads: 0,
@@ -52,12 +89,15 @@ export class ThreadPool {
       // What a task returns is read at once; waiting by Atomics would keep a thread from ending.
       atomics: 'disabled',
     })
-    return this.#pool
+    // What fails on a thread after its task costs the thread, which is replaced, and not the process.
+    pool.on('error', () => {})
+    return pool
   }
 
   async close(): Promise<void> {
     const pool = this.#pool
     this.#pool = null
+    this.#isClosed = true
     await pool?.destroy()
   }
 }

@@ -8,6 +8,7 @@ import { nowhere } from '../pipeline/nowhere.js'
 import { REFUSALS } from '../pipeline/refusals.js'
 import type { Route } from '../pipeline/route.js'
 import { RoutingBody } from '../pipeline/routing-body.js'
+import type { Match } from '../router/router.js'
 
 const NO_LEASE: Lease = { release() {} }
 
@@ -49,17 +50,25 @@ export class GatewayGate implements Gate {
   #collect(x: Exchange, client: ClientStream, snapshot: Snapshot): void {
     const options = { context: this.#context, lease: snapshot.use(), examine: snapshot.examine }
     new RoutingBody(x, client, options, {
-      onRoutable: ({ lease }) => {
-        const match = snapshot.router.match(x)
-        if (match.value !== null) this.#start(match.value, x, client, lease)
-        else this.#leave(snapshot.nowhere, x, client, lease).refuse(missReply(match.allowed))
-      },
+      onRoutable: ({ lease }) => this.#route(x, client, snapshot, lease),
       onUnroutable: ({ lease }, reply) => {
         const flow = this.#leave(snapshot.nowhere, x, client, lease)
         if (reply === null) flow.onClientAbort()
         else flow.refuse(reply)
       },
     }).start()
+  }
+
+  #route(x: Exchange, client: ClientStream, snapshot: Snapshot, lease: Lease): void {
+    let match: Match<Route>
+    try {
+      match = snapshot.router.match(x)
+    } catch (error) {
+      this.#leave(snapshot.nowhere, x, client, lease).fault(error)
+      return
+    }
+    if (match.value !== null) this.#start(match.value, x, client, lease)
+    else this.#leave(snapshot.nowhere, x, client, lease).refuse(missReply(match.allowed))
   }
 
   #leave(nowhereRoute: Route, x: Exchange, client: ClientStream, lease: Lease): Flow {

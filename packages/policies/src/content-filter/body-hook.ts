@@ -10,9 +10,10 @@ import {
   refusal,
   UnreadableBody,
 } from '@sluice/core'
+import { replaceBody } from '../json/replace-body.js'
 import { jsonOf } from '../json/view.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
-import type { BodyFilter, BodyFindings, BodyInput } from './body.js'
+import type { BodyFilter, BodyInput } from './body.js'
 import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
 import type { Phase, Rule } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
@@ -75,13 +76,8 @@ function settle(
   if ('unreadable' in answer) throw unreadable(phase, answer.unreadable)
   const found = answer.rules.map((number) => rules[number]!)
   if (blocks(x, found) || answer.isStuck) return blocked
-  if (answer.body !== null) put(x, phase, answer)
+  if (answer.body !== null) replaceBody(x, phase, { body: answer.body })
   return null
-}
-
-function put(x: Exchange, phase: Phase, { body }: BodyFindings): void {
-  if (phase === 'request') x.body = body
-  else x.responseBody = body
 }
 
 function unreadable(phase: Phase, message: string): UnreadableBody {

@@ -9,6 +9,7 @@ import {
   type Step,
   setHeader,
 } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 
 /** The message that a policy works on. */
 export type MessageSide = 'request' | 'response'
@@ -28,6 +29,7 @@ export function replaceBody(
   content: { body: Uint8Array; type: string },
 ): void {
   setHeader(headersOf(side, x), 'content-type', content.type)
+  forgetBytes(headersOf(side, x))
   if (side === 'request') x.body = content.body
   else x.responseBody = content.body
 }

@@ -1,7 +1,5 @@
-import { type Exchange, removeHeader, setHeader } from '@sluice/core'
-
-/** Fields that tell about the bytes of a body. */
-const ABOUT_BYTES = ['content-md5', 'digest', 'content-digest', 'repr-digest', 'etag', 'accept-ranges']
+import { type Exchange, setHeader } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 
 /** Puts another body in the place of one of an exchange's bodies, and takes away what was said about its bytes. */
 export function replaceBody(
@@ -10,7 +8,7 @@ export function replaceBody(
   { body, contentType }: { readonly body: Uint8Array; readonly contentType?: string },
 ): void {
   const headers = side === 'request' ? x.headers : x.responseHeaders
-  for (const name of ABOUT_BYTES) removeHeader(headers, name)
+  forgetBytes(headers)
   if (contentType !== undefined) setHeader(headers, 'content-type', contentType)
   if (side === 'request') x.body = body
   else x.responseBody = body

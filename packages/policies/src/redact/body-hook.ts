@@ -10,6 +10,7 @@ import {
   parseSize,
   UnreadableBody,
 } from '@sluice/core'
+import { replaceBody } from '../json/replace-body.js'
 import { jsonOf } from '../json/view.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
 import type { BodyInput } from './body.js'
@@ -42,7 +43,7 @@ export function bodyHook(
     if (answer === 'unreadable') return passes ? null : refusals.unreadable
     if (answer === 'too much') return refusals.tooMuch
     if ('mistake' in answer) throw new UnreadableBody(codeFor(phase, 'GW_BODY_UNPARSABLE'), answer.mistake)
-    if (answer.body !== null) put(x, phase, answer.body)
+    if (answer.body !== null) replaceBody(x, phase, { body: answer.body })
     return null
   }
   return (x, body) => {
@@ -67,11 +68,6 @@ export function bodyHook(
 
 export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
   return parseSize(maxBodyBytes)
-}
-
-function put(x: Exchange, phase: Phase, body: Uint8Array): void {
-  if (phase === 'request') x.body = body
-  else x.responseBody = body
 }
 
 /** What is wrong with a response is the upstream's fault. */

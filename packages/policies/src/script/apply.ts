@@ -1,4 +1,5 @@
 import { appendHeader, type Exchange, type HeaderList, removeHeader, setHeader } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 import type { Changes, FieldChange } from './changes.js'
 import { ScriptFault } from './engine.js'
 
@@ -7,6 +8,8 @@ export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean):
   // What can still fail comes first: changes happen all or not at all.
   const query = changes.query.length === 0 ? x.query : editedQuery(x.query, changes.query)
   const headers = isRequest ? x.headers : x.responseHeaders
+  // What the script says itself about its body holds.
+  if (changes.body !== null) forgetBytes(headers)
   for (const change of changes.headers) applyField(headers, change)
   for (const [name, value] of changes.vars) {
     if (value === null) x.vars?.delete(name)

@@ -1,4 +1,4 @@
-import { type HeaderList, headerCount, headerValue, setHeader } from '@sluice/core'
+import { type HeaderList, headerCount, headerJoined, headerValue, setHeader } from '@sluice/core'
 import { hasAcceptedCharset } from '../xml/media-type.js'
 import type { SoapVersion } from './fault.js'
 
@@ -23,7 +23,7 @@ export function announcedVersion(headers: HeaderList): SoapVersion | null {
 
 /** Whether the body has to be decoded before it can be read. */
 export function isCoded(headers: HeaderList): boolean {
-  const coding = headerValue(headers, 'content-encoding')
+  const coding = headerJoined(headers, 'content-encoding')
   return coding !== null && coding.trim().toLowerCase() !== 'identity'
 }
 

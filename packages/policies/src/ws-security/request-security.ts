@@ -6,6 +6,7 @@ import {
   type Reply,
   refusal,
 } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8, isCoded } from './content-type.js'
 import { faultReplies } from './fault.js'
@@ -59,6 +60,7 @@ export class RequestSecurity {
     if (secured.body !== null) {
       x.body = secured.body
       announceUtf8(x.headers)
+      forgetBytes(x.headers)
     }
     return null
   }

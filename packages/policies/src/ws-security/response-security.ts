@@ -1,4 +1,5 @@
 import type { CompileEnv, Eventual, Exchange, Outcome, Reply } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8, isCoded } from './content-type.js'
 import { MessageDesk } from './message-desk.js'
@@ -44,6 +45,7 @@ export class ResponseSecurity {
     if (secured.body === null) return null
     x.responseBody = secured.body
     announceUtf8(x.responseHeaders)
+    forgetBytes(x.responseHeaders)
     return null
   }
 }

@@ -1,4 +1,4 @@
-import { headerCount, headerValue } from '@sluice/core'
+import { headerCount, headerJoined, headerValue } from '@sluice/core'
 import { isAcceptedEncoding } from './encoding.js'
 
 /** Says what is wrong with the fields that describe an XML body; null: nothing. */
@@ -13,8 +13,7 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
   const types = new Set(accepted.map((type) => type.toLowerCase()))
   const takesSuffix = types.has('*+xml')
   return (headers) => {
-    if (!isIdentity(headerValue(headers, 'content-encoding')))
-      return 'the body has a content coding; send it without'
+    if (isCoded(headers)) return 'the body has a content coding; send it without'
     const field = headerCount(headers, 'content-type') === 1 ? headerValue(headers, 'content-type') : null
     const type = field === null ? '' : field.split(';', 1)[0]!.trim().toLowerCase()
     if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
@@ -22,6 +21,13 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
     }
     return hasAcceptedCharset(field ?? '') ? null : 'the charset is not accepted; send UTF-8'
   }
+}
+
+/** What is wrong with the body behind these fields as XML, whatever its type is; null: nothing. */
+export function xmlCodingFlaw(headers: readonly string[]): string | null {
+  if (isCoded(headers)) return 'has a content coding; send it without content-encoding'
+  const isKnown = hasAcceptedCharset(headerJoined(headers, 'content-type') ?? '')
+  return isKnown ? null : 'is in a charset that is not accepted; send UTF-8'
 }
 
 const CHARSET = /\bcharset[*\d \t]*=\s*"?([^";\s]*)/gi
@@ -35,6 +41,7 @@ export function hasAcceptedCharset(contentType: string): boolean {
   return true
 }
 
-function isIdentity(coding: string | null): boolean {
-  return coding === null || coding === '' || coding.toLowerCase() === 'identity'
+function isCoded(headers: readonly string[]): boolean {
+  const coding = headerJoined(headers, 'content-encoding')
+  return coding !== null && coding !== '' && coding.toLowerCase() !== 'identity'
 }

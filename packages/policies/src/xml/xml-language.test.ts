@@ -31,6 +31,20 @@ test('nodes answer with the text of the first in the document, or with nothing',
   assert.equal(ask('//order', '<order></order>'), '')
 })
 
+test('a body in a content coding, or in a charset that could be another document, is not asked', () => {
+  for (const headers of [
+    ['content-encoding', 'gzip'],
+    ['content-encoding', 'identity', 'content-encoding', 'br'],
+    ['content-type', 'text/xml; charset=utf-7'],
+  ]) {
+    const x = exchange({ body: Buffer.from('<a/>'), headers })
+    assert.throws(
+      () => xmlLanguage.compile('/a', {})(x),
+      (error) => error instanceof UnreadableBody && error.code === 'GW_BODY_UNPARSABLE',
+    )
+  }
+})
+
 test('a path begins at the document', () => {
   assert.equal(ask('a/b', '<a><b>1</b></a>'), '1')
   assert.equal(ask('b', '<a><b>1</b></a>'), null)

@@ -1,5 +1,8 @@
-import type { BodyReader } from '@sluice/core'
+import type { BodyReader, Exchange } from '@sluice/core'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
+import { xmlCodingFlaw } from './media-type.js'
+import { unreadableXml } from './unreadable-xml.js'
+import type { XmlView } from './view.js'
 import { xmlOf } from './xml-of.js'
 import { compileValue } from './xpath.js'
 
@@ -13,6 +16,12 @@ export const xmlLanguage = {
   },
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader {
     const read = compileValue(path, names)
-    return (x) => (x.body === null || x.body.length === 0 ? null : read(xmlOf(x, x.body)))
+    return (x) => (x.body === null || x.body.length === 0 ? null : read(documentOf(x, x.body)))
   },
+}
+
+function documentOf(x: Exchange, body: Uint8Array): XmlView {
+  const flaw = xmlCodingFlaw(x.headers)
+  if (flaw !== null) throw unreadableXml(flaw)
+  return xmlOf(x, body)
 }

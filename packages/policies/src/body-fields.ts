@@ -1,0 +1,16 @@
+import { type HeaderList, removeHeader } from '@sluice/core'
+
+/** What is told about the bytes of a body (RFC 9110 sections 8.8 and 14.3, RFC 9530); it does not hold for others. */
+const ABOUT_BYTES = [
+  'content-md5',
+  'digest',
+  'content-digest',
+  'repr-digest',
+  'etag',
+  'accept-ranges',
+] as const
+
+/** Takes away what was said about the bytes of a body that another one takes the place of. */
+export function forgetBytes(headers: HeaderList): void {
+  for (let i = 0; i < ABOUT_BYTES.length; i++) removeHeader(headers, ABOUT_BYTES[i]!)
+}
