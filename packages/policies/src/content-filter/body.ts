@@ -102,15 +102,25 @@ export class BodyFilter {
 
 function jsonIfAny({ kind }: BodyInput, text: string, json: () => JsonView): JsonView | null {
   if (isJsonType(kind)) return unambiguous(json())
-  if (!/^\s{0,64}[[{"]/.test(text)) return null
+  if (!/^\s*[[{"]/.test(text)) return null
   let view: JsonView
   try {
     view = json()
   } catch (error) {
-    if (error instanceof UnreadableBody) return null
+    // Too deep for us, behind a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
+    if (error instanceof UnreadableBody && !isJsonText(text)) return null
     throw error
   }
   return unambiguous(view)
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */

@@ -180,6 +180,16 @@ test('a body that says it is JSON has to be; one that does not is looked at if i
   }
 })
 
+test('JSON that says it is something else is not let through because it is unusual', () => {
+  const config = rule('evil', { target: ['body:$.a'] })
+  assert.equal(sent(config, `${' '.repeat(100)}{"a":"evil"}`, 'text/plain'), 'GW_CONTENT_BLOCKED')
+  const deep = `{"a":"evil","b":${'['.repeat(70)}${']'.repeat(70)}}`
+  assert.throws(() => sent(config, deep, 'text/plain'), /nests deeper/)
+  assert.throws(() => sent(config, '\ufeff{"a":"evil"}', 'text/plain'), /byte order mark/)
+  const wide = Buffer.from('{"a":"evil"}', 'utf16le')
+  assert.throws(() => sent(config, wide, 'text/plain; charset=utf-16le'), /is not JSON/)
+})
+
 test('members named like those that objects inherit are members like others', () => {
   const config = rule('evil', { target: ['body:$..__proto__'], action: 'mask' })
   assert.equal(sent(config, '{"__proto__":"evil","a":1}'), '{"__proto__":"***","a":1}')
