@@ -122,7 +122,7 @@ for (const [size, body] of [
       { use: 'jws', with: { verify: { keys: [{ jwk: jwk(issuer.publicKey) }], algorithms: ['ES256'] } } },
       {
         use: 'jws',
-        with: { message: 'response', sign: { key: { jwk: jwk(issuer.privateKey) }, algorithm: 'ES256' } },
+        with: { phase: 'response', sign: { key: { jwk: jwk(issuer.privateKey) }, algorithm: 'ES256' } },
       },
     ])
     const input = `${encode('{"alg":"ES256"}')}.${encode(body)}`
@@ -151,7 +151,7 @@ for (const [size, body] of [
       {
         use: 'jwe',
         with: {
-          message: 'response',
+          phase: 'response',
           encrypt: { key: { jwk: jwk(rsa.publicKey) }, algorithm: 'RSA-OAEP-256' },
         },
       },

@@ -217,7 +217,7 @@ test('a value is encrypted for the upstream and decrypted on its way back', asyn
   const field = { from: 'json.iban', algorithm: 'aes-256-gcm' }
   const { gateway, seen } = await start(t, [
     use('encrypt', { keys, fields: [{ ...field, key: 'k' }] }),
-    use('encrypt', { on: 'response', keys, fields: [{ ...field, key: 'k' }] }, 1),
+    use('encrypt', { phase: 'response', keys, fields: [{ ...field, key: 'k' }] }, 1),
   ])
   const json = '{"big":12345678901234567890,"iban":"FR76"}'
   const headers = { 'content-type': 'application/json' }

@@ -10,7 +10,7 @@ export function placeOption(description: string) {
 }
 
 /** The side of the exchange that definitions are about. */
-export const sideOption = Type.Optional(
+export const phaseOption = Type.Optional(
   Type.Union([Type.Literal('request'), Type.Literal('response')], {
     default: 'request',
     description: 'Which message the places are in.',

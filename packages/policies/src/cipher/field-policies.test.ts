@@ -248,13 +248,13 @@ test('bodies are bounded and have to be plain', async () => {
 })
 
 test('responses are the upstream’s to answer for', async () => {
-  const sealing = await seal({}, { on: 'response' })
+  const sealing = await seal({}, { phase: 'response' })
   assert.equal(sealing.onRequest, undefined)
   const x = exchange({ responseBody: Buffer.from('{"a":"v"}') })
   assert.equal(await sealing.onResponse!(x), null)
   assert.equal(x.responseBodyLimit, 1024 ** 2)
   assert.equal(await sealing.onResponseBody!(x, x.responseBody!), null)
-  const opening = await open({}, { on: 'response' })
+  const opening = await open({}, { phase: 'response' })
   assert.equal(await opening.onResponseBody!(x, x.responseBody!), null)
   assert.equal(Buffer.from(x.responseBody!).toString(), '{"a":"v"}')
   for (const body of ['{"a":"new:AAAA"}', 'no json']) {

@@ -9,7 +9,7 @@ import {
   valueAt,
 } from '../json/places.js'
 import type { JsonView } from '../json/view.js'
-import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
+import { type BodyKind, isFormType, isJsonType, textsOfBody } from '../text/body-text.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import { named, type Rule } from './rules.js'
 
@@ -72,23 +72,26 @@ export class BodyFilter {
   /** @throws UnreadableBody when it says that it is JSON, and has to be, and is not. */
   look(input: BodyInput, json: () => JsonView): BodyFindings {
     const found = new Set<Rule>()
-    const text = textOfBody(input.body, input.kind)
-    const inText = this.#text === null ? [] : this.#text.find(text, isFormType(input.kind))
-    for (const rule of inText) found.add(rule)
-    const view = this.#paths.length > 0 || changes(inText) ? jsonIfAny(input, text, json) : null
+    const texts = textsOfBody(input.body, input.kind)
+    const [text, ...others] = texts
+    const find = (one: string) => this.#text?.find(one, isFormType(input.kind)) ?? []
+    const inText = find(text)
+    const inOthers = others.flatMap(find)
+    for (const rule of [...inText, ...inOthers]) found.add(rule)
+    const view = this.#paths.length > 0 || changes(inText) ? jsonIfAny(input, texts, json) : null
     // The copy is made only for what changes it.
     let root: unknown
     const copy = (): unknown => {
       root ??= view!.copy()
       return root
     }
-    let isStuck = false
+    let isStuck = changes(inOthers.filter((rule) => !inText.includes(rule)))
     let rest: Uint8Array | null = null
     if (changes(inText)) {
-      if (view !== null) isStuck = !changeStrings(copy(), this.#text!, inText)
+      if (view !== null) isStuck ||= !changeStrings(copy(), this.#text!, inText)
       else {
         const left = changedText(text, inText, this.#text!)
-        isStuck = left === null
+        isStuck ||= left === null
         rest = left === null ? null : Buffer.from(left)
       }
     }
@@ -100,17 +103,28 @@ export class BodyFilter {
   }
 }
 
-function jsonIfAny({ kind }: BodyInput, text: string, json: () => JsonView): JsonView | null {
+function jsonIfAny({ kind }: BodyInput, texts: readonly string[], json: () => JsonView): JsonView | null {
   if (isJsonType(kind)) return unambiguous(json())
-  if (!/^\s{0,64}[[{"]/.test(text)) return null
+  const text = texts.find((one) => /^\s*[[{"]/.test(one))
+  if (text === undefined) return null
   let view: JsonView
   try {
     view = json()
   } catch (error) {
-    if (error instanceof UnreadableBody) return null
+    // Too deep for us, behind a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
+    if (error instanceof UnreadableBody && !isJsonText(text)) return null
     throw error
   }
   return unambiguous(view)
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */

@@ -180,6 +180,37 @@ test('a body that says it is JSON has to be; one that does not is looked at if i
   }
 })
 
+test('JSON that says it is something else is not let through because it is unusual', () => {
+  const config = rule('evil', { target: ['body:$.a'] })
+  assert.equal(sent(config, `${' '.repeat(100)}{"a":"evil"}`, 'text/plain'), 'GW_CONTENT_BLOCKED')
+  const deep = `{"a":"evil","b":${'['.repeat(70)}${']'.repeat(70)}}`
+  assert.throws(() => sent(config, deep, 'text/plain'), /nests deeper/)
+  assert.throws(() => sent(config, '\ufeff{"a":"evil"}', 'text/plain'), /byte order mark/)
+  assert.equal(sent(config, '{"a":"evil"}', 'text/plain; charset=utf-16'), 'GW_CONTENT_BLOCKED')
+  const wide = Buffer.from('{"a":"evil"}', 'utf16le')
+  assert.throws(() => sent(config, wide, 'text/plain; charset=utf-16le'), /is not JSON/)
+})
+
+test('a body is read in both orders of bytes, and as what it is without mark and charset', () => {
+  const config = rule('evil', { target: ['body'] })
+  const wide = Buffer.from('a=evil', 'utf16le')
+  const big = Buffer.from(wide).swap16()
+  const form = 'application/x-www-form-urlencoded'
+  for (const mark of [
+    [0xfe, 0xff],
+    [0xff, 0xfe],
+  ]) {
+    const marked = Buffer.concat([Buffer.from(mark), Buffer.from('=1&a=evil')])
+    assert.equal(sent(config, marked, form), 'GW_CONTENT_BLOCKED')
+    assert.equal(sent(rule('evil', { target: ['body'], action: 'mask' }), marked, form), 'GW_CONTENT_BLOCKED')
+  }
+  for (const charset of ['utf-16', 'utf-16le', 'utf-16be']) {
+    for (const body of [wide, big, 'a=evil']) {
+      assert.equal(sent(config, body, `text/plain; charset=${charset}`), 'GW_CONTENT_BLOCKED', charset)
+    }
+  }
+})
+
 test('members named like those that objects inherit are members like others', () => {
   const config = rule('evil', { target: ['body:$..__proto__'], action: 'mask' })
   assert.equal(sent(config, '{"__proto__":"evil","a":1}'), '{"__proto__":"***","a":1}')

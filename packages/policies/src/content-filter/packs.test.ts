@@ -136,6 +136,20 @@ test('an attack is found in every disguise, and behind each other', () => {
   }
 })
 
+test('what a pass takes away for one reader is still looked for as another one sees it', () => {
+  for (const attack of [
+    '/*%3Cscript%3Ealert(1)%3C/script%3E',
+    '/*&lt;script&gt;alert(1)',
+    '/*<script>*/',
+    '/*%2e%2e/%2e%2e/',
+    '/*%24%7Bjndi:ldap://example.com%7D',
+    '%2e%2e%5c%2e%2e%5cboot.ini',
+  ]) {
+    assert.notEqual(found(attack), '', attack)
+    assert.ok(isBlockedInBody(attack, 'text/plain'), attack)
+  }
+})
+
 test('what people and programs send every day passes', () => {
   for (const value of [
     "O'Neil and sons; O'Brien or O'Hara",

@@ -20,7 +20,7 @@ export const decrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
   async compile(config, env) {
-    const side = sideOf(config.on)
+    const side = sideOf(config.phase)
     const ring = new KeyRing(config.keys)
     const allowWeak = config.allowWeak === true
     const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))

@@ -3,8 +3,8 @@ import {
   maxBodyOption,
   optionalOption,
   PLACES_TEXT,
+  phaseOption,
   placeOption,
-  sideOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 
@@ -63,7 +63,7 @@ const field = Type.Object(
 /** The configuration of `decrypt`. */
 export const decryptSchema = Type.Object(
   {
-    on: sideOption,
+    phase: phaseOption,
     keys: keyRingSchema,
     fields: Type.Array(field, {
       minItems: 1,

@@ -19,7 +19,7 @@ export const encrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from }) => from)),
   compile(config, env) {
-    const side = sideOf(config.on)
+    const side = sideOf(config.phase)
     const ring = new KeyRing(config.keys)
     const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
     return fieldHooks({

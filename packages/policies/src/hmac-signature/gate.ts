@@ -13,7 +13,7 @@ import {
 import { eventually } from '../eventually.js'
 import { receivedRequest } from '../message/request-facts.js'
 import { ReplayCache } from '../replay/replay-cache.js'
-import { TimeWindow } from '../replay/time-window.js'
+import { TimeWindow, wallClockNow } from '../replay/time-window.js'
 import type { Check, Mac } from './mac.js'
 import { completed, type Draft } from './payload.js'
 import {
@@ -30,6 +30,8 @@ import { parseTime } from './signature-time.js'
 interface Pending {
   readonly signatures: readonly Buffer[]
   readonly draft: Draft
+  /** Empty where no time is signed. */
+  readonly timestamp: string
 }
 
 /** Decides about requests in two steps: the head says what was signed and when, the body completes it. */
@@ -82,8 +84,8 @@ export class Gate {
     if (content === null) return this.#refusals.invalid
     const timestamp = content.timestamp ?? this.#timestamp(x)
     if (timestamp === null) return this.#refusals.stale
-    if (payload.hasTimestamp && !this.#isTimely(timestamp, x.startedAt)) return this.#refusals.stale
-    return { signatures: content.signatures, draft: payload.draft(receivedRequest(x), timestamp) }
+    if (!this.#isTimely(timestamp, x.startedAt)) return this.#refusals.stale
+    return { signatures: content.signatures, draft: payload.draft(receivedRequest(x), timestamp), timestamp }
   }
 
   /** Empty where no time is signed, null where it is absent or repeated. */
@@ -94,19 +96,22 @@ export class Gate {
   }
 
   #isTimely(timestamp: string, nowMs: number): boolean {
+    if (!this.#scheme.payload.hasTimestamp) return true
     const signedMs = parseTime(timestamp, this.#scheme.timestamp?.format ?? 'unix')
     return signedMs !== null && this.#window.has(signedMs, nowMs)
   }
 
-  #judge(x: Exchange, { signatures, draft }: Pending, body: Uint8Array): Eventual {
+  #judge(x: Exchange, { signatures, draft, timestamp }: Pending, body: Uint8Array): Eventual {
     const check = eventually(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
-    return eventually(check, (found) => this.#decide(x, found))
+    return eventually(check, (found) => this.#decide(x, found, timestamp))
   }
 
-  #decide(x: Exchange, { matches, name }: Check): Outcome {
+  #decide(x: Exchange, { matches, name }: Check, timestamp: string): Outcome {
     if (!matches) return this.#refusals.invalid
     if (this.#replays === null) return null
-    const verdict = this.#replays.use(name.toString('base64'), x.startedAt)
+    const nowMs = wallClockNow(x)
+    if (!this.#isTimely(timestamp, nowMs)) return this.#refusals.stale
+    const verdict = this.#replays.use(name.toString('base64'), nowMs)
     if (verdict === 'first') return null
     return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
   }

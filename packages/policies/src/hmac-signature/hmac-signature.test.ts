@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
+import { ReplayCache } from '../replay/replay-cache.js'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { hmacSignature } from './policy.js'
 import type { HmacSignatureConfig } from './schema.js'
@@ -249,7 +250,24 @@ test('what was accepted is not accepted again, whichever secret signed it', () =
     decide(step, request([HUB, `sha256=${'0'.repeat(64)}`]))?.problem?.code,
     'GW_SIGNATURE_INVALID',
   )
-  assert.equal(decide(step, request(hub(SECRET, BODY), { startedAt: NOW + 60_001 })), null)
+  assert.equal(decide(step, request(hub(SECRET, BODY), { startedAt: NOW + 70_000 })), null)
+})
+
+test('a body that comes so slowly that its signature may be forgotten is refused', () => {
+  const step = compile({ ...CUSTOM, replay: {} })
+  assert.equal(decide(step, custom()), null)
+  const slow = custom()
+  assert.equal(step.onRequest!(slow), null)
+  slow.startedMono -= 7 * 60_000
+  const outcome = step.onRequestBody!(slow, BODY) as Outcome
+  assert.match(outcome?.problem?.detail ?? '', /too long ago/)
+})
+
+test('a nonce is known to its last millisecond', () => {
+  const cache = new ReplayCache(2, 1000)
+  assert.equal(cache.use('a', 0), 'first')
+  assert.equal(cache.use('a', 1000), 'replayed')
+  assert.equal(cache.use('a', 1001), 'first')
 })
 
 test('strip removes signature and time before the upstream', () => {

@@ -2,6 +2,7 @@ import { definePolicy, type Exchange, type Outcome, type Step, setHeader } from 
 import { eventually } from '../eventually.js'
 import { secretBytes } from '../keys/secret-key.js'
 import { sentRequest } from '../message/request-facts.js'
+import { wallClockNow } from '../replay/time-window.js'
 import { Gate } from './gate.js'
 import { Mac } from './mac.js'
 import { completed } from './payload.js'
@@ -42,7 +43,7 @@ function signing(config: HmacSignatureConfig, scheme: Scheme, mac: Mac): Step {
     name: 'hmac-signature',
     ...(scheme.payload.needsBody && { onRequestBody: collect }),
     onAttempt(x) {
-      const timestamp = writeTime(nowMs(x), scheme.timestamp?.format ?? 'unix')
+      const timestamp = writeTime(wallClockNow(x), scheme.timestamp?.format ?? 'unix')
       const pieces = completed(scheme.payload.draft(sentRequest(x), timestamp), x.body ?? EMPTY)
       const signature = eventually(pieces, (all) => mac.sign(all))
       return eventually(signature, (bytes) => put(x, scheme, bytes, timestamp))
@@ -61,9 +62,4 @@ function put(x: Exchange, scheme: Scheme, signature: Buffer, timestamp: string):
 /** Its presence is what has the body collected. */
 function collect(): Outcome {
   return null
-}
-
-/** Wall clock now, by the exchange's own clocks. */
-function nowMs(x: Exchange): number {
-  return x.startedAt + performance.now() - x.startedMono
 }

@@ -147,6 +147,22 @@ test('a nonce is needed and taken once, also across reloads', async () => {
   assert.equal(await step.onRequest!(signed(afterwards, { nonce: true })), null)
 })
 
+test('a body that comes so slowly that its nonce may be forgotten is refused', async () => {
+  const step = await compile({ verify: { keys, replay: {} } })
+  const x = signed(request(), { nonce: true })
+  const slow = request({ headers: [...x.headers] })
+  await step.onRequest!(x)
+  assert.equal(await step.onRequestBody!(x, BODY), null)
+  assert.equal(await step.onRequest!(slow), null)
+  // Another request, long after, is what makes the cache forget.
+  const later = signed(request({ startedAt: Date.now() + 7 * 60_000 }), { nonce: true })
+  await step.onRequest!(later)
+  assert.equal(await step.onRequestBody!(later, BODY), null)
+  slow.startedMono -= 7 * 60_000
+  const outcome = (await step.onRequestBody!(slow, BODY)) as Outcome
+  assert.match(outcome?.problem?.detail ?? '', /too old/)
+})
+
 test('a body that fails its digest uses up no nonce', async () => {
   const step = await compile({ verify: { keys, replay: {} } })
   const x = signed(request(), { nonce: true })

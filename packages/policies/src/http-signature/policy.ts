@@ -1,6 +1,7 @@
 import { definePolicy, type Eventual, type Exchange, type Step } from '@sluice/core'
 import { eventually } from '../eventually.js'
 import { linesOf, receivedRequest, sentRequest } from '../message/request-facts.js'
+import { wallClockNow } from '../replay/time-window.js'
 import { RequestGate } from './request-gate.js'
 import { isBodiless, ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'
@@ -41,7 +42,7 @@ function signRequest(signer: MessageSigner, x: Exchange): Eventual {
     message: { request: sentRequest(x), response: null },
     headers: x.headers,
     body: x.body,
-    nowMs: nowMs(x),
+    nowMs: wallClockNow(x),
   })
 }
 
@@ -72,11 +73,6 @@ function signResponse(signer: MessageSigner, x: Exchange, body: Uint8Array | nul
     },
     headers,
     body,
-    nowMs: nowMs(x),
+    nowMs: wallClockNow(x),
   })
-}
-
-/** Wall clock now, by the exchange's own clocks. */
-function nowMs(x: Exchange): number {
-  return x.startedAt + performance.now() - x.startedMono
 }

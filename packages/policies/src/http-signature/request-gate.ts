@@ -11,6 +11,7 @@ import {
 import { eventually } from '../eventually.js'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
 import { ReplayCache } from '../replay/replay-cache.js'
+import { wallClockNow } from '../replay/time-window.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
 import { type Demands, type Failure, judge } from './judge.js'
@@ -22,6 +23,7 @@ interface Pending {
   readonly digest: string | null
   /** What may be used once; null when nothing is remembered. */
   readonly nonce: string | null
+  readonly createdMs: number
 }
 
 /** Decides about requests in two steps: the head carries the signature, the body has to have the signed digest. */
@@ -81,16 +83,19 @@ export class RequestGate {
       return refusal('GW_SIGNATURE_INVALID', verdict.detail, CHALLENGE)
     }
     if (verdict.owner !== null) x.consumer = verdict.owner
-    const { keyid, nonce } = verdict.signature
+    const { keyid, nonce, created } = verdict.signature
     return {
       digest: verdict.coversDigest ? linesOf(x.headers, 'content-digest').join(', ') : null,
       nonce: this.#replays === null ? null : `${keyid}\n${nonce}`,
+      createdMs: created! * 1000,
     }
   }
 
-  #use(x: Exchange, { nonce }: Pending): Outcome {
+  #use(x: Exchange, { nonce, createdMs }: Pending): Outcome {
     if (nonce === null) return null
-    const verdict = this.#replays!.use(nonce, x.startedAt)
+    const nowMs = wallClockNow(x)
+    if (!this.#demands.window.has(createdMs, nowMs)) return this.#refusals.time
+    const verdict = this.#replays!.use(nonce, nowMs)
     if (verdict === 'first') return null
     return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
   }

@@ -1,6 +1,7 @@
 import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@sluice/core'
 import { eventually } from '../eventually.js'
 import { linesOf, sentRequest } from '../message/request-facts.js'
+import { wallClockNow } from '../replay/time-window.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
 import { type Demands, judge } from './judge.js'
@@ -34,7 +35,7 @@ export class ResponseGate {
       inputs: linesOf(headers, 'signature-input'),
       signatures: linesOf(headers, 'signature'),
       hasBody: !isBodiless(x),
-      nowMs: x.startedAt + performance.now() - x.startedMono,
+      nowMs: wallClockNow(x),
     })
     if (!verdict.isValid) return this.#refusal
     if (verdict.coversDigest) this.#digest.set(x, linesOf(headers, 'content-digest').join(', '))

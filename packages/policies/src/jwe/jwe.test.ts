@@ -48,7 +48,7 @@ async function run(
   const step = jwe.compile(config, env)
   assert.ok(step !== null && !(step instanceof Promise))
   const bytes = Buffer.from(body as string)
-  const isResponse = config.message === 'response'
+  const isResponse = config.phase === 'response'
   const x = exchange({
     method: 'POST',
     ...(isResponse ? { status: 200, responseBody: bytes } : { body: bytes }),
@@ -230,11 +230,11 @@ test('keys are found by kid', async () => {
 
 test('responses fail as the fault of the upstream, and are left alone without body', async () => {
   const { decrypt } = decrypting(rsa.privateKey, 'RSA-OAEP-256')
-  const config: JweConfig = { message: 'response', ...(decrypt && { decrypt }) }
+  const config: JweConfig = { phase: 'response', ...(decrypt && { decrypt }) }
   assert.equal((await run(config, TEXT)).code, 'GW_RESPONSE_INVALID')
   assert.equal((await run(config, '', { status: 304 })).outcome, null)
   const encrypt: JweConfig = {
-    message: 'response',
+    phase: 'response',
     encrypt: { key: { jwk: jwkOf(rsa.publicKey) }, algorithm: 'RSA-OAEP-256' },
   }
   const { x } = await run(encrypt, TEXT)
@@ -320,7 +320,7 @@ test('the schema takes what is documented and refuses the rest', () => {
   const defaulted = { decrypt: { keys: [{ jwk: '{}' }], algorithms: ['dir'] } }
   assert.deepEqual(schemaMistakes(jwe, defaulted), [])
   assert.deepEqual(defaulted, {
-    message: 'request',
+    phase: 'request',
     decrypt: {
       keys: [{ jwk: '{}', secretEncoding: 'utf8' }],
       algorithms: ['dir'],

@@ -17,7 +17,7 @@ export const jwe = definePolicy({
   schema: jweSchema,
   cost: 'cpu',
   compile(config, env) {
-    const { message: side = 'request', encrypt, decrypt, maxBodyBytes } = config
+    const { phase: side = 'request', encrypt, decrypt, maxBodyBytes } = config
     const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
     if ((decrypt === undefined) === (encrypt === undefined))
       throw new Error("write either 'decrypt' or 'encrypt'")

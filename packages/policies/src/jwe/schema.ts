@@ -67,7 +67,7 @@ const encrypt = Type.Object(
 /** The configuration of `jwe`. */
 export const jweSchema = Type.Object(
   {
-    message: Type.Optional(
+    phase: Type.Optional(
       oneOf(['request', 'response'], { default: 'request', description: 'Which body is encrypted.' }),
     ),
     decrypt: Type.Optional(decrypt),

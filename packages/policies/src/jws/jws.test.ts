@@ -22,7 +22,7 @@ async function run(config: JwsConfig, body: string | Uint8Array, fields: Partial
   const step = jws.compile(config, testEnv())
   assert.ok(step !== null && !(step instanceof Promise))
   const bytes = Buffer.from(body as string)
-  const isResponse = config.message === 'response'
+  const isResponse = config.phase === 'response'
   const x = exchange({
     method: 'POST',
     ...(isResponse ? { status: 200, responseBody: bytes } : { body: bytes }),
@@ -168,7 +168,7 @@ test('a signature that is missing, unreadable or wrong is refused with its own c
 
 test('a response that is not signed well is the fault of the upstream', async () => {
   const token = await issuer.token({ amount: 12 })
-  const config: JwsConfig = { message: 'response', verify }
+  const config: JwsConfig = { phase: 'response', verify }
   const good = await run(config, token)
   assert.equal(text(good.x.responseBody), TEXT)
   assert.deepEqual(good.x.responseHeaders, ['content-type', 'application/json'])
@@ -254,7 +254,7 @@ test('a limit of its own lowers those of the listener', () => {
   const on = jws.compile(config, testEnv()) as { onRequest(x: Exchange): null }
   assert.equal(on.onRequest(request), null)
   assert.equal(request.bodyLimit, 1024)
-  const back = jws.compile({ ...config, message: 'response' }, testEnv()) as { onResponse(x: Exchange): null }
+  const back = jws.compile({ ...config, phase: 'response' }, testEnv()) as { onResponse(x: Exchange): null }
   assert.equal(back.onResponse(response), null)
   assert.equal(response.responseBodyLimit, 1024)
 })
@@ -284,7 +284,7 @@ test('the schema takes what is documented and refuses the rest', () => {
   const defaulted = { verify: { keys: [{ jwk: '{}' }], algorithms: ['ES256'] } }
   assert.deepEqual(schemaMistakes(jws, defaulted), [])
   assert.deepEqual(defaulted, {
-    message: 'request',
+    phase: 'request',
     form: 'compact',
     header: 'x-jws-signature',
     unencoded: true,

@@ -78,7 +78,7 @@ const sign = Type.Object(
 /** The configuration of `jws`. */
 export const jwsSchema = Type.Object(
   {
-    message: Type.Optional(
+    phase: Type.Optional(
       oneOf(['request', 'response'], { default: 'request', description: 'Which body is signed.' }),
     ),
     form: Type.Optional(

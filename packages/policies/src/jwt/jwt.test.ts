@@ -228,6 +228,14 @@ test('claims become headers, and what the client sent under those names is gone'
   assert.deepEqual(x.headers, ['a', '1', 'x-user', 'ann', 'x-org', '12', 'x-groups', 'a b'])
 })
 
+test('a name that an upstream may take for that of a claim is gone as well', async () => {
+  const config = { forwardClaims: { sub: 'x-user-id', missing: 'x_org' } }
+  const x = bearing(await issuer.token(good))
+  x.headers.push('x_user_id', 'root', 'x-user_id', 'root', 'x-org', 'root', 'x_other', '1')
+  assert.equal(admit(compile(config), x), null)
+  assert.deepEqual(x.headers, ['x_other', '1', 'x-user-id', 'ann'])
+})
+
 test('a claim that cannot stand in a header sends none', async () => {
   const config = { forwardClaims: { sub: 'x-user' }, consumerClaim: 'id' }
   for (const sub of ['a\r\nx-admin: 1', 'a\nb', 'Jürgen', 'a\0', '']) {
@@ -432,6 +440,7 @@ test('mistakes in the configuration are named with their remedy', () => {
     [{ forwardClaims: { a: 'host' } }, /rewrite.host/],
     [{ forwardClaims: { a: 'x-a', b: 'X-A' } }, /'x-a' stands twice/],
     [{ forwardClaims: { a: 'Authorization' } }, /'authorization' brings the token/],
+    [{ name: 'x-token', forwardClaims: { a: 'x_token' } }, /'x-token' brings the token/],
     [{ requiredScopes: ['a b'] }, /is not a scope/],
     [{ tokenFrom: 'query', scheme: 'Bearer' }, /'scheme' belongs to a token in a header/],
     [{ tokenFrom: 'cookie', name: 'a;b' }, /is not a name for a cookie/],

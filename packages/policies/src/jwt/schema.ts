@@ -158,7 +158,7 @@ export const jwtSchema = Type.Object(
         Type.String({ ...claimName, description: 'The header for the claim.' }),
         {
           description:
-            'Headers for the upstream, by claim. What the client sent under those names is always removed first; a claim that is absent or cannot stand in a header, because it has a line break or is not ASCII, sends none.',
+            'Headers for the upstream, by claim. What the client sent under those names is always removed first, also with underscores for hyphens; a claim that is absent or cannot stand in a header, because it has a line break or is not ASCII, sends none.',
         },
       ),
     ),

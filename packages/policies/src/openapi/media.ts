@@ -9,7 +9,7 @@ import { decodeForm, pairsOf, UnreadableText, valueInPairs } from './text-value.
 export interface Media {
   /** In lower case: `application/json`, `image/*`, any type. */
   readonly range: string
-  /** The schema of a JSON body; null: it is not checked. */
+  /** The schema of a JSON body, which a range may have among others; null: it is not checked. */
   readonly pointer: string | null
   /** Checks a form; null: it is none, or not described. */
   readonly form: ((text: string) => Violation[]) | null
@@ -24,7 +24,7 @@ export function mediaOf(
   const media = eachUnder(root, content).map(([written, place]): Media => {
     const range = mediaType(written)
     const hasSchema = Object.hasOwn(place.node, 'schema')
-    const pointer = hasSchema && isJson(range) ? `${place.pointer}/schema` : null
+    const pointer = hasSchema && (isJson(range) || wildness(range) > 0) ? `${place.pointer}/schema` : null
     if (pointer !== null) use.schemas.prepare(pointer, use.direction)
     const isForm = hasSchema && range === 'application/x-www-form-urlencoded'
     return { range, pointer, form: isForm ? compileForm(root, place, use) : null }
@@ -34,10 +34,12 @@ export function mediaOf(
 
 /** The entry for a message with this type. */
 export function mediaFor(media: readonly Media[], type: string): Media | undefined {
-  return media.find(({ range }) => {
+  const found = media.find(({ range }) => {
     if (range === type || range === '*/*') return true
     return range.endsWith('/*') && type.startsWith(range.slice(0, -1))
   })
+  if (found === undefined || found.pointer === null || isJson(type)) return found
+  return { ...found, pointer: null }
 }
 
 /** Type and subtype in lower case, without parameters. */
@@ -50,8 +52,8 @@ function wildness(range: string): number {
   return range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0
 }
 
-function isJson(range: string): boolean {
-  return range === 'application/json' || range.endsWith('+json') || range === 'text/json'
+function isJson(type: string): boolean {
+  return type === 'application/json' || type.endsWith('+json') || type === 'text/json'
 }
 
 /** A form is read member by member; what the schema does not name comes as one text. */

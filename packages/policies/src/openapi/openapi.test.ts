@@ -236,6 +236,19 @@ test('bodies are checked by media type and schema', async () => {
   assert.equal(get.detail, 'body is not described')
 })
 
+test('JSON is checked where the description has a range of media types', async () => {
+  for (const range of ['*/*', 'application/*']) {
+    const content = { [range]: { schema: { type: 'object', required: ['a'] } } }
+    const step = await compile(api({ '/x': { post: { requestBody: { content }, ...OK } } }))
+    const post = async (body: string, type: string) =>
+      (await send(step, '/x', { method: 'POST', body, headers: ['content-type', type] })).status
+    assert.equal(await post('{"a":1}', 'application/json'), 200)
+    assert.equal(await post('{"b":1}', 'application/json; charset=utf-8'), 400)
+    assert.equal(await post('{"b":1}', 'application/vnd.x+json'), 400)
+    assert.equal(await post('bytes', 'application/octet-stream'), 200)
+  }
+})
+
 test('forms are read member by member, other bodies are let through by their media type', async () => {
   const form = {
     schema: {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonView } from '../json/view.js'
-import { type BodyKind, isFormType, isJsonType, textOfBody } from '../text/body-text.js'
+import { type BodyKind, isFormType, isJsonType, isWide, textsOfBody } from '../text/body-text.js'
 import { redactedForm } from './form.js'
 import { redactedJson } from './json.js'
 import { needsStructure, type Rule, readsBody } from './rule.js'
@@ -23,8 +23,8 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
   const meant = rules.filter(readsBody)
   try {
     if (isJsonType(kind)) return outcome(redactedJson(json(), meant))
-    if (!isUtf8(body) || body.includes(NUL)) return 'unreadable'
-    const text = textOfBody(body, kind)
+    if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return 'unreadable'
+    const [text] = textsOfBody(body, kind)
     const isForm = isFormType(kind)
     if (meant.some(isForm ? hasPaths : needsStructure)) return 'unreadable'
     const redact = isForm ? redactedForm : redactedText

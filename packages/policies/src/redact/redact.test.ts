@@ -174,6 +174,11 @@ test('what cannot be looked into is refused, unless it may pass', () => {
   )
 })
 
+test('a text that says it is UTF-16 is not let through as what it would be then', () => {
+  const types: RedactRule[] = [{ types: ['email'] }]
+  assert.equal(received(types, 'to ann@example.com', 'text/plain; charset=utf-16'), 'GW_RESPONSE_INVALID')
+})
+
 test('requests are refused as the fault of the client', () => {
   const step = compile({ rules: [{ phase: 'request', keys: ['a'] }], maxBodyBytes: '1kb' })
   const refusal = (headers: string[], body: string): string =>

@@ -23,7 +23,7 @@ export class ReplayCache {
   use(key: string, nowMs: number): ReplayVerdict {
     this.#forget(nowMs)
     const end = this.#endOf.get(key)
-    if (end !== undefined && end > nowMs) return 'replayed'
+    if (end !== undefined && end >= nowMs) return 'replayed'
     if (this.#endOf.size >= this.#max) return 'full'
     this.#endOf.set(key, nowMs + this.#ttlMs)
     return 'first'
@@ -32,7 +32,8 @@ export class ReplayCache {
   /** Clock steps can leave a passed entry behind a living one for a while; it is then only forgotten later. */
   #forget(nowMs: number): void {
     for (const [key, end] of this.#endOf) {
-      if (end > nowMs) return
+      // What is signed for a span of time is valid in its last millisecond, too.
+      if (end >= nowMs) return
       this.#endOf.delete(key)
     }
   }

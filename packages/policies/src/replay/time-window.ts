@@ -1,4 +1,5 @@
-import { parseDuration } from '@sluice/core'
+import { performance } from 'node:perf_hooks'
+import { type Exchange, parseDuration } from '@sluice/core'
 
 /** How old a signature may be, and how far ahead its clock. */
 export class TimeWindow {
@@ -18,4 +19,12 @@ export class TimeWindow {
   has(signedMs: number, nowMs: number): boolean {
     return signedMs >= nowMs - this.#toleranceMs && signedMs <= nowMs + this.#skewMs
   }
+}
+
+/**
+ * Wall clock now, by the exchange's own clocks. What is used once has to be timely when it is used: a body that comes
+ * slowly would else carry its signature past the time for which others like it are remembered.
+ */
+export function wallClockNow(x: Exchange): number {
+  return x.startedAt + Math.max(0, performance.now() - x.startedMono)
 }

@@ -21,7 +21,7 @@ export const sign = definePolicy({
   schema: signSchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = sideOf(config.on)
+    const side = sideOf(config.phase)
     const ring = new KeyRing(config.keys)
     return fieldHooks({
       name: 'sign',

@@ -3,8 +3,8 @@ import {
   maxBodyOption,
   optionalOption,
   PLACES_TEXT,
+  phaseOption,
   placeOption,
-  sideOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../keys/signature-options.js'
@@ -25,7 +25,7 @@ const signature = Type.Object(
 /** The configuration of `sign`. */
 export const signSchema = Type.Object(
   {
-    on: sideOption,
+    phase: phaseOption,
     keys: keyRingSchema,
     signatures: Type.Array(signature, {
       minItems: 1,

@@ -39,15 +39,24 @@ export function isReadable({ charset, isCoded }: BodyKind): boolean {
   return !isCoded && (LIKE_ASCII.test(charset) || UTF16.test(charset))
 }
 
-/** The body as text, as the most careless reader would have it. */
-export function textOfBody(body: Uint8Array, { charset }: BodyKind): string {
+/** The body says that its characters have two bytes each, or looks as if. */
+export function isWide(body: Uint8Array, { charset }: BodyKind): boolean {
+  if (UTF16.test(charset)) return true
+  return (body[0] === 0xfe && body[1] === 0xff) || (body[0] === 0xff && body[1] === 0xfe)
+}
+
+/**
+ * The body as text, as the most careless readers would have it: of what may be UTF-16 both orders of bytes, and what it
+ * is to whoever looks neither at the charset nor at the mark. The first is what it says it is.
+ */
+export function textsOfBody(body: Uint8Array, kind: BodyKind): readonly [string, ...string[]] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const isMarked = (first: number, second: number): boolean => bytes[0] === first && bytes[1] === second
-  if (charset === 'utf-16be' || charset === 'utf16be' || isMarked(0xfe, 0xff)) {
-    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
-      .swap16()
-      .toString('utf16le')
-  }
-  if (UTF16.test(charset) || isMarked(0xff, 0xfe)) return bytes.toString('utf16le')
-  return isUtf8(bytes) ? bytes.toString('utf8') : lenientUtf8(bytes)
+  const narrow = isUtf8(bytes) ? bytes.toString('utf8') : lenientUtf8(bytes)
+  if (!isWide(body, kind)) return [narrow]
+  const little = bytes.toString('utf16le')
+  const big = Buffer.from(bytes.subarray(0, bytes.length & ~1))
+    .swap16()
+    .toString('utf16le')
+  const isBig = kind.charset.endsWith('be') || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  return isBig ? [big, little, narrow] : [little, big, narrow]
 }

@@ -33,22 +33,41 @@ const PASSES: Readonly<Record<DecodePass, (text: string) => string>> = {
   spaces: withoutSpaces,
 }
 
+/** What these take away may be what is looked for: `\\b` is the end of a path to some, a character to others. */
+const LOSSY: ReadonlySet<DecodePass> = new Set(['unicode', 'base64'])
+
 /**
- * All readings of a text: as it is written, and after each round of the passes until nothing changes any more.
+ * All readings of a text: as it is written, before each pass that takes something away, and after each round of the
+ * passes until nothing changes any more. A comment hides text from SQL and from nobody else: a text with one is read
+ * with it and without it.
  * @param rounds most rounds; what is disguised more often than that is not read.
  */
 export function readingsOf(text: string, passes: readonly DecodePass[], rounds: number): readonly string[] {
-  let readings: string[] | null = null
+  if (!passes.includes('comments')) return chainOf(text, passes, rounds)
+  const commented = chainOf(
+    text,
+    passes.filter((pass) => pass !== 'comments'),
+    rounds,
+  )
+  if (!commented.some((reading) => reading.includes('/*'))) return commented
+  return [...new Set([...commented, ...chainOf(text, passes, rounds)])]
+}
+
+function chainOf(text: string, passes: readonly DecodePass[], rounds: number): readonly string[] {
+  const readings = [text]
   let last = text
   for (let round = 0; round < rounds; round++) {
     let next = last
-    for (let i = 0; i < passes.length; i++) next = PASSES[passes[i]!](next)
+    for (let i = 0; i < passes.length; i++) {
+      const before = next
+      next = PASSES[passes[i]!](before)
+      if (next !== before && before !== last && LOSSY.has(passes[i]!)) readings.push(before)
+    }
     if (next === last) break
-    readings ??= [text]
     readings.push(next)
     last = next
   }
-  return readings ?? [text]
+  return readings
 }
 
 /** Escapes of URLs, `+` not among them, and `%u0027` as some servers take it. Too long UTF-8 forms count as well. */

@@ -23,7 +23,7 @@ export const verify = definePolicy({
   schema: verifySchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = sideOf(config.on)
+    const side = sideOf(config.phase)
     const ring = new KeyRing(config.keys)
     return fieldHooks({
       name: 'verify',

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { maxBodyOption, PLACES_TEXT, placeOption, sideOption } from '../cipher/field-options.js'
+import { maxBodyOption, PLACES_TEXT, phaseOption, placeOption } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../keys/signature-options.js'
 
@@ -31,7 +31,7 @@ const signature = Type.Object(
 /** The configuration of `verify`. */
 export const verifySchema = Type.Object(
   {
-    on: sideOption,
+    phase: phaseOption,
     keys: keyRingSchema,
     signatures: Type.Array(signature, {
       minItems: 1,
