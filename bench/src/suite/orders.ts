@@ -3,7 +3,7 @@
 /** What the first order of every message asks for, and what the route looks for. */
 export const FIRST_SYMBOL = 'IBM'
 /** XPath of it, whatever the prefixes of the message. */
-export const SYMBOL_XPATH = '//order[1]/symbol'
+export const SYMBOL_XPATH = '//buyStocks/order[1]/symbol'
 
 const BEGIN =
   '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><buyStocks>'
