@@ -1,12 +1,12 @@
 import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseDuration, parseSize } from '@sluice/core'
 import { transformationStep } from '../body-transformation.js'
-import { failed, type Transformed } from '../transformed.js'
+import type { Transformed } from '../transformed.js'
 import { resultType } from './content-type.js'
 import type { RunLimits } from './libxslt/engine.js'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from './libxslt/runner.js'
 import type { ParamValue } from './params.js'
 import { compileParams, xpathParams } from './params.js'
-import { Renamer } from './rename/renamer.js'
+import { renamerOf } from './rename/renamer-of.js'
 import { compileSef } from './saxon/compile-sef.js'
 import type { SaxonConfig, SaxonInput } from './saxon-work.js'
 import {
@@ -92,16 +92,17 @@ async function libxsltTransform(
     new URL('./libxslt-work.js', import.meta.url),
     config,
   )
-  const renamer = source.renaming === null ? null : new Renamer(source.renaming)
+  const rename = renamerOf(config)
   return (body, values) => {
-    const renamed = renamer === null ? null : renamer.rename(body)
-    if (renamed !== null) return renamed.length > limits.maxOutputBytes ? failed(TOO_LARGE) : renamed
+    const renamed = body.length < RENAME_OFFLOAD_BYTES ? rename(body) : null
+    if (renamed !== null) return renamed
     const input = { body, params: values.length === 0 ? NO_PARAMS : xpathParams(values) }
     return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input)
   }
 }
 
-const TOO_LARGE = 'the result is larger than it may be'
+/** The byte pass needs some 15 µs a KB, so that a body of this size holds others up for two milliseconds. */
+const RENAME_OFFLOAD_BYTES = 128 * 1024
 const NO_PARAMS: readonly string[] = []
 
 /** Always on a thread: it is slower, and its 600 ms of loading would hold up everything else. */

@@ -33,6 +33,26 @@ test('a body of 32 KB and more is transformed alike, by the work of a thread', a
   assert.equal(await requestAfter(step, `<a><b>1</b>${filling}</a>`), '<o>1</o>\n')
 })
 
+test('a stylesheet that only renames works at once on small bodies, and on a thread on large ones', async (t) => {
+  const copy = '<xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy>'
+  const identity = `<xsl:template match="@*|node()">${copy}</xsl:template>`
+  const rename = '<xsl:template match="b"><c><xsl:apply-templates select="@*|node()"/></c></xsl:template>'
+  const config = inline(`<xsl:output omit-xml-declaration="yes"/>${identity}${rename}`)
+  const step = await compiled(config, envFor(t))
+  for (const [bytes, isPromise] of [
+    [40_000, false],
+    [200_000, true],
+  ] as const) {
+    const text = 'x'.repeat(bytes)
+    const body = Buffer.from(`<a><b>${text}</b></a>`)
+    const x = exchange({ body, headers: ['content-type', 'text/xml'] })
+    const outcome = step.onRequestBody!(x, body)
+    assert.equal(outcome instanceof Promise, isPromise)
+    assert.equal(await outcome, null)
+    assert.equal(Buffer.from(x.body!).toString().trim(), `<a><c>${text}</c></a>`)
+  }
+})
+
 test('a response body is replaced with phase response, both with both', async (t) => {
   const response = await compiled(inline(NAME_OF_A, { phase: 'response' }), envFor(t))
   assert.equal(await responseAfter(response, '<a><b>1</b></a>'), '<o>1</o>\n')
