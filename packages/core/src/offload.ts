@@ -10,9 +10,10 @@ export const OFFLOAD_BYTES = 32 * 1024
 export interface Offload<I, O> {
   /**
    * @param input is cloned, its buffers too: what is transferred would be gone for all that read it later.
+   * @param isWanted asked when its turn comes; work that nobody waits for any more is not begun.
    * @throws Overload when as much waits for a thread as may wait; Error with the message of what the work threw.
    */
-  run(input: I): Promise<O>
+  run(input: I, isWanted?: () => boolean): Promise<O>
 }
 
 /** The pool has no room: the request is refused with 503. */

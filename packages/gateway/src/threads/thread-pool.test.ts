@@ -102,3 +102,16 @@ test('tasks run in the order in which they came', async (t) => {
   await Promise.all(names.map(async (name) => order.push(await fragile.run(name))))
   assert.deepEqual(order, names)
 })
+
+test('work that nobody waits for any more is not begun when its turn comes', async (t) => {
+  const pool = poolFor(t)
+  const sums = pool.offload<Uint8Array, Sum>(SUMS, { factor: 1 })
+  let isWanted = true
+  const first = sums.run(Uint8Array.of(1))
+  const second = sums.run(Uint8Array.of(2), () => isWanted)
+  const third = sums.run(Uint8Array.of(3))
+  isWanted = false
+  await assert.rejects(second, Overload)
+  assert.equal((await first).sum, 1)
+  assert.equal((await third).sum, 3)
+})

@@ -38,8 +38,8 @@ export class ThreadPool {
     const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
-      run: (input) =>
-        this.#inTurn(async () => {
+      run: (input, isWanted = always) =>
+        this.#inTurn(isWanted, async () => {
           // A configuration may be long: a thread that knows the work is not sent it again.
           const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input })
           if (answer.isKnown) return answer.output as O
@@ -48,12 +48,14 @@ export class ThreadPool {
     }
   }
 
-  async #inTurn<O>(run: () => Promise<O>): Promise<O> {
+  async #inTurn<O>(isWanted: () => boolean, run: () => Promise<O>): Promise<O> {
     if (this.#turns.waiting >= MAX_WAITING) throw new Overload('as much waits for a thread as may wait')
     const dueAt = performance.now() + this.#taskMs
     await this.#turns.take()
     try {
       if (performance.now() > dueAt) throw new Overload('no thread was free in time')
+      // Clients that have gone must not keep threads from those that came after them.
+      if (!isWanted()) throw new Overload('nobody waits for it any more')
       return await run()
     } finally {
       this.#turns.leave()
@@ -100,4 +102,8 @@ export class ThreadPool {
     this.#isClosed = true
     await pool?.destroy()
   }
+}
+
+function always(): boolean {
+  return true
 }
