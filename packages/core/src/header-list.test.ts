@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   appendHeader,
+  hasContentCoding,
   headerCount,
   headerJoined,
   headerValue,
@@ -70,4 +71,12 @@ test('appending adds a line and changes none', () => {
   const list = ['a', '1']
   appendHeader(list, 'a', '2')
   assert.deepEqual(list, ['a', '1', 'a', '2'])
+})
+
+test('a content coding is one that says something else than identity, on whatever line it stands', () => {
+  for (const none of [[], ['content-encoding', ''], ['content-encoding', ' Identity ']]) {
+    assert.equal(hasContentCoding(none), false)
+  }
+  assert.equal(hasContentCoding(['content-encoding', 'gzip']), true)
+  assert.equal(hasContentCoding(['content-encoding', 'identity', 'content-encoding', 'br']), true)
 })

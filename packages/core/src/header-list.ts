@@ -26,6 +26,15 @@ export function headerJoined(list: readonly string[], name: string): string | nu
   return joined
 }
 
+/**
+ * Whether the body behind these fields is in a content coding, so that its bytes mean nothing as they are (RFC 9110
+ * section 8.4). A field that says nothing, or `identity`, says that there is none.
+ */
+export function hasContentCoding(list: readonly string[]): boolean {
+  const coding = headerJoined(list, 'content-encoding')?.trim().toLowerCase() ?? ''
+  return coding !== '' && coding !== 'identity'
+}
+
 /** How many lines a field has. */
 export function headerCount(list: readonly string[], name: string): number {
   let count = 0

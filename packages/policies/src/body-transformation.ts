@@ -3,7 +3,7 @@ import {
   type ErrorCode,
   type Eventual,
   type Exchange,
-  type HeaderList,
+  hasContentCoding,
   headerJoined,
   type Outcome,
   Overload,
@@ -56,7 +56,7 @@ function requestHooks(wanted: BodyTransformation, env: CompileEnv): Partial<Step
     onRequestBody(x, body) {
       if (body.length === 0) return null
       if (body.length > maxBodyBytes) return tooLarge
-      return isCoded(x.headers) ? coded : transformed(wanted, 'request', x, body)
+      return hasContentCoding(x.headers) ? coded : transformed(wanted, 'request', x, body)
     },
   }
 }
@@ -71,15 +71,10 @@ function responseHooks(wanted: BodyTransformation): Partial<Step> {
     onResponseBody(x, body) {
       if (body.length === 0) return null
       if (body.length > maxBodyBytes) return responseInvalid(`the body is larger than ${maxBodyBytes} bytes`)
-      if (isCoded(x.responseHeaders)) return responseInvalid('the body is in a content coding')
+      if (hasContentCoding(x.responseHeaders)) return responseInvalid('the body is in a content coding')
       return transformed(wanted, 'response', x, body)
     },
   }
-}
-
-function isCoded(headers: HeaderList): boolean {
-  const coding = headerJoined(headers, 'content-encoding')
-  return coding !== null && coding !== '' && coding.toLowerCase() !== 'identity'
 }
 
 function transformed(wanted: BodyTransformation, side: Side, x: Exchange, body: Uint8Array): Eventual {

@@ -17,7 +17,7 @@ function bench(shared = new SharedTable(() => {})): Bench {
   const report = (event: string, fields: Readonly<Record<string, unknown>>): void => {
     reported.push(`${event} ${fields['error']}`)
   }
-  const threads = new ThreadPool(1)
+  const threads = new ThreadPool(1, () => {})
   return { env: new SnapshotEnv({ shared, threads, closers, report }), closers, reported }
 }
 

@@ -14,7 +14,7 @@ export interface PolicyAppetite {
 /** Compiles the policies of a chain as a snapshot would, to see which hooks they have. */
 export async function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyAppetite[]> {
   const closers: Closer[] = []
-  const threads = new ThreadPool(1)
+  const threads = new ThreadPool(1, () => {})
   const env = new SnapshotEnv({ shared: new SharedTable(() => {}), threads, closers, report: () => {} })
   const appetites: PolicyAppetite[] = []
   for (const use of uses) {

@@ -30,8 +30,10 @@ const FRAGILE = moduleOf(`export function work() {
   }
 }`)
 
+const faults: unknown[] = []
+
 function poolFor(t: TestContext, threads = 1, taskMs?: number): ThreadPool {
-  const pool = new ThreadPool(threads, taskMs)
+  const pool = new ThreadPool(threads, (error) => faults.push(error), taskMs)
   t.after(() => pool.close())
   return pool
 }
@@ -82,10 +84,12 @@ test('what waits for a thread that dies gets another one', { timeout: 20_000 }, 
   )
 })
 
-test('a failure after a task ends its thread only', { timeout: 20_000 }, async (t) => {
+test('a failure after a task ends its thread only, and is told', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
+  faults.length = 0
   assert.equal(await fragile.run('fail later'), 'fail later')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.match(String(faults[0]), /later/)
   assert.equal(await fragile.run('after'), 'after')
 })
 

@@ -21,14 +21,19 @@ const TASK_MS = 30_000
  */
 export class ThreadPool {
   readonly #maxThreads: number
+  readonly #onFault: (error: unknown) => void
   readonly #taskMs: number
   readonly #turns: Turns
   #pool: Piscina<ThreadTask, ThreadAnswer> | null = null
   #isClosed = false
 
-  /** @param taskMs after which a thread that still works is ended. */
-  constructor(maxThreads: number, taskMs = TASK_MS) {
+  /**
+   * @param onFault hears of what fails on a thread behind its task.
+   * @param taskMs after which a thread that still works is ended.
+   */
+  constructor(maxThreads: number, onFault: (error: unknown) => void, taskMs = TASK_MS) {
     this.#maxThreads = maxThreads
+    this.#onFault = onFault
     this.#taskMs = taskMs
     this.#turns = new Turns(maxThreads)
   }
@@ -92,7 +97,7 @@ export class ThreadPool {
       atomics: 'disabled',
     })
     // What fails on a thread after its task costs the thread, which is replaced, and not the process.
-    pool.on('error', () => {})
+    pool.on('error', this.#onFault)
     return pool
   }
 

@@ -54,7 +54,7 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
-  readonly #threads = new ThreadPool(MAX_THREADS)
+  readonly #threads: ThreadPool
   readonly #network: Network
   readonly #log = new SwitchedSink(noneSink)
   readonly #context
@@ -67,6 +67,9 @@ class WorkerDataPlane implements DataPlane {
   constructor(options: DataPlaneOptions) {
     this.#options = options
     this.#shared = new SharedTable(closeShared)
+    this.#threads = new ThreadPool(MAX_THREADS, (error) =>
+      options.report('thread_fault', { error: String(error) }),
+    )
     this.#network = options.network ?? systemNetwork()
     this.#context = {
       wheel: new TimerWheel(),

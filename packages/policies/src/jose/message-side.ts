@@ -4,7 +4,7 @@ import {
   type Eventual,
   type Exchange,
   type HeaderList,
-  headerJoined,
+  hasContentCoding,
   type Reply,
   type Step,
   setHeader,
@@ -55,7 +55,7 @@ export function bodyStep(
     'GW_MEDIA_TYPE',
     'bodies in a content coding are not taken; send plain ones',
   )
-  const onBody: BodyWork = (x, body) => (isCoded(headersOf(side, x)) ? coded : work(x, body))
+  const onBody: BodyWork = (x, body) => (hasContentCoding(headersOf(side, x)) ? coded : work(x, body))
   if (side === 'request') {
     return {
       name,
@@ -78,11 +78,6 @@ export function bodyStep(
       },
     }),
   }
-}
-
-function isCoded(headers: HeaderList): boolean {
-  const coding = headerJoined(headers, 'content-encoding')
-  return coding !== null && coding.trim().toLowerCase() !== 'identity'
 }
 
 /** Such a response has nothing that somebody could trust. */

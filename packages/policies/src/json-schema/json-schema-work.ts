@@ -7,12 +7,15 @@ export type OffloadedVerdict = Verdict | { readonly unreadable: string }
 /** Checks large bodies. */
 export const work: OffloadedWork<CheckSettings, Uint8Array, OffloadedVerdict> = async (settings) => {
   const check = await SchemaCheck.compile(settings)
-  return (body) => {
-    try {
-      return check.checkBytes(body)
-    } catch (error) {
-      if (error instanceof UnreadableBody) return { unreadable: error.message }
-      throw error
-    }
+  return (body) => verdictOf(() => check.checkBytes(body))
+}
+
+/** What a check says, where a body that cannot be read is a verdict too. */
+export function verdictOf(check: () => Verdict): OffloadedVerdict {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof UnreadableBody) return { unreadable: error.message }
+    throw error
   }
 }

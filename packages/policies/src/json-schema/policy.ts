@@ -1,8 +1,12 @@
-import { definePolicy, parseSize, type Step } from '@sluice/core'
-import { DEFAULT_JSON_DEPTH } from '../json/view.js'
+import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
+import { codingFlaw } from '../json/coding.js'
+import { replaceBody } from '../json/replace-body.js'
+import { DEFAULT_JSON_DEPTH, jsonOf } from '../json/view.js'
 import { valueOfSource } from '../text-source.js'
+import { validationStep } from '../validation/body-gate.js'
+import { violationsText } from '../validation/violations.js'
 import { type CheckSettings, SchemaCheck } from './check.js'
-import { Gate } from './gate.js'
+import { type OffloadedVerdict, verdictOf } from './json-schema-work.js'
 import { type JsonSchemaConfig, jsonSchemaSchema } from './schema.js'
 
 /** Checks JSON bodies against JSON schemas. */
@@ -13,31 +17,32 @@ export const jsonSchema = definePolicy({
   cost: 'cpu',
   async compile(config, env): Promise<Step> {
     const settings = settingsOf(config)
-    const gate = new Gate({
-      check: await SchemaCheck.compile(settings),
-      reading: settings.reading,
-      offload: env.offload(new URL('./json-schema-work.js', import.meta.url), settings),
+    const check = await SchemaCheck.compile(settings)
+    const status = config.status ?? 400
+    return validationStep<OffloadedVerdict>({
+      name: 'json-schema',
+      phase: config.phase ?? 'request',
       maxBodyBytes: parseSize(config.maxBodyBytes ?? '1mb'),
-      status: config.status ?? 400,
       isReport: config.mode === 'report',
+      isSlow: false,
+      offload: env.offload(new URL('./json-schema-work.js', import.meta.url), settings),
+      flaw(headers) {
+        const flaw = codingFlaw(headers)
+        return flaw === null ? null : `the body ${flaw}`
+      },
+      verdict: (x, body) => verdictOf(() => check.check(jsonOf(x, body, settings.reading))),
+      judge(x, side, verdict) {
+        if ('unreadable' in verdict) return refusal('GW_BODY_UNPARSABLE', verdict.unreadable)
+        const { violations, changed } = verdict
+        if (violations.length > 0) {
+          return { ...refusal('GW_SCHEMA_INVALID', violationsText(violations)), status }
+        }
+        if (changed !== null) replaceBody(x, side, { body: Buffer.from(changed) })
+        return null
+      },
     })
-    return stepOf(gate, config.phase ?? 'request')
   },
 })
-
-function stepOf(gate: Gate, phase: 'request' | 'response' | 'both'): Step {
-  return {
-    name: 'json-schema',
-    ...(phase !== 'response' && {
-      onRequest: (x) => gate.beginRequest(x),
-      onRequestBody: (x, body) => gate.request(x, body),
-    }),
-    ...(phase !== 'request' && {
-      onResponse: (x) => gate.beginResponse(x),
-      onResponseBody: (x, body) => gate.response(x, body),
-    }),
-  }
-}
 
 function settingsOf(config: JsonSchemaConfig): CheckSettings {
   const { schema, schemas, references = [] } = config

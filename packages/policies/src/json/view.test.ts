@@ -118,6 +118,15 @@ test('a condition cannot ask a body that is no JSON, is coded or in another char
   refused(exchange({ body: Buffer.from('{}'), headers: ['content-encoding', 'gzip'] }), /content coding/)
   const type = ['content-type', 'application/json; charset="UTF-16"']
   refused(exchange({ body: Buffer.from('{}'), headers: type }), /charset/)
+  // Whoever takes the second parameter, or ends the quoted one elsewhere, would read another document.
+  for (const hidden of [
+    'a="; charset=utf-8"; charset=utf-16',
+    'charset=utf-8; charset=utf-7',
+    "charset*=x''utf-7",
+  ]) {
+    const two = ['content-type', `application/json; ${hidden}`]
+    refused(exchange({ body: Buffer.from('{}'), headers: two }), /charset/)
+  }
   const fine = ['content-type', 'application/json;charset=utf-8', 'content-encoding', 'identity']
   assert.equal(ask(exchange({ body: Buffer.from('{"a":1}'), headers: fine })), 1)
 })

@@ -1,4 +1,4 @@
-import { type Exchange, type HeaderList, headerJoined, UnreadableBody } from '@sluice/core'
+import { type Exchange, type HeaderList, hasContentCoding, UnreadableBody } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { jsonOf } from '../json/view.js'
 import type { MessageSide } from './message-side.js'
@@ -60,8 +60,7 @@ export class Draft {
   }
 
   #assertPlain(): void {
-    const coding = headerJoined(this.headers, 'content-encoding')
-    if (coding === null || coding.toLowerCase() === 'identity') return
+    if (!hasContentCoding(this.headers)) return
     throw new UnreadableBody(
       'GW_MEDIA_TYPE',
       `the ${this.side.name} body is in a content coding; send it plain`,

@@ -3,7 +3,7 @@ import {
   type CompileEnv,
   type Eventual,
   type Exchange,
-  type HeaderList,
+  hasContentCoding,
   headerJoined,
   OFFLOAD_BYTES,
   type Offload,
@@ -71,7 +71,7 @@ class ScriptStep {
   }
 
   readonly #beforeRequestBody = (x: Exchange): Eventual => {
-    if (hasCoding(x.headers)) return this.#codedRequest
+    if (hasContentCoding(x.headers)) return this.#codedRequest
     x.bodyLimit = Math.min(x.bodyLimit, this.#settings.maxBodyBytes)
     return null
   }
@@ -92,7 +92,7 @@ class ScriptStep {
     if (!this.#settings.readsResponse || hasNoBody(x)) {
       return this.#run(x, { hook: 'onResponse', body: null, cannotSet: UNDECLARED.onResponse })
     }
-    if (hasCoding(x.responseHeaders)) return this.#codedResponse
+    if (hasContentCoding(x.responseHeaders)) return this.#codedResponse
     x.responseBodyLimit = Math.min(x.responseBodyLimit, this.#settings.maxBodyBytes)
     return null
   }
@@ -153,11 +153,6 @@ class ScriptStep {
     const text = `${this.#settings.label}, ${hook}: ${fault.message}`
     throw new PolicyFailure('GW_SCRIPT_ERROR', 'the script of this route failed', text)
   }
-}
-
-function hasCoding(headers: HeaderList): boolean {
-  const coding = headerJoined(headers, 'content-encoding')
-  return coding !== null && coding.trim().toLowerCase() !== 'identity'
 }
 
 /** Responses whose body the gateway collects for nobody: there is none, or a policy has made it. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { type HeaderList, headerJoined } from '@sluice/core'
+import { type HeaderList, hasContentCoding, headerJoined } from '@sluice/core'
+import { charsetsOf } from '../charsets.js'
 import { lenientUtf8 } from './lenient-utf8.js'
 
 /** How the headers of a message describe its body. */
@@ -17,12 +18,11 @@ const UTF16 = /^utf-?16(?:le|be)?$/
 
 export function bodyKindOf(headers: HeaderList): BodyKind {
   const written = headerJoined(headers, 'content-type') ?? ''
-  const coding = headerJoined(headers, 'content-encoding')
-  const charset = /;\s*charset\s*=\s*"?([^\s";,]*)/i.exec(written)?.[1] ?? ''
   return {
     type: written.split(';', 1)[0]!.trim().toLowerCase(),
-    charset: charset.toLowerCase(),
-    isCoded: coding !== null && coding.trim().toLowerCase() !== 'identity',
+    // Two that differ are no name of one, so that the body counts as unreadable.
+    charset: [...new Set(charsetsOf(written))].join(','),
+    isCoded: hasContentCoding(headers),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type HeaderList, headerCount, headerJoined, headerValue, setHeader } from '@sluice/core'
+import { type HeaderList, headerCount, headerValue, setHeader } from '@sluice/core'
 import { hasAcceptedCharset } from '../xml/media-type.js'
 import type { SoapVersion } from './fault.js'
 
@@ -19,12 +19,6 @@ export function announcedVersion(headers: HeaderList): SoapVersion | null {
   const semicolon = type.indexOf(';')
   const essence = (semicolon === -1 ? type : type.slice(0, semicolon)).trim().toLowerCase()
   return SOAP_TYPES.get(essence) ?? null
-}
-
-/** Whether the body has to be decoded before it can be read. */
-export function isCoded(headers: HeaderList): boolean {
-  const coding = headerJoined(headers, 'content-encoding')
-  return coding !== null && coding.trim().toLowerCase() !== 'identity'
 }
 
 /** What is written here is UTF-8, whatever it was before. */

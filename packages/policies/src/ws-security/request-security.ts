@@ -2,13 +2,14 @@ import {
   type CompileEnv,
   type Eventual,
   type Exchange,
+  hasContentCoding,
   type Outcome,
   type Reply,
   refusal,
 } from '@sluice/core'
 import { forgetBytes } from '../body-fields.js'
 import { xmlOf } from '../xml/xml-of.js'
-import { announcedVersion, announceUtf8, isCoded } from './content-type.js'
+import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
 import { consumerOf } from './identity.js'
 import { MessageDesk } from './message-desk.js'
@@ -38,7 +39,7 @@ export class RequestSecurity {
   /** Before the body is read. */
   admit(x: Exchange): Outcome {
     if (announcedVersion(x.headers) === null) return this.#mediaType
-    return isCoded(x.headers) ? this.#coded : null
+    return hasContentCoding(x.headers) ? this.#coded : null
   }
 
   secure(x: Exchange, body: Uint8Array): Eventual {

@@ -1,7 +1,14 @@
-import type { CompileEnv, Eventual, Exchange, Outcome, Reply } from '@sluice/core'
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  hasContentCoding,
+  type Outcome,
+  type Reply,
+} from '@sluice/core'
 import { forgetBytes } from '../body-fields.js'
 import { xmlOf } from '../xml/xml-of.js'
-import { announcedVersion, announceUtf8, isCoded } from './content-type.js'
+import { announcedVersion, announceUtf8 } from './content-type.js'
 import { MessageDesk } from './message-desk.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
@@ -23,7 +30,7 @@ export class ResponseSecurity {
 
   /** Before the body is read. */
   admit(x: Exchange): Outcome {
-    return isCoded(x.responseHeaders) ? this.#unreadable : null
+    return hasContentCoding(x.responseHeaders) ? this.#unreadable : null
   }
 
   /** One-way calls are answered with nothing. */

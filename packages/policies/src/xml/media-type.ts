@@ -1,4 +1,5 @@
-import { headerCount, headerJoined, headerValue } from '@sluice/core'
+import { hasContentCoding, headerCount, headerJoined, headerValue } from '@sluice/core'
+import { charsetsOf } from '../charsets.js'
 import { isAcceptedEncoding } from './encoding.js'
 
 /** Says what is wrong with the fields that describe an XML body; null: nothing. */
@@ -13,7 +14,7 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
   const types = new Set(accepted.map((type) => type.toLowerCase()))
   const takesSuffix = types.has('*+xml')
   return (headers) => {
-    if (isCoded(headers)) return 'the body has a content coding; send it without'
+    if (hasContentCoding(headers)) return 'the body has a content coding; send it without'
     const field = headerCount(headers, 'content-type') === 1 ? headerValue(headers, 'content-type') : null
     const type = field === null ? '' : field.split(';', 1)[0]!.trim().toLowerCase()
     if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
@@ -25,23 +26,12 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
 
 /** What is wrong with the body behind these fields as XML, whatever its type is; null: nothing. */
 export function xmlCodingFlaw(headers: readonly string[]): string | null {
-  if (isCoded(headers)) return 'has a content coding; send it without content-encoding'
+  if (hasContentCoding(headers)) return 'has a content coding; send it without content-encoding'
   const isKnown = hasAcceptedCharset(headerJoined(headers, 'content-type') ?? '')
   return isKnown ? null : 'is in a charset that is not accepted; send UTF-8'
 }
 
-const CHARSET = /\bcharset[*\d \t]*=\s*"?([^";\s]*)/gi
-
-/**
- * Whether a content type names no encoding in which ASCII could mean something else. Readers disagree on which of two
- * parameters counts, and on where a quoted one ends, so that everything that may be a charset has to be accepted.
- */
+/** Whether a content type names no encoding in which ASCII could mean something else. */
 export function hasAcceptedCharset(contentType: string): boolean {
-  for (const [, charset] of contentType.matchAll(CHARSET)) if (!isAcceptedEncoding(charset!)) return false
-  return true
-}
-
-function isCoded(headers: readonly string[]): boolean {
-  const coding = headerJoined(headers, 'content-encoding')
-  return coding !== null && coding !== '' && coding.toLowerCase() !== 'identity'
+  return charsetsOf(contentType).every(isAcceptedEncoding)
 }

@@ -1,11 +1,12 @@
-import { definePolicy, parseSize, type Step } from '@sluice/core'
+import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
+import { type Judgement, validationStep } from '../validation/body-gate.js'
 import { loadLibxml } from '../xml/libxml.js'
 import { DEFAULT_DEPTH, XML_LIMITS } from '../xml/limits.js'
 import { mediaTypeCheck } from '../xml/media-type.js'
-import { Gate } from './gate.js'
+import { xmlOf } from '../xml/xml-of.js'
 import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
 import { readSchemas } from './schema-documents.js'
-import { Validator, type ValidatorConfig } from './validator.js'
+import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
 
 /** Validates XML bodies against XML Schema 1.0. */
 export const xsd = definePolicy({
@@ -22,30 +23,24 @@ export const xsd = definePolicy({
     const settings = settingsOf(config)
     const validator = new Validator(settings)
     env.onClose(() => validator.close())
-    const gate = new Gate({
-      validator,
-      maxDepth: settings.maxDepth,
-      offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings),
-      mediaType: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
+    return validationStep<Verdict>({
+      name: 'xsd',
+      phase: config.phase ?? 'request',
       maxBodyBytes,
       isReport: config.mode === 'report',
+      isSlow: validator.isSlow,
+      offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings),
+      flaw: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
+      verdict: (x, body) => validator.validate(() => xmlOf(x, body, settings.maxDepth)),
+      judge: (_x, _side, verdict) => judgementOf(verdict),
     })
-    return stepOf(gate, config.phase ?? 'request')
   },
 })
 
-function stepOf(gate: Gate, phase: 'request' | 'response' | 'both'): Step {
-  return {
-    name: 'xsd',
-    ...(phase !== 'response' && {
-      onRequest: (x) => gate.beginRequest(x),
-      onRequestBody: (x, body) => gate.request(x, body),
-    }),
-    ...(phase !== 'request' && {
-      onResponse: (x) => gate.beginResponse(x),
-      onResponseBody: (x, body) => gate.response(x, body),
-    }),
-  }
+function judgementOf(verdict: Verdict): Judgement {
+  if (verdict.kind === 'valid') return null
+  if (verdict.kind === 'invalid') return refusal('GW_SCHEMA_INVALID', verdict.mistakes)
+  return verdict.code === 'GW_OVERLOADED' ? 'overloaded' : refusal(verdict.code, verdict.mistakes)
 }
 
 function settingsOf(config: XsdConfig): ValidatorConfig {

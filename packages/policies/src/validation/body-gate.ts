@@ -1,0 +1,116 @@
+import {
+  type Eventual,
+  type Exchange,
+  OFFLOAD_BYTES,
+  type Offload,
+  type Outcome,
+  Overload,
+  type Reply,
+  refusal,
+  type Step,
+} from '@sluice/core'
+import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
+import { isCheckedResponse, mark, note, type Side, unmark } from './report.js'
+
+/** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
+export type Judgement = Reply | 'overloaded' | null
+
+/** A way to validate bodies; verdicts come from a thread as well. */
+export interface BodyValidation<V> {
+  /** The policy. */
+  readonly name: string
+  readonly phase: Side | 'both'
+  readonly maxBodyBytes: number
+  /** Marks what is not valid instead of refusing it. */
+  readonly isReport: boolean
+  /** Also short bodies go to a thread. */
+  readonly isSlow: boolean
+  readonly offload: Offload<Uint8Array, V>
+  /** Why a body behind these fields is not looked at; null: nothing speaks against it. */
+  flaw(headers: readonly string[]): string | null
+  verdict(x: Exchange, body: Uint8Array): V
+  judge(x: Exchange, side: Side, verdict: V): Judgement
+}
+
+/** Hooks that let messages through whose bodies are valid. */
+export function validationStep<V>(validation: BodyValidation<V>): Step {
+  const gate = new BodyGate(validation)
+  const { name, phase } = validation
+  return {
+    name,
+    ...(phase !== 'response' && {
+      onRequest: (x) => gate.beginRequest(x),
+      onRequestBody: (x, body) => gate.examine(x, body, 'request'),
+    }),
+    ...(phase !== 'request' && {
+      onResponse: (x) => gate.beginResponse(x),
+      onResponseBody: (x, body) => (isCheckedResponse(x) ? gate.examine(x, body, 'response') : null),
+    }),
+  }
+}
+
+class BodyGate<V> {
+  readonly #validation: BodyValidation<V>
+  readonly #tooLarge: Reply
+
+  constructor(validation: BodyValidation<V>) {
+    this.#validation = validation
+    this.#tooLarge = tooLarge(validation.maxBodyBytes)
+  }
+
+  /** Before the body is collected. What is only reported is not kept from passing by its size. */
+  beginRequest(x: Exchange): Outcome {
+    const { isReport, maxBodyBytes } = this.#validation
+    unmark(x, 'request')
+    if (!isReport && maxBodyBytes < x.bodyLimit) x.bodyLimit = maxBodyBytes
+    return null
+  }
+
+  beginResponse(x: Exchange): Outcome {
+    const { isReport, maxBodyBytes } = this.#validation
+    unmark(x, 'response')
+    if (!isReport && isCheckedResponse(x) && maxBodyBytes < x.responseBodyLimit) {
+      x.responseBodyLimit = maxBodyBytes
+    }
+    return null
+  }
+
+  examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
+    const { offload, maxBodyBytes, isSlow } = this.#validation
+    if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
+    const flaw = this.#validation.flaw(side === 'request' ? x.headers : x.responseHeaders)
+    if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
+    if (body.length < OFFLOAD_BYTES && !isSlow) {
+      return this.#settle(x, side, this.#validation.verdict(x, body))
+    }
+    return offload.run(body).then(
+      (verdict) => this.#settle(x, side, verdict),
+      (error: unknown) => {
+        if (error instanceof Overload) return this.#overloaded(x, side)
+        throw error
+      },
+    )
+  }
+
+  #settle(x: Exchange, side: Side, verdict: V): Outcome {
+    const judgement = this.#validation.judge(x, side, verdict)
+    if (judgement === null) return null
+    return judgement === 'overloaded' ? this.#overloaded(x, side) : this.#refuse(x, side, judgement)
+  }
+
+  /** The client cannot mend what the upstream says, nor has it to know. */
+  #refuse(x: Exchange, side: Side, reply: Reply): Outcome {
+    if (this.#validation.isReport || side === 'response') note(x, reply.problem?.detail ?? '')
+    if (this.#validation.isReport) {
+      mark(x, side, 'failed')
+      return null
+    }
+    return side === 'request' ? reply : BODY_REFUSALS.responseInvalid
+  }
+
+  #overloaded(x: Exchange, side: Side): Outcome {
+    if (!this.#validation.isReport) return BODY_REFUSALS.overloaded
+    mark(x, side, 'skipped')
+    return null
+  }
+}
