@@ -8,6 +8,9 @@ export type BodyValue = string | number | boolean | null
 /** Reads one value from the request body that has been collected. @throws UnreadableBody when it is not of its kind. */
 export type BodyReader = (x: Exchange) => BodyValue
 
+/** The same without reading the whole body; undefined: it takes the whole body to tell. */
+export type BodyGlance = (x: Exchange) => BodyValue | undefined
+
 /** One way to ask a body for a value, as conditions do with `req.body.json(path)` and `req.body.xml(path)`. */
 export interface BodyLanguage {
   /** Brings in what it needs, which takes too long for gateways that do not. */
@@ -19,6 +22,13 @@ export interface BodyLanguage {
    * @throws Error that says what is wrong with the path.
    */
   compile(path: string, names: Readonly<Record<string, string>>): BodyReader
+  /**
+   * A short way to what `compile` reads, for routing: it stops behind what it finds and leaves unseen what follows, which
+   * need not be of its kind then. Null: this path has none.
+   *
+   * @param path that `compile` has taken.
+   */
+  glance(path: string, names: Readonly<Record<string, string>>): BodyGlance | null
 }
 
 /** The ways that a gateway knows. */

@@ -12,6 +12,7 @@ const language: BodyLanguage = {
     return ({ body }) =>
       path === 'names' ? JSON.stringify(names) : (JSON.parse(Buffer.from(body!).toString()) as number)
   },
+  glance: (path) => (path === 'begin' ? ({ body }) => (body![0] === 0x31 ? 'one' : undefined) : null),
 }
 const bodies = { json: language, xml: language }
 
@@ -50,4 +51,15 @@ test('a path is checked where its language is there, and only there', () => {
     () => compileCondition(text, 'route', { bodies: { json: asleep, xml: asleep } }),
     /is not loaded/,
   )
+})
+
+test('a route is chosen by a glance where one is enough; what decides about a body has read it', () => {
+  const x = (text: string) => Object.assign(new Exchange(), { body: Buffer.from(text) })
+  const route = compileCondition('req.body.json("begin") == "one"', 'route', { bodies })
+  assert.equal(route.test(x('1 and what is no JSON')), true)
+  assert.equal(route.test(x('"one"')), true)
+  assert.equal(route.test(x('2')), false)
+  const policy = compileCondition('req.body.json("begin") == "one"', 'policy', { bodies })
+  assert.equal(policy.test(x('1')), false)
+  assert.throws(() => policy.test(x('1 and what is no JSON')), SyntaxError)
 })

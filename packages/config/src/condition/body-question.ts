@@ -1,9 +1,10 @@
 import type { BodyLanguage, BodyLanguages, BodyQuestion, BodyReader } from '@sluice/core'
-import type { Node } from './parser.js'
+import type { ConditionScope, Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
 /** What questions are compiled with. */
 export interface QuestionContext {
+  readonly scope: ConditionScope
   /** Null: the paths are not looked at; undefined: nothing can read bodies here. */
   readonly bodies: BodyLanguages | null | undefined
   /** Receives what is asked. */
@@ -17,7 +18,7 @@ export interface QuestionContext {
 export function compileBodyQuestion(
   kind: string,
   [path, prefixes]: readonly Node[],
-  { bodies, questions }: QuestionContext,
+  { scope, bodies, questions }: QuestionContext,
 ): Code {
   const text = constantText(path!, `the path of ${kind}()`)
   const names = prefixes === undefined ? {} : constantNames(prefixes)
@@ -27,12 +28,14 @@ export function compileBodyQuestion(
   if (!language.isLoaded) throw new RangeError(`what reads ${kind} is not loaded`)
   const question: BodyQuestion = { kind: kind as keyof BodyLanguages, path: text, names }
   questions.push(question)
-  return dynamic(readerOf(language, question), { mayThrow: true })
+  const read = compiledPath(language, question)
+  // What only chooses a route need not see what stands behind it; policies that decide on a body see all of it.
+  const glance = scope === 'route' ? language.glance(text, names) : null
+  return dynamic(readerOf(question, glance === null ? read : (x) => glance(x) ?? read(x)), { mayThrow: true })
 }
 
 /** What a thread has found out already is not read again. */
-function readerOf(language: BodyLanguage, question: BodyQuestion): BodyReader {
-  const read = compiledPath(language, question)
+function readerOf(question: BodyQuestion, read: BodyReader): BodyReader {
   return (x) => {
     const answers = x.bodyAnswers
     const known = answers === null || answers.body !== x.body ? undefined : answers.to(question)

@@ -3,7 +3,7 @@ import { compileBodyQuestion } from './body-question.js'
 import { ConditionError } from './condition-error.js'
 import { FUNCTIONS } from './functions.js'
 import { binary, negative, not } from './operators.js'
-import type { Node } from './parser.js'
+import type { ConditionScope, Node } from './parser.js'
 import { applied, type Code, dynamic, exact, fixed, isEqual, NOBODY, type Value } from './value.js'
 import { MAPS, SCALARS } from './variables.js'
 
@@ -28,12 +28,14 @@ export interface ConditionContext {
 export class ConditionCompiler {
   readonly #env: Environment
   readonly #bodies: BodyLanguages | null | undefined
+  readonly #scope: ConditionScope
   /** What was compiled asks this of bodies. */
   readonly questions: BodyQuestion[] = []
   /** Variables of exists() and all(), each with the cell that holds its current value. */
   readonly #locals = new Map<string, Cell>()
 
-  constructor({ env = process.env, bodies }: ConditionContext) {
+  constructor(scope: ConditionScope, { env = process.env, bodies }: ConditionContext) {
+    this.#scope = scope
     this.#env = env
     this.#bodies = bodies
   }
@@ -115,7 +117,11 @@ export class ConditionCompiler {
 
   #method(name: string, receiver: Node, args: readonly Node[]): Code {
     if (pathOf(receiver) === 'req.body')
-      return compileBodyQuestion(name, args, { bodies: this.#bodies, questions: this.questions })
+      return compileBodyQuestion(name, args, {
+        scope: this.#scope,
+        bodies: this.#bodies,
+        questions: this.questions,
+      })
     if (name === 'exists' || name === 'all') return this.#quantifier(name === 'exists', receiver, args)
     return this.#function(name, [receiver, ...args])
   }

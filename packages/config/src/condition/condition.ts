@@ -50,7 +50,7 @@ export function checkCondition(
   const node = parseCondition(text, scope)
   if (isFlaw(node)) return { ok: false, ...node }
   try {
-    return { ok: true, needs: build(text, node, context).needs }
+    return { ok: true, needs: build(text, node, { scope, context }).needs }
   } catch (error) {
     const remedy = 'see docs/conditions.md for what can be written'
     return { ok: false, message: (error as Error).message, offset: 0, remedy }
@@ -68,11 +68,15 @@ export function compileCondition(
 ): Condition {
   const node = parseCondition(text, scope)
   if (isFlaw(node)) throw new Error(`${node.message} at ${node.offset + 1} of the condition '${text}'`)
-  return build(text, node, context)
+  return build(text, node, { scope, context })
 }
 
-function build(text: string, node: Node, context: ConditionContext): Condition {
-  const compiler = new ConditionCompiler(context)
+function build(
+  text: string,
+  node: Node,
+  { scope, context }: { readonly scope: ConditionScope; readonly context: ConditionContext },
+): Condition {
+  const compiler = new ConditionCompiler(scope, context)
   const code = compiler.compile(node)
   return {
     text,

@@ -1,7 +1,10 @@
+import type { ConditionScope } from '@sluice/config'
 import {
   type BodyAnswer,
   BodyAnswers,
+  type BodyGlance,
   type BodyInput,
+  type BodyLanguages,
   type BodyQuestion,
   type Catalog,
   type CompileEnv,
@@ -27,17 +30,33 @@ export type Examine = (x: Exchange) => Eventual
  */
 export function bodyExaminer(
   questions: readonly BodyQuestion[],
-  { bodyWork }: Catalog,
+  { bodies, bodyWork }: Catalog,
   env: CompileEnv,
+  scope: ConditionScope,
 ): Examine | null {
   if (questions.length === 0 || bodyWork === undefined) return null
   const offload = env.offload<BodyInput, BodyAnswer[]>(bodyWork, questions)
+  const isSeen = scope === 'route' ? glances(questions, bodies) : null
   return (x) => {
     const { body } = x
     if (body === null || body.length < OFFLOAD_BYTES) return null
     if (x.bodyAnswers?.body === body && x.bodyAnswers.has(questions[0]!)) return null
-    return ask(x, body, { questions, offload })
+    return isSeen?.(x) === true ? null : ask(x, body, { questions, offload })
   }
+}
+
+/** Whether a glance at a body answers all questions; null when that is not possible for one of them. */
+function glances(
+  questions: readonly BodyQuestion[],
+  bodies: BodyLanguages | undefined,
+): ((x: Exchange) => boolean) | null {
+  const all: BodyGlance[] = []
+  for (const { kind, path, names } of questions) {
+    const glance = bodies?.[kind].glance(path, names) ?? null
+    if (glance === null) return null
+    all.push(glance)
+  }
+  return (x) => all.every((glance) => glance(x) !== undefined)
 }
 
 async function ask(

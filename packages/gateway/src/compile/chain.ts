@@ -50,7 +50,7 @@ export class ChainCompiler {
       const asked = when?.constant === true ? null : when
       this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked) })
     }
-    const examine = bodyExaminer(questions, this.#catalog, this.#env)
+    const examine = bodyExaminer(questions, this.#catalog, this.#env, 'policy')
     if (examine !== null) phases.requestBody.unshift({ name: 'condition', order: -1, run: examine })
     return {
       request: orNull(phases.request),

@@ -92,7 +92,7 @@ export async function compileSnapshot(
       router: compileRouter(candidates),
       nowhere: nowhere(options.context, compileUnknownLog(plan.log)),
       upstreams,
-      examine: bodyExaminer(questions, options.catalog, env),
+      examine: bodyExaminer(questions, options.catalog, env, 'route'),
       closers,
     })
   } catch (error) {

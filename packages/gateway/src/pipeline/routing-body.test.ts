@@ -19,6 +19,7 @@ const WORDS: BodyLanguage = {
       return text.split(' ')[Number(path)] ?? null
     }
   },
+  glance: () => null,
 }
 
 const told: string[] = []

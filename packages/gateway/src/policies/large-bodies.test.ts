@@ -79,3 +79,38 @@ test('a large body is asked on a thread, once for all that ask it, and routed by
   assert.deepEqual(here, ['$.symbol', '$.symbol'])
   assert.equal(plane.inFlight, 0)
 })
+
+test('a route is chosen by the beginning of an XML body, and a policy decides by all of it', async (t) => {
+  const symbol = 'req.body.xml("/order/symbol")'
+  const policies = [
+    { id: 'tell', use: 'tell', with: {}, when: `${symbol} == "SUN"`, onError: 'fail' as const },
+  ]
+  const routes = [
+    { id: 'ibm', match: when(`${symbol} == "IBM"`) },
+    { id: 'sun', match: when(`${symbol} == "SUN"`), policies },
+  ]
+  const origin = await httpOrigin(t, (req, res) => {
+    req.resume()
+    req.on('end', () => res.end())
+  })
+  const tell: Policy = {
+    name: 'tell',
+    summary: 'Tells.',
+    schema: {} as Policy['schema'],
+    compile: () => ({ name: 'tell' }),
+  }
+  // There is no such work, so whatever goes to a thread fails.
+  const catalog = Object.assign(new Map([['tell', tell]]), {
+    bodies: policyCatalog.bodies!,
+    bodyWork: new URL('no-such-work.js', import.meta.url),
+  })
+  const { url } = await startGateway(t, { upstreams: [{ urls: [origin.url] }], routes }, { catalog })
+  const order = (each: string, rest: string) => `<order><symbol>${each}</symbol>${rest}</order>`
+  assert.equal(await post(url, order('IBM', '')), 200)
+  assert.equal(await post(url, order('IBM', '</open>')), 200)
+  assert.equal(await post(url, order('IBM', 'x'.repeat(100_000))), 200)
+  assert.equal(await post(url, order('SUN', '')), 200)
+  assert.equal(await post(url, order('SUN', '</open>')), 400)
+  assert.equal(await post(url, order('DEC', '</open>')), 404)
+  assert.equal(await post(url, `<!DOCTYPE order>${order('IBM', '')}`), 404)
+})

@@ -1,4 +1,5 @@
 import type { BodyReader, Exchange } from '@sluice/core'
+import { glanceAt } from './glance/glance.js'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
 import { xmlCodingFlaw } from './media-type.js'
 import { unreadableXml } from './unreadable-xml.js'
@@ -18,6 +19,7 @@ export const xmlLanguage = {
     const read = compileValue(path, names)
     return (x) => (x.body === null || x.body.length === 0 ? null : read(documentOf(x, x.body)))
   },
+  glance: glanceAt,
 }
 
 function documentOf(x: Exchange, body: Uint8Array): XmlView {

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { endOfName, isAt, isRepeated } from '../../xml/bytes.js'
 import { INPUT_LIMITS } from '../input-limits.js'
-import { endOfAttribute, endOfName, endOfText, startOfRoot } from './plain-xml.js'
+import { endOfAttribute, endOfText, startOfRoot } from './plain-xml.js'
 import type { Renaming } from './renaming.js'
 
 const LT = 0x3c
@@ -204,9 +205,7 @@ class Run {
 
   /** Behind the same bytes once more; -1 when they are others. */
   #sameName(at: number, start: number, end: number): number {
-    const body = this.#body
-    for (let i = start; i < end; i++) if (body[at + i - start] !== body[i]) return -1
-    return at + end - start
+    return isRepeated(this.#body, at, start, end) ? at + end - start : -1
   }
 
   /** @param canDeclare whether this is an element whose namespace declarations stay where they are. */
@@ -245,7 +244,7 @@ class Run {
     for (let i = 0; i < this.#attributeEnds; i += 2) {
       if (
         attributes[i + 1]! - attributes[i]! === end - start &&
-        this.#sameName(start, attributes[i]!, attributes[i + 1]!) !== -1
+        isRepeated(body, start, attributes[i]!, attributes[i + 1]!)
       )
         return false
     }
@@ -265,7 +264,7 @@ class Run {
     for (let i = 0; i < prefixes.length; i += 2) {
       if (
         prefixes[i + 1]! - prefixes[i]! === colon - start &&
-        this.#sameName(start, prefixes[i]!, prefixes[i + 1]!) !== -1
+        isRepeated(body, start, prefixes[i]!, prefixes[i + 1]!)
       )
         return true
     }
@@ -280,9 +279,4 @@ class Run {
     }
     return null
   }
-}
-
-function isAt(body: Uint8Array, wanted: Uint8Array, at: number): boolean {
-  for (let i = 0; i < wanted.length; i++) if (body[at + i] !== wanted[i]) return false
-  return true
 }

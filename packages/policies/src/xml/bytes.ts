@@ -1,0 +1,71 @@
+const COLON = 0x3a
+const HASH = 0x23
+
+const NAME_START = 1
+const NAME = 2
+const URI = 4
+
+const KINDS = kinds()
+
+function kinds(): Uint8Array {
+  const table = new Uint8Array(256)
+  const mark = (bytes: string, bits: number): void => {
+    for (const byte of Buffer.from(bytes)) table[byte]! |= bits
+  }
+  mark('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_', NAME_START | NAME | URI)
+  mark('0123456789.-', NAME | URI)
+  mark('/', URI)
+  return table
+}
+
+/** Namespaces that nobody can doubt: a scheme, and then nothing that has a meaning in URIs. */
+const URN = Buffer.from('urn:')
+const SCHEMES = [Buffer.from('http://'), Buffer.from('https://'), URN]
+/** Those of XML itself may not be declared for other prefixes. */
+const RESERVED = ['http://www.w3.org/XML/1998/namespace', 'http://www.w3.org/2000/xmlns/'].map((text) =>
+  Buffer.from(text),
+)
+
+/** Whether these bytes stand there. */
+export function isAt(body: Uint8Array, wanted: Uint8Array, at: number): boolean {
+  for (let i = 0; i < wanted.length; i++) if (body[at + i] !== wanted[i]) return false
+  return true
+}
+
+/** Whether the bytes from `start` to `end` stand at `at` once more. */
+export function isRepeated(body: Uint8Array, at: number, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (body[at + i - start] !== body[i]) return false
+  return true
+}
+
+/** Behind a name of ASCII letters with at most one prefix; -1 when there is none. */
+export function endOfName(body: Uint8Array, from: number): number {
+  let at = endOfPart(body, from)
+  if (at !== -1 && body[at] === COLON) at = endOfPart(body, at + 1)
+  return at
+}
+
+function endOfPart(body: Uint8Array, from: number): number {
+  if (from >= body.length || (KINDS[body[from]!]! & NAME_START) === 0) return -1
+  let at = from + 1
+  while (at < body.length && (KINDS[body[at]!]! & NAME) !== 0) at++
+  return at
+}
+
+/** Behind the URI of a namespace that no parser takes offence at; -1 when it is another or empty. */
+export function endOfNamespace(body: Uint8Array, from: number): number {
+  if (RESERVED.some((each) => isAt(body, each, from))) return -1
+  const scheme = SCHEMES.find((each) => isAt(body, each, from))
+  if (scheme === undefined) return -1
+  const first = from + scheme.length
+  const end = endOfUri(body, first, scheme === URN)
+  if (end === first) return -1
+  return body[end] === HASH ? endOfUri(body, end + 1, false) : end
+}
+
+/** In a URN colons are nothing but letters; elsewhere a port may follow. */
+function endOfUri(body: Uint8Array, from: number, hasColons: boolean): number {
+  let at = from
+  while (at < body.length && ((KINDS[body[at]!]! & URI) !== 0 || (hasColons && body[at] === COLON))) at++
+  return at
+}
