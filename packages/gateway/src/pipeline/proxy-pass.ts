@@ -5,6 +5,7 @@ import type { ClientStream } from '../listener/listener.js'
 import { isBodiless } from '../listener/response-head.js'
 import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
+import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import { bufferOf } from './buffer-of.js'
@@ -12,7 +13,6 @@ import type { Flow, Waiting } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { askForPlainBody, ResponseCollector } from './response-collector.js'
-import { takeFraming } from './response-fields.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
@@ -206,16 +206,16 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
 
   // The response.
 
-  onHead(status: number, headers: string[]): void {
+  onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
     const x = this.#x
     this.#hasHead = true
-    x.upstreamStatus = status
-    x.status = status
-    if (x.capture !== null) x.capture.onResponseHead(headers)
-    this.#length = takeFraming(headers)
-    x.responseLength = this.#length
-    x.responseHeaders = headers
+    x.upstreamStatus = head.status
+    x.status = head.status
+    if (x.capture !== null) x.capture.onResponseHead(head.fields)
+    this.#length = head.length
+    x.responseLength = head.length
+    x.responseHeaders = head.passedFields()
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response

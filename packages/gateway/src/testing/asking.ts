@@ -1,6 +1,7 @@
 import dns from 'node:dns'
 import type net from 'node:net'
 import type { TestContext } from 'node:test'
+import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
 import { WireTransport, type WireTransportOptions } from '../upstream/wire/wire-transport.js'
 import { until } from './gateway.js'
@@ -36,7 +37,7 @@ export class Asked implements AttemptObserver {
     this.takenBack++
   }
 
-  onHead(status: number): void {
+  onHead({ status }: ReceivedHead): void {
     this.status = status
     this.onAnswer()
   }

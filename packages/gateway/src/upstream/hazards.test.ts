@@ -282,8 +282,10 @@ function conform(transport: TransportName): void {
 
   test('requests beyond connections and queue are shed with 503 and Retry-After', async (t) => {
     const held: net.Socket[] = []
+    let isOver = false
     const origin = await rawOrigin(t, (socket) => {
-      held.push(socket)
+      if (isOver) socket.destroy()
+      else held.push(socket)
     })
     const gateway = await startGateway(t, {
       upstreams: [{ urls: [origin.url], connections: 1, pipelining: 1, maxPending: 1 }],
@@ -295,6 +297,7 @@ function conform(transport: TransportName): void {
     assert.equal(third.status, 503)
     assert.equal(third.headers.get('retry-after'), '1')
     assert.equal(third.headers.get('x-gw-error'), 'GW_OVERLOADED')
+    isOver = true
     for (const socket of held) socket.destroy()
     await Promise.all([first, second])
   })

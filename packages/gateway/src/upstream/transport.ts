@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@sluice/core'
 import type { Opening } from './opening.js'
+import type { ReceivedHead } from './received-head.js'
 
 /** One request as it goes to a target. */
 export interface UpstreamRequest {
@@ -52,8 +53,8 @@ export interface AttemptObserver {
    * connection, and starts again. Only pipelined requests hear of it.
    */
   onTakenBack(): void
-  /** `headers` is a flat list, lower-case names, values as latin1. 1xx responses are not reported. */
-  onHead(status: number, headers: string[]): void
+  /** 1xx responses are not reported. */
+  onHead(head: ReceivedHead): void
   /** The chunk is only valid during the call. */
   onData(chunk: Uint8Array): void
   onEnd(): void

@@ -47,9 +47,9 @@ function tell(transport: Transport, method: string): Promise<Story> {
     const observer: AttemptObserver = {
       onStarted: () => {},
       onTakenBack: () => {},
-      onHead: (status, headers) => {
+      onHead: ({ status, fields }) => {
         story.status = status
-        story.headers = headers.map((text) => text.trim())
+        story.headers = fields.map((text) => text.trim())
       },
       onData: (chunk) => {
         story.body += Buffer.from(chunk).toString('latin1')
@@ -218,6 +218,8 @@ for (const method of ['GET', 'HEAD', 'POST']) {
         fc.pre(!ODD_REASON.test(text))
         script.pieces = cut(text, at)
         const expected = comparable(await tell(undici, method))
+        assert.deepEqual(comparable(await tell(wire, method)), expected)
+        // Its head may be known now.
         assert.deepEqual(comparable(await tell(wire, method)), expected)
       }),
       { numRuns: RUNS },

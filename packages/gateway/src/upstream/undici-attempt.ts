@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import type { Opening } from './opening.js'
+import { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
 
 /** Whom an attempt gives its place among the connections back to. */
@@ -66,7 +67,7 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
     if (hasForeignCoding(headers)) return this.#fail(FAILURES.invalid)
     this.#status = status
     this.#resume = resume
-    this.#observer.onHead(status, headers)
+    this.#observer.onHead(new ReceivedHead(status, headers))
     return !this.#isPaused
   }
 

@@ -54,13 +54,19 @@ function endOfPart(body: Uint8Array, from: number): number {
 
 /** Behind the URI of a namespace that no parser takes offence at; -1 when it is another or empty. */
 export function endOfNamespace(body: Uint8Array, from: number): number {
-  if (RESERVED.some((each) => isAt(body, each, from))) return -1
-  const scheme = SCHEMES.find((each) => isAt(body, each, from))
-  if (scheme === undefined) return -1
+  if (wordAt(body, RESERVED, from) !== null) return -1
+  const scheme = wordAt(body, SCHEMES, from)
+  if (scheme === null) return -1
   const first = from + scheme.length
   const end = endOfUri(body, first, scheme === URN)
   if (end === first) return -1
   return body[end] === HASH ? endOfUri(body, end + 1, false) : end
+}
+
+/** Which of some words stands there; null: none. */
+export function wordAt(body: Uint8Array, words: readonly Uint8Array[], at: number): Uint8Array | null {
+  for (let i = 0; i < words.length; i++) if (isAt(body, words[i]!, at)) return words[i]!
+  return null
 }
 
 /** In a URN colons are nothing but letters; elsewhere a port may follow. */

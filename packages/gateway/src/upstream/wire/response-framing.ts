@@ -1,49 +1,49 @@
 import { isContentLength, listHasToken } from '@sluice/core'
 
 /** What a response head says of its body and of its connection. */
-export class ResponseFraming {
+export interface ResponseFraming {
   /** Content-Length; -1 without one. */
-  length = -1
-  isChunked = false
+  readonly length: number
+  readonly isChunked: boolean
   /** The connection may serve another request, as far as the head says. */
-  keepsConnection = true
+  readonly keepsConnection: boolean
   /** The value of Keep-Alive; empty without one. */
-  keepAlive = ''
+  readonly keepAlive: string
+}
 
-  /** Reads the fields; false: they contradict each other or name a coding that is not ours. */
-  read(fields: readonly string[], minor: number): boolean {
-    let lengths = 0
-    let codings = 0
-    let connection = ''
-    this.length = -1
-    this.isChunked = false
-    this.keepAlive = ''
-    for (let i = 0; i < fields.length; i += 2) {
-      switch (fields[i]) {
-        case 'content-length':
-          if (!isContentLength(fields[i + 1]!)) return false
-          this.length = Number(fields[i + 1])
-          lengths++
-          break
-        case 'transfer-encoding':
-          if (!isChunked(fields[i + 1]!)) return false
-          codings++
-          break
-        case 'connection':
-          connection = connection === '' ? fields[i + 1]! : connection + ',' + fields[i + 1]!
-          break
-        case 'keep-alive':
-          this.keepAlive = fields[i + 1]!
-      }
+/** Null: the fields contradict each other or name a coding that is not ours. */
+export function framingOf(fields: readonly string[], minor: number): ResponseFraming | null {
+  let length = -1
+  let lengths = 0
+  let codings = 0
+  let connection = ''
+  let keepAlive = ''
+  for (let i = 0; i < fields.length; i += 2) {
+    const value = fields[i + 1]!
+    switch (fields[i]) {
+      case 'content-length':
+        if (!isContentLength(value)) return null
+        length = Number(value)
+        lengths++
+        break
+      case 'transfer-encoding':
+        if (!isChunkedCoding(value)) return null
+        codings++
+        break
+      case 'connection':
+        connection = connection === '' ? value : connection + ',' + value
+        break
+      case 'keep-alive':
+        keepAlive = value
     }
-    this.isChunked = codings > 0
-    this.keepsConnection = isKept(connection, minor, this.isChunked)
-    return lengths + codings <= 1
   }
+  if (lengths + codings > 1) return null
+  const isChunked = codings > 0
+  return { length, isChunked, keepsConnection: isKept(connection, minor, isChunked), keepAlive }
 }
 
 /** A second coding would have to be undone, or passed on by its name, which the client's side cannot do. */
-function isChunked(value: string): boolean {
+function isChunkedCoding(value: string): boolean {
   return value === 'chunked' || value.toLowerCase() === 'chunked'
 }
 

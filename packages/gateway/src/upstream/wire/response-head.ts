@@ -92,6 +92,11 @@ export class ResponseHead {
     this.#fields = []
   }
 
+  /** Nothing of the head was read yet. */
+  get isUntouched(): boolean {
+    return this.#state === START && this.#before === 0
+  }
+
   /** Reads on. Answers the place behind the head, or MORE, BROKEN or TOO_LARGE. */
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)

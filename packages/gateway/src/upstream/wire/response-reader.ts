@@ -1,8 +1,10 @@
 import { FAILURES, MAX_INFORMATIONAL } from '../failure.js'
+import { ReceivedHead } from '../received-head.js'
 import type { Failure } from '../transport.js'
 import { ChunkedBody } from './chunked-body.js'
+import type { KnownHeads } from './known-heads.js'
 import type { KnownLines } from './known-lines.js'
-import { ResponseFraming } from './response-framing.js'
+import { framingOf, type ResponseFraming } from './response-framing.js'
 import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
 import { partOf } from './target-socket.js'
 import type { WireAttempt } from './wire-attempt.js'
@@ -33,7 +35,7 @@ export class ResponseReader {
   isDoubtful = false
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
-  readonly #framing = new ResponseFraming()
+  readonly #known: KnownHeads
   readonly #isPipelined: boolean
   #chunked: ChunkedBody | null = null
   #state = OVER
@@ -41,13 +43,20 @@ export class ResponseReader {
   #informational = 0
   /** Bytes of the body that are still to come. */
   #left = 0
+  #keepsConnection = false
 
   constructor(
     events: ResponseEvents,
-    options: { readonly maxHeaderBytes: number; readonly pipelining: number; readonly known: KnownLines },
+    options: {
+      readonly maxHeaderBytes: number
+      readonly pipelining: number
+      readonly knownLines: KnownLines
+      readonly knownHeads: KnownHeads
+    },
   ) {
     this.#events = events
-    this.#head = new ResponseHead(options.maxHeaderBytes, options.known)
+    this.#head = new ResponseHead(options.maxHeaderBytes, options.knownLines)
+    this.#known = options.knownHeads
     this.#isPipelined = options.pipelining > 1
   }
 
@@ -81,29 +90,43 @@ export class ResponseReader {
   }
 
   #readHead(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
+    const isWhole = this.#head.isUntouched
+    const known = isWhole ? this.#known.find(bytes, from, to) : null
+    if (known !== null) {
+      const end = from + known.bytes.length
+      this.#take(known.head, known.framing, attempt, end === to)
+      return end
+    }
     const end = this.#head.read(bytes, from, to)
     if (end === MORE) return to
     if (end < 0) return this.#failAt(to, end)
     const { status, minor } = this.#head
     const fields = this.#head.takeFields()
-    if (!this.#framing.read(fields, minor) || status === 100 || status === 101)
-      return this.#failAt(to, BROKEN)
+    const framing = framingOf(fields, minor)
+    if (framing === null || status === 100 || status === 101) return this.#failAt(to, BROKEN)
     if (status < 100 || status > 599) return this.#giveUp(to, FAILURES.badStatus)
     if (status < 200) {
       this.#head.begin()
       return ++this.#informational > MAX_INFORMATIONAL ? this.#giveUp(to, FAILURES.tooManyInformational) : end
     }
-    this.#enterBody(status)
-    attempt.observer.onHead(status, fields)
-    if (this.#state === OVER) this.#complete(end === to)
+    const head = new ReceivedHead(status, fields)
+    if (isWhole) this.#known.learn(bytes.subarray(from, end), to - from, head, framing)
+    this.#take(head, framing, attempt, end === to)
     return end
   }
 
-  #enterBody(status: number): void {
-    const { length, isChunked, keepAlive } = this.#framing
+  #take(head: ReceivedHead, framing: ResponseFraming, attempt: WireAttempt, isLast: boolean): void {
+    this.#enterBody(head.status, framing)
+    attempt.observer.onHead(head)
+    if (this.#state === OVER) this.#complete(isLast)
+  }
+
+  #enterBody(status: number, framing: ResponseFraming): void {
+    const { length, isChunked, keepAlive, keepsConnection } = framing
     this.#events.onKeepAlive(keepAlive)
+    this.#keepsConnection = keepsConnection
     this.#left = length
-    if (this.#isHead || status === 204 || status === 304) this.#skipBody(status)
+    if (this.#isHead || status === 204 || status === 304) this.#skipBody(status, framing)
     else if (isChunked) this.#enterChunks()
     else if (length < 0) this.#state = UNTIL_CLOSE
     else this.#state = length === 0 ? OVER : LENGTH
@@ -113,11 +136,11 @@ export class ResponseReader {
    * A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. Where the next
    * response is already on its way such a body would be taken for that, so neither is believed.
    */
-  #skipBody(status: number): void {
+  #skipBody(status: number, { length, isChunked }: ResponseFraming): void {
     this.#state = OVER
-    const announces = this.#framing.length > 0 || this.#framing.isChunked
+    const announces = length > 0 || isChunked
     this.isDoubtful = announces && (status === 204 || this.#isPipelined)
-    if (this.#isHead || this.isDoubtful) this.#framing.keepsConnection = false
+    if (this.#isHead || this.isDoubtful) this.#keepsConnection = false
   }
 
   #enterChunks(): void {
@@ -151,7 +174,7 @@ export class ResponseReader {
   }
 
   #complete(isLast: boolean): void {
-    this.#events.onComplete(this.#framing.keepsConnection, isLast)
+    this.#events.onComplete(this.#keepsConnection, isLast)
   }
 
   #failAt(to: number, problem: number): number {

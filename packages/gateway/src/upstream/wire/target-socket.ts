@@ -1,4 +1,5 @@
 import net from 'node:net'
+import type { KnownHeads } from './known-heads.js'
 import type { KnownLines } from './known-lines.js'
 import { UPLOAD_HIGH_WATER_BYTES } from './wire-upload.js'
 
@@ -13,8 +14,9 @@ export interface ConnectionOptions {
   readonly maxConnectionAgeMs: number
   /** Requests under way at once. */
   readonly pipelining: number
-  /** What is remembered of the target's response heads. */
-  readonly known: KnownLines
+  /** What is remembered of the target's response heads: field by field, and as a whole. */
+  readonly knownLines: KnownLines
+  readonly knownHeads: KnownHeads
 }
 
 /**

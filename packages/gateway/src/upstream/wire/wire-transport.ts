@@ -3,13 +3,14 @@ import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } fro
 import { Connection, type ConnectionOwner } from './connection.js'
 import { depart } from './departures.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
+import { KnownHeads } from './known-heads.js'
 import { KnownLines } from './known-lines.js'
 import { formatRequestHead } from './request-head.js'
 import type { ConnectionOptions } from './target-socket.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 
-export interface WireTransportOptions extends Omit<ConnectionOptions, 'known'> {
+export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLines' | 'knownHeads'> {
   readonly connections: number
   readonly keepAliveMs: number
 }
@@ -33,7 +34,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   #onEmpty: (() => void) | null = null
 
   constructor(options: WireTransportOptions) {
-    this.#options = { ...options, known: new KnownLines() }
+    this.#options = { ...options, knownLines: new KnownLines(), knownHeads: new KnownHeads() }
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }
 

@@ -1,4 +1,4 @@
-import { isAt } from '../bytes.js'
+import { isAt, wordAt } from '../bytes.js'
 
 const LT = 0x3c
 const AMPERSAND = 0x26
@@ -105,8 +105,8 @@ export function endOfSection(body: Uint8Array, from: number, close: Uint8Array, 
 
 function endOfReference(body: Uint8Array, at: number): number {
   if (body[at] !== AMPERSAND) return -1
-  const reference = REFERENCES.find((each) => isAt(body, each, at))
-  return reference === undefined ? -1 : at + reference.length
+  const reference = wordAt(body, REFERENCES, at)
+  return reference === null ? -1 : at + reference.length
 }
 
 /** What a text that is plain stands for; null when a parser would change its line ends. */

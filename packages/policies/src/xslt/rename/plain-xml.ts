@@ -1,4 +1,4 @@
-import { endOfNamespace, isAt } from '../../xml/bytes.js'
+import { endOfNamespace, wordAt } from '../../xml/bytes.js'
 
 /** What bytes can be in plain XML, as bits. */
 const TEXT = 1
@@ -35,8 +35,8 @@ const DECLARATIONS = ['<?xml version="1.0"?>', '<?xml version="1.0" encoding="UT
 export function startOfRoot(body: Uint8Array): number {
   let at = 0
   if (body[1] === 0x3f) {
-    const declaration = DECLARATIONS.find((each) => isAt(body, each, 0))
-    if (declaration === undefined) return -1
+    const declaration = wordAt(body, DECLARATIONS, 0)
+    if (declaration === null) return -1
     at = declaration.length
     while (body[at] === NEWLINE || body[at] === SPACE) at++
   }
@@ -66,8 +66,8 @@ export function endOfText(body: Uint8Array, from: number): number {
     else if (byte === LT) return at
     else if (byte !== AMPERSAND) return -1
     else {
-      const reference = REFERENCES.find((each) => isAt(body, each, at))
-      if (reference === undefined) return -1
+      const reference = wordAt(body, REFERENCES, at)
+      if (reference === null) return -1
       at += reference.length
     }
   }
