@@ -25,10 +25,11 @@ const DOCTYPE = Buffer.from('<!DOCTYPE')
 
 /**
  * Counts what a document would make of memory before anything is made of it, in one pass over its bytes. It knows
- * markup just well enough to count: what is not well-formed is left to the parser, which stops there.
+ * markup just well enough to count: most of what is not well-formed is left to the parser, which stops there.
  *
  * @param bytes in an encoding whose markup is ASCII.
- * @throws UnreadableBody for a DOCTYPE and for more than the limits allow.
+ * @throws UnreadableBody for a DOCTYPE, for more than the limits allow, and for markup without an end, of which a parser
+ * would make much before it comes to the end of the bytes.
  */
 export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
   const count = new Count(limits)
@@ -45,7 +46,7 @@ export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
       count.enter()
       at = afterTag(bytes, at + 1, count)
     }
-    if (at === -1) break
+    if (at === -1) throw unreadableXml('is not well-formed XML: a tag, comment or section in it has no end')
     at = skipTo(bytes, LT, at)
   }
   return { depth: count.deepest, nodes: count.nodes }
