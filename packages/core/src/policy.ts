@@ -82,6 +82,15 @@ export interface Policy<S extends TSchema = TSchema> {
  */
 export type PolicyCost = 'cheap' | 'cpu' | 'io'
 
+/** What a policy added to a request where it was measured, in microseconds of CPU time. */
+export interface MeasuredCost {
+  readonly addedMicros: number
+  /** What the same request took without it. */
+  readonly requestMicros: number
+  /** Which request that was: `GET`, `POST 1 KB`. */
+  readonly request: string
+}
+
 /** Declares a policy with its configuration type derived from the schema. */
 export function definePolicy<S extends TSchema>(policy: Policy<S>): Policy<S> {
   return policy
@@ -93,4 +102,6 @@ export interface Catalog extends ReadonlyMap<string, Policy> {
   readonly bodies?: BodyLanguages
   /** The module that asks large bodies on a thread: an OffloadedWork of questions, from BodyInput to BodyAnswer[]. */
   readonly bodyWork?: URL
+  /** What policies cost, by name, for `gw explain`. */
+  readonly measured?: ReadonlyMap<string, MeasuredCost>
 }

@@ -15,6 +15,7 @@ import { jsonSchema } from './json-schema/policy.js'
 import { jwe } from './jwe/policy.js'
 import { jws } from './jws/policy.js'
 import { jwt } from './jwt/policy.js'
+import { MEASURED_COSTS } from './measured-costs.js'
 import { openapi } from './openapi/policy.js'
 import { redact } from './redact/policy.js'
 import { script } from './script/policy.js'
@@ -63,4 +64,5 @@ const POLICIES: readonly Policy[] = [
 export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [policy.name, policy])), {
   bodies: { json: jsonLanguage, xml: xmlLanguage },
   bodyWork: new URL('./body-work.js', import.meta.url),
+  measured: MEASURED_COSTS,
 })

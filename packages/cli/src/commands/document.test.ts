@@ -130,6 +130,27 @@ rest         /*    matches too, but orders names the path more precisely
   assert.deepEqual([schemaVersion, outcome, route.id, losers[0].failed], [1, 'routed', 'orders', 'order'])
 })
 
+test('what a policy costs is told with what it was measured to cost, and what is held for it', async (t) => {
+  const file = fileWith(
+    t,
+    `version: 1
+routes:
+  - id: one
+    match: { path: /* }
+    respond: { status: 200 }
+    policies: [{ use: json-schema, with: { schema: { inline: { type: object } } } }]
+`,
+  )
+  const args = ['explain', 'POST', '/a', '-c', file]
+  const [text, json] = await Promise.all([gw(args), gw([...args, '-o', 'json'])])
+  assert.match(
+    text.stdout,
+    /costs computing: \d+ µs where the request itself took \d+ \(POST 1 KB\); holds the request body in memory\n/,
+  )
+  const { cost, measured, buffers } = JSON.parse(json.stdout).route.policies[0]
+  assert.deepEqual([cost, buffers, measured.request], ['cpu', ['request'], 'POST 1 KB'])
+})
+
 test('the request is made of the header fields, body and address that were given', async (t) => {
   const file = fileWith(
     t,

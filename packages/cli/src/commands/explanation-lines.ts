@@ -90,12 +90,18 @@ function policyLines(policies: readonly Policy[]): string[] {
   })
 }
 
-/** What the classes are is measured: docs/performance.md. */
-function costText({ cost, buffers }: Policy): string {
+function costText({ cost, measured, buffers }: Policy): string {
   const kind = cost === 'cheap' ? 'little' : cost === 'cpu' ? 'computing' : 'a call to another server'
-  if (buffers === null) return `${kind}; it does not compile`
+  const text = measured === null ? kind : `${kind}: ${measuredText(measured)}`
+  if (buffers === null) return `${text}; it does not compile`
   const held = buffers.map((side) => `${side} body`).join(' and ')
-  return held === '' ? kind : `${kind}, and holds the ${held} in memory`
+  return held === '' ? text : `${text}; holds the ${held} in memory`
+}
+
+/** Where and how it was measured: docs/performance.md. */
+function measuredText({ addedMicros, requestMicros, request }: NonNullable<Policy['measured']>): string {
+  const added = addedMicros < 1 ? 'less than 1' : String(Math.round(addedMicros))
+  return `${added} µs where the request itself took ${Math.round(requestMicros)} (${request})`
 }
 
 function verdictText(verdict: Policy['verdict']): string {

@@ -76,7 +76,7 @@ function bench(): Bench {
 }
 
 function run(hooks: readonly Hook[] | null, x = new Exchange()): Eventual {
-  return runHooks(hooks ?? [], x, { hook: null, isOver: false }, 0)
+  return runHooks(hooks ?? [], x, { hook: null, isOver: false, turn: 0 }, 0)
 }
 
 test('a chain of no policy, or of policies that do nothing, has nothing to do in any phase', async () => {

@@ -1,5 +1,5 @@
 import type { PolicyUse } from '@sluice/config'
-import type { Catalog, PolicyCost, Step } from '@sluice/core'
+import type { Catalog, MeasuredCost, PolicyCost, Step } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../threads/thread-pool.js'
@@ -7,6 +7,8 @@ import { ThreadPool } from '../threads/thread-pool.js'
 /** What a policy asks of the gateway. */
 export interface PolicyAppetite {
   readonly cost: PolicyCost
+  /** Null: nobody has measured it, which is so for plugins. */
+  readonly measured: MeasuredCost | null
   /** The bodies that are held in memory for it; null when it does not compile, which a deployment tells. */
   readonly buffers: readonly ('request' | 'response')[] | null
 }
@@ -19,12 +21,12 @@ export async function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog):
   const appetites: PolicyAppetite[] = []
   for (const use of uses) {
     const policy = catalog.get(use.use)
-    const cost = policy?.cost ?? 'cheap'
+    const costs = { cost: policy?.cost ?? 'cheap', measured: catalog.measured?.get(use.use) ?? null }
     try {
       const step = (await policy?.compile(use.with as never, env)) ?? null
-      appetites.push({ cost, buffers: step === null ? [] : buffersOf(step) })
+      appetites.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
     } catch {
-      appetites.push({ cost, buffers: null })
+      appetites.push({ ...costs, buffers: null })
     }
   }
   for (const close of closers) close()

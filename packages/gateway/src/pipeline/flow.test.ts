@@ -56,11 +56,26 @@ test('a policy that decides after its request was refused changes nothing any mo
   })
   const attempt = new Decision()
   const response = new Decision()
-  const catalog = catalogOf({ onAttempt: () => attempt.ask(), onResponse: () => response.ask() })
+  let behind = 0
+  const count: Policy = {
+    name: 'count',
+    summary: 'Counts.',
+    schema: {} as Policy['schema'],
+    compile: () => ({
+      name: 'count',
+      onAttempt() {
+        behind++
+        return null
+      },
+    }),
+  }
+  const slow = catalogOf({ onAttempt: () => attempt.ask(), onResponse: () => response.ask() })
+  const catalog = new Map([...slow, ['count', count]])
+  const policies = [...POLICIES, { ...POLICIES[0]!, id: 'count', use: 'count' }]
   const timeouts = { ...TIMEOUTS, totalMs: 100 }
   const gateway = await startGateway(
     t,
-    { upstreams: [{ urls: [origin.url], timeouts }], routes: [{ id: 'all', policies: POLICIES, timeouts }] },
+    { upstreams: [{ urls: [origin.url], timeouts }], routes: [{ id: 'all', policies, timeouts }] },
     { catalog },
   )
   const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -72,6 +87,6 @@ test('a policy that decides after its request was refused changes nothing any mo
   const { text } = await answer
   assert.deepEqual(statusesOf(text), [500])
   assert.match(text, /GW_POLICY_ERROR/)
-  assert.equal(seen, 0)
+  assert.deepEqual([seen, behind], [0, 0])
   await until(() => gateway.plane.inFlight === 0)
 })

@@ -43,6 +43,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   readonly route: Route
   readonly context: PipelineContext
   hook: Hook | null = null
+  /** Counts answers: what a policy decides after the flow went on without it is not heard. */
+  turn = 0
   waiting: Waiting = 'nobody'
   isOver = false
   dueAt = 0
@@ -55,8 +57,6 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #totalDueAt = Number.POSITIVE_INFINITY
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
-  /** Counts waits and answers: what a policy decides after the flow went on without it is not heard. */
-  #turn = 0
 
   constructor(
     route: Route,
@@ -110,15 +110,15 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #await(outcome: Promise<Reply | null>, next: Stage): void {
     this.#proxy?.pause()
     this.waitFor('policy', POLICY_WAIT_MS)
-    const turn = ++this.#turn
+    const { turn } = this
     const goOn = (reply: Reply | null): void => {
-      if (this.isOver || turn !== this.#turn) return
+      if (this.isOver || turn !== this.turn) return
       this.waiting = 'nobody'
       if (reply === null) this.#enter(next)
       else this.#blocked(reply)
     }
     const fail = (error: unknown): void => {
-      if (turn === this.#turn) this.fault(error)
+      if (turn === this.turn) this.fault(error)
     }
     // What fails on the way from here costs this request, not the process.
     outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
@@ -242,7 +242,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   #answer(reply: Reply, hooks: readonly Hook[] | null, next: Stage = 'reply'): void {
     this.#reply = reply
-    this.#turn++
+    this.turn++
     this.x.status = reply.status
     this.x.responseLength = reply.body?.length ?? 0
     this.x.responseHeaders = reply.headers.slice()

@@ -14,6 +14,8 @@ export interface HookCursor {
   hook: Hook | null
   /** The exchange has ended while a hook waited: the hooks behind it are not run any more. */
   readonly isOver: boolean
+  /** Changes when the exchange goes on without those that it waits for: another answer is on its way. */
+  readonly turn: number
 }
 
 /**
@@ -27,7 +29,9 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
     const outcome = hook.run(x)
     if (outcome === null) continue
     if (outcome instanceof Promise) {
-      return outcome.then((late) => late ?? (cursor.isOver ? null : runHooks(hooks, x, cursor, i + 1)))
+      const { turn } = cursor
+      const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
+      return outcome.then((late) => late ?? (isWanted() ? runHooks(hooks, x, cursor, i + 1) : null))
     }
     return outcome satisfies Outcome
   }

@@ -72,6 +72,7 @@ export class PlainReader {
   first(body: Uint8Array): string | undefined {
     this.#body = body
     this.#limit = Math.min(body.length, MAX_BYTES)
+    this.#tag.begin(body, this.#limit)
     this.#depth = 0
     this.#scope.count = 0
     this.#taking = 0
@@ -80,6 +81,7 @@ export class PlainReader {
     this.#open(0, 0, 1)
     const end = this.#read(startOfDocument(body))
     this.#body = NOTHING
+    this.#tag.release()
     if (end === STOP) return undefined
     const read = body.subarray(0, end)
     return isAscii(read) || isUtf8(read) ? this.#content : undefined
@@ -148,7 +150,7 @@ export class PlainReader {
   #startTag(at: number): number {
     const outer = this.#scope.count
     const tag = this.#tag
-    const next = tag.read(this.#body, at, this.#limit)
+    const next = tag.read(at)
     if (next === STOP || this.#depth === DEFAULT_DEPTH) return STOP
     const found = this.#stepsTo(tag)
     if (found === STOP) return STOP

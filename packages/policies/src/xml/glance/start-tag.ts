@@ -43,10 +43,20 @@ export class StartTag {
     this.#scope = scope
   }
 
-  /** Reads the tag and adds its declarations to the scope. @returns behind it, or -1 when it is not plain */
-  read(body: Uint8Array, at: number, limit: number): number {
+  /** Reads tags of this document from here on, up to the limit. */
+  begin(body: Uint8Array, limit: number): void {
     this.#body = body
     this.#limit = limit
+  }
+
+  /** Lets go of the document. */
+  release(): void {
+    this.#body = NOTHING
+  }
+
+  /** Reads the tag and adds its declarations to the scope. @returns behind it, or -1 when it is not plain */
+  read(at: number): number {
+    const body = this.#body
     this.start = at + 1
     this.end = endOfName(body, at + 1)
     if (this.end === -1) return -1
@@ -57,7 +67,7 @@ export class StartTag {
     if (next === -1 || !this.#bind()) return -1
     this.isEmpty = body[next] === SLASH
     const close = this.isEmpty ? next + 1 : next
-    return body[close] === GT && close < limit ? close + 1 : -1
+    return body[close] === GT && close < this.#limit ? close + 1 : -1
   }
 
   #readAttributes(): number {

@@ -1,0 +1,42 @@
+/**
+ * What policies cost that are not cheap, as `gw explain` shows it, from a run of `gw bench run policies`:
+ *
+ *     node bench/dist/study/measured-costs.js --summary results/DIR/summary.json > packages/policies/src/measured-costs.ts
+ */
+import { catalog } from '@sluice/policies'
+import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
+import { readSummary } from '../report/read-summary.js'
+import { optionsOf } from './options.js'
+
+const KB = 1024
+
+const { summary: file } = optionsOf({ summary: null })
+if (file === null) {
+  console.error('--summary is missing; name the summary.json of a run of the suite policies')
+  process.exit(2)
+}
+const summary = readSummary(file)
+// What is cheap is lost in the differences between repetitions.
+const costs = policyCosts(summary.points).filter(({ policy }) => catalog.get(policy)?.cost === 'cpu')
+if (costs.length === 0) {
+  console.error(
+    `${file} has no policy that computes beside the same request without it; run the suite policies`,
+  )
+  process.exit(1)
+}
+console.log(`import type { MeasuredCost } from '@sluice/core'
+
+/** Written by bench/src/study/measured-costs.ts from a run of ${summary.endedAt.slice(0, 10)}, ${summary.host.cpuModel}. */
+export const MEASURED_COSTS: ReadonlyMap<string, MeasuredCost> = new Map([
+${costs
+  .toSorted((one, other) => one.policy.localeCompare(other.policy))
+  .map(entry)
+  .join('\n')}
+])`)
+
+function entry({ policy, addedMicros, base, withPolicy }: PolicyCost): string {
+  const request = withPolicy.bodyBytes === 0 ? 'GET' : `POST ${withPolicy.bodyBytes / KB} KB`
+  const added = Math.max(0, addedMicros).toFixed(1)
+  const requestMicros = base.cpuMicrosPerRequest.mean.toFixed(1)
+  return `  ['${policy}', { addedMicros: ${added}, requestMicros: ${requestMicros}, request: '${request}' }],`
+}
