@@ -3,13 +3,15 @@ import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
 import { countDocuments } from '../contestant/search-engine.js'
 import { treeRssBytes } from '../measure/process-use.js'
 import { optionsOf } from './options.js'
+import { type Outage, outagesOf } from './outage.js'
 import { SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
 
 /**
  * What an outage of Elasticsearch costs the clients and the log: a constant rate of calls, the node ended in the middle
  * and started again, then the wait until every record is there. `--rate N --warm S --before S --outage S`. With
- * `--how pause` the node stands still instead, and goes on with what its JVM has compiled before.
+ * `--how pause` the node stands still instead, and goes on with what its JVM has compiled before; with `--how read-only`
+ * its index takes no records.
  */
 const STREAM = 'logs-gateway-outage'
 /** Records of so many seconds are on their way also without an outage. */
@@ -17,15 +19,16 @@ const USUAL_S = 3
 const DRAIN_S = 480
 /** The JVM of Elasticsearch compiles for long on a small machine, and is slow meanwhile. */
 const options = optionsOf({ rate: 5000, warm: 90, before: 30, outage: 60, how: null })
-const isPaused = options.how === 'pause'
-if (options.how !== null && !isPaused) {
-  console.error(`--how is '${options.how}'; the only other way of an outage is 'pause'`)
+const outages = outagesOf(STREAM)
+const outage = outages.get(options.how ?? 'stop')
+if (outage === undefined) {
+  console.error(`--how is '${options.how}'; the ways of an outage are ${[...outages.keys()].join(', ')}`)
   process.exit(2)
 }
 
-await onTestBed(study)
+await onTestBed((bed) => study(bed, outage))
 
-async function study(bed: TestBed): Promise<void> {
+async function study(bed: TestBed, outage: Outage): Promise<void> {
   const node = await bed.elasticsearch()
   const origin = await bed.origin()
   const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM) })
@@ -33,30 +36,21 @@ async function study(bed: TestBed): Promise<void> {
   await load.start()
   await phase('warm-up', options.warm, load, gateway)
   const usual = (await phase('before', options.before, load, gateway)) * USUAL_S
-  if (isPaused) node.pause()
-  else await node.kill()
+  await outage.begin(bed, node)
   const endedMono = performance.now()
   await phase('outage', options.outage, load, gateway)
-  const again = await isBack(bed, node, endedMono)
+  const goesOnMono = performance.now()
+  const again = await outage.end(bed, node)
+  await again.request('GET', '/_cluster/health')
   const answeredMono = performance.now()
+  const waits = [secondsBetween(goesOnMono, answeredMono), secondsBetween(endedMono, answeredMono)]
+  console.log(`the node answered ${waits[0]} s after it was let go on, ${waits[1]} s after its end`)
   tell('start', load, 'until it answered')
   tell('drain', load, await drain(usual, answeredMono, gateway))
   await phase('after', 5, load, gateway)
   await load.stop()
   await gateway.settled()
   await report(again, gateway, load.total)
-}
-
-/** Lets the node go on, or starts it again, and resolves when it answers. */
-async function isBack(bed: TestBed, node: ElasticsearchNode, endedMono: number): Promise<ElasticsearchNode> {
-  const goesOnMono = performance.now()
-  if (isPaused) node.resume()
-  const again = isPaused ? node : await bed.elasticsearchAgain(node)
-  await again.request('GET', '/_cluster/health')
-  const answeredMono = performance.now()
-  const waits = [secondsBetween(goesOnMono, answeredMono), secondsBetween(endedMono, answeredMono)]
-  console.log(`the node answered ${waits[0]} s after it was let go on, ${waits[1]} s after its end`)
-  return again
 }
 
 /** Tells what clients saw in some seconds; answers with the calls a second. */
