@@ -101,7 +101,7 @@ test('texts made to keep an expression busy are looked through in no time', () =
       const startedMono = performance.now()
       found(type, text.repeat(65_536 / text.length), true)
       // Quadratic time would be minutes.
-      assert.ok(performance.now() - startedMono < 5000, `${type} ${text}`)
+      assert.ok(performance.now() - startedMono < 10_000, `${type} ${text}`)
     }
   }
 })

@@ -238,7 +238,7 @@ function conform(transport: TransportName): void {
     const startedMono = performance.now()
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(gateway.url)))
     for (const answer of answers) assert.equal(answer.status, 200)
-    assert.ok(performance.now() - startedMono < 5000)
+    assert.ok(performance.now() - startedMono < 10_000)
   })
 
   test('with all targets down every request is refused at once, with the code of the reason', async (t) => {

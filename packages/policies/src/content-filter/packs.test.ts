@@ -223,7 +223,7 @@ test('10,000 header lines are refused before they are looked at', () => {
   const log = contentFilter.compile({ packs: ALL, packAction: 'log' }, testEnv()) as Step
   const startedMono = performance.now()
   assert.equal((log.onRequest!(exchange({ headers })) as Outcome)?.problem?.code, 'GW_HEADERS_TOO_LARGE')
-  assert.ok(performance.now() - startedMono < 5000)
+  assert.ok(performance.now() - startedMono < 10_000)
 })
 
 test('100 KB that nearly match every rule end within seconds', () => {
@@ -243,7 +243,7 @@ test('100 KB that nearly match every rule end within seconds', () => {
   ]) {
     const startedMono = performance.now()
     log.onRequest!(exchange({ headers: ['x', value] }))
-    assert.ok(performance.now() - startedMono < 5000, value.slice(0, 10))
+    assert.ok(performance.now() - startedMono < 10_000, value.slice(0, 10))
   }
 })
 

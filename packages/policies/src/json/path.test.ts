@@ -92,7 +92,7 @@ test('a pattern never comes from the document and never backtracks', () => {
   const path = compileJsonPath("$[?match(@, '(a+)+')]")
   const began = performance.now()
   assert.deepEqual(path.all([`${'a'.repeat(50_000)}!`]), [])
-  assert.ok(performance.now() - began < 2000)
+  assert.ok(performance.now() - began < 10_000)
   assert.deepEqual(path.all(['aaa']), ['aaa'])
 })
 
@@ -102,5 +102,5 @@ test('a query that would look at the same values over and over ends', () => {
   const path = compileJsonPath('$..a..a..a')
   const began = performance.now()
   assert.throws(() => path.all(document), UnreadableBody)
-  assert.ok(performance.now() - began < 2000)
+  assert.ok(performance.now() - began < 10_000)
 })

@@ -49,7 +49,7 @@ test('depth is refused before anything is parsed', () => {
   refuses('['.repeat(100_000), /deeper than 512/)
   refuses('['.repeat(1024 * 1024), /deeper than 512/)
   refuses('{"a":'.repeat(100_000), /deeper than 512/)
-  assert.ok(performance.now() - began < 2000)
+  assert.ok(performance.now() - began < 10_000)
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
   assert.ok(read(nested(64)))
   refuses(nested(65), /deeper than 64/)
@@ -92,7 +92,7 @@ test('numbers and members in great number are no trouble', () => {
   assert.equal(read('1e400'), Number.POSITIVE_INFINITY)
   const many = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`
   assert.ok(read(many, { duplicateKeys: 'reject' }))
-  assert.ok(performance.now() - began < 2000)
+  assert.ok(performance.now() - began < 10_000)
 })
 
 test('a condition gets the first match, objects and arrays as JSON text', () => {

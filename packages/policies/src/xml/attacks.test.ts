@@ -155,7 +155,7 @@ for (const { name, body, refusal } of ATTACKS) {
     const began = performance.now()
     assert.throws(() => parseXml(bytes), isRefusal(refusal))
     // Bounds for a loaded machine; what it takes is measured elsewhere.
-    assert.ok(performance.now() - began < 2000)
+    assert.ok(performance.now() - began < 10_000)
     assert.equal(openXmlBytes(), 0)
   })
 }

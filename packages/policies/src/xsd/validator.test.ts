@@ -134,7 +134,7 @@ test('as many mistakes as elements take no more than their share', () => {
   assert.match(mistakes(document), /not expected/)
   const wrong = order(Array.from({ length: 9000 }, (_, i) => line(i).replace('AB-', 'ab-')).join(''))
   assert.match(mistakes(wrong), /more\)$/)
-  assert.ok(performance.now() - began < 5000)
+  assert.ok(performance.now() - began < 10_000)
 })
 
 test('the SOAP body is unwrapped, of both versions, and holds one element', () => {
