@@ -170,6 +170,11 @@ const NOT_READ: readonly string[] = [
   '<?xml version="1.1"?><symbol>IBM</symbol>',
   '<?xml version="1.0" encoding="iso-8859-1"?><symbol>\xe9</symbol>',
   '<?xml version="1.0" encoding="utf-7"?><symbol>IBM</symbol>',
+  '<?XML version="1.0"?><symbol>IBM</symbol>',
+  '<?xml VERSION="1.0"?><symbol>IBM</symbol>',
+  '<?xml version="1.0" standalone="YES"?><symbol>IBM</symbol>',
+  '<?xml version="1.0"\fencoding="utf-8"?><symbol>IBM</symbol>',
+  '<?xml\u00a0version="1.0"?><symbol>IBM</symbol>',
   '<a><?php 1 ?><symbol>IBM</symbol></a>',
   '<a>&e;<symbol>IBM</symbol></a>',
   '<a><symbol>&#73;BM</symbol></a>',
@@ -200,6 +205,20 @@ const NOT_READ: readonly string[] = [
 for (const text of NOT_READ) {
   test(`the parser has to read ${JSON.stringify(text.slice(0, 60))}`, () => {
     assert.equal(ask('//symbol').reader.first(Buffer.from(text)), undefined)
+  })
+}
+
+/** Ways to begin a document that is as plain as one without a declaration. */
+const BEGINNINGS: readonly string[] = [
+  '<?xml version="1.0"?>',
+  "<?xml\tversion = '1.0'\r\nencoding= 'Utf-8' ?>",
+  '<?xml version="1.0" standalone="yes"?>\r\n<!-- - -->\n',
+  '\ufeff<?xml version="1.0" encoding="UTF-8" standalone="no"?>',
+]
+
+for (const beginning of BEGINNINGS) {
+  test(`a document is read that begins with ${JSON.stringify(beginning)}`, () => {
+    assert.ok(isAnswered('//symbol', Buffer.from(`${beginning}<symbol>IBM</symbol>`)))
   })
 }
 

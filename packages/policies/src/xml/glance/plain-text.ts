@@ -34,8 +34,16 @@ const REFERENCES = Object.keys(ESCAPES).map((text) => Buffer.from(text))
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const MAX_DECLARATION = 128
-const DECLARATION =
-  /^<\?xml\s+version\s*=\s*(?:"1\.0"|'1\.0')(?:\s+encoding\s*=\s*(?:"utf-8"|'utf-8'))?(?:\s+standalone\s*=\s*(?:"(?:yes|no)"|'(?:yes|no)'))?\s*\?>$/i
+const S = '[ \\t\\r\\n]'
+/** Names and values have one spelling, but for the encoding, and only XML's own white space stands between them. */
+const DECLARATION = new RegExp(
+  `^<\\?xml${S}+version${attribute('1\\.0')}(?:${S}+encoding${attribute('[Uu][Tt][Ff]-8')})?` +
+    `(?:${S}+standalone${attribute('(?:yes|no)')})?${S}*\\?>$`,
+)
+
+function attribute(value: string): string {
+  return `${S}*=${S}*(?:"${value}"|'${value}')`
+}
 
 export function isSpace(byte: number): boolean {
   return (KINDS[byte]! & SPACE) !== 0
