@@ -3,6 +3,8 @@ import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { parseXml } from './gate.js'
 import { loadLibxml } from './libxml.js'
+import { XML_LIMITS } from './limits.js'
+import { scanXml } from './scan.js'
 import { compileValue } from './xpath.js'
 
 before(() => loadLibxml())
@@ -76,3 +78,11 @@ test('depth and number of nodes are what the parser makes of it', () => {
     { numRuns: 500 },
   )
 })
+
+const WITHOUT_END = ['<a', '<a b="', '<a><!-- ', '<a><![CDATA[', '<a><?b ', '<!--'.repeat(10)]
+
+for (const text of WITHOUT_END) {
+  test(`${text} is refused before a parser sees it`, () => {
+    assert.throws(() => scanXml(Buffer.from(text), XML_LIMITS), /has no end/)
+  })
+}

@@ -46,7 +46,8 @@ export function scanXml(bytes: Buffer, limits: XmlLimits): XmlShape {
       count.enter()
       at = afterTag(bytes, at + 1, count)
     }
-    if (at === -1) throw unreadableXml('is not well-formed XML: a tag, comment or section in it has no end')
+    if (at === -1)
+      throw unreadableXml('is not well-formed XML: a tag, comment or section in it is broken or has no end')
     at = skipTo(bytes, LT, at)
   }
   return { depth: count.deepest, nodes: count.nodes }
