@@ -4,6 +4,11 @@ import { type BodyLanguage, Exchange } from '@sluice/core'
 import { checkCondition, compileCondition } from './index.js'
 
 /** Knows one path, and tells the prefixes it was given. */
+/** What the first byte of a body answers. */
+const GLANCES = new Map<number | undefined, string | null>([
+  [0x31, 'one'],
+  [0x3f, null],
+])
 const language: BodyLanguage = {
   isLoaded: true,
   load: async () => {},
@@ -12,7 +17,7 @@ const language: BodyLanguage = {
     return ({ body }) =>
       path === 'names' ? JSON.stringify(names) : (JSON.parse(Buffer.from(body!).toString()) as number)
   },
-  glance: (path) => (path === 'begin' ? ({ body }) => (body![0] === 0x31 ? 'one' : undefined) : null),
+  glance: (path) => (path === 'begin' ? ({ body }) => GLANCES.get(body![0]) : null),
 }
 const bodies = { json: language, xml: language }
 
@@ -58,6 +63,7 @@ test('a route is chosen by a glance where one is enough; what decides about a bo
   const route = compileCondition('req.body.json("begin") == "one"', 'route', { bodies })
   assert.equal(route.test(x('1 and what is no JSON')), true)
   assert.equal(route.test(x('"one"')), true)
+  assert.equal(route.test(x('? and what is no JSON')), false)
   assert.equal(route.test(x('2')), false)
   const policy = compileCondition('req.body.json("begin") == "one"', 'policy', { bodies })
   assert.equal(policy.test(x('1')), false)

@@ -1,4 +1,4 @@
-import type { BodyLanguage, BodyLanguages, BodyQuestion, BodyReader } from '@sluice/core'
+import type { BodyGlance, BodyLanguage, BodyLanguages, BodyQuestion, BodyReader } from '@sluice/core'
 import type { ConditionScope, Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
@@ -31,7 +31,14 @@ export function compileBodyQuestion(
   const read = compiledPath(language, question)
   // What only chooses a route need not see what stands behind it; policies that decide on a body see all of it.
   const glance = scope === 'route' ? language.glance(text, names) : null
-  return dynamic(readerOf(question, glance === null ? read : (x) => glance(x) ?? read(x)), { mayThrow: true })
+  return dynamic(readerOf(question, glance === null ? read : glancing(glance, read)), { mayThrow: true })
+}
+
+function glancing(glance: BodyGlance, read: BodyReader): BodyReader {
+  return (x) => {
+    const seen = glance(x)
+    return seen === undefined ? read(x) : seen
+  }
 }
 
 /** What a thread has found out already is not read again. */
