@@ -118,18 +118,18 @@ const TOKENS: Readonly<Record<string, string>> = {
 function wrappings(signed: string): Readonly<Record<string, string>> {
   const body = /<(\w+):Body.*<\/\1:Body>/s.exec(signed)![0]
   const evil = body.replace('7 widgets', '9000 widgets').replace(/ \w+:Id="[^"]*"/, '')
-  const inHeader = signed
-    .replace(body, evil)
-    .replace(/<\/(\w+):Header>/, `<w xmlns="">${body}</w></$1:Header>`)
+  const movedInto = (element: string): string => {
+    const end = new RegExp(`</\\w+:${element}>`)
+    assert.match(signed, end)
+    return signed.replace(body, evil).replace(end, (tag) => `<w xmlns="">${body}</w>${tag}`)
+  }
   const security = /<(\w+):Security.*<\/\1:Security>/s.exec(signed)![0]
   const reference = /<(\w+):Reference .*?<\/\1:Reference>/s.exec(signed)![0]
   return {
     'a body behind the signed one': signed.replace(body, body + evil),
     'a body before the signed one': signed.replace(body, evil + body),
-    'the signed body in the header': inHeader,
-    'the signed body in the security header': signed
-      .replace(body, evil)
-      .replace(/<\/(\w+):Security>/, `<w xmlns="">${body}</w></$1:Security>`),
+    'the signed body in the header': movedInto('Header'),
+    'the signed body in the security header': movedInto('Security'),
     'another body with the same id': signed.replace(body, body.replace('7 widgets', '9000 widgets') + body),
     'no security header': signed.replace(security, ''),
     'a reference a thousand times': signed.replace(reference, reference.repeat(1000)),
