@@ -109,6 +109,13 @@ test('a known head means for each method and status what it means when it is rea
   for (let i = 0; i < 2; i++) assert.equal(read(memory, [hinted]).body, 'hello')
 })
 
+test('the rest of a head that came in two pieces is not taken for a head', () => {
+  const memory = remembered()
+  const rest = `${HEAD.slice(40)}hello`
+  assert.equal(read(memory, [HEAD.slice(0, 40), rest]).body, 'hello')
+  assert.equal(read(memory, [rest]).failure?.code, 'GW_UPSTREAM_INVALID')
+})
+
 test('what is refused is refused again', () => {
   const memory = remembered()
   const both = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok'
