@@ -131,17 +131,12 @@ function nodes(node: Node, path: string): [string, Node][] {
   return [[path, node], ...children, ...items]
 }
 
-test('what was measured is what policies are said to cost', () => {
-  for (const [name, { addedMicros, requestMicros }] of catalog.measured!) {
-    assert.equal(catalog.get(name)?.cost, 'cpu', name)
-    assert.ok(addedMicros > requestMicros / 10, name)
-  }
-  const unmeasured = [...catalog.values()].filter(
-    ({ name, cost }) => cost === 'cpu' && !catalog.measured!.has(name),
-  )
-  // A token that was seen before costs less than a tenth of a request, one that is new 30 to 124 µs.
+test('what policies that compute cost was measured', () => {
+  for (const name of catalog.measured!.keys()) assert.equal(catalog.get(name)?.cost, 'cpu', name)
+  const computing = [...catalog.values()].filter(({ cost }) => cost === 'cpu').map(({ name }) => name)
+  // With a token that is known already the load generator was the bottleneck, so that point was no result.
   assert.deepEqual(
-    unmeasured.map(({ name }) => name),
+    computing.filter((name) => !catalog.measured!.has(name)),
     ['jwt'],
   )
 })
