@@ -1,5 +1,6 @@
 const COLON = 0x3a
 const HASH = 0x23
+const SLASH = 0x2f
 
 const NAME_START = 1
 const NAME = 2
@@ -58,6 +59,8 @@ export function endOfNamespace(body: Uint8Array, from: number): number {
   const scheme = wordAt(body, SCHEMES, from)
   if (scheme === null) return -1
   const first = from + scheme.length
+  // Behind two slashes stands a host, and behind a colon its port: what looks like a URN is none then.
+  if (scheme === URN && body[first] === SLASH) return -1
   const end = endOfUri(body, first, scheme === URN)
   if (end === first) return -1
   return body[end] === HASH ? endOfUri(body, end + 1, false) : end

@@ -190,6 +190,8 @@ const NOT_READ: readonly string[] = [
   '<a p:b=""><symbol>IBM</symbol></a>',
   '<a xmlns:p=""><symbol>IBM</symbol></a>',
   '<a xmlns:xml="urn:p"><symbol>IBM</symbol></a>',
+  '<a xmlns:p="urn://host:port"><symbol>IBM</symbol></a>',
+  '<a xmlns:p="urn://:"><symbol>IBM</symbol></a>',
   '<a xmlns:p="urn:p" xmlns:p="urn:q"><symbol>IBM</symbol></a>',
   '<a x="<"><symbol>IBM</symbol></a>',
   '<a x=1><symbol>IBM</symbol></a>',

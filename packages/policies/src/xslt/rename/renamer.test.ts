@@ -86,6 +86,7 @@ const NOT_PLAIN = [
   '<a xmlns="http://u"/>',
   '<a xmlns:s="http://u"/>',
   '<b xmlns:s="not a uri"/>',
+  '<b xmlns:s="urn://host:port"/>',
   '<b xmlns:s=""/>',
   '<b xmlns:xml="http://u"/>',
   '<b xmlns:s="http://www.w3.org/2000/xmlns/"/>',
