@@ -1,3 +1,5 @@
+import { KNOWN_PREFIXES } from '../namespaces.js'
+
 /** A step from an element to its children. */
 export interface PlainStep {
   /** Null: any. */
@@ -25,6 +27,8 @@ export interface PlainPath {
   /** What is read of the element that the last step finds: all of its text, its first text node, or an attribute. */
   readonly target: 'content' | 'text' | PlainName
 }
+
+const XML_NAMESPACE = Buffer.from(KNOWN_PREFIXES.xml!)
 
 type Names = Readonly<Record<string, string>>
 
@@ -84,5 +88,7 @@ function targetOf({ prefix, name }: Groups, names: Names): PlainPath['target'] {
 }
 
 function namespaceOf(prefix: string | undefined, names: Names): Uint8Array {
+  // Whatever else it is said to stand for, as libxml2 has it.
+  if (prefix === 'xml') return XML_NAMESPACE
   return Buffer.from(prefix === undefined ? '' : names[prefix]!)
 }

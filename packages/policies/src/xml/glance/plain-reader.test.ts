@@ -157,6 +157,13 @@ for (const path of NOT_PLAIN) {
   })
 }
 
+test('the prefix xml means what it always means', () => {
+  const names = { xml: 'urn:x' }
+  const body = Buffer.from('<a xmlns="urn:x"/>')
+  assert.equal(new PlainReader(plainPath('//xml:a', names)!).first(body), undefined)
+  assert.equal(judged(xmlLanguage.compile('//xml:a', names), body), null)
+})
+
 /** Documents in which the answer stands, and something before or in it that only a parser may judge. */
 const NOT_READ: readonly string[] = [
   '',
