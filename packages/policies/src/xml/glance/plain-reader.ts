@@ -74,7 +74,7 @@ export class PlainReader {
     this.#limit = Math.min(body.length, MAX_BYTES)
     this.#tag.begin(body, this.#limit)
     this.#depth = 0
-    this.#scope.count = 0
+    this.#scope.begin(body)
     this.#taking = 0
     this.#content = ''
     this.#isDone = false
@@ -82,6 +82,7 @@ export class PlainReader {
     const end = this.#read(startOfDocument(body))
     this.#body = NOTHING
     this.#tag.release()
+    this.#scope.release()
     if (end === STOP) return undefined
     const read = body.subarray(0, end)
     return isAscii(read) || isUtf8(read) ? this.#content : undefined
@@ -186,7 +187,7 @@ export class PlainReader {
 
   #hasName({ local: start, end, binding }: StartTag, { local, namespace }: PlainStep): boolean {
     if (local !== null && (end - start !== local.length || !isAt(this.#body, local, start))) return false
-    return namespace === null || this.#scope.isFor(this.#body, binding, namespace)
+    return namespace === null || this.#scope.isFor(binding, namespace)
   }
 
   /** Null: only the parser can tell. */

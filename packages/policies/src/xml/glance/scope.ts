@@ -1,14 +1,35 @@
+import { randomInt } from 'node:crypto'
 import { isAt, isRepeated } from '../bytes.js'
 
 /** Most declarations that hold at a time. */
 const MAX_BINDINGS = 64
-const FIELDS = 4
+/** Of each: where its prefix begins and ends, the same of what it stands for, and a number made of the prefix. */
+const FIELDS = 5
+const NUMBER = 4
+
+/** Differs in each process, so that nobody can write many prefixes of one number. */
+const SEED = randomInt(2 ** 31)
+const FNV_PRIME = 0x01000193
+
+const NOTHING = new Uint8Array()
 
 /** The namespace declarations that hold where a document is being read: places of prefixes and of what they stand for. */
 export class Scope {
   readonly #places = new Int32Array(FIELDS * MAX_BINDINGS)
+  #body: Uint8Array = NOTHING
   /** How many there are; those of an element are dropped with it by setting this back. */
   count = 0
+
+  /** Reads this document from here on. */
+  begin(body: Uint8Array): void {
+    this.#body = body
+    this.count = 0
+  }
+
+  /** Lets go of the document. */
+  release(): void {
+    this.#body = NOTHING
+  }
 
   /** @param prefix from here to `prefixEnd`, which is the same place for none. @returns false when there are too many */
   declare(prefix: number, prefixEnd: number, uri: number, uriEnd: number): boolean {
@@ -19,28 +40,40 @@ export class Scope {
     places[at + 1] = prefixEnd
     places[at + 2] = uri
     places[at + 3] = uriEnd
+    places[at + NUMBER] = numberOf(this.#body, prefix, prefixEnd)
     return true
   }
 
-  /** The declaration that a prefix means, the last one; -1 when there is none. */
-  bindingOf(body: Uint8Array, prefix: number, prefixEnd: number): number {
+  /**
+   * The declaration that a prefix means, the last one; -1 when there is none. Compares numbers first: prefixes that
+   * differ in their last letters would take as long as all declarations together.
+   */
+  bindingOf(prefix: number, prefixEnd: number): number {
     const places = this.#places
     const length = prefixEnd - prefix
+    const number = numberOf(this.#body, prefix, prefixEnd)
     for (let i = this.count - 1; i >= 0; i--) {
       const at = FIELDS * i
+      if (places[at + NUMBER] !== number) continue
       const start = places[at]!
       const end = places[at + 1]!
-      if (end - start === length && isRepeated(body, prefix, start, end)) return i
+      if (end - start === length && isRepeated(this.#body, prefix, start, end)) return i
     }
     return -1
   }
 
   /** Whether a declaration is for this namespace; -1 stands for none, whose namespace is empty. */
-  isFor(body: Uint8Array, binding: number, namespace: Uint8Array): boolean {
+  isFor(binding: number, namespace: Uint8Array): boolean {
     if (binding === -1) return namespace.length === 0
     const places = this.#places
     const start = places[FIELDS * binding + 2]!
     const end = places[FIELDS * binding + 3]!
-    return end - start === namespace.length && isAt(body, namespace, start)
+    return end - start === namespace.length && isAt(this.#body, namespace, start)
   }
+}
+
+function numberOf(body: Uint8Array, from: number, end: number): number {
+  let number = SEED
+  for (let at = from; at < end; at++) number = Math.imul(number ^ body[at]!, FNV_PRIME)
+  return number
 }

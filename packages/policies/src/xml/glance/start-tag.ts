@@ -106,7 +106,7 @@ export class StartTag {
     const prefix = isDefault ? end : colon + 1
     if (isReserved(body, prefix, end)) return false
     if (!(isDefault && uri === uriEnd) && endOfNamespace(body, uri) !== uriEnd) return false
-    const again = this.#scope.bindingOf(body, prefix, end)
+    const again = this.#scope.bindingOf(prefix, end)
     return again < this.#outer && this.#scope.declare(prefix, end, uri, uriEnd)
   }
 
@@ -132,15 +132,14 @@ export class StartTag {
 
   /** Once all declarations are known: every prefix has to have one. */
   #bind(): boolean {
-    const body = this.#body
     const scope = this.#scope
     const places = this.#places
-    this.binding = scope.bindingOf(body, this.start, Math.max(this.start, this.local - 1))
+    this.binding = scope.bindingOf(this.start, Math.max(this.start, this.local - 1))
     if (this.binding === -1 && this.local > this.start) return false
     for (let at = FIELDS * this.#count - FIELDS; at >= 0; at -= FIELDS) {
       const start = places[at]!
       const local = places[at + LOCAL]!
-      if (local > start && scope.bindingOf(body, start, local - 1) === -1) return false
+      if (local > start && scope.bindingOf(start, local - 1) === -1) return false
     }
     return true
   }
@@ -154,8 +153,8 @@ export class StartTag {
       const start = places[at]!
       const local = places[at + LOCAL]!
       if (places[at + END]! - local !== name.length || !isAt(body, name, local)) continue
-      const binding = local === start ? -1 : this.#scope.bindingOf(body, start, local - 1)
-      if (this.#scope.isFor(body, binding, namespace)) return i
+      const binding = local === start ? -1 : this.#scope.bindingOf(start, local - 1)
+      if (this.#scope.isFor(binding, namespace)) return i
     }
     return -1
   }
