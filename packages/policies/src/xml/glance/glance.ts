@@ -1,8 +1,11 @@
-import type { BodyGlance, BodyValue, BodyView } from '@sluice/core'
+import { type BodyGlance, type BodyValue, type BodyView, OFFLOAD_BYTES } from '@sluice/core'
 import { xmlCodingFlaw } from '../media-type.js'
 import { KNOWN_PREFIXES } from '../namespaces.js'
 import { plainPath } from './plain-path.js'
 import { PlainReader } from './plain-reader.js'
+
+/** So much of a body is read for all that is asked of it, and then to the end of one answer: a tree costs less. */
+const MAX_BYTES = 2 * OFFLOAD_BYTES
 
 /**
  * Reads what a path finds first without a parser, from no more of the document than that takes; null for paths that
@@ -19,9 +22,13 @@ export function glanceAt(path: string, names: Readonly<Record<string, string>>):
   return (x) => {
     const { body } = x
     if (body === null) return undefined
-    const { answers } = x.viewOf(newGlances, body)
+    const { answers, budget } = x.viewOf(newGlances, body)
     if (!answers.has(question)) {
-      answers.set(question, xmlCodingFlaw(x.headers) === null ? reader.first(body) : undefined)
+      const mayRead = budget.bytes > 0 && xmlCodingFlaw(x.headers) === null
+      const answer = mayRead ? reader.first(body) : undefined
+      answers.set(question, answer)
+      // Where one path takes the parser, the tree is there for the others.
+      budget.bytes = answer === undefined ? 0 : budget.bytes - reader.seen
     }
     return answers.get(question)
   }
@@ -30,8 +37,10 @@ export function glanceAt(path: string, names: Readonly<Record<string, string>>):
 /** What a body has answered: many routes may ask the same of it. */
 interface Glances extends BodyView {
   readonly answers: Map<string, BodyValue | undefined>
+  /** What may still be read of it. */
+  readonly budget: { bytes: number }
 }
 
 function newGlances(): Glances {
-  return { answers: new Map(), close() {} }
+  return { answers: new Map(), budget: { bytes: MAX_BYTES }, close() {} }
 }

@@ -52,6 +52,8 @@ export class PlainReader {
   readonly #counts: Int32Array
   readonly #scope = new Scope()
   readonly #tag = new StartTag(this.#scope)
+  /** How much of the last document that answered was read. */
+  seen = 0
   #body: Uint8Array = NOTHING
   #limit = 0
   #depth = 0
@@ -76,16 +78,19 @@ export class PlainReader {
     this.#depth = 0
     this.#scope.begin(body)
     this.#taking = 0
-    this.#content = ''
     this.#isDone = false
     this.#open(0, 0, 1)
     const end = this.#read(startOfDocument(body))
     this.#body = NOTHING
     this.#tag.release()
     this.#scope.release()
+    // Kept between documents it would keep their text.
+    const content = this.#content
+    this.#content = ''
     if (end === STOP) return undefined
+    this.seen = end
     const read = body.subarray(0, end)
-    return isAscii(read) || isUtf8(read) ? this.#content : undefined
+    return isAscii(read) || isUtf8(read) ? content : undefined
   }
 
   /** @returns behind what was found. */
