@@ -7,18 +7,17 @@ const GT = 0x3e
 const CR = 0x0d
 const QUESTION = 0x3f
 
-/** What a byte may stand in, as bits. */
+/** What a byte is, as bits: one of a text or value that stands for itself, and white space. */
 const TEXT = 1
-const VALUE = 2
-const SPACE = 4
+const SPACE = 2
 
 const KINDS = kinds()
 
 function kinds(): Uint8Array {
   const table = new Uint8Array(256)
   // Bytes of text beyond ASCII, but for those that U+FFFE and U+FFFF begin with, which XML has no place for.
-  for (let i = 0x20; i < 256; i++) if (i !== 0xef) table[i] = TEXT | VALUE
-  for (const byte of Buffer.from('\t\r\n ')) table[byte] = TEXT | VALUE | SPACE
+  for (let i = 0x20; i < 256; i++) if (i !== 0xef) table[i] = TEXT
+  for (const byte of Buffer.from('\t\r\n ')) table[byte] = TEXT | SPACE
   table[LT] = table[AMPERSAND] = 0
   return table
 }
@@ -92,7 +91,7 @@ export function endOfValue(body: Uint8Array, from: number, quote: number, end: n
   while (at < end) {
     const byte = body[at]!
     if (byte === quote) return at
-    if ((KINDS[byte]! & VALUE) !== 0) at++
+    if ((KINDS[byte]! & TEXT) !== 0) at++
     else {
       at = endOfReference(body, at)
       if (at === -1) return -1
