@@ -1,4 +1,5 @@
 import type { Point } from '../model/summary.js'
+import { POLICY_FIXTURES } from '../suite/policy-fixtures.js'
 
 /** A policy, and the scenario that is the same without it. */
 export interface PolicyRelation {
@@ -14,10 +15,16 @@ export function policyRelation({ suite, scenario }: Point): PolicyRelation | nul
   if (suite === 'policies') {
     const [, policy, request] = /^(.+)-((?:get|post|put)(?:-.+)?)$/.exec(scenario) ?? []
     if (policy === undefined || policy === 'base') return null
-    return { policy, base: `base-${request}` }
+    return { policy, base: `base-${withKind(request!, policy)}` }
   }
   const policy = POLICY_WORDS.find((word) => scenario.includes(`-${word}`))
   return policy === undefined ? null : { policy, base: scenario.replace(`-${policy}`, '') }
+}
+
+/** What the same request without the policy is called: the kind of a body that is no JSON stands in its name. */
+function withKind(request: string, policy: string): string {
+  const kind = POLICY_FIXTURES.get(policy)?.body ?? 'json'
+  return kind === 'json' ? request : request.replace(/^post-[^-]+/, `$&-${kind}`)
 }
 
 /** Scenarios that do more than pass requests on, though they measure no single policy. */

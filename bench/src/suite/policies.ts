@@ -67,7 +67,7 @@ export function policiesSuite(catalog: Catalog): Suite {
       'what each policy adds to a request: every policy alone and in three chains, and the same call without one',
     reproduces: null,
     cases,
-    variants: [BASE, ...subjects]
+    variants: [BASE, ...otherBases(subjects), ...subjects]
       .flatMap((subject) => variantsOf(subject).map((variant) => caseOf(subject, variant)))
       .filter(({ scenario }) => !usual.has(scenario.id)),
     warmUpSeconds: 10,
@@ -111,6 +111,13 @@ function usualVariant({ body }: Subject): Variant {
 /** The kinds of bodies that policies work on, the usual one first. */
 function kindsOf(subjects: readonly Subject[]): CallBody['kind'][] {
   return [...new Set(['json' as const, ...subjects.flatMap(({ body }) => (body === null ? [] : [body]))])]
+}
+
+/** What scenarios with bodies that are no JSON are compared with. */
+function otherBases(subjects: readonly Subject[]): Subject[] {
+  return kindsOf(subjects)
+    .filter((kind) => kind !== 'json')
+    .map((body) => ({ ...BASE, body }))
 }
 
 function smallPost(kind: CallBody['kind']): Variant {

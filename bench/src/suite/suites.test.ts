@@ -5,6 +5,8 @@ import { explainRequest } from '@sluice/gateway'
 import { catalog, hashKey, verifyPassword } from '@sluice/policies'
 import { bodyOf } from '../engine/call-body.js'
 import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { Point } from '../model/summary.js'
+import { policyRelation } from '../report/scenario-relation.js'
 import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
 import { policyText } from './chains.js'
 import { loadRoutes } from './document.js'
@@ -168,4 +170,17 @@ test('a name that is no suite is answered with the names, the likely one first',
   )
   assert.throws(() => suiteOf('nonsense'), /; there are smoke, apinizer, .*policies$/)
   assert.throws(() => suiteOf('apinizer-cache'), /is not available: needs the cache component$/)
+})
+
+test('every scenario with a policy has the same one without it, of the same kind of body', () => {
+  const all = withVariants(suiteOf('policies'))
+  const scenarios = new Map(all.map(({ scenario }) => [scenario.id, scenario]))
+  let compared = 0
+  for (const scenario of scenarios.values()) {
+    const relation = policyRelation({ suite: 'policies', scenario: scenario.id } as Point)
+    if (relation === null || relation.policy.startsWith('chain')) continue
+    compared++
+    assert.deepEqual(scenarios.get(relation.base)?.call.body, scenario.call.body, scenario.id)
+  }
+  assert.ok(compared > 27, `${compared} were compared`)
 })
