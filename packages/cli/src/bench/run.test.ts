@@ -92,6 +92,9 @@ test('a pattern chooses all scenarios that match, also those that a whole run le
       'base-post-1kb-delay-10ms',
       'base-post-5kb-delay-10ms',
       'base-post-50kb-delay-10ms',
+      'base-post-1kb-xml-delay-10ms',
+      'base-post-5kb-xml-delay-10ms',
+      'base-post-50kb-xml-delay-10ms',
     ],
   )
   assert.ok(whole!.length > 5 && whole!.every(({ id }) => !/delay|-5kb|-50kb/.test(id)))
