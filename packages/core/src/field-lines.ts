@@ -5,14 +5,8 @@ import { Patience } from './patience.js'
  * character that is not one byte.
  *
  * @param isKnownName something stood for a field of this name before
- * @param isSoundValue the value need not be judged
  */
-export type FormLine = (
-  name: string,
-  value: string,
-  isKnownName: boolean,
-  isSoundValue: boolean,
-) => string | null
+export type FormLine = (name: string, value: string, isKnownName: boolean) => string | null
 
 const SLOTS = 128
 /** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
@@ -36,18 +30,15 @@ export class FieldLines {
     this.#form = form
   }
 
-  /**
-   * What `form` makes of the field.
-   * @param isSoundValue its maker vouches for the value: it is text of one byte a character that may stand in a field.
-   */
-  line(name: string, value: string, isSoundValue = false): string | null {
+  /** What `form` makes of the field. */
+  line(name: string, value: string): string | null {
     const slot = slotOf(name)
     const isKnownName = this.#names[slot] === name && name !== ''
     if (isKnownName && this.#values[slot] === value) {
       this.#patience.renew(slot)
       return this.#lines[slot]!
     }
-    const line = this.#form(name, value, isKnownName, isSoundValue)
+    const line = this.#form(name, value, isKnownName)
     // What stands for nothing may be that for its name, which would pass as known then.
     if (line !== null && line !== '') this.#keep(slot, name, value, line)
     return line

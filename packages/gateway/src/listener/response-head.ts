@@ -41,13 +41,7 @@ export function judgeField(
 }
 
 /** The line of a response field behind the line before it; empty when the field is refused, null when it needs latin1. */
-export function formLine(
-  name: string,
-  value: string,
-  isKnownName: boolean,
-  isSoundValue: boolean,
-): string | null {
-  if (isKnownName && isSoundValue) return `\r\n${name}: ${value}`
+export function formLine(name: string, value: string, isKnownName: boolean): string | null {
   const verdict = judgeField(name, value, isKnownName)
   if (verdict === NEEDS_LATIN1) return null
   return verdict === PLAIN ? `\r\n${name}: ${value}` : ''

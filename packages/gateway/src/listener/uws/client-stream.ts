@@ -170,8 +170,14 @@ export class UwsClientStream implements ClientStream, BodyOwner {
     let head = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
     let hasLatin1 = false
     for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!
       const value = headers[i + 1]!
-      const line = LINES.line(headers[i]!, value, value === this.requestId)
+      // Another one each time, and ours: to look for it among known lines would cost more than all the others.
+      if (value === this.requestId && name === 'x-request-id') {
+        head += '\r\nx-request-id: ' + value
+        continue
+      }
+      const line = LINES.line(name, value)
       if (line === null) hasLatin1 = true
       else head += line
     }

@@ -18,17 +18,23 @@ export function formatRequestHead(request: UpstreamRequest): string | null {
   // A target may send a body to HEAD against the rules, and late: its connection is not used again.
   let head = method + ' ' + path + host + (method === 'HEAD' ? 'close\r\n' : 'keep-alive\r\n')
   for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
     const value = headers[i + 1]!
-    const line = LINES.line(headers[i]!, value, value === id)
+    // Another one each time, and ours: to look for it among known lines would cost more than all the others.
+    if (value === id && name === 'x-request-id') {
+      head += 'x-request-id: ' + id + '\r\n'
+      continue
+    }
+    const line = LINES.line(name, value)
     if (line === null) return null
     head += line
   }
   return head + framingOf(request)
 }
 
-function formLine(name: string, value: string, isKnownName: boolean, isSoundValue: boolean): string | null {
+function formLine(name: string, value: string, isKnownName: boolean): string | null {
   if (!isKnownName && (!isName(name) || isFraming(name))) return null
-  if (!isSoundValue && !consistsOf(value, VALUE_BYTES)) return null
+  if (!consistsOf(value, VALUE_BYTES)) return null
   return name === 'connection' ? '' : `${name}: ${value}\r\n`
 }
 
