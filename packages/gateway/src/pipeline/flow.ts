@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { Capture, type Exchange, PHASE, type Phase, type Reply, refusal, UnreadableBody } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
+import { deadlineMono, endTurn } from '../telemetry/turn-clock.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import { type Hook, type HookCursor, runHooks } from './hook.js'
@@ -87,7 +88,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   start(): void {
     const hooks = this.route.chain.request
-    if (hooks !== null && this.isLogged) this.x.enter(PHASE.requestChain, performance.now())
+    if (hooks !== null) this.enter(PHASE.requestChain)
     this.run(hooks, 'body')
   }
 
@@ -97,6 +98,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       this.#enter(next)
       return
     }
+    // They may take long.
+    endTurn()
     try {
       const outcome = runHooks(hooks, this.x, this, 0)
       if (outcome === null) this.#enter(next)
@@ -158,7 +161,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     else {
       this.waitIn(PHASE.requestBody, 'request-body', this.x.bodyIdleMs)
       new BodyCollector(this).collect(() => {
-        this.x.enter(PHASE.requestChain, performance.now())
+        this.enter(PHASE.requestChain)
         this.run(hooks, 'action')
       })
     }
@@ -246,7 +249,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.x.status = reply.status
     this.x.responseLength = reply.body?.length ?? 0
     this.x.responseHeaders = reply.headers.slice()
-    if (hooks !== null) this.x.enter(PHASE.responseChain, performance.now())
+    if (hooks !== null) this.enter(PHASE.responseChain)
     this.run(hooks, next)
   }
 
@@ -291,14 +294,20 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
   waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, performance.now() + ms)
+    this.#arm(whom, deadlineMono() + ms)
   }
 
   /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
-    const nowMono = performance.now()
+    const nowMono = this.isLogged ? performance.now() : deadlineMono()
     this.x.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)
+  }
+
+  /** Another part of the exchange's time begins. */
+  enter(phase: Phase): void {
+    if (this.isLogged) this.x.enter(phase, performance.now())
+    else this.x.phase = phase
   }
 
   #arm(whom: Waiting, dueAt: number): void {

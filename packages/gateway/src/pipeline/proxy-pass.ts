@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
@@ -121,7 +120,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#x.target = target.origin
     const hooks = this.#flow.route.chain.attempt
     if (hooks !== null) {
-      this.#x.enter(PHASE.requestChain, performance.now())
+      this.#flow.enter(PHASE.requestChain)
       announce(this.#action, this.#x, target)
     }
     this.#flow.run(hooks, 'dispatch')
@@ -219,14 +218,13 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response
-    const phase = hooks === null || !this.#flow.isLogged ? PHASE.upstreamBody : PHASE.responseChain
-    this.#flow.waitIn(phase, 'response-body', this.#action.timeouts.idleMs)
+    if (hooks !== null) this.#flow.enter(PHASE.responseChain)
     this.#flow.run(hooks, 'deliver')
   }
 
   deliver(): void {
     const x = this.#x
-    if (x.phase !== PHASE.upstreamBody) x.enter(PHASE.upstreamBody, performance.now())
+    this.#flow.enter(PHASE.upstreamBody)
     x.responseHeaders.push('x-request-id', x.id)
     const reads = this.#flow.route.chain.responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
@@ -236,6 +234,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     } else if (reads) {
       this.#delivery = 'collecting'
       this.#collector = new ResponseCollector(x.responseBodyLimit)
+      this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
     } else {
       this.#delivery = 'held'
       holdHead(this)
@@ -247,6 +246,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   flushHead(): void {
     if (this.#delivery !== 'held' || this.#flow.isOver) return
     this.#delivery = 'streaming'
+    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
     this.#client.start(this.#x.status, this.#x.responseHeaders, this.#length)
   }
 

@@ -1,5 +1,4 @@
 /// <reference path="./uws.d.ts" />
-import { performance } from 'node:perf_hooks'
 import './native-file.js'
 import {
   _cfg,
@@ -13,6 +12,7 @@ import {
 } from 'uWebSockets.js'
 import { Exchange, type Reply } from '@sluice/core'
 import type { RequestIds } from '../../telemetry/request-id.js'
+import { beginTurn, endTurn } from '../../telemetry/turn-clock.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { RequestHead } from '../request-head.js'
@@ -142,6 +142,7 @@ class UwsListener implements Listener {
       res.close()
     } finally {
       leaveParser()
+      endTurn()
     }
   }
 
@@ -175,7 +176,7 @@ class UwsListener implements Listener {
   #exchange(res: HttpResponse, req: HttpRequest): Exchange {
     const x = new Exchange()
     x.startedAt = Date.now()
-    x.startedMono = performance.now()
+    x.startedMono = beginTurn()
     x.method = req.getCaseSensitiveMethod()
     x.scheme = this.#scheme
     x.peer = addressText(res.getRemoteAddress())

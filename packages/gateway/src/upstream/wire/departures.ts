@@ -1,3 +1,4 @@
+import { beginTurn, endTurn } from '../../telemetry/turn-clock.js'
 import type { Connection } from './connection.js'
 
 /**
@@ -19,8 +20,13 @@ export function depart(connection: Connection): void {
 function leave(): void {
   const leaving = due
   due = []
-  for (const connection of leaving) {
-    connection.isDue = false
-    if (!connection.isClosed) connection.leave()
+  beginTurn()
+  try {
+    for (const connection of leaving) {
+      connection.isDue = false
+      if (!connection.isClosed) connection.leave()
+    }
+  } finally {
+    endTurn()
   }
 }
