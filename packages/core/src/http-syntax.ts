@@ -29,14 +29,16 @@ export function isFieldValue(text: string): boolean {
   return true
 }
 
-/** Whether text is a Content-Length: 1 to 15 digits, so that it stays an exact integer. */
-export function isContentLength(text: string): boolean {
-  if (text.length === 0 || text.length > 15) return false
+/** The number that a Content-Length says; -1 when it is not 1 to 15 digits, with which it stays an exact integer. */
+export function contentLengthOf(text: string): number {
+  if (text.length === 0 || text.length > 15) return -1
+  let length = 0
   for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < 48 || code > 57) return false
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return -1
+    length = length * 10 + digit
   }
-  return true
+  return length
 }
 
 /** Whether a comma-separated list holds the token, compared without case (RFC 9110 section 5.6.1). */

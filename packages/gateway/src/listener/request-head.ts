@@ -1,6 +1,6 @@
 import {
+  contentLengthOf,
   type Exchange,
-  isContentLength,
   isFieldValue,
   isToken,
   listHasToken,
@@ -135,8 +135,9 @@ export class RequestHead {
       return null
     }
     if (this.#lengths === 0) return null
-    if (this.#isLengthMixed || !isContentLength(this.#length)) return REPLIES.length
-    x.contentLength = Number(this.#length)
+    const length = contentLengthOf(this.#length)
+    if (this.#isLengthMixed || length < 0) return REPLIES.length
+    x.contentLength = length
     return null
   }
 

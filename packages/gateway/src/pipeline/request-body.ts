@@ -1,4 +1,5 @@
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
+import { latin1Of, MAX_TEXT_BYTES } from '../upstream/latin1.js'
 import type { Transport, Upload } from '../upstream/transport.js'
 
 /** Hears how the request body comes along. */
@@ -17,7 +18,7 @@ export interface RequestBodyObserver {
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
- * The request body on its way to a target. A body that arrives in one piece is sent as one buffer and can be sent again;
+ * The request body on its way to a target. A body that arrives in one piece is kept whole and can be sent again;
  * a longer one is streamed: its beginning is kept until an attempt has a connection, so that an attempt that found
  * none can be made again, and the client is not read from meanwhile.
  */
@@ -38,8 +39,8 @@ export class RequestBody implements BodyReceiver {
   #isSpent = false
   /** All of the body is here. */
   isComplete = false
-  /** The body, when it came in one piece. */
-  whole: Buffer | null = null
+  /** The body, when it came in one piece; a small one as text of one byte a character. */
+  whole: Buffer | string | null = null
 
   constructor(client: ClientStream, length: number, observer: RequestBodyObserver) {
     this.#client = client
@@ -70,7 +71,7 @@ export class RequestBody implements BodyReceiver {
 
   #begin(chunk: Uint8Array, isLast: boolean): void {
     this.#hasBegun = true
-    if (isLast) this.whole = Buffer.from(chunk)
+    if (isLast) this.whole = chunk.length <= MAX_TEXT_BYTES ? latin1Of(chunk) : Buffer.from(chunk)
     else {
       this.#keep(chunk)
       this.#client.pauseBody()

@@ -1,4 +1,4 @@
-import { isContentLength, listHasToken } from '@sluice/core'
+import { contentLengthOf, listHasToken } from '@sluice/core'
 
 /**
  * Takes connection fields, framing, Date and X-Request-Id out of an upstream's response fields, in place, and answers
@@ -12,7 +12,7 @@ export function takeFraming(headers: string[]): number {
     const name = headers[i]!
     const value = headers[i + 1]!
     if (name === 'content-length') {
-      if (isContentLength(value)) length = Number(value)
+      length = contentLengthOf(value)
       continue
     }
     if (name === 'connection') {

@@ -13,8 +13,8 @@ export interface UpstreamRequest {
   readonly host: string
   /** Flat list of end-to-end fields, without Host and framing. The transport does not change it. */
   readonly headers: readonly string[]
-  /** All of the body; null when there is none or it is streamed. */
-  readonly body: Buffer | null
+  /** All of the body, a small one as text of one byte a character; null when there is none or it is streamed. */
+  readonly body: Buffer | string | null
   /** The body as it arrives; null when there is none or it is whole. */
   readonly upload: Upload | null
 }

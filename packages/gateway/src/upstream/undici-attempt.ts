@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
+import { latin1Of } from './latin1.js'
 import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure } from './transport.js'
@@ -136,16 +137,11 @@ function hasForeignCoding(headers: readonly string[]): boolean {
   return false
 }
 
-/** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */
-interface Latin1Buffer extends Buffer {
-  latin1Slice(): string
-}
-
 function toHeaderList(raw: readonly Buffer[]): string[] {
   const list: string[] = new Array<string>(raw.length)
   for (let i = 0; i < raw.length; i += 2) {
-    list[i] = (raw[i] as Latin1Buffer).latin1Slice().toLowerCase()
-    list[i + 1] = (raw[i + 1] as Latin1Buffer).latin1Slice()
+    list[i] = latin1Of(raw[i]!).toLowerCase()
+    list[i + 1] = latin1Of(raw[i + 1]!)
   }
   return list
 }

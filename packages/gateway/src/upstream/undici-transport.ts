@@ -119,8 +119,12 @@ function toOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
     path: request.path,
     method: request.method as Dispatcher.HttpMethod,
     headers,
-    body: upload === null ? request.body : (upload as UndiciUpload),
+    body: upload === null ? bytesOf(request.body) : (upload as UndiciUpload),
     // Without pipelining nothing may share the connection anyway.
     blocking: false,
   }
+}
+
+function bytesOf(body: UpstreamRequest['body']): Buffer | null {
+  return typeof body === 'string' ? Buffer.from(body, 'latin1') : body
 }

@@ -4,7 +4,7 @@ import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
 import { formLine, judgeField, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
-import type { StalledStreams } from './stalled-streams.js'
+import type { Stalled, StalledStreams } from './stalled-streams.js'
 
 /**
  * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
@@ -13,7 +13,7 @@ import type { StalledStreams } from './stalled-streams.js'
  *
  * States of the response:  open ─ start ─► streaming ─ end ─► done        open ─ send ─► done
  */
-export class UwsClientStream implements ClientStream, BodyOwner {
+export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   owner: ClientOwner | null = null
   closeAfter = false
   /** The exchange's id, which stands among the fields of the response and need not be judged. */
@@ -25,6 +25,9 @@ export class UwsClientStream implements ClientStream, BodyOwner {
   isAnswered = false
   isWaiting = false
   hasWaited = false
+  stalledNext: Stalled | null = null
+  stalledPrevious: Stalled | null = null
+  isStalled = false
   readonly #res: HttpResponse
   readonly #stalled: StalledStreams
   readonly #uwsCloses: boolean

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyReceiver } from '../listener.js'
 import { EarlyBody, MAX_EARLY_BYTES } from './early-body.js'
 import { enterParser, leaveParser } from './parser-turn.js'
-import type { StalledStreams } from './stalled-streams.js'
+import type { Stalled, StalledStreams } from './stalled-streams.js'
 
 /** What the body has to know of the response on the same connection. */
 export interface BodyOwner {
@@ -26,9 +26,12 @@ export interface BodyOwner {
  * bytes only. So nothing is paused any more once the response has waited for its client: what comes then has to be
  * kept by the receiver (docs/limits.md, "uWebSockets.js").
  */
-export class RequestBody {
+export class RequestBody implements Stalled {
   isDone = false
   isPaused = false
+  stalledNext: Stalled | null = null
+  stalledPrevious: Stalled | null = null
+  isStalled = false
   readonly #res: HttpResponse
   readonly #owner: BodyOwner
   readonly #stalled: StalledStreams

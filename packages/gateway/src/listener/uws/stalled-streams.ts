@@ -1,33 +1,55 @@
 /** uWS gives a connection without progress 10 s; a try every 4 s leaves room for one that comes late. */
 const RETRY_MS = 4000
 
-interface Stalled {
+/** A stream that is tried again. The links belong to the list. */
+export interface Stalled {
+  stalledNext: Stalled | null
+  stalledPrevious: Stalled | null
+  isStalled: boolean
   retryStalled(): void
 }
 
-/** The responses of known length whose client does not read, and the uploads under way: each is tried again. */
+/**
+ * The responses of known length whose client does not read, and the uploads under way: each is tried again. Every upload
+ * comes and goes, most within one turn, so they are linked to each other: a set of them is more work than all their bytes.
+ */
 export class StalledStreams {
-  readonly #streams = new Set<Stalled>()
+  #first: Stalled | null = null
   #timer: NodeJS.Timeout | null = null
 
   add(stream: Stalled): void {
-    this.#streams.add(stream)
+    if (stream.isStalled) return
+    const first = this.#first
+    stream.isStalled = true
+    stream.stalledNext = first
+    if (first !== null) first.stalledPrevious = stream
+    this.#first = stream
     if (this.#timer !== null) return
     this.#timer = setInterval(() => this.#retry(), RETRY_MS)
     this.#timer.unref()
   }
 
-  /** The timer goes on for its period: streams come and go with every upload. */
+  /** The timer goes on for its period. */
   remove(stream: Stalled): void {
-    this.#streams.delete(stream)
+    if (!stream.isStalled) return
+    const { stalledNext: next, stalledPrevious: previous } = stream
+    if (previous === null) this.#first = next
+    else previous.stalledNext = next
+    if (next !== null) next.stalledPrevious = previous
+    stream.isStalled = false
+    stream.stalledNext = null
+    stream.stalledPrevious = null
   }
 
   #retry(): void {
-    if (this.#streams.size === 0) {
+    if (this.#first === null) {
       clearInterval(this.#timer!)
       this.#timer = null
       return
     }
-    for (const stream of this.#streams) stream.retryStalled()
+    const streams: Stalled[] = []
+    for (let each: Stalled | null = this.#first; each !== null; each = each.stalledNext) streams.push(each)
+    // One that is tried may end another.
+    for (const stream of streams) if (stream.isStalled) stream.retryStalled()
   }
 }

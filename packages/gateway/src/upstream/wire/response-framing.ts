@@ -1,4 +1,4 @@
-import { isContentLength, listHasToken } from '@sluice/core'
+import { contentLengthOf, listHasToken } from '@sluice/core'
 
 /** What a response head says of its body and of its connection. */
 export interface ResponseFraming {
@@ -22,8 +22,8 @@ export function framingOf(fields: readonly string[], minor: number): ResponseFra
     const value = fields[i + 1]!
     switch (fields[i]) {
       case 'content-length':
-        if (!isContentLength(value)) return null
-        length = Number(value)
+        length = contentLengthOf(value)
+        if (length < 0) return null
         lengths++
         break
       case 'transfer-encoding':

@@ -1,10 +1,6 @@
+import { latin1Of } from '../latin1.js'
 import { TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 import type { KnownLines } from './known-lines.js'
-
-/** Node.js has the method, its type declarations do not; it is half the cost of toString('latin1'). */
-export interface Latin1Buffer extends Buffer {
-  latin1Slice(from: number, to: number): string
-}
 
 /** What `read` answers when the bytes ran out, the grammar was broken, or the head outgrew its bound. */
 export const MORE = -1
@@ -103,9 +99,9 @@ export class ResponseHead {
     const length = this.#before + (end >= 0 ? end : to) - from
     if (length > this.#maxBytes && end !== BROKEN) return TOO_LARGE
     if (end >= 0) {
-      if (this.#marked > 0) this.#text = this.#earlier + (bytes as Latin1Buffer).latin1Slice(from, end)
+      if (this.#marked > 0) this.#text = this.#earlier + latin1Of(bytes, from, end)
     } else if (end === MORE) {
-      this.#earlier += (bytes as Latin1Buffer).latin1Slice(from, to)
+      this.#earlier += latin1Of(bytes, from, to)
       this.#before = length
     }
     return end
