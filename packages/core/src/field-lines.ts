@@ -1,4 +1,5 @@
-import { Patience } from './patience.js'
+import { KnownFields } from './known-fields.js'
+import { textOfItsOwn } from './own-text.js'
 
 /**
  * Turns a field into what stands for it in a head. Empty: nothing does. Null: it may not stand there, as with any
@@ -8,23 +9,15 @@ import { Patience } from './patience.js'
  */
 export type FormLine = (name: string, value: string, isKnownName: boolean) => string | null
 
-const SLOTS = 128
-/** A longer value (a cookie, a token) is put together anew each time, which bounds the memory. */
-const MAX_VALUE_LENGTH = 200
-
 /**
- * Remembers the lines of message heads. Most fields of a message are those of the message before, name and value, so
- * that their lines need not be judged and put together again: a comparison of equal texts costs a tenth of that.
- *
- * One place for each name, found by a hash; names that meet in one place cost speed, never the right line, because name
- * and value are compared whole.
+ * Remembers the lines of message heads: those of known fields need not be judged and put together again, and to compare
+ * equal texts costs a tenth of that.
  */
 export class FieldLines {
   readonly #form: FormLine
-  readonly #names: string[] = new Array<string>(SLOTS).fill('')
-  readonly #values: string[] = new Array<string>(SLOTS).fill('')
-  readonly #lines: string[] = new Array<string>(SLOTS).fill('')
-  readonly #patience = new Patience(SLOTS)
+  readonly #fields = new KnownFields()
+  /** Of the fields, by their place. */
+  readonly #lines: string[] = []
 
   constructor(form: FormLine) {
     this.#form = form
@@ -32,35 +25,16 @@ export class FieldLines {
 
   /** What `form` makes of the field. */
   line(name: string, value: string): string | null {
-    const slot = slotOf(name)
-    const isKnownName = this.#names[slot] === name && name !== ''
-    if (isKnownName && this.#values[slot] === value) {
-      this.#patience.renew(slot)
-      return this.#lines[slot]!
-    }
-    const line = this.#form(name, value, isKnownName)
+    const place = this.#fields.find(name, value)
+    if (place >= 0) return this.#lines[place]!
+    const line = this.#form(name, value, this.#fields.hasName(name))
     // What stands for nothing may be that for its name, which would pass as known then.
-    if (line !== null && line !== '') this.#keep(slot, name, value, line)
+    if (line !== null && line !== '') this.#keep(name, value, line)
     return line
   }
 
-  #keep(slot: number, name: string, value: string, line: string): void {
-    if (!this.#patience.isWorthKeeping(slot) || value.length > MAX_VALUE_LENGTH) return
-    this.#names[slot] = textOfItsOwn(name)
-    this.#values[slot] = textOfItsOwn(value)
-    this.#lines[slot] = textOfItsOwn(line)
+  #keep(name: string, value: string, line: string): void {
+    const place = this.#fields.learn(name, value)
+    if (place >= 0) this.#lines[place] = textOfItsOwn(line)
   }
-}
-
-function slotOf(name: string): number {
-  const { length } = name
-  return (length * 59 + name.charCodeAt(length - 1) * 5 + name.charCodeAt(length >> 1)) & (SLOTS - 1)
-}
-
-/**
- * The same text of one byte a character in one piece of its own: a part of a text keeps the whole of it in memory, and
- * what was put together from parts is gone through part by part whenever it is copied.
- */
-export function textOfItsOwn(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
 }

@@ -1,8 +1,10 @@
 import {
   contentLengthOf,
   type Exchange,
+  internalized,
   isFieldValue,
   isToken,
+  KnownFields,
   listHasToken,
   type Reply,
   refusal,
@@ -25,6 +27,9 @@ const REPLIES = {
     'there are more or longer header fields than this listener accepts',
   ),
 } as const
+
+/** End-to-end fields that came before and are valid: neither judged again, nor new texts to compare with others. */
+const FIELDS = new KnownFields()
 
 /**
  * Collects the header lines of one request and judges them. One is used for all requests of a listener in turn, so
@@ -69,6 +74,11 @@ export class RequestHead {
   add(name: string, value: string): void {
     this.#lines++
     this.#bytes += name.length + value.length + 4
+    const known = FIELDS.find(name, value)
+    if (known >= 0) {
+      this.#headers.push(FIELDS.names[known]!, FIELDS.values[known]!)
+      return
+    }
     switch (name) {
       case 'host':
         this.#hosts++
@@ -97,7 +107,8 @@ export class RequestHead {
       case 'http2-settings':
         return
     }
-    if (!isToken(name) || !isFieldValue(value)) this.#isBad = true
+    if (isToken(name) && isFieldValue(value)) FIELDS.learn(name, value)
+    else this.#isBad = true
     this.#headers.push(name, value)
   }
 
@@ -146,10 +157,10 @@ export class RequestHead {
     if (this.#host !== this.#knownAuthority) {
       const end = hostEnd(this.#host)
       if (end < 0) return REPLIES.host
-      this.#knownAuthority = this.#host
+      this.#knownAuthority = internalized(this.#host)
       this.#knownHost = lowerCase(end === this.#host.length ? this.#host : this.#host.slice(0, end))
     }
-    x.authority = this.#host
+    x.authority = this.#knownAuthority
     x.host = this.#knownHost
     return null
   }

@@ -1,4 +1,4 @@
-import { Patience, textOfItsOwn } from '@sluice/core'
+import { internalized, Patience } from '@sluice/core'
 import { KnownBytes } from './known-bytes.js'
 
 /** Fields of a head beyond these, and longer ones, are read anew each time, which bounds the memory. */
@@ -54,11 +54,6 @@ export class KnownLines {
     if (place >= PLACES || !this.#patience.isWorthKeeping(place) || line.length > MAX_BYTES) return
     this.#bytes[place] = new KnownBytes(Buffer.from(line, 'latin1'))
     this.#names[place] = internalized(name)
-    this.#values[place] = textOfItsOwn(value)
+    this.#values[place] = internalized(value)
   }
-}
-
-/** The text as V8 keeps names of properties: comparing it with a literal compares two addresses. */
-function internalized(name: string): string {
-  return Object.keys({ [name]: true })[0]!
 }
