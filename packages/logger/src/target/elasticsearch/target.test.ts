@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, type TestContext, test } from 'node:test'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../../testing/elasticsearch.js'
 import { scratchDir, until } from '../../testing.js'
 import type { Delivery, Shipment } from '../target.js'
@@ -81,6 +83,65 @@ test('a record that the mapping refuses is told apart from those beside it', { s
   assert.match(refused[0]!.reason, /failed to parse field \[@timestamp\]/)
   assert.equal(await countIn(stream), 2)
   await target.close()
+})
+
+/** A way to the node on which something happens before a bulk passes, the first being number 1. */
+async function relay(t: TestContext, beforeBulk: (bulk: number) => Promise<void>): Promise<string> {
+  let bulks = 0
+  const server = createServer(async (req, res) => {
+    if (req.url?.includes('/_bulk')) await beforeBulk(++bulks)
+    const { method, headers } = req
+    const onward = request(node.url + req.url, { method, headers, agent: false }, (answer) => {
+      res.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(res)
+    })
+    req.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  t.after(() => server.closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const NUMBERED = { type: 'keyword', ignore_above: 1024, fields: { number: { type: 'long' } } }
+
+/** The first record is written by the bulk without a word about each, and would be refused when it is sent again. */
+async function deliveryAcrossChange(t: TestContext, settings: object) {
+  let stream = ''
+  const url = await relay(t, async (bulk) => {
+    if (bulk !== 2) return
+    await node.request('PUT', `/${stream}/_mapping`, { properties: { ua: NUMBERED } })
+    await node.request('PUT', `/${stream}/_settings`, settings)
+  })
+  const opened = open({ nodes: [url] })
+  t.after(() => opened.target.close())
+  stream = opened.stream
+  const records = [{ ...good(1), ua: 'x' }, { '@timestamp': 'yesterday' }, { ...good(2), ua: '7' }]
+  const delivery = await opened.target.deliver(shipmentOf(records))
+  assert.equal(delivery.kind, 'answered')
+  const { refused } = delivery as Extract<Delivery, { kind: 'answered' }>
+  return { ...opened, refused: refused.map(({ index, status }) => [index, status]) }
+}
+
+test('a record that was written before the mapping would refuse it is delivered, and no dead letter', {
+  skip,
+}, async (t) => {
+  const { target, stream, refused, problems } = await deliveryAcrossChange(t, {})
+  assert.deepEqual([refused, problems], [[[1, 400]], []])
+  assert.equal(await countIn(stream), 2)
+  const next = await target.deliver(shipmentOf([{ ...good(3), ua: 'x' }], 'next'))
+  assert.equal(next.kind === 'answered' && next.refused.length, 1, 'what was not written is refused')
+})
+
+test('where the stream may not be read, a record that is refused is kept, written or not', {
+  skip,
+}, async (t) => {
+  const { refused, problems } = await deliveryAcrossChange(t, { 'index.blocks.read': true })
+  assert.deepEqual(refused, [
+    [0, 400],
+    [1, 400],
+  ])
+  assert.match(problems.join(), /refused records may be in the index as well, .*403/)
 })
 
 test('fields that nobody foresaw are kept and not indexed', { skip }, async () => {

@@ -4,6 +4,7 @@ import { BULK_FILTER, type BulkAnswer, bulkBody, bulkDelivery } from './bulk.js'
 import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { failedDelivery, reasonOf, statusOf } from './failure.js'
 import { type DataStreamOptions, setUp } from './setup.js'
+import { type AskedStream, withoutWritten } from './written.js'
 
 /** A cluster and the data stream in it. */
 export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOptions {
@@ -48,7 +49,7 @@ export class ElasticsearchTarget implements LogTarget {
     }
     const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
-      const delivery = await this.#send(bulkBody(shipment, room), shipment.count)
+      const delivery = await this.#send(shipment, bulkBody(shipment, room))
       // Only an answer to all of it shows that nothing of the body waits in a socket any more.
       if (delivery.kind === 'answered') this.#rooms.push(room)
       return delivery
@@ -61,17 +62,24 @@ export class ElasticsearchTarget implements LogTarget {
    * As long as all goes well only that is asked for: an answer with an item for each record costs more than the records
    * to send. Once it does not, the same is sent again, with a full answer, in which what was written answers 409.
    */
-  async #send(body: Buffer, count: number): Promise<Delivery> {
-    if (!this.#isWary) {
+  async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
+    const wasWary = this.#isWary
+    if (!wasWary) {
       const answer = await this.#bulk(body, 'errors')
       // Whoever tells more than was asked for has not understood the question.
       if (answer?.errors === false && answer.items === undefined)
         return { kind: 'answered', refused: [], again: [] }
       this.#isWary = true
     }
-    const delivery = bulkDelivery(await this.#bulk(body, BULK_FILTER), count)
+    const delivery = bulkDelivery(await this.#bulk(body, BULK_FILTER), shipment.count)
     this.#isWary = delivery.kind !== 'answered' || delivery.refused.length + delivery.again.length > 0
-    return delivery
+    if (wasWary || delivery.kind !== 'answered') return delivery
+    return withoutWritten(this.#asked, shipment, delivery)
+  }
+
+  get #asked(): AskedStream {
+    const { dataStream } = this.#options
+    return { client: this.#client, dataStream, signal: this.#ending.signal, tell: this.#tell }
   }
 
   #bulk(body: Buffer, filter: string): Promise<BulkAnswer> {

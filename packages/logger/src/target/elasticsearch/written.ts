@@ -1,0 +1,58 @@
+import type { Client } from '@elastic/elasticsearch'
+import type { Delivery, Shipment } from '../target.js'
+import { reasonOf } from './failure.js'
+
+type Answered = Extract<Delivery, { readonly kind: 'answered' }>
+
+interface FoundAnswer {
+  readonly hits?: { readonly hits?: readonly { readonly _id: string }[] }
+}
+
+/** A data stream, and who is told when it cannot be asked. */
+export interface AskedStream {
+  readonly client: Client
+  readonly dataStream: string
+  readonly signal: AbortSignal
+  readonly tell: (problem: string) => void
+}
+
+/**
+ * The outcome of a shipment that was sent twice in a row, the first time without a word about each record. A mapping
+ * that changed in between refuses what was written before it: a record that is refused and is a document nevertheless
+ * is delivered, or it would be counted as a dead letter and found in the index as well. Where the stream may not be
+ * read, it remains a dead letter: twice is better than never.
+ */
+export async function withoutWritten(
+  asked: AskedStream,
+  shipment: Shipment,
+  delivery: Answered,
+): Promise<Answered> {
+  if (delivery.refused.length === 0) return delivery
+  const ids = delivery.refused.map(({ index }) => shipment.idOf(index))
+  try {
+    const written = await idsWritten(asked, ids)
+    return { ...delivery, refused: delivery.refused.filter((_, i) => !written.has(ids[i]!)) }
+  } catch (error) {
+    asked.tell(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
+    return delivery
+  }
+}
+
+/** Those of the ids that documents have. A search finds only what was written before the last refresh. */
+async function idsWritten(
+  { client, dataStream, signal }: AskedStream,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const stream = `/${encodeURIComponent(dataStream)}`
+  await client.transport.request({ method: 'POST', path: `${stream}/_refresh` }, { signal })
+  const { hits } = await client.transport.request<FoundAnswer>(
+    {
+      method: 'POST',
+      path: `${stream}/_search`,
+      querystring: { filter_path: 'hits.hits._id' },
+      body: { size: ids.length, _source: false, query: { ids: { values: ids } } },
+    },
+    { signal },
+  )
+  return new Set(hits?.hits?.map(({ _id }) => _id))
+}
