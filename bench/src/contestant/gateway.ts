@@ -58,8 +58,16 @@ export function elasticsearchLog({ url, dataStream, spoolDir }: LogTarget): Gate
   return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
 }
 
-/** Starts a gateway that serves what is wished. */
-export async function startGateway(seat: Seat, wish: GatewayWish): Promise<RunningGateway> {
+/**
+ * Starts a gateway that serves what is wished.
+ *
+ * @param behind a command that ends as the one that is added to it: it becomes that process
+ */
+export async function startGateway(
+  seat: Seat,
+  wish: GatewayWish,
+  behind: readonly string[] = [],
+): Promise<RunningGateway> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const config = join(seat.dir, `gateway-${port}.yaml`)
   const document = {
@@ -78,7 +86,7 @@ export async function startGateway(seat: Seat, wish: GatewayWish): Promise<Runni
     version: gatewayVersion(),
     port,
     seat,
-    command: [process.execPath, GW, 'start', '-c', config, '--data-dir', data],
+    command: [...behind, process.execPath, GW, 'start', '-c', config, '--data-dir', data],
     isReady: () => isReady(admin),
   })
   return { ...server, admin, hasLog: wish.log.sink !== 'none', settled: () => settled(admin) }

@@ -1,17 +1,24 @@
-import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
-import { countDocuments } from '../contestant/search-engine.js'
 import { treeRssBytes } from '../measure/process-use.js'
+import { balanceLine } from './log-balance.js'
+import { countLog, type LogPlaces } from './log-count.js'
 import { optionsOf } from './options.js'
-import { type Outage, outagesOf } from './outage.js'
-import { SteadyLoad } from './steady-load.js'
+import type { Outage } from './outage/outage.js'
+import { outagesOf } from './outage/ways.js'
+import { type Span, SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
 
 /**
- * What an outage of Elasticsearch costs the clients and the log: a constant rate of calls, the node ended in the middle
- * and started again, then the wait until every record is there. `--rate N --warm S --before S --outage S`. With
- * `--how pause` the node stands still instead, and goes on with what its JVM has compiled before; with `--how read-only`
- * its index takes no records.
+ * What an outage costs the clients and the log: a constant rate of calls, in the middle of it a time in which records do
+ * not come where they should, then the wait until every record is there, and a line that says whether each of them is
+ * there once. `--rate N --warm S --before S --outage S --how WAY`, where the way is one of these:
+ *
+ *     stop                the node is ended and started again; the default
+ *     pause               the node stands still, and goes on with what its JVM has compiled before
+ *     read-only           its index takes no records: each is answered with 403
+ *     too-many-requests   every bulk is answered with 429 as a whole
+ *     half-rejected       half of the records of every bulk are refused for good: they become dead letters
+ *     full-disk           the spool's disk is full while the node takes records; needs to be root
  */
 const STREAM = 'logs-gateway-outage'
 /** Records of so many seconds are on their way also without an outage. */
@@ -31,35 +38,38 @@ await onTestBed((bed) => study(bed, outage))
 async function study(bed: TestBed, outage: Outage): Promise<void> {
   const node = await bed.elasticsearch()
   const origin = await bed.origin()
-  const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM) })
-  const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate)
+  const behind = outage.gatewayBehind === undefined ? [] : bed.behind(outage.gatewayBehind)
+  const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM), behind })
+  const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate, outage.agents)
   await load.start()
   await phase('warm-up', options.warm, load, gateway)
-  const usual = (await phase('before', options.before, load, gateway)) * USUAL_S
-  await outage.begin(bed, node)
-  const endedMono = performance.now()
-  await phase('outage', options.outage, load, gateway)
+  const before = await phase('before', options.before, load, gateway)
+  await outage.begin({ bed, node, gateway })
+  tell('begin', load, 'until the outage had begun')
+  const begunMono = performance.now()
+  const during = await phase('outage', options.outage, load, gateway)
+  console.log(`outage: p99 minus that before: ${(during.p99Ms - before.p99Ms).toFixed(1)} ms`)
   const goesOnMono = performance.now()
-  const again = await outage.end(bed, node)
-  await again.request('GET', '/_cluster/health')
-  const answeredMono = performance.now()
-  const waits = [secondsBetween(goesOnMono, answeredMono), secondsBetween(endedMono, answeredMono)]
-  console.log(`the node answered ${waits[0]} s after it was let go on, ${waits[1]} s after its end`)
-  tell('start', load, 'until it answered')
-  tell('drain', load, await drain(usual, answeredMono, gateway))
+  const again = await outage.end({ bed, node, gateway })
+  const overMono = performance.now()
+  const waits = [secondsBetween(goesOnMono, overMono), secondsBetween(begunMono, overMono)]
+  console.log(`${outage.over} ${waits[0]} s after the outage was to end, ${waits[1]} s after it had begun`)
+  tell('end', load, `until ${outage.over}`)
+  const usual = (before.requests / options.before) * USUAL_S
+  tell('drain', load, await drain(usual, overMono, gateway))
   await phase('after', 5, load, gateway)
   await load.stop()
   await gateway.settled()
-  await report(again, gateway, load.total)
+  await report({ node: again, stream: STREAM, spoolDir: bed.spoolOf(gateway), gateway }, load.total)
 }
 
-/** Tells what clients saw in some seconds; answers with the calls a second. */
+/** Tells, and answers, what clients saw in some seconds. */
 async function phase(
   name: string,
   forSeconds: number,
   load: SteadyLoad,
   gateway: RunningGateway,
-): Promise<number> {
+): Promise<Span> {
   let peak = 0
   for (let i = 1; i < forSeconds; i++) {
     await seconds(1)
@@ -68,34 +78,42 @@ async function phase(
   // The last of the seconds, so that calls are counted over as many as were asked for.
   const records = await identity(gateway)
   peak = Math.max(peak, treeRssBytes(gateway.pid))
-  const requests = tell(name, load, `resident at most ${Math.round(peak / 1024 ** 2)} MB`)
+  const span = tell(name, load, `resident at most ${Math.round(peak / 1024 ** 2)} MB`)
   console.log(`${name}: ${JSON.stringify(records)}`)
-  return requests / forSeconds
+  return span
 }
 
-/** Tells what clients saw since the last time; answers with the number of their calls. */
-function tell(name: string, load: SteadyLoad, more: string): number {
-  const { requests, failed, p50Ms, p99Ms } = load.span()
+/** Tells what clients saw since the last time; answers with it. */
+function tell(name: string, load: SteadyLoad, more: string): Span {
+  const span = load.span()
+  const { requests, failed, p50Ms, p99Ms } = span
   console.log(
     `${name}: ${requests} calls, ${failed} failed, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${more}`,
   )
-  return requests
+  return span
 }
 
-/** Until no more records wait than without an outage, while calls go on; counted from when the node answered. */
-async function drain(usual: number, answeredMono: number, gateway: RunningGateway): Promise<string> {
-  let { onDisk } = await identity(gateway)
-  while (onDisk > usual && performance.now() - answeredMono < DRAIN_S * 1000)
-    onDisk = (await identity(gateway)).onDisk
-  const waited = secondsBetween(answeredMono, performance.now())
-  return onDisk > usual
-    ? `not drained ${waited} s after the node answered: ${onDisk} records wait`
-    : `drained ${waited} s after the node answered`
+/** Until no more records wait than without an outage, while calls go on; counted from when it was over. */
+async function drain(usual: number, overMono: number, gateway: RunningGateway): Promise<string> {
+  let waiting = await waitingRecords(gateway)
+  while (waiting > usual && performance.now() - overMono < DRAIN_S * 1000)
+    waiting = await waitingRecords(gateway)
+  const waited = secondsBetween(overMono, performance.now())
+  return waiting > usual
+    ? `not drained ${waited} s later: ${waiting} records wait`
+    : `drained ${waited} s later`
 }
 
-async function report(node: ElasticsearchNode, gateway: RunningGateway, sent: number): Promise<void> {
-  const documents = await countDocuments(node, STREAM)
-  console.log(`${sent} calls, ${documents} documents, ${JSON.stringify(await identity(gateway))}`)
+async function waitingRecords(gateway: RunningGateway): Promise<number> {
+  const { onDisk, inMemory } = await identity(gateway)
+  return onDisk + inMemory
+}
+
+async function report(places: LogPlaces, calls: number): Promise<void> {
+  const count = await countLog(places, calls)
+  console.log(`log: ${JSON.stringify(count.identity)}`)
+  console.log(`${count.letters} dead letters on disk`)
+  console.log(balanceLine(count))
 }
 
 /** Heartbeats bring the numbers; one of them is waited for. */

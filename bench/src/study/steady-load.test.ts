@@ -58,3 +58,19 @@ test('answers other than 200 and connections that end in a request are failures,
   assert.equal(requests, asked - lost)
   assert.equal(failed, lost + Math.floor((asked + 1) / 3))
 })
+
+test('clients call themselves by the names that are given, in turn', async (t) => {
+  const seen: (string | undefined)[] = []
+  const port = await serverOf(t, (request, response) => {
+    seen.push(request.headers['user-agent'])
+    response.end('ok')
+  })
+  const load = new SteadyLoad(port, 1000, ['2', 'bench'])
+  await load.start()
+  await until(() => seen.length >= 100)
+  await load.stop()
+  const ofOne = seen.filter((agent) => agent === '2').length
+  const ofOther = seen.filter((agent) => agent === 'bench').length
+  assert.equal(ofOne + ofOther, seen.length)
+  assert.ok(ofOne - ofOther === 0 || ofOne - ofOther === 1, `${ofOne} and ${ofOther}`)
+})

@@ -30,19 +30,23 @@ const US_PER_MS = 1000
 export class SteadyLoad {
   readonly #port: number
   readonly #perSecond: number
+  readonly #requests: readonly string[]
   readonly #idle = new Set<Connection>()
   readonly #waiting = new DueTimes(MAX_WAITING)
   /** In µs. Sorting a list of them would stop the load for seconds. */
   readonly #latencies = createHistogram()
-  #requests = 0
+  #answers = 0
   #failed = 0
   #timer: NodeJS.Timeout | undefined
   #sent = 0
   #isOver = false
 
-  constructor(port: number, perSecond: number) {
+  /** @param agents what clients call themselves, in turn; none: nothing. */
+  constructor(port: number, perSecond: number, agents: readonly string[] = []) {
     this.#port = port
     this.#perSecond = perSecond
+    const fields = agents.length === 0 ? [''] : agents.map((agent) => `User-Agent: ${agent}\r\n`)
+    this.#requests = fields.map((field) => `GET / HTTP/1.1\r\nHost: bench\r\n${field}\r\n`)
   }
 
   async start(): Promise<void> {
@@ -67,13 +71,13 @@ export class SteadyLoad {
   /** What was seen since the last call. */
   span(): Span {
     const span = {
-      requests: this.#requests,
+      requests: this.#answers,
       failed: this.#failed,
       p50Ms: this.#latencies.percentile(50) / US_PER_MS,
       p99Ms: this.#latencies.percentile(99) / US_PER_MS,
     }
     this.#latencies.reset()
-    this.#requests = 0
+    this.#answers = 0
     this.#failed = 0
     return span
   }
@@ -95,8 +99,7 @@ export class SteadyLoad {
       if (dueMono === null) return
       this.#idle.delete(connection)
       connection.dueMono = dueMono
-      this.#sent++
-      connection.socket.write('GET / HTTP/1.1\r\nHost: bench\r\n\r\n')
+      connection.socket.write(this.#requests[this.#sent++ % this.#requests.length]!)
     }
   }
 
@@ -131,7 +134,7 @@ export class SteadyLoad {
   }
 
   #answered(connection: Connection, isGood: boolean): void {
-    this.#requests++
+    this.#answers++
     if (!isGood) this.#failed++
     if (connection.dueMono !== null) {
       const latencyMs = performance.now() - connection.dueMono

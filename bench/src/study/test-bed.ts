@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ElasticsearchNode, startElasticsearch } from '@sluice/logger/testing/elasticsearch'
@@ -29,6 +29,8 @@ export interface BedGateway {
   readonly routes?: readonly object[]
   /** Null: wherever the system puts it. */
   readonly cpus?: string | null
+  /** A command that starts it, in a surrounding of its own. */
+  readonly behind?: readonly string[]
 }
 
 /** The servers of a study, on one core each side, and the folder of their files. */
@@ -36,6 +38,7 @@ export class TestBed {
   readonly dir = mkdtempSync(join(tmpdir(), 'sluice-study-'))
   readonly #servers: RunningServer[] = []
   readonly #nodes: ElasticsearchNode[] = []
+  readonly #spoolDir = join(this.dir, 'spool')
 
   /** nginx as the origin. */
   origin(): Promise<RunningServer> {
@@ -58,11 +61,11 @@ export class TestBed {
    * The gateway: `/set` carries the header policy both ways, `/undici` goes over the general transport.
    */
   gateway(originUrl: string, wish: BedGateway = {}): Promise<RunningGateway> {
-    const { log = { sink: 'none' }, workers = 1, cpus = PROXY_CPU, routes = ROUTES } = wish
+    const { log = { sink: 'none' }, workers = 1, cpus = PROXY_CPU, routes = ROUTES, behind = [] } = wish
     const targets = [originUrl]
     const upstreams = { origin: { targets }, general: { targets, transport: 'undici' } }
     const seat = { dir: this.dir, cpus, cores: workers }
-    return this.#kept(startGateway(seat, { workers, upstreams, routes, log }))
+    return this.#kept(startGateway(seat, { workers, upstreams, routes, log }, behind))
   }
 
   /** A node with the JVM as it would be in production and the time that all others leave. */
@@ -84,7 +87,18 @@ export class TestBed {
 
   /** The log section of a gateway that delivers to a node. */
   logTo(node: ElasticsearchNode, dataStream: string): GatewayWish['log'] {
-    return elasticsearchLog({ url: node.url, dataStream, spoolDir: join(this.dir, 'spool') })
+    return elasticsearchLog({ url: node.url, dataStream, spoolDir: this.#spoolDir })
+  }
+
+  /** The command that starts a gateway, for the folder of its spool, which is there then. */
+  behind(commandOf: (spoolDir: string) => readonly string[]): readonly string[] {
+    mkdirSync(this.#spoolDir)
+    return commandOf(this.#spoolDir)
+  }
+
+  /** The folder of its spool as a gateway sees it, whose mounts may be its own. */
+  spoolOf({ pid }: RunningGateway): string {
+    return `/proc/${pid}/root${this.#spoolDir}`
   }
 
   /** Stops all of it; Elasticsearch last, because gateways still deliver while they stop. */

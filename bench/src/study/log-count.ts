@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
+import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
+import type { LogCount } from './log-balance.js'
+
+/** Where to count. */
+export interface LogPlaces {
+  readonly node: ElasticsearchNode
+  readonly stream: string
+  readonly spoolDir: string
+  readonly gateway: RunningGateway
+}
+
+/** Ids that are there more than once, and so many of them are told. */
+const REPEATED = 1000
+
+/** Counts what is in the index and among the dead letters, and asks the log. */
+export async function countLog(places: LogPlaces, calls: number): Promise<LogCount> {
+  const { node, stream, spoolDir, gateway } = places
+  const { documents, repeated } = await documentsOf(node, stream)
+  const letters = deadLettersOf(spoolDir)
+  return {
+    ...{ calls, documents },
+    letters: letters.length,
+    repeated: repeated + letters.length - new Set(letters).size,
+    identity: await logIdentity(gateway.admin),
+  }
+}
+
+interface SearchAnswer {
+  readonly hits: { readonly total: { readonly value: number } }
+  readonly aggregations: { readonly ids: { readonly buckets: readonly { readonly doc_count: number }[] } }
+}
+
+/** The index of a study has one shard, so that its counts are exact. */
+async function documentsOf(
+  node: ElasticsearchNode,
+  stream: string,
+): Promise<Pick<LogCount, 'documents' | 'repeated'>> {
+  await node.request('POST', `/${stream}/_refresh`)
+  const { status, body } = await node.request('POST', `/${stream}/_search`, {
+    size: 0,
+    track_total_hits: true,
+    query: { bool: { must_not: { term: { 'event.kind': 'gap' } } } },
+    aggs: { ids: { terms: { field: 'id', min_doc_count: 2, size: REPEATED } } },
+  })
+  if (status !== 200) throw new Error(`the documents could not be counted: status ${status}`)
+  const { hits, aggregations } = body as SearchAnswer
+  const repeated = aggregations.ids.buckets.reduce((sum, { doc_count }) => sum + doc_count - 1, 0)
+  return { documents: hits.total.value, repeated }
+}
+
+/** The ids of the calls. */
+function deadLettersOf(spoolDir: string): string[] {
+  const dir = join(spoolDir, 'dead')
+  if (!existsSync(dir)) return []
+  const lines = readdirSync(dir).flatMap((file) =>
+    readFileSync(join(dir, file), 'utf8').trimEnd().split('\n'),
+  )
+  return lines.map((line) => (JSON.parse(line) as { readonly record: { readonly id: string } }).record.id)
+}
