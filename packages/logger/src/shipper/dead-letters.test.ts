@@ -20,10 +20,14 @@ test('what owners have left that ended early counts towards the bound of all dea
     utimesSync(path, i + 1, i + 1)
   }
   const refusal = { index: 0, status: 400, type: 'mapper_parsing_exception', reason: 'no' }
-  new DeadLetters(root, 'owner30').keep(sampleShipment(['{}']), [refusal])
+  const problems: string[] = []
+  const letters = new DeadLetters(root, 'owner30', ({ problem }) => problems.push(problem ?? ''))
+  letters.keep(sampleShipment(['{}']), [refusal])
   const files = readdirSync(dir)
   const bytes = files.reduce((sum, file) => sum + statSync(join(dir, file)).size, 0)
   assert.ok(bytes <= 257 * MIB, `${bytes} bytes`)
   assert.ok(files.includes('owner30-0.ndjson') && files.includes('owner29-0.ndjson'))
   assert.ok(!files.includes('owner0-0.ndjson'))
+  assert.equal(problems.length, 31 - files.length)
+  assert.match(problems[0]!, /reached 256 MB.*owner0-0\.ndjson, was removed/)
 })

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TellChange } from '../spool/account.js'
 import type { Refusal, Shipment } from '../target/target.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
@@ -13,12 +14,15 @@ const TOTAL_BYTES = 256 * 1024 ** 2
 export class DeadLetters {
   readonly #dir: string
   readonly #owner: string
+  readonly #tell: TellChange
   #file = 0
   #fileBytes = 0
 
-  constructor(root: string, owner: string) {
+  /** @param tell hears of letters that had to go. */
+  constructor(root: string, owner: string, tell: TellChange) {
     this.#dir = join(root, 'dead')
     this.#owner = owner
+    this.#tell = tell
   }
 
   /** Where they are. */
@@ -55,6 +59,9 @@ export class DeadLetters {
       if (total <= TOTAL_BYTES) return
       rmSync(path, { force: true })
       total -= bytes
+      this.#tell({
+        problem: `dead letters have reached ${TOTAL_BYTES / 1024 ** 2} MB: the oldest file of them, ${path}, was removed`,
+      })
     }
   }
 }

@@ -59,7 +59,7 @@ function bench(t: TestContext, answer: Answer) {
     },
     tell,
   )
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner), tell })
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner, tell), tell })
   t.after(() => shipper.close(0))
   let next = 0
   /** Puts records into the spool, so many a segment, and ships. */

@@ -74,7 +74,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     const { openTarget } = await import('../target/open-target.js')
     return openTarget(targetOptions, (problem) => tell({ problem }))
   })
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner), tell })
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, tell), tell })
   const timers = [
     setInterval(() => {
       const gap = shipper.isWorking ? gaps.take(Date.now()) : null
