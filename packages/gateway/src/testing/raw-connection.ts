@@ -19,9 +19,13 @@ export interface RawConnection {
   reset(): void
 }
 
-/** Opens a connection to a port of this machine; it ends with the test. */
-export async function connectRaw(t: TestContext, port: number): Promise<RawConnection> {
-  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+/** Opens a connection to a port of this machine, from one of its addresses; it ends with the test. */
+export async function connectRaw(
+  t: TestContext,
+  port: number,
+  localAddress = '127.0.0.1',
+): Promise<RawConnection> {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true, allowHalfOpen: true })
   const chunks: Buffer[] = []
   let receivedBytes = 0
   let isClosed = false

@@ -19,7 +19,7 @@ import { RequestHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
-import { addressText } from './peer-address.js'
+import { Peers } from './peers.js'
 import { StalledStreams } from './stalled-streams.js'
 
 /** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
@@ -82,15 +82,19 @@ class UwsListener implements Listener {
   readonly #app: TemplatedApp
   readonly #head = new RequestHead()
   readonly #stalled = new StalledStreams()
+  readonly #peers = new Peers()
   readonly #scheme: 'http' | 'https'
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
   readonly #countConnection = (res: HttpResponse, change: number): void => {
-    this.#connections += change
-    if (change > 0 && this.#connections > this.settings.connections) this.#turnAway(res)
+    if (change < 0) {
+      this.#peers.remove()
+      return
+    }
+    this.#peers.add(res)
+    if (this.#peers.open > this.settings.connections) this.#turnAway(res)
   }
   /** Null once closed: the connections that are left end with their next answer. */
   #socket: ListenSocket | null = null
-  #connections = 0
 
   constructor(options: UwsListenerOptions) {
     this.#options = options
@@ -118,7 +122,7 @@ class UwsListener implements Listener {
   }
 
   connections(): number {
-    return this.#connections
+    return this.#peers.open
   }
 
   close(): void {
@@ -179,7 +183,7 @@ class UwsListener implements Listener {
     x.startedMono = beginTurn()
     x.method = req.getCaseSensitiveMethod()
     x.scheme = this.#scheme
-    x.peer = addressText(res.getRemoteAddress())
+    x.peer = this.#peers.of(res)
     x.bodyLimit = this.settings.bodyBytes
     x.bodyIdleMs = this.settings.bodyIdleMs
     return x
