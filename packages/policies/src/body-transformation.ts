@@ -1,6 +1,5 @@
 import {
   type CompileEnv,
-  type ErrorCode,
   type Eventual,
   type Exchange,
   hasContentCoding,
@@ -10,9 +9,8 @@ import {
   type Reply,
   refusal,
   type Step,
-  setHeader,
 } from '@sluice/core'
-import { forgetBytes } from './body-fields.js'
+import { boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
 import type { Transformed } from './transformed.js'
 
 /** Which bodies are transformed. */
@@ -28,8 +26,6 @@ export interface BodyTransformation {
   readonly contentType: (before: string) => string
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
 }
-
-type Side = 'request' | 'response'
 
 /**
  * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
@@ -50,7 +46,7 @@ function requestHooks(wanted: BodyTransformation, env: CompileEnv): Partial<Step
   const coded = env.refusal('GW_MEDIA_TYPE', 'the body is in a content coding; send it without one')
   return {
     onRequest(x) {
-      if (maxBodyBytes < x.bodyLimit) x.bodyLimit = maxBodyBytes
+      boundBody(x, 'request', maxBodyBytes)
       return x.contentLength > maxBodyBytes ? tooLarge : null
     },
     onRequestBody(x, body) {
@@ -65,7 +61,7 @@ function responseHooks(wanted: BodyTransformation): Partial<Step> {
   const { maxBodyBytes } = wanted
   return {
     onResponse(x) {
-      if (maxBodyBytes < x.responseBodyLimit) x.responseBodyLimit = maxBodyBytes
+      boundBody(x, 'response', maxBodyBytes)
       return null
     },
     onResponseBody(x, body) {
@@ -90,21 +86,14 @@ function transformed(wanted: BodyTransformation, side: Side, x: Exchange, body: 
 
 function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Transformed): Outcome {
   if (!(result instanceof Uint8Array)) return refused(side, result.kind, result.detail)
-  const headers = side === 'request' ? x.headers : x.responseHeaders
-  setHeader(headers, 'content-type', wanted.contentType(headerJoined(headers, 'content-type') ?? ''))
-  forgetBytes(headers)
-  if (side === 'request') x.body = result
-  else x.responseBody = result
+  const before = headerJoined(headersOf(x, side), 'content-type') ?? ''
+  replaceBody(x, side, result, wanted.contentType(before))
   return null
 }
 
 function refused(side: Side, kind: 'unreadable' | 'refused' | 'failed', detail: string): Reply {
-  return refusal(codeOf(side, kind), side === 'request' ? detail : `the answer of the upstream: ${detail}`)
-}
-
-function codeOf(side: Side, kind: 'unreadable' | 'refused' | 'failed'): ErrorCode {
-  if (kind === 'failed') return 'GW_TRANSFORM_FAILED'
-  return side === 'request' ? 'GW_TRANSFORM_INPUT' : 'GW_RESPONSE_INVALID'
+  const code = kind === 'failed' ? 'GW_TRANSFORM_FAILED' : faultCode(side, 'GW_TRANSFORM_INPUT')
+  return refusal(code, side === 'request' ? detail : `the answer of the upstream: ${detail}`)
 }
 
 function responseInvalid(detail: string): Reply {

@@ -10,18 +10,18 @@ import {
   refusal,
   UnreadableBody,
 } from '@sluice/core'
-import { replaceBody } from '../json/replace-body.js'
 import { jsonOf } from '../json/view.js'
+import { faultCode, headersOf, replaceBody, type Side } from '../message/side.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
 import type { BodyFilter, BodyInput } from './body.js'
 import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
-import type { Phase, Rule } from './rules.js'
+import type { Rule } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
-/** What looking at the bodies of a phase needs. */
+/** What looking at the bodies of a message needs. */
 export interface BodyHookOptions {
   readonly config: ContentFilterConfig
-  readonly phase: Phase
+  readonly side: Side
   readonly rules: readonly Rule[]
   readonly filter: BodyFilter
   readonly maxBytes: number
@@ -31,22 +31,21 @@ export interface BodyHookOptions {
 
 const RETRY = ['retry-after', '1']
 
-/** The hook for the bodies of a phase. */
+/** The hook for the bodies of a message. */
 export function bodyHook(
   options: BodyHookOptions,
   env: CompileEnv,
 ): (x: Exchange, body: Uint8Array) => Eventual {
-  const { config, phase, filter, maxBytes } = options
-  const offloaded: BodyWorkConfig = { config, phase }
+  const { config, side, filter, maxBytes } = options
+  const offloaded: BodyWorkConfig = { config, side }
   const threads: Offload<BodyInput, BodyAnswer> = env.offload(
     new URL('./body-work.js', import.meta.url),
     offloaded,
   )
-  const refusals = refusalsOf(phase, config, env)
-  const isRequest = phase === 'request'
+  const refusals = refusalsOf(side, config, env)
   return (x, whole) => {
     if (whole.length === 0) return null
-    const kind = bodyKindOf(isRequest ? x.headers : x.responseHeaders)
+    const kind = bodyKindOf(headersOf(x, side))
     if (!isReadable(kind)) return refusals.unreadable
     const isLarge = whole.length > maxBytes
     if (isLarge && (config.onExceed ?? 'block') === 'block') return refusals.tooLarge
@@ -68,20 +67,16 @@ export function bodyHook(
   }
 }
 
-function settle(
-  x: Exchange,
-  answer: BodyAnswer,
-  { rules, phase, blocked, blocks }: BodyHookOptions,
-): Outcome {
-  if ('unreadable' in answer) throw unreadable(phase, answer.unreadable)
+function settle(x: Exchange, answer: BodyAnswer, { rules, side, blocked, blocks }: BodyHookOptions): Outcome {
+  if ('unreadable' in answer) throw unreadable(side, answer.unreadable)
   const found = answer.rules.map((number) => rules[number]!)
   if (blocks(x, found) || answer.isStuck) return blocked
-  if (answer.body !== null) replaceBody(x, phase, { body: answer.body })
+  if (answer.body !== null) replaceBody(x, side, answer.body)
   return null
 }
 
-function unreadable(phase: Phase, message: string): UnreadableBody {
-  return new UnreadableBody(phase === 'request' ? 'GW_BODY_UNPARSABLE' : 'GW_RESPONSE_INVALID', message)
+function unreadable(side: Side, message: string): UnreadableBody {
+  return new UnreadableBody(faultCode(side, 'GW_BODY_UNPARSABLE'), message)
 }
 
 function overloaded(error: unknown, reply: Reply): Outcome {
@@ -89,8 +84,8 @@ function overloaded(error: unknown, reply: Reply): Outcome {
   throw error
 }
 
-function refusalsOf(phase: Phase, { maxScanBytes = '256kb' }: ContentFilterConfig, env: CompileEnv) {
-  const isRequest = phase === 'request'
+function refusalsOf(side: Side, { maxScanBytes = '256kb' }: ContentFilterConfig, env: CompileEnv) {
+  const isRequest = side === 'request'
   const plain = 'send it without content-encoding, in a charset like utf-8'
   return {
     unreadable: isRequest

@@ -58,7 +58,7 @@ class Finder {
   }
 }
 
-/** Finders of a phase: targets with the same rules share one, whose tables are large. */
+/** Finders of a message: targets with the same rules share one, whose tables are large. */
 export class Finders {
   readonly #rules: readonly Rule[]
   readonly #rounds: number

@@ -1,10 +1,11 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { boundBody, type Side } from '../message/side.js'
 import { BodyFilter } from './body.js'
 import { bodyHook } from './body-hook.js'
 import { Finders } from './finder.js'
 import { HeadFilter, type HeadOutcome } from './head.js'
 import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
-import { compileRules, type Phase } from './rules.js'
+import { compileRules } from './rules.js'
 import { type ContentFilterConfig, contentFilterSchema } from './schema.js'
 import { type Findings, Judge } from './verdict.js'
 
@@ -32,26 +33,26 @@ export const contentFilter = definePolicy({
   },
 })
 
-interface PhaseHooks {
+interface MessageHooks {
   readonly onHead?: (x: Exchange) => Outcome
   readonly onBody?: NonNullable<Step['onRequestBody']>
 }
 
 function hooksOf(
-  phase: Phase,
+  side: Side,
   config: ContentFilterConfig,
   { judge, env }: { readonly judge: Judge; readonly env: CompileEnv },
-): PhaseHooks {
-  const rules = compileRules(config, phase)
+): MessageHooks {
+  const rules = compileRules(config, side)
   if (rules.length === 0) return {}
   const maxBytes = maxScanBytesOf(config)
   const finders = new Finders(rules, config.decodePasses ?? DEFAULT_PASSES)
   const blocks: Judge['blocks'] = (x, found) => judge.blocks(x, found)
-  const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${phase} has content that is not allowed here`)
+  const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${side} has content that is not allowed here`)
   const filter = new BodyFilter(rules, finders)
   const onBody = filter.isIdle
     ? undefined
-    : bodyHook({ config, phase, rules, filter, maxBytes, blocked, blocks }, env)
+    : bodyHook({ config, side, rules, filter, maxBytes, blocked, blocks }, env)
   const tooLong = env.refusal(
     'GW_HEADERS_TOO_LARGE',
     'there is more in the head of the request than can be checked',
@@ -60,25 +61,14 @@ function hooksOf(
   const head = new HeadFilter(rules, finders, { maxBytes, isBounding, blocks })
   const outcomes: Readonly<Record<HeadOutcome, Outcome>> = { pass: null, block: blocked, exceeds: tooLong }
   if (head.isIdle && onBody === undefined) return {}
-  const look = phase === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
-  const bound = onBody !== undefined && isBounding ? boundOf(phase, maxBytes) : null
+  const look = side === 'request' ? (x: Exchange) => head.request(x) : (x: Exchange) => head.response(x)
+  // A body that would be refused is not collected to its end.
+  const bounds = onBody !== undefined && isBounding
   return {
     ...(onBody !== undefined && { onBody }),
     onHead: (x) => {
-      if (bound !== null) bound(x)
+      if (bounds) boundBody(x, side, maxBytes)
       return head.isIdle ? null : outcomes[look(x)]
     },
-  }
-}
-
-/** A body that would be refused is not collected to its end. */
-function boundOf(phase: Phase, maxBytes: number): (x: Exchange) => void {
-  if (phase === 'request') {
-    return (x) => {
-      x.bodyLimit = Math.min(x.bodyLimit, maxBytes)
-    }
-  }
-  return (x) => {
-    x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBytes)
   }
 }

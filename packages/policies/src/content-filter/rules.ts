@@ -1,10 +1,10 @@
+import type { Side } from '../message/side.js'
 import type { DecodePass } from '../text/decode.js'
 import { compilePattern, type Pattern } from '../text/pattern.js'
 import { PACKS } from './packs/packs.js'
 import type { ContentFilterConfig, RuleConfig } from './schema.js'
 
 export type Action = 'block' | 'remove' | 'mask' | 'log' | 'tag'
-export type Phase = 'request' | 'response'
 
 /** Something to look for in one kind of message. */
 export interface Rule {
@@ -23,11 +23,11 @@ const PACK_TARGETS = ['path', 'query', 'header:*', 'cookie', 'body']
 const PACK_DECODE: readonly DecodePass[] = ['url', 'html', 'unicode', 'comments', 'spaces']
 const DEFAULT_SCORE = 5
 
-/** The rules of a phase, own ones and those of packs, in this order. @throws Error for one that cannot work. */
-export function compileRules(config: ContentFilterConfig, phase: Phase): readonly Rule[] {
-  const own = (config.rules ?? []).filter((rule) => (rule.phase ?? 'request') === phase)
-  const rules = [...own.map(ownRule), ...(phase === 'request' ? packRules(config) : [])]
-  for (const rule of rules) checkTargets(rule, phase)
+/** The rules of a message, own ones and those of packs, in this order. @throws Error for one that cannot work. */
+export function compileRules(config: ContentFilterConfig, side: Side): readonly Rule[] {
+  const own = (config.rules ?? []).filter((rule) => (rule.phase ?? 'request') === side)
+  const rules = [...own.map(ownRule), ...(side === 'request' ? packRules(config) : [])]
+  for (const rule of rules) checkTargets(rule, side)
   return rules
 }
 
@@ -65,9 +65,9 @@ function normalTarget(target: string): string {
   return target.startsWith('header:') ? target.toLowerCase() : target
 }
 
-function checkTargets({ name, targets, action }: Rule, phase: Phase): void {
+function checkTargets({ name, targets, action }: Rule, side: Side): void {
   const onlyOfRequests = targets.find((one) => one === 'path' || one === 'query' || one === 'cookie')
-  if (phase === 'response' && onlyOfRequests !== undefined) {
+  if (side === 'response' && onlyOfRequests !== undefined) {
     throw new Error(
       `rule '${name}': a response has no ${onlyOfRequests}; name headers or the body as its target`,
     )

@@ -3,9 +3,9 @@ import type { Decrypted } from '../cipher/cipher.js'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { eventually } from '../eventually.js'
 import { KeyRing } from '../keys/key-ring.js'
+import type { Side } from '../message/side.js'
 import type { Draft } from '../place/draft.js'
-import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
-import type { MessageSide } from '../place/message-side.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace, namesOf, type Place } from '../place/place.js'
 import { compileOpener, type Opener } from './opener.js'
 import { type DecryptConfig, decryptSchema } from './schema.js'
@@ -20,7 +20,7 @@ export const decrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
   async compile(config, env) {
-    const side = sideOf(config.phase)
+    const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
     const allowWeak = config.allowWeak === true
     const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
@@ -45,7 +45,7 @@ interface Places {
 }
 
 /** @throws Error for places that cannot hold what is meant for them. */
-function placesOf(field: FieldConfig, side: MessageSide): Places {
+function placesOf(field: FieldConfig, side: Side): Places {
   const from = compilePlace(field.from, side)
   const to = field.to === undefined ? from : compilePlace(field.to, side)
   if (field.encoding === 'raw' && !from.isWholeBody) {
@@ -64,12 +64,12 @@ interface Field extends Places {
   readonly open: Opener
 }
 
-function compileField({ field, from, to, open }: Field, side: MessageSide, env: CompileEnv): FieldStep {
+function compileField({ field, from, to, open }: Field, side: Side, env: CompileEnv): FieldStep {
   const failed = sideRefusal(
     env,
     side,
     'GW_DECRYPT_FAILED',
-    `something in the ${side.name} could not be decrypted`,
+    `something in the ${side} could not be decrypted`,
   )
   const put = (draft: Draft, plain: Decrypted): Outcome => {
     if (plain === null || !to.write(draft, plain, field.as === 'json')) return failed

@@ -4,8 +4,8 @@ import { compileContext } from '../cipher/context.js'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { writeSealed } from '../cipher/sealed-text.js'
 import { KeyRing } from '../keys/key-ring.js'
-import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
-import type { MessageSide } from '../place/message-side.js'
+import type { Side } from '../message/side.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace, namesOf, type Place } from '../place/place.js'
 import { type EncryptConfig, encryptSchema } from './schema.js'
 
@@ -19,7 +19,7 @@ export const encrypt = definePolicy({
   cost: 'cpu',
   secretNames: ({ fields }) => namesOf(fields.map(({ from }) => from)),
   compile(config, env) {
-    const side = sideOf(config.phase)
+    const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
     const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
     return fieldHooks({
@@ -40,7 +40,7 @@ interface Places {
 }
 
 /** @throws Error for places that cannot hold what is meant for them. */
-function placesOf(field: FieldConfig, side: MessageSide): Places {
+function placesOf(field: FieldConfig, side: Side): Places {
   const from = compilePlace(field.from, side)
   const to = field.to === undefined ? from : compilePlace(field.to, side)
   if (field.encoding === 'raw' && !to.isWholeBody) {
@@ -54,7 +54,7 @@ function placesOf(field: FieldConfig, side: MessageSide): Places {
 
 interface Surroundings {
   readonly ring: KeyRing
-  readonly side: MessageSide
+  readonly side: Side
   readonly env: CompileEnv
   readonly allowWeak: boolean
 }
@@ -68,7 +68,7 @@ function compileField({ field, from, to }: Places & { field: FieldConfig }, arou
   const keyId = field.writeKeyId === false ? null : field.key
   const contentType = field.contentType ?? (encoding === 'raw' ? 'application/octet-stream' : 'text/plain')
   const removesSource = from.text !== to.text && field.keepSource !== true
-  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side.name} has nothing at '${from.text}'`)
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
   const noRoom = sideRefusal(
     env,
     side,

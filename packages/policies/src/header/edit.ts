@@ -8,8 +8,9 @@ import {
   removeHeadersWithPrefix,
   setHeader,
 } from '@sluice/core'
+import type { Side } from '../message/side.js'
 import { compileTemplate, type Render } from '../template.js'
-import { fieldName, fieldPrefix, type Side } from './field-name.js'
+import { fieldName, fieldPrefix } from './field-name.js'
 import type { HeaderEdits } from './schema.js'
 
 /** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */

@@ -1,7 +1,5 @@
 import { isHopByHop, isToken } from '@sluice/core'
-
-/** Which message a change is about. */
-export type Side = 'request' | 'response'
+import type { Side } from '../message/side.js'
 
 /** Fields the gateway writes itself; a policy that changed them would break framing, routing or the clock. */
 const OWN_FIELDS: readonly string[] = [

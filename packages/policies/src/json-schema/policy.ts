@@ -1,7 +1,7 @@
 import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
-import { replaceBody } from '../json/replace-body.js'
 import { DEFAULT_JSON_DEPTH, jsonOf } from '../json/view.js'
+import { replaceBody } from '../message/side.js'
 import { valueOfSource } from '../text-source.js'
 import { validationStep } from '../validation/body-gate.js'
 import { violationsText } from '../validation/violations.js'
@@ -37,7 +37,7 @@ export const jsonSchema = definePolicy({
         if (violations.length > 0) {
           return { ...refusal('GW_SCHEMA_INVALID', violationsText(violations)), status }
         }
-        if (changed !== null) replaceBody(x, side, { body: Buffer.from(changed) })
+        if (changed !== null) replaceBody(x, side, Buffer.from(changed))
         return null
       },
     })

@@ -1,11 +1,6 @@
 import { type CompileEnv, definePolicy, type Outcome, Overload, parseSize } from '@sluice/core'
-import {
-  type BodyWork,
-  bodyStep,
-  type MessageSide,
-  messageRefusal,
-  replaceBody,
-} from '../jose/message-side.js'
+import { type BodyWork, bodyStep, messageRefusal } from '../jose/body-step.js'
+import { replaceBody, type Side } from '../message/side.js'
 import { decryptionPlan, encryptionPlan } from './plain-key.js'
 import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
 import { Transcoder } from './transcoder.js'
@@ -26,7 +21,7 @@ export const jwe = definePolicy({
   },
 })
 
-function decryption(config: NonNullable<JweConfig['decrypt']>, side: MessageSide, env: CompileEnv): BodyWork {
+function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: CompileEnv): BodyWork {
   const transcoder = new Transcoder(decryptionPlan(config), env)
   const type = config.contentType ?? DEFAULT_CONTENT_TYPE
   const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
@@ -34,18 +29,18 @@ function decryption(config: NonNullable<JweConfig['decrypt']>, side: MessageSide
   return (x, body) =>
     transcoder.run(body).then((plaintext): Outcome => {
       if (plaintext === null) return failed
-      replaceBody(side, x, { body: plaintext, type })
+      replaceBody(x, side, plaintext, type)
       return null
     }, overloaded)
 }
 
-function encryption(config: NonNullable<JweConfig['encrypt']>, side: MessageSide, env: CompileEnv): BodyWork {
+function encryption(config: NonNullable<JweConfig['encrypt']>, side: Side, env: CompileEnv): BodyWork {
   const transcoder = new Transcoder(encryptionPlan(config), env)
   const overloaded = overload(env)
   return (x, body) => {
     if (body.length === 0) return null
     return transcoder.run(body).then((message): Outcome => {
-      replaceBody(side, x, { body: message!, type: 'application/jose' })
+      replaceBody(x, side, message!, 'application/jose')
       return null
     }, overloaded)
   }

@@ -1,5 +1,5 @@
 import { definePolicy, parseSize } from '@sluice/core'
-import { bodyStep } from '../jose/message-side.js'
+import { bodyStep } from '../jose/body-step.js'
 import { jwsSchema } from './schema.js'
 import { signing } from './signing.js'
 import { verification } from './verification.js'

@@ -1,8 +1,9 @@
 import { type Exchange, setHeader } from '@sluice/core'
+import type { BodyWork } from '../jose/body-step.js'
 import { isBroken, weaknessOf } from '../jose/key-strength.js'
 import { loadKey } from '../jose/load-key.js'
-import { type BodyWork, headersOf, type MessageSide, replaceBody } from '../jose/message-side.js'
 import { type Signer, signer } from '../jose/signer.js'
+import { headersOf, replaceBody, type Side } from '../message/side.js'
 import type { JwsConfig } from './schema.js'
 import { signingInput } from './signed-message.js'
 import { fieldNamed } from './verification.js'
@@ -19,7 +20,7 @@ interface Signed {
 /** Signs each message that has a body. @throws Error for a key that is not right. */
 export function signing(
   config: JwsConfig & { readonly sign: NonNullable<JwsConfig['sign']> },
-  side: MessageSide,
+  side: Side,
 ): BodyWork {
   const { form = 'compact', unencoded } = config
   const isUnencoded = form === 'detached' && unencoded !== false
@@ -68,16 +69,16 @@ function compileSigner(
   }
 }
 
-function attachment(side: MessageSide, { form = 'compact', header }: JwsConfig): Attach {
+function attachment(side: Side, { form = 'compact', header }: JwsConfig): Attach {
   if (form === 'detached') {
     const name = fieldNamed(header)
     return (x, { head, signature }) =>
-      setHeader(headersOf(side, x), name, `${head}..${signature.toString('base64url')}`)
+      setHeader(headersOf(x, side), name, `${head}..${signature.toString('base64url')}`)
   }
   if (form === 'compact') {
     return (x, { input, signature }) => {
       const body = Buffer.concat([input, Buffer.from(`.${signature.toString('base64url')}`, 'latin1')])
-      replaceBody(side, x, { body, type: 'application/jose' })
+      replaceBody(x, side, body, 'application/jose')
     }
   }
   return (x, { head, input, signature }) => {
@@ -91,6 +92,6 @@ function attachment(side: MessageSide, { form = 'compact', header }: JwsConfig):
       protected: head,
       signature: signature.toString('base64url'),
     }
-    replaceBody(side, x, { body: Buffer.from(JSON.stringify(members)), type: 'application/jose+json' })
+    replaceBody(x, side, Buffer.from(JSON.stringify(members)), 'application/jose+json')
   }
 }

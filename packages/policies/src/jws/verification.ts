@@ -6,16 +6,11 @@ import {
   isToken,
   OFFLOAD_BYTES,
 } from '@sluice/core'
+import { type BodyWork, messageRefusal } from '../jose/body-step.js'
 import { plainType } from '../jose/jws-header.js'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
 import { compileKeySet } from '../jose/local-key-set.js'
-import {
-  type BodyWork,
-  headersOf,
-  type MessageSide,
-  messageRefusal,
-  replaceBody,
-} from '../jose/message-side.js'
+import { headersOf, replaceBody, type Side } from '../message/side.js'
 import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
 import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
 
@@ -26,7 +21,7 @@ type Reader = (x: Exchange, body: Uint8Array) => Reading
 /** Checks the signature of each message. @throws Error for keys that are not right. */
 export function verification(
   config: JwsConfig & { readonly verify: NonNullable<JwsConfig['verify']> },
-  side: MessageSide,
+  side: Side,
   env: CompileEnv,
 ): BodyWork {
   const { verify, form = 'compact' } = config
@@ -38,7 +33,7 @@ export function verification(
     if (key === undefined) return refusals.invalid
     if (side === 'request') x.setVar('jws', key.kid ?? '')
     if (form !== 'detached' && verify.payload !== 'keep')
-      replaceBody(side, x, { body: payload, type: verify.contentType ?? DEFAULT_CONTENT_TYPE })
+      replaceBody(x, side, payload, verify.contentType ?? DEFAULT_CONTENT_TYPE)
     return null
   }
   return (x, body) => {
@@ -66,15 +61,15 @@ async function signedByLater(
   return undefined
 }
 
-function reader(form: JwsForm, side: MessageSide, { header, unencoded }: JwsConfig): Reader {
+function reader(form: JwsForm, side: Side, { header, unencoded }: JwsConfig): Reader {
   if (form === 'detached') return detachedReader(side, fieldNamed(header), unencoded !== false)
   const read = form === 'compact' ? readCompact : readFlattened
   return (_, body) => (body.length === 0 ? 'missing' : (read(body) ?? 'malformed'))
 }
 
-function detachedReader(side: MessageSide, name: string, isUnencoded: boolean): Reader {
+function detachedReader(side: Side, name: string, isUnencoded: boolean): Reader {
   return (x, body) => {
-    const headers = headersOf(side, x)
+    const headers = headersOf(x, side)
     const lines = headerCount(headers, name)
     if (lines !== 1) return lines === 0 ? 'missing' : 'malformed'
     return readDetached(headerValue(headers, name)!, body, isUnencoded) ?? 'malformed'
@@ -88,7 +83,7 @@ export function fieldNamed(written = DEFAULT_HEADER): string {
   return name
 }
 
-function compileRefusals(side: MessageSide, form: JwsForm, env: CompileEnv) {
+function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
   const place =
     form === 'detached' ? 'its header' : `a JWS in ${form === 'json' ? 'flattened JSON' : 'compact form'}`
   return {

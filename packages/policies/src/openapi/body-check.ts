@@ -1,7 +1,7 @@
 import { type Exchange, OFFLOAD_BYTES, type Offload, Overload, UnreadableBody } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { type JsonReading, jsonOf } from '../json/view.js'
-import type { Side } from '../validation/report.js'
+import { headersOf, type Side } from '../message/side.js'
 import { type Media, mediaFor, mediaType } from './media.js'
 import type { BodyTask, BodyVerdict } from './openapi-work.js'
 import type { Schemas } from './schemas.js'
@@ -40,7 +40,7 @@ export class BodyCheck {
     [media, body]: readonly [Media, Uint8Array],
   ): BodyFinding | Promise<BodyFinding> {
     if (media.pointer === null && media.form === null) return { violations: [] }
-    const flaw = codingFlaw(side === 'request' ? x.headers : x.responseHeaders)
+    const flaw = codingFlaw(headersOf(x, side))
     if (flaw !== null) return { media: `the body ${flaw}` }
     if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
     if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }

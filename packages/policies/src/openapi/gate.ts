@@ -8,7 +8,8 @@ import {
   type Slot,
 } from '@sluice/core'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
-import { mark, note, type Side, unmark } from '../validation/report.js'
+import { boundBody, headersOf, type Side } from '../message/side.js'
+import { mark, note, unmark } from '../validation/report.js'
 import { type Violation, violationsText } from '../validation/violations.js'
 import type { BodyCheck, BodyFinding } from './body-check.js'
 import type { Media } from './media.js'
@@ -52,7 +53,7 @@ export class Gate {
     if (found === null) return null
     if ('problem' in found) return this.#refuse(x, 'request', found)
     slot.set(x, found.operation)
-    if (modes.request === 'enforce' && maxBodyBytes < x.bodyLimit) x.bodyLimit = maxBodyBytes
+    if (modes.request === 'enforce') boundBody(x, 'request', maxBodyBytes)
     const { rejectsUnknownQuery: rejectsUnknown, maxErrors } = this.#settings
     const violations = checkParts(x, found.operation, { texts: found.texts, rejectsUnknown })
     return this.#judge(x, 'request', violations.slice(0, maxErrors))
@@ -77,7 +78,7 @@ export class Gate {
     const operation = slot.get(x)
     // What the gateway answers by itself is not what the description is about.
     if (operation === undefined || x.upstreamStatus === 0) return null
-    if (modes.response === 'enforce' && maxBodyBytes < x.responseBodyLimit) x.responseBodyLimit = maxBodyBytes
+    if (modes.response === 'enforce') boundBody(x, 'response', maxBodyBytes)
     const response = responseFor(operation, x.status)
     if (response === undefined) return this.#judge(x, 'response', [`the status ${x.status} is not described`])
     const { headers } = response
@@ -116,7 +117,7 @@ export class Gate {
 
   #body(x: Exchange, side: Side, [media, body]: readonly [readonly Media[], Uint8Array]): Eventual {
     const { bodies } = this.#settings
-    const type = headerJoined(side === 'request' ? x.headers : x.responseHeaders, 'content-type')
+    const type = headerJoined(headersOf(x, side), 'content-type')
     const chosen = bodies.mediaOf(type, media)
     if (typeof chosen === 'string') return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', chosen))
     const finding = bodies.check(x, side, [chosen, body])

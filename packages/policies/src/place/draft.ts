@@ -1,7 +1,7 @@
 import { type Exchange, type HeaderList, hasContentCoding, UnreadableBody } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { jsonOf } from '../json/view.js'
-import type { MessageSide } from './message-side.js'
+import { headersOf, type Side, setBody } from '../message/side.js'
 
 const EMPTY = new Uint8Array(0)
 
@@ -11,17 +11,17 @@ const EMPTY = new Uint8Array(0)
  */
 export class Draft {
   readonly x: Exchange
-  readonly side: MessageSide
+  readonly side: Side
   readonly headers: HeaderList
   #body: Uint8Array
   #json: string | null = null
   #isChanged = false
 
   /** @param body null where no place is in the body. */
-  constructor(x: Exchange, side: MessageSide, body: Uint8Array | null) {
+  constructor(x: Exchange, side: Side, body: Uint8Array | null) {
     this.x = x
     this.side = side
-    this.headers = side.headers(x)
+    this.headers = headersOf(x, side)
     this.#body = body ?? EMPTY
   }
 
@@ -42,7 +42,7 @@ export class Draft {
   get json(): string {
     if (this.#json !== null) return this.#json
     const flaw = codingFlaw(this.headers)
-    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side.name} body ${flaw}`)
+    if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body ${flaw}`)
     // The one parse of the body says that it is JSON; the text is what places are found in.
     jsonOf(this.x, this.#body)
     this.#json = Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength).toString()
@@ -56,14 +56,11 @@ export class Draft {
 
   /** Puts a changed body in the place of the old one. */
   commit(): void {
-    if (this.#isChanged) this.side.setBody(this.x, this.body)
+    if (this.#isChanged) setBody(this.x, this.side, this.body)
   }
 
   #assertPlain(): void {
     if (!hasContentCoding(this.headers)) return
-    throw new UnreadableBody(
-      'GW_MEDIA_TYPE',
-      `the ${this.side.name} body is in a content coding; send it plain`,
-    )
+    throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body is in a content coding; send it plain`)
   }
 }

@@ -10,26 +10,21 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
+import { boundBody, faultCode, type Side } from '../message/side.js'
 import { Draft } from './draft.js'
-import { type MessageSide, REQUEST_SIDE, RESPONSE_SIDE } from './message-side.js'
 import type { Place } from './place.js'
 
 /** One definition of a policy that works on places of a message, compiled. */
 export type FieldStep = (draft: Draft) => Eventual
 
-/** The side that a document names. */
-export function sideOf(name: 'request' | 'response' | undefined): MessageSide {
-  return name === 'response' ? RESPONSE_SIDE : REQUEST_SIDE
-}
-
 /** A refusal for a request; whatever is wrong with a response is the upstream's. */
-export function sideRefusal(env: CompileEnv, side: MessageSide, code: ErrorCode, detail: string): Reply {
-  return env.refusal(side.name === 'request' ? code : 'GW_RESPONSE_INVALID', detail)
+export function sideRefusal(env: CompileEnv, side: Side, code: ErrorCode, detail: string): Reply {
+  return env.refusal(faultCode(side, code), detail)
 }
 
 interface FieldPolicy {
   readonly name: string
-  readonly side: MessageSide
+  readonly side: Side
   readonly steps: readonly FieldStep[]
   readonly places: readonly Place[]
   /** Largest body that is read, as the document writes it. */
@@ -41,12 +36,12 @@ export function fieldHooks({ name, side, steps, places, maxBodyBytes }: FieldPol
   const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
   const limit = parseSize(maxBodyBytes)
   const isInBody = places.some((place) => place.isInBody)
-  if (side.name === 'request') {
+  if (side === 'request') {
     if (!isInBody) return { name, onRequest: (x) => run(x, null) }
     return {
       name,
       onRequest(x) {
-        x.bodyLimit = Math.min(x.bodyLimit, limit)
+        boundBody(x, side, limit)
         return null
       },
       onRequestBody: run,
@@ -56,7 +51,7 @@ export function fieldHooks({ name, side, steps, places, maxBodyBytes }: FieldPol
   return {
     name,
     onResponse(x) {
-      x.responseBodyLimit = Math.min(x.responseBodyLimit, limit)
+      boundBody(x, side, limit)
       return null
     },
     onResponseBody: run,
@@ -85,7 +80,7 @@ function runSteps(steps: readonly FieldStep[], draft: Draft, from: number): Even
   return null
 }
 
-function unreadable(error: unknown, side: MessageSide): Reply {
+function unreadable(error: unknown, side: Side): Reply {
   if (!(error instanceof UnreadableBody)) throw error
-  return refusal(side.name === 'request' ? error.code : 'GW_RESPONSE_INVALID', error.message)
+  return refusal(faultCode(side, error.code), error.message)
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { exchange } from '../testing.js'
 import { Draft } from './draft.js'
 import { valueAt, withoutValue, withValue } from './json-text.js'
-import { REQUEST_SIDE, RESPONSE_SIDE } from './message-side.js'
 import { compilePlace, namesOf } from './place.js'
 
 const TEXT =
@@ -63,11 +62,11 @@ test('deep and long documents take neither stack nor time', () => {
 })
 
 function draft(json: string, headers: string[] = []): Draft {
-  return new Draft(exchange({ headers, query: 'a=1&b=x%20y&b2=&d=1&d=2' }), REQUEST_SIDE, Buffer.from(json))
+  return new Draft(exchange({ headers, query: 'a=1&b=x%20y&b2=&d=1&d=2' }), 'request', Buffer.from(json))
 }
 
 function read(place: string, from: Draft): string | null {
-  const bytes = compilePlace(place, REQUEST_SIDE).read(from)
+  const bytes = compilePlace(place, 'request').read(from)
   return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
@@ -95,7 +94,7 @@ test('each kind of place is read', () => {
 test('each kind of place is written, when such bytes can stand there', () => {
   const into = draft('{"a":1}')
   const write = (place: string, text: string | Uint8Array, isJson = false): boolean =>
-    compilePlace(place, REQUEST_SIDE).write(into, Buffer.from(text as string), isJson)
+    compilePlace(place, 'request').write(into, Buffer.from(text as string), isJson)
   assert.ok(write('header.x-a', 'new'))
   assert.ok(!write('header.x-a', 'a\r\nx-evil: 1'))
   assert.ok(!write('header.x-a', 'ü'))
@@ -122,7 +121,7 @@ test('a body that cannot be read is not a body without the value', () => {
   assert.throws(() => read('json.a', draft('{"a":1,"a":2}')), { code: 'GW_BODY_UNPARSABLE' })
   assert.throws(() => read('json.a', draft('{}', ['content-encoding', 'gzip'])), { code: 'GW_MEDIA_TYPE' })
   assert.throws(() => read('body', draft('x', ['content-encoding', 'GZIP'])), { code: 'GW_MEDIA_TYPE' })
-  const latin = new Draft(exchange(), REQUEST_SIDE, Buffer.from('{"a":"\u00fc"}', 'latin1'))
+  const latin = new Draft(exchange(), 'request', Buffer.from('{"a":"\u00fc"}', 'latin1'))
   assert.throws(() => read('json.a', latin), { code: 'GW_BODY_UNPARSABLE' })
 })
 
@@ -144,9 +143,9 @@ test('texts that name no place are refused', () => {
     'header.host',
     'Body',
   ]) {
-    assert.throws(() => compilePlace(text, REQUEST_SIDE), Error, text)
+    assert.throws(() => compilePlace(text, 'request'), Error, text)
   }
-  assert.throws(() => compilePlace('query.a', RESPONSE_SIDE), /not a place in a response/)
+  assert.throws(() => compilePlace('query.a', 'response'), /not a place in a response/)
 })
 
 test('the names of headers and parameters are what the traffic log can mask', () => {

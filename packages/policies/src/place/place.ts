@@ -7,9 +7,9 @@ import {
   withoutParameter,
 } from '../api-key/query-parameter.js'
 import { fieldName } from '../header/field-name.js'
+import type { Side } from '../message/side.js'
 import type { Draft } from './draft.js'
 import { DuplicateName, type JsonPath, valueAt, withoutValue, withValue } from './json-text.js'
-import type { MessageSide } from './message-side.js'
 
 /** Somewhere in a message that a value can stand. */
 export interface Place {
@@ -30,19 +30,19 @@ export const PLACE_FORMS =
   '`header.NAME`, `query.NAME`, `json.PATH` such as `json.card.number` or `json.items[0].iban`, `body`, `vars.NAME`'
 
 /** @throws Error when the text names no place of such a message. */
-export function compilePlace(text: string, side: MessageSide): Place {
+export function compilePlace(text: string, side: Side): Place {
   if (text === 'body') return wholeBody
   if (text.startsWith('json[')) return jsonPlace(text, parsePath(text.slice('json'.length)))
   const dot = text.indexOf('.')
   const kind = text.slice(0, dot)
   const name = text.slice(dot + 1)
   if (name !== '') {
-    if (kind === 'header') return headerPlace(text, fieldName(side.name, name))
-    if (kind === 'query' && side.name === 'request') return queryPlace(text, name)
+    if (kind === 'header') return headerPlace(text, fieldName(side, name))
+    if (kind === 'query' && side === 'request') return queryPlace(text, name)
     if (kind === 'json') return jsonPlace(text, parsePath(name))
     if (kind === 'vars') return varPlace(text, name)
   }
-  throw new Error(`'${text}' is not a place in a ${side.name}; write ${PLACE_FORMS}`)
+  throw new Error(`'${text}' is not a place in a ${side}; write ${PLACE_FORMS}`)
 }
 
 /** The header fields and query parameters among places: what the traffic log can mask. */
@@ -71,8 +71,7 @@ function headerPlace(text: string, name: string): Place {
     isWholeBody: false,
     read({ headers, side }) {
       const lines = headerCount(headers, name)
-      if (lines > 1)
-        throw new UnreadableBody('GW_BAD_REQUEST', `the ${side.name} has more than one '${name}'`)
+      if (lines > 1) throw new UnreadableBody('GW_BAD_REQUEST', `the ${side} has more than one '${name}'`)
       const value = headerValue(headers, name) ?? ''
       return value === '' ? null : Buffer.from(value, 'latin1')
     },
@@ -178,7 +177,7 @@ function unambiguous<T>({ side }: Draft, place: string, look: () => T): T {
     if (!(error instanceof DuplicateName)) throw error
     throw new UnreadableBody(
       'GW_BODY_UNPARSABLE',
-      `the ${side.name} body has a name of '${place}' twice in one object; send it once`,
+      `the ${side} body has a name of '${place}' twice in one object; send it once`,
     )
   }
 }

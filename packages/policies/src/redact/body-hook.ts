@@ -10,45 +10,45 @@ import {
   parseSize,
   UnreadableBody,
 } from '@sluice/core'
-import { replaceBody } from '../json/replace-body.js'
 import { jsonOf } from '../json/view.js'
+import { faultCode, headersOf, replaceBody, type Side } from '../message/side.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
 import type { BodyInput } from './body.js'
 import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
-import type { Phase, Rule } from './rule.js'
+import type { Rule } from './rule.js'
 import type { RedactConfig } from './schema.js'
 
-/** What redacting the bodies of a phase needs. */
+/** What redacting the bodies of a message needs. */
 export interface BodyHookOptions {
   readonly config: RedactConfig
-  readonly phase: Phase
+  readonly side: Side
   readonly rules: readonly Rule[]
 }
 
-/** The hook for the bodies of a phase. */
+/** The hook for the bodies of a message. */
 export function bodyHook(
   options: BodyHookOptions,
   env: CompileEnv,
 ): (x: Exchange, body: Uint8Array) => Eventual {
-  const { config, phase, rules } = options
-  const offloaded: BodyWorkConfig = { config, phase }
+  const { config, side, rules } = options
+  const offloaded: BodyWorkConfig = { config, side }
   const threads: Offload<BodyInput, BodyAnswer> = env.offload(
     new URL('./body-work.js', import.meta.url),
     offloaded,
   )
-  const refusals = refusalsOf(phase, config, env)
+  const refusals = refusalsOf(side, config, env)
   const maxBytes = maxBodyBytesOf(config)
   const passes = config.unreadable === 'pass'
   const settle = (x: Exchange, answer: BodyAnswer): Outcome => {
     if (answer === 'unreadable') return passes ? null : refusals.unreadable
     if (answer === 'too much') return refusals.tooMuch
-    if ('mistake' in answer) throw new UnreadableBody(codeFor(phase, 'GW_BODY_UNPARSABLE'), answer.mistake)
-    if (answer.body !== null) replaceBody(x, phase, { body: answer.body })
+    if ('mistake' in answer) throw new UnreadableBody(faultCode(side, 'GW_BODY_UNPARSABLE'), answer.mistake)
+    if (answer.body !== null) replaceBody(x, side, answer.body)
     return null
   }
   return (x, body) => {
     if (body.length === 0) return null
-    const kind = bodyKindOf(phase === 'request' ? x.headers : x.responseHeaders)
+    const kind = bodyKindOf(headersOf(x, side))
     if (!isReadable(kind)) return refusals.coded
     if (body.length > maxBytes) return refusals.tooLarge
     if (body.length < OFFLOAD_BYTES)
@@ -70,14 +70,9 @@ export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
   return parseSize(maxBodyBytes)
 }
 
-/** What is wrong with a response is the upstream's fault. */
-function codeFor(phase: Phase, code: ErrorCode): ErrorCode {
-  return phase === 'request' ? code : 'GW_RESPONSE_INVALID'
-}
-
-function refusalsOf(phase: Phase, { maxBodyBytes = '1mb' }: RedactConfig, env: CompileEnv) {
-  const of = (code: ErrorCode, detail: string) => env.refusal(codeFor(phase, code), detail)
-  const body = `the body of the ${phase}`
+function refusalsOf(side: Side, { maxBodyBytes = '1mb' }: RedactConfig, env: CompileEnv) {
+  const of = (code: ErrorCode, detail: string) => env.refusal(faultCode(side, code), detail)
+  const body = `the body of the ${side}`
   return {
     coded: of('GW_MEDIA_TYPE', `${body} cannot be redacted in a content coding or in its charset`),
     unreadable: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),

@@ -1,20 +1,21 @@
 import { type OffloadedWork, UnreadableBody } from '@sluice/core'
 import { type JsonView, jsonOfBytes } from '../json/view.js'
+import type { Side } from '../message/side.js'
 import { type BodyInput, type BodyOutcome, redactedBody } from './body.js'
-import { compileRules, type Phase, type Rule } from './rule.js'
+import { compileRules, type Rule } from './rule.js'
 import type { RedactConfig } from './schema.js'
 
 export interface BodyWorkConfig {
   readonly config: RedactConfig
-  readonly phase: Phase
+  readonly side: Side
 }
 
 /** What a thread answers; errors do not keep their class on the way. */
 export type BodyAnswer = BodyOutcome | { readonly mistake: string }
 
 /** Redacts large bodies on a thread. */
-export const work: OffloadedWork<BodyWorkConfig, BodyInput, BodyAnswer> = ({ config, phase }) => {
-  const rules = compileRules(config, phase)
+export const work: OffloadedWork<BodyWorkConfig, BodyInput, BodyAnswer> = ({ config, side }) => {
+  const rules = compileRules(config, side)
   return (input) => answerOf(input, rules, () => jsonOfBytes(input.body))
 }
 

@@ -1,4 +1,5 @@
 import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { boundBody } from '../message/side.js'
 import { bodyHook, maxBodyBytesOf } from './body-hook.js'
 import { redactHeaders, redactQuery } from './head.js'
 import { compileRules, readsBody } from './rule.js'
@@ -22,12 +23,12 @@ function requestHooks(config: RedactConfig, env: CompileEnv): Omit<Step, 'name'>
   const reads = rules.some(readsBody)
   return {
     onRequest(x: Exchange): Outcome {
-      if (reads && maxBytes < x.bodyLimit) x.bodyLimit = maxBytes
+      if (reads) boundBody(x, 'request', maxBytes)
       redactHeaders(x.headers, rules)
       redactQuery(x, rules)
       return null
     },
-    ...(reads && { onRequestBody: bodyHook({ config, phase: 'request', rules }, env) }),
+    ...(reads && { onRequestBody: bodyHook({ config, side: 'request', rules }, env) }),
   }
 }
 
@@ -38,10 +39,10 @@ function responseHooks(config: RedactConfig, env: CompileEnv): Omit<Step, 'name'
   const reads = rules.some(readsBody)
   return {
     onResponse(x: Exchange): Outcome {
-      if (reads && maxBytes < x.responseBodyLimit) x.responseBodyLimit = maxBytes
+      if (reads) boundBody(x, 'response', maxBytes)
       redactHeaders(x.responseHeaders, rules)
       return null
     },
-    ...(reads && { onResponseBody: bodyHook({ config, phase: 'response', rules }, env) }),
+    ...(reads && { onResponseBody: bodyHook({ config, side: 'response', rules }, env) }),
   }
 }

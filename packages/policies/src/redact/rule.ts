@@ -1,10 +1,9 @@
 import { type FindValues, VALUE_TYPES } from '@sluice/core'
 import { compileJsonPlaces, type JsonPlaces } from '../json/places.js'
+import type { Side } from '../message/side.js'
 import { compilePattern, type Pattern } from '../text/pattern.js'
 import { type Redaction, redactionOf } from './redaction.js'
 import type { RedactConfig, RedactRule } from './schema.js'
-
-export type Phase = 'request' | 'response'
 
 /** A rule for one kind of message. */
 export interface Rule {
@@ -18,12 +17,12 @@ export interface Rule {
   readonly patterns: readonly Pattern[]
 }
 
-/** The rules of a phase, in their order. @throws Error for one that cannot work. */
-export function compileRules({ rules, secret }: RedactConfig, phase: Phase): readonly Rule[] {
+/** The rules of a message, in their order. @throws Error for one that cannot work. */
+export function compileRules({ rules, secret }: RedactConfig, side: Side): readonly Rule[] {
   return rules.flatMap((rule, i) => {
     try {
       check(rule)
-      const isMeant = rule.phase === 'both' || (rule.phase ?? 'response') === phase
+      const isMeant = rule.phase === 'both' || (rule.phase ?? 'response') === side
       return isMeant ? [compileRule(rule, secret)] : []
     } catch (cause) {
       throw new Error(`rule ${i + 1}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

@@ -1,5 +1,6 @@
 import { isFieldValue } from '@sluice/core'
-import { fieldName, type Side } from '../header/field-name.js'
+import { fieldName } from '../header/field-name.js'
+import type { Side } from '../message/side.js'
 import { ScriptFault } from './engine.js'
 
 /** Most changes of header fields, parameters and variables of one call. */

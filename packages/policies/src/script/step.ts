@@ -13,6 +13,7 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
+import { boundBody } from '../message/side.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
 import type { HookName, ScriptFault } from './engine.js'
@@ -72,7 +73,7 @@ class ScriptStep {
 
   readonly #beforeRequestBody = (x: Exchange): Eventual => {
     if (hasContentCoding(x.headers)) return this.#codedRequest
-    x.bodyLimit = Math.min(x.bodyLimit, this.#settings.maxBodyBytes)
+    boundBody(x, 'request', this.#settings.maxBodyBytes)
     return null
   }
 
@@ -93,7 +94,7 @@ class ScriptStep {
       return this.#run(x, { hook: 'onResponse', body: null, cannotSet: UNDECLARED.onResponse })
     }
     if (hasContentCoding(x.responseHeaders)) return this.#codedResponse
-    x.responseBodyLimit = Math.min(x.responseBodyLimit, this.#settings.maxBodyBytes)
+    boundBody(x, 'response', this.#settings.maxBodyBytes)
     return null
   }
 

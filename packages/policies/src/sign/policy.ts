@@ -5,9 +5,9 @@ import { eventually } from '../eventually.js'
 import { privateKey } from '../keys/asymmetric-key.js'
 import { KeyRing } from '../keys/key-ring.js'
 import { assertFits, asymmetricSigner, SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
+import type { Side } from '../message/side.js'
 import type { Draft } from '../place/draft.js'
-import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
-import type { MessageSide } from '../place/message-side.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace } from '../place/place.js'
 import { type SignConfig, signSchema } from './schema.js'
 
@@ -21,7 +21,7 @@ export const sign = definePolicy({
   schema: signSchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = sideOf(config.phase)
+    const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
     return fieldHooks({
       name: 'sign',
@@ -33,12 +33,7 @@ export const sign = definePolicy({
   },
 })
 
-function compileSignature(
-  config: SignatureConfig,
-  ring: KeyRing,
-  side: MessageSide,
-  env: CompileEnv,
-): FieldStep {
+function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
   const from = compilePlace(config.from, side)
   const to = compilePlace(config.to, side)
   if (from.text === to.text || to.isWholeBody) {
@@ -50,8 +45,8 @@ function compileSignature(
   const key = privateKey(ring.get(config.key).key, `key '${config.key}'`)
   assertFits(algorithm, key, `key '${config.key}'`)
   const signBytes = asymmetricSigner(algorithm, key, config.ecdsa)
-  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side.name} has nothing at '${from.text}'`)
-  const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side.name} has no room for '${to.text}'`)
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
+  const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side} has no room for '${to.text}'`)
   const put = (draft: Draft, signature: Buffer) => {
     const text = encode(signature, config.encoding ?? 'base64')
     return to.write(draft, Buffer.from(text), false) ? null : noRoom

@@ -9,8 +9,8 @@ import {
 } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
-import { replaceBody } from '../json/replace-body.js'
-import { isCheckedResponse, note, type Side } from '../validation/report.js'
+import { boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
+import { isCheckedResponse, note } from '../validation/report.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
 import type { Transformer } from './transformer.js'
@@ -49,15 +49,14 @@ export class Gate {
   /** Before the body is collected. */
   begin(x: Exchange): Outcome {
     const { side, maxBodyBytes } = this.#settings
-    if (side === 'request') x.bodyLimit = Math.min(x.bodyLimit, maxBodyBytes)
-    else if (isCheckedResponse(x)) x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBodyBytes)
+    if (side === 'request' || isCheckedResponse(x)) boundBody(x, side, maxBodyBytes)
     return null
   }
 
   transform(x: Exchange, body: Uint8Array): Eventual {
     const { side, transformer, maxBodyBytes } = this.#settings
     if (side === 'response' && !isCheckedResponse(x)) return null
-    const flaw = transformer.readsBody ? codingFlaw(side === 'request' ? x.headers : x.responseHeaders) : null
+    const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
     if (flaw !== null) return this.#refuse(x, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
     if (body.length > maxBodyBytes) return this.#refuse(x, this.#tooLarge)
     const result = transformer.transform(x, body)
@@ -84,7 +83,7 @@ export class Gate {
       note(x, `the result is larger than ${maxOutputBytes} bytes`)
       return refusal('GW_TRANSFORM_FAILED', 'the result of the transformation is larger than it may be')
     }
-    replaceBody(x, side, { body, contentType })
+    replaceBody(x, side, body, contentType)
     return null
   }
 

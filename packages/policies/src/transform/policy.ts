@@ -1,6 +1,6 @@
 import { definePolicy, parseDuration, parseSize, type Step } from '@sluice/core'
 import { DEFAULT_JSON_DEPTH } from '../json/view.js'
-import type { Side } from '../validation/report.js'
+import type { Side } from '../message/side.js'
 import { contentTypeOf, Gate } from './gate.js'
 import { type SideConfig, type TransformConfig, transformSchema } from './schema.js'
 import { compileTransformer, type TransformerUse } from './transformer.js'

@@ -10,7 +10,8 @@ import {
   type Step,
 } from '@sluice/core'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
-import { isCheckedResponse, mark, note, type Side, unmark } from './report.js'
+import { boundBody, headersOf, type Side } from '../message/side.js'
+import { isCheckedResponse, mark, note, unmark } from './report.js'
 
 /** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
 export type Judgement = Reply | 'overloaded' | null
@@ -39,11 +40,11 @@ export function validationStep<V>(validation: BodyValidation<V>): Step {
   return {
     name,
     ...(phase !== 'response' && {
-      onRequest: (x) => gate.beginRequest(x),
+      onRequest: (x) => gate.begin(x, 'request'),
       onRequestBody: (x, body) => gate.examine(x, body, 'request'),
     }),
     ...(phase !== 'request' && {
-      onResponse: (x) => gate.beginResponse(x),
+      onResponse: (x) => gate.begin(x, 'response'),
       onResponseBody: (x, body) => (isCheckedResponse(x) ? gate.examine(x, body, 'response') : null),
     }),
   }
@@ -59,26 +60,17 @@ class BodyGate<V> {
   }
 
   /** Before the body is collected. What is only reported is not kept from passing by its size. */
-  beginRequest(x: Exchange): Outcome {
+  begin(x: Exchange, side: Side): Outcome {
     const { isReport, maxBodyBytes } = this.#validation
-    unmark(x, 'request')
-    if (!isReport && maxBodyBytes < x.bodyLimit) x.bodyLimit = maxBodyBytes
-    return null
-  }
-
-  beginResponse(x: Exchange): Outcome {
-    const { isReport, maxBodyBytes } = this.#validation
-    unmark(x, 'response')
-    if (!isReport && isCheckedResponse(x) && maxBodyBytes < x.responseBodyLimit) {
-      x.responseBodyLimit = maxBodyBytes
-    }
+    unmark(x, side)
+    if (!isReport && (side === 'request' || isCheckedResponse(x))) boundBody(x, side, maxBodyBytes)
     return null
   }
 
   examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
     const { offload, maxBodyBytes, isSlow } = this.#validation
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
-    const flaw = this.#validation.flaw(side === 'request' ? x.headers : x.responseHeaders)
+    const flaw = this.#validation.flaw(headersOf(x, side))
     if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
     if (body.length < OFFLOAD_BYTES && !isSlow) {
       return this.#settle(x, side, this.#validation.verdict(x, body))

@@ -1,21 +1,19 @@
 import { type Exchange, removeHeader, setHeader } from '@sluice/core'
+import { headersOf, type Side } from '../message/side.js'
 
 /** Marks what the mode `report` has let pass. */
 const HEADER = 'x-gw-validation'
 /** Holds what was wrong, for the traffic log and for conditions. */
 const VARIABLE = 'validation'
 
-/** One of the two messages of an exchange. */
-export type Side = 'request' | 'response'
-
 /** Takes the mark off a message, which only the gateway may set. */
 export function unmark(x: Exchange, side: Side): void {
-  removeHeader(side === 'request' ? x.headers : x.responseHeaders, HEADER)
+  removeHeader(headersOf(x, side), HEADER)
 }
 
 /** Marks a message as not valid, or as not checked. */
 export function mark(x: Exchange, side: Side, word: 'failed' | 'skipped'): void {
-  setHeader(side === 'request' ? x.headers : x.responseHeaders, HEADER, word)
+  setHeader(headersOf(x, side), HEADER, word)
 }
 
 /** Notes what is wrong where operators find it. */

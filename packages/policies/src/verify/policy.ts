@@ -9,8 +9,8 @@ import {
   SIGNATURE_ALGORITHMS,
   type Verifier,
 } from '../keys/signature-algorithm.js'
-import { type FieldStep, fieldHooks, sideOf, sideRefusal } from '../place/field-steps.js'
-import type { MessageSide } from '../place/message-side.js'
+import type { Side } from '../message/side.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace } from '../place/place.js'
 import { type VerifyConfig, verifySchema } from './schema.js'
 
@@ -23,7 +23,7 @@ export const verify = definePolicy({
   schema: verifySchema,
   cost: 'cpu',
   compile(config, env) {
-    const side = sideOf(config.phase)
+    const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
     return fieldHooks({
       name: 'verify',
@@ -38,12 +38,7 @@ export const verify = definePolicy({
   },
 })
 
-function compileSignature(
-  config: SignatureConfig,
-  ring: KeyRing,
-  side: MessageSide,
-  env: CompileEnv,
-): FieldStep {
+function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
   const from = compilePlace(config.from, side)
   const place = compilePlace(config.signature, side)
   if (from.text === place.text)

@@ -7,7 +7,7 @@ import {
   type Reply,
   refusal,
 } from '@sluice/core'
-import { forgetBytes } from '../body-fields.js'
+import { replaceBody } from '../message/side.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
@@ -59,9 +59,8 @@ export class RequestSecurity {
     if (refused !== null) return refused
     if (secured.identity !== null) x.consumer = consumerOf(secured.identity)
     if (secured.body !== null) {
-      x.body = secured.body
+      replaceBody(x, 'request', secured.body)
       announceUtf8(x.headers)
-      forgetBytes(x.headers)
     }
     return null
   }

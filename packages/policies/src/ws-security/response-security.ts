@@ -6,7 +6,7 @@ import {
   type Outcome,
   type Reply,
 } from '@sluice/core'
-import { forgetBytes } from '../body-fields.js'
+import { replaceBody } from '../message/side.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { MessageDesk } from './message-desk.js'
@@ -50,9 +50,8 @@ export class ResponseSecurity {
       return secured.code === 'GW_OVERLOADED' ? this.#desk.overloaded : this.#unreadable
     }
     if (secured.body === null) return null
-    x.responseBody = secured.body
+    replaceBody(x, 'response', secured.body)
     announceUtf8(x.responseHeaders)
-    forgetBytes(x.responseHeaders)
     return null
   }
 }

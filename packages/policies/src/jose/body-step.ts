@@ -3,39 +3,17 @@ import {
   type ErrorCode,
   type Eventual,
   type Exchange,
-  type HeaderList,
   hasContentCoding,
   type Reply,
   type Step,
-  setHeader,
 } from '@sluice/core'
-import { forgetBytes } from '../body-fields.js'
-
-/** The message that a policy works on. */
-export type MessageSide = 'request' | 'response'
+import { boundBody, headersOf, type Side } from '../message/side.js'
 
 /** What a policy does with a body; it is never asked about one in a content coding. */
 export type BodyWork = (x: Exchange, body: Uint8Array) => Eventual
 
-/** The header fields of the message. */
-export function headersOf(side: MessageSide, x: Exchange): HeaderList {
-  return side === 'request' ? x.headers : x.responseHeaders
-}
-
-/** Puts another body in the place of the one that came. */
-export function replaceBody(
-  side: MessageSide,
-  x: Exchange,
-  content: { body: Uint8Array; type: string },
-): void {
-  setHeader(headersOf(side, x), 'content-type', content.type)
-  forgetBytes(headersOf(side, x))
-  if (side === 'request') x.body = content.body
-  else x.responseBody = content.body
-}
-
 /** A refusal for what is wrong with the message: the client's fault in a request, the upstream's in a response. */
-export function messageRefusal(side: MessageSide, env: CompileEnv, code: ErrorCode, detail: string): Reply {
+export function messageRefusal(side: Side, env: CompileEnv, code: ErrorCode, detail: string): Reply {
   if (side === 'response')
     return env.refusal('GW_RESPONSE_INVALID', `the response of the upstream: ${detail}`)
   const challenge = code.startsWith('GW_SIGNATURE') ? ['www-authenticate', 'JWS'] : []
@@ -45,7 +23,7 @@ export function messageRefusal(side: MessageSide, env: CompileEnv, code: ErrorCo
 /** The step that hands every body of one side to the work. @param maxBytes bounds them; null: as the listener does. */
 export function bodyStep(
   name: string,
-  side: MessageSide,
+  side: Side,
   work: BodyWork,
   { env, maxBytes }: { readonly env: CompileEnv; readonly maxBytes: number | null },
 ): Step {
@@ -55,14 +33,14 @@ export function bodyStep(
     'GW_MEDIA_TYPE',
     'bodies in a content coding are not taken; send plain ones',
   )
-  const onBody: BodyWork = (x, body) => (hasContentCoding(headersOf(side, x)) ? coded : work(x, body))
+  const onBody: BodyWork = (x, body) => (hasContentCoding(headersOf(x, side)) ? coded : work(x, body))
   if (side === 'request') {
     return {
       name,
       onRequestBody: onBody,
       ...(maxBytes !== null && {
         onRequest(x: Exchange) {
-          x.bodyLimit = Math.min(x.bodyLimit, maxBytes)
+          boundBody(x, side, maxBytes)
           return null
         },
       }),
@@ -73,7 +51,7 @@ export function bodyStep(
     onResponseBody: (x, body) => (isBodiless(x) ? null : onBody(x, body)),
     ...(maxBytes !== null && {
       onResponse(x: Exchange) {
-        x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBytes)
+        boundBody(x, side, maxBytes)
         return null
       },
     }),

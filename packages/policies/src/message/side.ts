@@ -1,0 +1,35 @@
+import { type ErrorCode, type Exchange, type HeaderList, setHeader } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
+
+/** One of the two messages of an exchange. */
+export type Side = 'request' | 'response'
+
+/** The header fields of a message. */
+export function headersOf(x: Exchange, side: Side): HeaderList {
+  return side === 'request' ? x.headers : x.responseHeaders
+}
+
+/** Before the body is collected: a body beyond this is refused. */
+export function boundBody(x: Exchange, side: Side, maxBytes: number): void {
+  if (side === 'response') x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBytes)
+  else x.bodyLimit = Math.min(x.bodyLimit, maxBytes)
+}
+
+/** Puts another body in the place of the one that came, and takes away what was said about the bytes of that. */
+export function replaceBody(x: Exchange, side: Side, body: Uint8Array, contentType?: string): void {
+  const headers = headersOf(x, side)
+  forgetBytes(headers)
+  if (contentType !== undefined) setHeader(headers, 'content-type', contentType)
+  setBody(x, side, body)
+}
+
+/** Puts another body in the place of the one that came; what the header fields say about its bytes stays. */
+export function setBody(x: Exchange, side: Side, body: Uint8Array): void {
+  if (side === 'request') x.body = body
+  else x.responseBody = body
+}
+
+/** The code for what is wrong with a message: with a response it is the upstream's fault, not the client's. */
+export function faultCode(side: Side, code: ErrorCode): ErrorCode {
+  return side === 'request' ? code : 'GW_RESPONSE_INVALID'
+}
