@@ -7,9 +7,9 @@ import {
   refusal,
   type Slot,
 } from '@sluice/core'
-import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
+import { tooLarge } from '../json/refusals.js'
 import { boundBody, headersOf, type Side } from '../message/side.js'
-import { mark, note, unmark } from '../validation/report.js'
+import { refused, reported, unchecked, unmark } from '../validation/report.js'
 import { type Violation, violationsText } from '../validation/violations.js'
 import type { BodyCheck, BodyFinding } from './body-check.js'
 import type { Media } from './media.js'
@@ -132,9 +132,7 @@ export class Gate {
     }
     if ('media' in finding) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', finding.media))
     if ('tooLarge' in finding) return this.#refuse(x, side, this.#tooLarge)
-    if (this.#settings.modes[side] === 'enforce') return BODY_REFUSALS.overloaded
-    mark(x, side, 'skipped')
-    return null
+    return unchecked(x, side, this.#isReport(side))
   }
 
   #judge(x: Exchange, side: Side, violations: readonly Violation[]): Outcome {
@@ -143,13 +141,11 @@ export class Gate {
   }
 
   #refuse(x: Exchange, side: Side, reply: Reply): Outcome {
-    const isReport = this.#settings.modes[side] === 'report'
-    if (isReport || side === 'response') note(x, reply.problem!.detail)
-    if (isReport) {
-      mark(x, side, 'failed')
-      return null
-    }
-    return side === 'request' ? reply : BODY_REFUSALS.responseInvalid
+    return this.#isReport(side) ? reported(x, side, reply) : refused(x, side, reply)
+  }
+
+  #isReport(side: Side): boolean {
+    return this.#settings.modes[side] === 'report'
   }
 }
 

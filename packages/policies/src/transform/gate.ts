@@ -10,7 +10,7 @@ import {
 import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
 import { boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
-import { isCheckedResponse, note } from '../validation/report.js'
+import { isCheckedResponse, note, refused } from '../validation/report.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
 import type { Transformer } from './transformer.js'
@@ -57,8 +57,8 @@ export class Gate {
     const { side, transformer, maxBodyBytes } = this.#settings
     if (side === 'response' && !isCheckedResponse(x)) return null
     const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
-    if (flaw !== null) return this.#refuse(x, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
-    if (body.length > maxBodyBytes) return this.#refuse(x, this.#tooLarge)
+    if (flaw !== null) return refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
+    if (body.length > maxBodyBytes) return refused(x, side, this.#tooLarge)
     const result = transformer.transform(x, body)
     if (!(result instanceof Promise)) return this.#put(x, result)
     return result.then(
@@ -72,9 +72,9 @@ export class Gate {
 
   #put(x: Exchange, result: Transformed): Outcome {
     const { side, contentType, maxOutputBytes } = this.#settings
-    if ('unreadable' in result) return this.#refuse(x, refusal('GW_BODY_UNPARSABLE', result.unreadable))
+    if ('unreadable' in result) return refused(x, side, refusal('GW_BODY_UNPARSABLE', result.unreadable))
     if ('failed' in result) {
-      if (result.isInput) return this.#refuse(x, refusal('GW_TRANSFORM_INPUT', result.failed))
+      if (result.isInput) return refused(x, side, refusal('GW_TRANSFORM_INPUT', result.failed))
       note(x, result.failed)
       return refusal('GW_TRANSFORM_FAILED', 'the transformation failed; the log knows more by the request id')
     }
@@ -85,12 +85,5 @@ export class Gate {
     }
     replaceBody(x, side, body, contentType)
     return null
-  }
-
-  /** What is wrong with a response is for operators. */
-  #refuse(x: Exchange, reply: Reply): Outcome {
-    if (this.#settings.side === 'request') return reply
-    note(x, reply.problem!.detail)
-    return BODY_REFUSALS.responseInvalid
   }
 }

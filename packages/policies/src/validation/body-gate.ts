@@ -9,9 +9,9 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
-import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
+import { tooLarge } from '../json/refusals.js'
 import { boundBody, headersOf, type Side } from '../message/side.js'
-import { isCheckedResponse, mark, note, unmark } from './report.js'
+import { isCheckedResponse, refused, reported, unchecked, unmark } from './report.js'
 
 /** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
 export type Judgement = Reply | 'overloaded' | null
@@ -68,7 +68,7 @@ class BodyGate<V> {
   }
 
   examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
-    const { offload, maxBodyBytes, isSlow } = this.#validation
+    const { offload, maxBodyBytes, isSlow, isReport } = this.#validation
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     const flaw = this.#validation.flaw(headersOf(x, side))
     if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
@@ -78,7 +78,7 @@ class BodyGate<V> {
     return offload.run(body).then(
       (verdict) => this.#settle(x, side, verdict),
       (error: unknown) => {
-        if (error instanceof Overload) return this.#overloaded(x, side)
+        if (error instanceof Overload) return unchecked(x, side, isReport)
         throw error
       },
     )
@@ -87,22 +87,11 @@ class BodyGate<V> {
   #settle(x: Exchange, side: Side, verdict: V): Outcome {
     const judgement = this.#validation.judge(x, side, verdict)
     if (judgement === null) return null
-    return judgement === 'overloaded' ? this.#overloaded(x, side) : this.#refuse(x, side, judgement)
+    if (judgement === 'overloaded') return unchecked(x, side, this.#validation.isReport)
+    return this.#refuse(x, side, judgement)
   }
 
-  /** The client cannot mend what the upstream says, nor has it to know. */
   #refuse(x: Exchange, side: Side, reply: Reply): Outcome {
-    if (this.#validation.isReport || side === 'response') note(x, reply.problem?.detail ?? '')
-    if (this.#validation.isReport) {
-      mark(x, side, 'failed')
-      return null
-    }
-    return side === 'request' ? reply : BODY_REFUSALS.responseInvalid
-  }
-
-  #overloaded(x: Exchange, side: Side): Outcome {
-    if (!this.#validation.isReport) return BODY_REFUSALS.overloaded
-    mark(x, side, 'skipped')
-    return null
+    return this.#validation.isReport ? reported(x, side, reply) : refused(x, side, reply)
   }
 }
