@@ -5,12 +5,12 @@ import {
   hasContentCoding,
   headerJoined,
   type Outcome,
-  Overload,
   type Reply,
   refusal,
   type Step,
 } from '@sluice/core'
 import { boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
+import { onOverload, overloadRefusal } from './overload.js'
 import type { Transformed } from './transformed.js'
 
 /** Which bodies are transformed. */
@@ -26,6 +26,8 @@ export interface BodyTransformation {
   readonly contentType: (before: string) => string
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
 }
+
+const overloaded = onOverload(overloadRefusal('too many bodies are being transformed; try again'))
 
 /**
  * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
@@ -76,10 +78,7 @@ function responseHooks(wanted: BodyTransformation): Partial<Step> {
 function transformed(wanted: BodyTransformation, side: Side, x: Exchange, body: Uint8Array): Eventual {
   const result = wanted.transform(x, body)
   if (result instanceof Promise) {
-    return result.then(
-      (later) => settled(wanted, side, x, later),
-      (problem) => overloaded(problem),
-    )
+    return result.then((later) => settled(wanted, side, x, later), overloaded)
   }
   return settled(wanted, side, x, result)
 }
@@ -98,9 +97,4 @@ function refused(side: Side, kind: 'unreadable' | 'refused' | 'failed', detail: 
 
 function responseInvalid(detail: string): Reply {
   return refused('response', 'unreadable', detail)
-}
-
-function overloaded(problem: unknown): Reply {
-  if (!(problem instanceof Overload)) throw problem
-  return refusal('GW_OVERLOADED', 'too many bodies are being transformed; try again', ['retry-after', '1'])
 }

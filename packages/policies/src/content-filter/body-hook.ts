@@ -5,13 +5,12 @@ import {
   OFFLOAD_BYTES,
   type Offload,
   type Outcome,
-  Overload,
   type Reply,
-  refusal,
   UnreadableBody,
 } from '@sluice/core'
 import { jsonOf } from '../json/view.js'
 import { faultCode, headersOf, replaceBody, type Side } from '../message/side.js'
+import { onOverload, overloadRefusal } from '../overload.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
 import type { BodyFilter, BodyInput } from './body.js'
 import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
@@ -29,8 +28,6 @@ export interface BodyHookOptions {
   blocks(x: Exchange, found: readonly Rule[]): boolean
 }
 
-const RETRY = ['retry-after', '1']
-
 /** The hook for the bodies of a message. */
 export function bodyHook(
   options: BodyHookOptions,
@@ -43,6 +40,7 @@ export function bodyHook(
     offloaded,
   )
   const refusals = refusalsOf(side, config, env)
+  const overloaded = onOverload(overloadRefusal('too many bodies are being checked; try again later'))
   return (x, whole) => {
     if (whole.length === 0) return null
     const kind = bodyKindOf(headersOf(x, side))
@@ -60,10 +58,7 @@ export function bodyHook(
         options,
       )
     }
-    return threads.run(input).then(
-      (answer) => settle(x, answer, options),
-      (error: unknown) => overloaded(error, refusals.overloaded),
-    )
+    return threads.run(input).then((answer) => settle(x, answer, options), overloaded)
   }
 }
 
@@ -79,11 +74,6 @@ function unreadable(side: Side, message: string): UnreadableBody {
   return new UnreadableBody(faultCode(side, 'GW_BODY_UNPARSABLE'), message)
 }
 
-function overloaded(error: unknown, reply: Reply): Outcome {
-  if (error instanceof Overload) return reply
-  throw error
-}
-
 function refusalsOf(side: Side, { maxScanBytes = '256kb' }: ContentFilterConfig, env: CompileEnv) {
   const isRequest = side === 'request'
   const plain = 'send it without content-encoding, in a charset like utf-8'
@@ -97,6 +87,5 @@ function refusalsOf(side: Side, { maxScanBytes = '256kb' }: ContentFilterConfig,
           `the request body is larger than can be checked; send at most ${maxScanBytes}`,
         )
       : env.refusal('GW_RESPONSE_INVALID', 'the response of the upstream is larger than can be checked'),
-    overloaded: refusal('GW_OVERLOADED', 'too many bodies are being checked; try again later', RETRY),
   }
 }

@@ -1,11 +1,9 @@
 import { type Reply, refusal } from '@sluice/core'
+import { overloadRefusal } from '../overload.js'
 
 /** The refusals of policies that read bodies. */
 export const BODY_REFUSALS = {
-  overloaded: refusal('GW_OVERLOADED', 'too many large bodies are being worked on; try again', [
-    'retry-after',
-    '1',
-  ]),
+  overloaded: overloadRefusal('too many large bodies are being worked on; try again'),
   responseInvalid: refusal('GW_RESPONSE_INVALID', 'the response of the upstream is not what it has to be'),
 } as const
 

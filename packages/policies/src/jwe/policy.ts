@@ -1,9 +1,12 @@
-import { type CompileEnv, definePolicy, type Outcome, Overload, parseSize } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Outcome, parseSize } from '@sluice/core'
 import { type BodyWork, bodyStep, messageRefusal } from '../jose/body-step.js'
 import { replaceBody, type Side } from '../message/side.js'
+import { onOverload, overloadRefusal } from '../overload.js'
 import { decryptionPlan, encryptionPlan } from './plain-key.js'
 import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
 import { Transcoder } from './transcoder.js'
+
+const overloaded = onOverload(overloadRefusal('too many encrypted messages are being worked on; try again'))
 
 /** Encrypts bodies, or decrypts encrypted ones. */
 export const jwe = definePolicy({
@@ -25,7 +28,6 @@ function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: 
   const transcoder = new Transcoder(decryptionPlan(config), env)
   const type = config.contentType ?? DEFAULT_CONTENT_TYPE
   const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
-  const overloaded = overload(env)
   return (x, body) =>
     transcoder.run(body).then((plaintext): Outcome => {
       if (plaintext === null) return failed
@@ -36,24 +38,11 @@ function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: 
 
 function encryption(config: NonNullable<JweConfig['encrypt']>, side: Side, env: CompileEnv): BodyWork {
   const transcoder = new Transcoder(encryptionPlan(config), env)
-  const overloaded = overload(env)
   return (x, body) => {
     if (body.length === 0) return null
     return transcoder.run(body).then((message): Outcome => {
       replaceBody(x, side, message!, 'application/jose')
       return null
     }, overloaded)
-  }
-}
-
-/** Answers too much work with a refusal; anything else is a fault of the policy. */
-function overload(env: CompileEnv): (error: unknown) => Outcome {
-  const refusal = env.refusal('GW_OVERLOADED', 'too many encrypted messages are being worked on; try again', [
-    'retry-after',
-    '1',
-  ])
-  return (error) => {
-    if (error instanceof Overload) return refusal
-    throw error
   }
 }

@@ -1,7 +1,8 @@
-import { type Exchange, OFFLOAD_BYTES, type Offload, Overload, UnreadableBody } from '@sluice/core'
+import { type Exchange, OFFLOAD_BYTES, type Offload, UnreadableBody } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { type JsonReading, jsonOf } from '../json/view.js'
 import { headersOf, type Side } from '../message/side.js'
+import { onOverload } from '../overload.js'
 import { type Media, mediaFor, mediaType } from './media.js'
 import type { BodyTask, BodyVerdict } from './openapi-work.js'
 import type { Schemas } from './schemas.js'
@@ -19,6 +20,8 @@ interface BodyCheckSettings {
   readonly reading: JsonReading
   readonly maxBodyBytes: number
 }
+
+const overloaded = onOverload<BodyFinding>({ overloaded: true })
 
 /** Checks bodies against the media types that are described. */
 export class BodyCheck {
@@ -57,11 +60,6 @@ export class BodyCheck {
       throw error
     }
   }
-}
-
-function overloaded(error: unknown): BodyFinding {
-  if (error instanceof Overload) return { overloaded: true }
-  throw error
 }
 
 function ranges(media: readonly Media[]): string {

@@ -6,12 +6,12 @@ import {
   OFFLOAD_BYTES,
   type Offload,
   type Outcome,
-  Overload,
   parseSize,
   UnreadableBody,
 } from '@sluice/core'
 import { jsonOf } from '../json/view.js'
 import { faultCode, headersOf, replaceBody, type Side } from '../message/side.js'
+import { onOverload, overloadRefusal } from '../overload.js'
 import { bodyKindOf, isReadable } from '../text/body-text.js'
 import type { BodyInput } from './body.js'
 import { answerOf, type BodyAnswer, type BodyWorkConfig } from './body-work.js'
@@ -37,6 +37,7 @@ export function bodyHook(
     offloaded,
   )
   const refusals = refusalsOf(side, config, env)
+  const overloaded = onOverload(overloadRefusal('too many bodies are being redacted; try again later'))
   const maxBytes = maxBodyBytesOf(config)
   const passes = config.unreadable === 'pass'
   const settle = (x: Exchange, answer: BodyAnswer): Outcome => {
@@ -56,13 +57,7 @@ export function bodyHook(
         x,
         answerOf({ body, kind }, rules, () => jsonOf(x, body)),
       )
-    return threads.run({ body, kind }).then(
-      (answer) => settle(x, answer),
-      (error: unknown) => {
-        if (error instanceof Overload) return refusals.overloaded
-        throw error
-      },
-    )
+    return threads.run({ body, kind }).then((answer) => settle(x, answer), overloaded)
   }
 }
 
@@ -78,9 +73,5 @@ function refusalsOf(side: Side, { maxBodyBytes = '1mb' }: RedactConfig, env: Com
     unreadable: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),
     tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to be redacted; at most ${maxBodyBytes} can be`),
     tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too much that has to be redacted`),
-    overloaded: env.refusal('GW_OVERLOADED', 'too many bodies are being redacted; try again later', [
-      'retry-after',
-      '1',
-    ]),
   }
 }

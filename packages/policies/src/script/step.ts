@@ -7,13 +7,14 @@ import {
   headerJoined,
   OFFLOAD_BYTES,
   type Offload,
-  Overload,
   PolicyFailure,
   type Reply,
   refusal,
   type Step,
 } from '@sluice/core'
+import { BODY_REFUSALS } from '../json/refusals.js'
 import { boundBody } from '../message/side.js'
+import { onOverload } from '../overload.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
 import type { HookName, ScriptFault } from './engine.js'
@@ -26,6 +27,8 @@ const UNDECLARED = {
   onResponse: 'declare the body of the response, or there is none: body: response',
 } as const
 
+const overloaded = onOverload(BODY_REFUSALS.overloaded)
+
 /** The hooks of a script that is open. */
 export function scriptStep(runner: ScriptRunner, settings: ScriptSettings, env: CompileEnv): Step {
   return new ScriptStep(runner, settings, env).step()
@@ -36,7 +39,6 @@ class ScriptStep {
   readonly #settings: ScriptSettings
   readonly #env: CompileEnv
   readonly #offload: Offload<CallInputs, CallResult>
-  readonly #overloaded: Reply
   readonly #codedRequest: Reply
   readonly #codedResponse: Reply
 
@@ -45,10 +47,6 @@ class ScriptStep {
     this.#settings = settings
     this.#env = env
     this.#offload = env.offload(new URL('./script-work.js', import.meta.url), settings)
-    this.#overloaded = env.refusal('GW_OVERLOADED', 'too many large bodies are being worked on; try again', [
-      'retry-after',
-      '1',
-    ])
     const sentence = 'a policy has to read the body, which has a content coding'
     this.#codedRequest = env.refusal('GW_MEDIA_TYPE', `${sentence}; send it without content-encoding`)
     this.#codedResponse = env.refusal('GW_RESPONSE_INVALID', sentence)
@@ -104,19 +102,10 @@ class ScriptStep {
 
   #run(x: Exchange, wish: InputWish): Eventual {
     const inputs = callInputs(x, wish)
-    if (inputs.body.length >= OFFLOAD_BYTES) return this.#runElsewhere(x, inputs)
-    const result = this.#runner.call(inputs)
-    if (result instanceof Promise) return result.then((late) => this.#finish(x, inputs.hook, late))
+    const result = inputs.body.length < OFFLOAD_BYTES ? this.#runner.call(inputs) : this.#offload.run(inputs)
+    if (result instanceof Promise)
+      return result.then((late) => this.#finish(x, inputs.hook, late), overloaded)
     return this.#finish(x, inputs.hook, result)
-  }
-
-  async #runElsewhere(x: Exchange, inputs: CallInputs): Promise<Reply | null> {
-    try {
-      return this.#finish(x, inputs.hook, await this.#offload.run(inputs))
-    } catch (error) {
-      if (error instanceof Overload) return this.#overloaded
-      throw error
-    }
   }
 
   #finish(x: Exchange, hook: HookName, { changes, fault }: CallResult): Reply | null {

@@ -1,15 +1,8 @@
-import {
-  type Eventual,
-  type Exchange,
-  isFieldValue,
-  type Outcome,
-  Overload,
-  type Reply,
-  refusal,
-} from '@sluice/core'
+import { type Eventual, type Exchange, isFieldValue, type Outcome, type Reply, refusal } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
 import { boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
+import { onOverload } from '../overload.js'
 import { isCheckedResponse, note, refused } from '../validation/report.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
@@ -28,6 +21,8 @@ const CONTENT_TYPES = {
   text: 'text/plain; charset=utf-8',
   xml: 'application/xml; charset=utf-8',
 } as const
+
+const overloaded = onOverload(BODY_REFUSALS.overloaded)
 
 /** The media type of what a side makes. @throws Error when it cannot stand in a header. */
 export function contentTypeOf({ contentType, output }: SideConfig): string {
@@ -61,13 +56,7 @@ export class Gate {
     if (body.length > maxBodyBytes) return refused(x, side, this.#tooLarge)
     const result = transformer.transform(x, body)
     if (!(result instanceof Promise)) return this.#put(x, result)
-    return result.then(
-      (late) => this.#put(x, late),
-      (error: unknown) => {
-        if (error instanceof Overload) return BODY_REFUSALS.overloaded
-        throw error
-      },
-    )
+    return result.then((late) => this.#put(x, late), overloaded)
   }
 
   #put(x: Exchange, result: Transformed): Outcome {

@@ -12,7 +12,7 @@ import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
 import { consumerOf } from './identity.js'
-import { MessageDesk } from './message-desk.js'
+import { MessageDesk, OVERLOADED } from './message-desk.js'
 import { ReplayMemory } from './replay.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
@@ -53,7 +53,7 @@ export class RequestSecurity {
   #decide(x: Exchange, secured: Secured): Outcome {
     if (secured.kind === 'fault') return this.#fault(x, secured)
     if (secured.kind === 'unreadable') {
-      return secured.code === 'GW_OVERLOADED' ? this.#desk.overloaded : refusal(secured.code, secured.message)
+      return secured.code === 'GW_OVERLOADED' ? OVERLOADED : refusal(secured.code, secured.message)
     }
     const refused = this.#remember(x, secured.once)
     if (refused !== null) return refused
@@ -73,7 +73,7 @@ export class RequestSecurity {
     const nowMs = Date.now()
     for (const value of once) {
       const sighting = this.#replays.see(value, nowMs)
-      if (sighting === 'full') return this.#desk.overloaded
+      if (sighting === 'full') return OVERLOADED
       if (sighting === 'again') {
         return this.#fault(x, {
           kind: 'fault',

@@ -9,7 +9,7 @@ import {
 import { replaceBody } from '../message/side.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
-import { MessageDesk } from './message-desk.js'
+import { MessageDesk, OVERLOADED } from './message-desk.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
 /** What the upstream sends. What is wrong with it is no fault of the client's, who is told no more than that. */
@@ -47,7 +47,7 @@ export class ResponseSecurity {
   #decide(x: Exchange, secured: Secured): Outcome {
     if (secured.kind === 'fault') return this.#invalid
     if (secured.kind === 'unreadable') {
-      return secured.code === 'GW_OVERLOADED' ? this.#desk.overloaded : this.#unreadable
+      return secured.code === 'GW_OVERLOADED' ? OVERLOADED : this.#unreadable
     }
     if (secured.body === null) return null
     replaceBody(x, 'response', secured.body)
