@@ -9,15 +9,10 @@ import {
   valueAt,
 } from '../json/places.js'
 import type { JsonView } from '../json/view.js'
-import { type BodyKind, isFormType, isJsonType, textsOfBody } from '../text/body-text.js'
+import type { BodyInput } from '../text/body-reading.js'
+import { isFormType, isJsonType, textsOfBody } from '../text/body-text.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import { named, type Rule } from './rules.js'
-
-/** A body that is looked at. */
-export interface BodyInput {
-  readonly body: Uint8Array
-  readonly kind: BodyKind
-}
 
 /** What was found in a body. */
 export interface BodyFindings {

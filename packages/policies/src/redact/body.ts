@@ -1,19 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonView } from '../json/view.js'
-import { type BodyKind, isFormType, isJsonType, isWide, textsOfBody } from '../text/body-text.js'
+import type { BodyInput } from '../text/body-reading.js'
+import { isFormType, isJsonType, isWide, textsOfBody } from '../text/body-text.js'
 import { redactedForm } from './form.js'
 import { redactedJson } from './json.js'
 import { needsStructure, type Rule, readsBody } from './rule.js'
 import { redactedText, TooMuch } from './text.js'
 
-/** A body that is redacted. */
-export interface BodyInput {
-  readonly body: Uint8Array
-  readonly kind: BodyKind
-}
-
-/** The body that is left, null when it was not changed; or that the rules cannot look into it. */
-export type BodyOutcome = { readonly body: Uint8Array | null } | 'unreadable' | 'too much'
+/** The body that is left, null when it was not changed; or that the rules cannot look into it, or find too much. */
+export type BodyOutcome = { readonly body: Uint8Array | null } | { readonly flaw: 'opaque' | 'tooMuch' }
 
 const NUL = 0
 
@@ -23,15 +18,15 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
   const meant = rules.filter(readsBody)
   try {
     if (isJsonType(kind)) return outcome(redactedJson(json(), meant))
-    if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return 'unreadable'
+    if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { flaw: 'opaque' }
     const [text] = textsOfBody(body, kind)
     const isForm = isFormType(kind)
-    if (meant.some(isForm ? hasPaths : needsStructure)) return 'unreadable'
+    if (meant.some(isForm ? hasPaths : needsStructure)) return { flaw: 'opaque' }
     const redact = isForm ? redactedForm : redactedText
     const rest = meant.reduce((left, rule) => redact(left, rule, rule.keys), text)
     return outcome(rest === text ? null : rest)
   } catch (error) {
-    if (error instanceof TooMuch) return 'too much'
+    if (error instanceof TooMuch) return { flaw: 'tooMuch' }
     throw error
   }
 }
