@@ -114,15 +114,15 @@ async function oaepDecrypt(key: KeyObject): Promise<OaepDecrypt> {
   }
 }
 
-function rsaPublic({ id, key }: KeyConfig): KeyObject {
-  return rsa(publicKey(key, `key '${id}'`), id)
+function rsaPublic(config: KeyConfig): KeyObject {
+  return rsa(publicKey(config), config)
 }
 
-function rsaPrivate({ id, key }: KeyConfig): KeyObject {
-  return rsa(privateKey(key, `key '${id}'`), id)
+function rsaPrivate(config: KeyConfig): KeyObject {
+  return rsa(privateKey(config), config)
 }
 
-function rsa(key: KeyObject, id: string): KeyObject {
+function rsa(key: KeyObject, { id }: KeyConfig): KeyObject {
   if (key.asymmetricKeyType === 'rsa') return key
   throw new Error(`key '${id}' is a key of type ${key.asymmetricKeyType}; this algorithm needs RSA`)
 }

@@ -1,4 +1,4 @@
-import type { Verifier } from '../keys/signature-algorithm.js'
+import type { Verifier } from '../keys/signature.js'
 import type { TimeWindow } from '../replay/time-window.js'
 import { type Component, compileComponent, type FieldShapes, type SignedMessage } from './component.js'
 import { type Coverage, coveredKeys } from './coverage.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type HeaderList, parseDuration, setHeader } from '@sluice/core'
 import { eventually } from '../eventually.js'
-import type { Signer as SignBytes } from '../keys/signature-algorithm.js'
+import type { Signer as SignBytes } from '../keys/signature.js'
 import { serializeInnerList } from '../structured-field/serializer.js'
 import type { BareItem, InnerList } from '../structured-field/structured-field.js'
 import { compileSigner } from './algorithm.js'

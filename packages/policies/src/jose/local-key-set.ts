@@ -1,11 +1,11 @@
+import { isBroken, weaknessOf } from '../keys/key-strength.js'
+import { isKeyFor, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { about, keyName } from './about-key.js'
 import type { KeyMaterial } from './json-web-key.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
 import type { KeySet, SignatureKey } from './key-set.js'
 import { KeyShelves } from './key-shelves.js'
-import { isBroken, weaknessOf } from './key-strength.js'
 import { loadKey, loadKeySet } from './load-key.js'
-import { isKeyFor, type SignatureAlgorithm } from './signature-algorithm.js'
 import { signatureCheck } from './signature-check.js'
 
 /** The keys of a policy that verifies. */

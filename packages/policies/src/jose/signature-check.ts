@@ -1,13 +1,13 @@
 import { type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 import { promisify } from 'node:util'
-import { mac, macLater } from './mac.js'
 import {
   algorithmNamed,
   isKeyFor,
   type SignatureAlgorithm,
   signatureBytesOf,
   signingOptions,
-} from './signature-algorithm.js'
+} from '../keys/signature-algorithm.js'
+import { mac, macLater } from './mac.js'
 
 /** One key with one algorithm: the only way a signature is ever checked. */
 export interface SignatureCheck {

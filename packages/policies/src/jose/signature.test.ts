@@ -3,11 +3,11 @@ import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject, rando
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CompactSign, compactVerify } from 'jose'
+import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { decodeBase64url, isBase64url } from './base64url.js'
 import { importJwk } from './json-web-key.js'
 import { parseJoseHeader } from './jws-header.js'
 import { SIGNATURE_VECTORS } from './rfc-vectors.js'
-import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from './signature-algorithm.js'
 import { signatureCheck } from './signature-check.js'
 import { signer } from './signer.js'
 

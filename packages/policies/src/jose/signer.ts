@@ -1,8 +1,13 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { OFFLOAD_BYTES } from '@sluice/core'
+import {
+  algorithmNamed,
+  isKeyFor,
+  type SignatureAlgorithm,
+  signingOptions,
+} from '../keys/signature-algorithm.js'
 import { mac, macLater } from './mac.js'
-import { algorithmNamed, isKeyFor, type SignatureAlgorithm, signingOptions } from './signature-algorithm.js'
 
 /** Makes the signature of an input; a promise where that takes long enough to hold up others. */
 export type Signer = (input: Uint8Array) => Buffer | Promise<Buffer>

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { SignatureAlgorithm } from './signature-algorithm.js'
+import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { signer } from './signer.js'
 
 /** base64url of bytes or of a text. */

@@ -9,7 +9,7 @@ import {
   MEDIA_TYPE,
   oneOf,
 } from '../jose/key-schema.js'
-import { SIGNATURE_ALGORITHMS } from '../jose/signature-algorithm.js'
+import { SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
 
 /** Default of `header`. */
 export const DEFAULT_HEADER = 'x-jws-signature'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS, oneOf } from '../jose/key-schema.js'
-import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../jose/signature-algorithm.js'
+import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 
 /** Default of `algorithms`: nothing with a shared secret. */
 export const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']

@@ -1,25 +1,29 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { jwkOf } from './jwk.js'
+import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
-/** Smallest and largest RSA modulus: below it can be factored, above a check takes milliseconds. */
-const RSA_BITS = { min: 2048, max: 8192 } as const
-/** Smaller exponents have been the way into careless paddings. */
-const MIN_RSA_EXPONENT = 65_537n
+/** Above that a check takes milliseconds. */
+const MAX_RSA_BITS = 8192
 
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1'])
 
+/** A key of the document; its id is for messages, which never hold the key. */
+export interface WrittenKey {
+  readonly id: string
+  readonly key: string
+}
+
 /**
  * A public key from PEM (a certificate too, whose dates are not looked at) or a JWK.
- * @param what names it in messages, which never hold the key.
  * @throws Error when it cannot be read, or is too weak.
  */
-export function publicKey(text: string, what: string): KeyObject {
-  return strong(read(text, what, createPublicKey, 'public'), what)
+export function publicKey({ id, key }: WrittenKey): KeyObject {
+  return strong(read(key, `key '${id}'`, createPublicKey, 'public'), `key '${id}'`)
 }
 
 /** A private key from PEM without a passphrase or a JWK. @throws Error when it cannot be read, or is too weak. */
-export function privateKey(text: string, what: string): KeyObject {
-  return strong(read(text, what, createPrivateKey, 'private'), what)
+export function privateKey({ id, key }: WrittenKey): KeyObject {
+  return strong(read(key, `key '${id}'`, createPrivateKey, 'private'), `key '${id}'`)
 }
 
 type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
@@ -48,9 +52,9 @@ function strong(key: KeyObject, what: string): KeyObject {
   const type = key.asymmetricKeyType
   const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
   if (type === 'rsa' || type === 'rsa-pss') {
-    if (modulusLength < RSA_BITS.min || modulusLength > RSA_BITS.max) {
+    if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
       throw new Error(
-        `${what} is an RSA key of ${modulusLength} bits; use ${RSA_BITS.min} to ${RSA_BITS.max}, better 3072`,
+        `${what} is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, better 3072`,
       )
     }
     if (publicExponent < MIN_RSA_EXPONENT)

@@ -1,4 +1,5 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { algorithmNamed, type EcdsaForm } from './signature-algorithm.js'
 
 /** The algorithm of a detached signature; none rests on SHA-1 or MD5. */
 export const algorithmOption = Type.Union(
@@ -32,3 +33,14 @@ export const ecdsaOption = Type.Optional(
       'With `ES`: both numbers side by side (default), or in ASN.1 as OpenSSL and Java write them.',
   }),
 )
+
+interface Options {
+  readonly algorithm: Static<typeof algorithmOption>
+  readonly ecdsa?: EcdsaForm
+}
+
+/** The form of ECDSA signatures that is written. @throws Error when it is written for another algorithm. */
+export function ecdsaForm({ algorithm, ecdsa }: Options): EcdsaForm | undefined {
+  if (ecdsa === undefined || algorithmNamed(algorithm).family === 'ecdsa') return ecdsa
+  throw new Error("'ecdsa' is for ES256 and ES384; remove it")
+}

@@ -2,9 +2,9 @@ import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { encode } from '../encoding/byte-text.js'
 import { eventually } from '../eventually.js'
-import { privateKey } from '../keys/asymmetric-key.js'
 import { KeyRing } from '../keys/key-ring.js'
-import { assertFits, asymmetricSigner, SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
+import { asymmetricSigner } from '../keys/signature.js'
+import { ecdsaForm } from '../keys/signature-options.js'
 import type { Side } from '../message/side.js'
 import type { Draft } from '../place/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
@@ -39,12 +39,8 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   if (from.text === to.text || to.isWholeBody) {
     throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another place`)
   }
-  const algorithm = SIGNATURE_ALGORITHMS[config.algorithm]
-  if (config.ecdsa !== undefined && algorithm.kind !== 'ec')
-    throw new Error("'ecdsa' is for ES256 and ES384; remove it")
-  const key = privateKey(ring.get(config.key).key, `key '${config.key}'`)
-  assertFits(algorithm, key, `key '${config.key}'`)
-  const signBytes = asymmetricSigner(algorithm, key, config.ecdsa)
+  const form = ecdsaForm(config)
+  const signBytes = asymmetricSigner(config.algorithm, ring.get(config.key), form)
   const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
   const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side} has no room for '${to.text}'`)
   const put = (draft: Draft, signature: Buffer) => {

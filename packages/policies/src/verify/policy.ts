@@ -1,14 +1,9 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { decode } from '../encoding/byte-text.js'
-import { publicKey } from '../keys/asymmetric-key.js'
 import { KeyRing } from '../keys/key-ring.js'
-import {
-  assertFits,
-  asymmetricVerifier,
-  SIGNATURE_ALGORITHMS,
-  type Verifier,
-} from '../keys/signature-algorithm.js'
+import { asymmetricVerifier } from '../keys/signature.js'
+import { ecdsaForm } from '../keys/signature-options.js'
 import type { Side } from '../message/side.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace } from '../place/place.js'
@@ -43,7 +38,8 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   const place = compilePlace(config.signature, side)
   if (from.text === place.text)
     throw new Error(`'${from.text}' cannot be its own signature; name another place`)
-  const verifiers = config.keys.map((id) => compileVerifier(config, ring, id))
+  const form = ecdsaForm(config)
+  const verifiers = config.keys.map((id) => asymmetricVerifier(config.algorithm, ring.get(id), form))
   const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${place.text}'`)
   const invalid = sideRefusal(
     env,
@@ -61,13 +57,4 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     if (config.strip === true) place.remove(draft)
     return null
   }
-}
-
-function compileVerifier(config: SignatureConfig, ring: KeyRing, id: string): Verifier {
-  const algorithm = SIGNATURE_ALGORITHMS[config.algorithm]
-  if (config.ecdsa !== undefined && algorithm.kind !== 'ec')
-    throw new Error("'ecdsa' is for ES256 and ES384; remove it")
-  const key = publicKey(ring.get(id).key, `key '${id}'`)
-  assertFits(algorithm, key, `key '${id}'`)
-  return asymmetricVerifier(algorithm, key, config.ecdsa)
 }

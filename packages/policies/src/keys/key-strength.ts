@@ -1,8 +1,10 @@
 import type { KeyObject } from 'node:crypto'
 import { algorithmNamed, type SignatureAlgorithm, signatureBytesOf } from './signature-algorithm.js'
 
-const MIN_RSA_BITS = 2048
-const MIN_RSA_EXPONENT = 65537n
+/** A smaller modulus can be factored. */
+export const MIN_RSA_BITS = 2048
+/** Smaller exponents have been the way into careless paddings. */
+export const MIN_RSA_EXPONENT = 65_537n
 
 /** What makes a key too weak for an algorithm (RFC 7518 sections 3.2 and 3.3); null when nothing does. */
 export function weaknessOf(key: KeyObject, name: SignatureAlgorithm): string | null {
