@@ -24,15 +24,12 @@ export const xmlJson = definePolicy({
       mapping,
     )
     const type = config.direction === 'to-json' ? 'application/json' : 'application/xml; charset=utf-8'
-    return transformationStep(
-      {
-        name: 'xml-json',
-        phase: config.phase ?? 'request',
-        maxBodyBytes,
-        contentType: () => type,
-        transform: (_, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body)),
-      },
-      env,
-    )
+    return transformationStep({
+      name: 'xml-json',
+      phase: config.phase ?? 'request',
+      maxBodyBytes,
+      contentType: () => type,
+      transform: (_, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body)),
+    })
   },
 })

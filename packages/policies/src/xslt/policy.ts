@@ -41,19 +41,16 @@ export const xslt = definePolicy({
     const source = await readStylesheet(config)
     const params = compileParams(config.params)
     const transform = await compileTransform(source, limits, env)
-    return transformationStep(
-      {
-        name: 'xslt',
-        phase: config.phase ?? 'request',
-        maxBodyBytes,
-        contentType: resultType(source.method, config.output?.contentType),
-        transform(x, body) {
-          const values = params(x)
-          return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(body, values)
-        },
+    return transformationStep({
+      name: 'xslt',
+      phase: config.phase ?? 'request',
+      maxBodyBytes,
+      contentType: resultType(source.method, config.output?.contentType),
+      transform(x, body) {
+        const values = params(x)
+        return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(body, values)
       },
-      env,
-    )
+    })
   },
 })
 
