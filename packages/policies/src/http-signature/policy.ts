@@ -1,9 +1,10 @@
 import { definePolicy, type Eventual, type Exchange, type Step } from '@sluice/core'
 import { eventually } from '../eventually.js'
 import { linesOf, receivedRequest, sentRequest } from '../message/request-facts.js'
+import { isBodiless } from '../message/side.js'
 import { wallClockNow } from '../replay/time-window.js'
 import { RequestGate } from './request-gate.js'
-import { isBodiless, ResponseGate } from './response-gate.js'
+import { ResponseGate } from './response-gate.js'
 import { httpSignatureSchema } from './schema.js'
 import { MessageSigner } from './signer.js'
 

@@ -1,6 +1,7 @@
 import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@sluice/core'
 import { eventually } from '../eventually.js'
 import { linesOf, sentRequest } from '../message/request-facts.js'
+import { isBodiless } from '../message/side.js'
 import { wallClockNow } from '../replay/time-window.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
@@ -47,9 +48,4 @@ export class ResponseGate {
     if (digest === undefined || isBodiless(x)) return null
     return eventually(matchesDigest(digest, body), (isRight) => (isRight ? null : this.#refusal))
   }
-}
-
-/** No body follows the head, and nobody is called for one. */
-export function isBodiless({ method, status }: Exchange): boolean {
-  return method === 'HEAD' || status === 204 || status === 304
 }

@@ -7,7 +7,7 @@ import {
   type Reply,
   type Step,
 } from '@sluice/core'
-import { boundBody, headersOf, type Side } from '../message/side.js'
+import { boundBody, headersOf, isBodiless, type Side } from '../message/side.js'
 
 /** What a policy does with a body; it is never asked about one in a content coding. */
 export type BodyWork = (x: Exchange, body: Uint8Array) => Eventual
@@ -48,6 +48,7 @@ export function bodyStep(
   }
   return {
     name,
+    // Such a response has nothing that somebody could trust.
     onResponseBody: (x, body) => (isBodiless(x) ? null : onBody(x, body)),
     ...(maxBytes !== null && {
       onResponse(x: Exchange) {
@@ -56,9 +57,4 @@ export function bodyStep(
       },
     }),
   }
-}
-
-/** Such a response has nothing that somebody could trust. */
-function isBodiless(x: Exchange): boolean {
-  return x.method === 'HEAD' || x.status === 204 || x.status === 304
 }

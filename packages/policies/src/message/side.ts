@@ -11,8 +11,9 @@ export function headersOf(x: Exchange, side: Side): HeaderList {
 
 /** Before the body is collected: a body beyond this is refused. */
 export function boundBody(x: Exchange, side: Side, maxBytes: number): void {
-  if (side === 'response') x.responseBodyLimit = Math.min(x.responseBodyLimit, maxBytes)
-  else x.bodyLimit = Math.min(x.bodyLimit, maxBytes)
+  if (side === 'response') {
+    if (maxBytes < x.responseBodyLimit) x.responseBodyLimit = maxBytes
+  } else if (maxBytes < x.bodyLimit) x.bodyLimit = maxBytes
 }
 
 /** Puts another body in the place of the one that came, and takes away what was said about the bytes of that. */
@@ -32,4 +33,9 @@ export function setBody(x: Exchange, side: Side, body: Uint8Array): void {
 /** The code for what is wrong with a message: with a response it is the upstream's fault, not the client's. */
 export function faultCode(side: Side, code: ErrorCode): ErrorCode {
   return side === 'request' ? code : 'GW_RESPONSE_INVALID'
+}
+
+/** Whether no body follows the head of a response, whatever that says (RFC 9110 section 6.4.1). */
+export function isBodiless({ method, status }: Exchange): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
 }

@@ -8,7 +8,7 @@ import {
   type Slot,
 } from '@sluice/core'
 import { tooLarge } from '../json/refusals.js'
-import { boundBody, headersOf, type Side } from '../message/side.js'
+import { boundBody, headersOf, isBodiless, type Side } from '../message/side.js'
 import { refused, reported, unchecked, unmark } from '../validation/report.js'
 import { type Violation, violationsText } from '../validation/violations.js'
 import type { BodyCheck, BodyFinding } from './body-check.js'
@@ -95,7 +95,7 @@ export class Gate {
   response(x: Exchange, body: Uint8Array): Eventual {
     const operation = this.#settings.slot.get(x)
     const response = operation === undefined ? undefined : responseFor(operation, x.status)
-    if (response === undefined || x.upstreamStatus === 0 || !hasBody(x)) return null
+    if (response === undefined || x.upstreamStatus === 0 || isBodiless(x)) return null
     if (response.media.length === 0 || body.length === 0) return null
     return this.#body(x, 'response', [response.media, body])
   }
@@ -151,8 +151,4 @@ export class Gate {
 
 function invalid(detail: string, status: number, headers: readonly string[] = []): Reply {
   return { ...refusal('GW_SCHEMA_INVALID', detail, headers), status }
-}
-
-function hasBody({ method, status }: Exchange): boolean {
-  return method !== 'HEAD' && status !== 204 && status !== 304
 }

@@ -13,7 +13,7 @@ import {
   type Step,
 } from '@sluice/core'
 import { BODY_REFUSALS } from '../json/refusals.js'
-import { boundBody } from '../message/side.js'
+import { boundBody, isBodiless } from '../message/side.js'
 import { onOverload } from '../overload.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
@@ -147,5 +147,5 @@ class ScriptStep {
 
 /** Responses whose body the gateway collects for nobody: there is none, or a policy has made it. */
 function hasNoBody(x: Exchange): boolean {
-  return x.method === 'HEAD' || x.status === 204 || x.status === 304 || x.result === 'blocked'
+  return isBodiless(x) || x.result === 'blocked'
 }

@@ -1,4 +1,5 @@
 import type { CompileEnv, Exchange, Outcome, Step } from '@sluice/core'
+import { boundBody, isBodiless } from '../message/side.js'
 import { boundsOf } from './bounds.js'
 import { areWithin } from './headers.js'
 import type { MessageSizes } from './schema.js'
@@ -12,10 +13,11 @@ export function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 
   return {
     onResponse(x: Exchange): Outcome {
       if (!areWithin(x.responseHeaders, headers)) return tooManyHeaders
-      if (hasNoBody(x)) return null
+      // What such a response announces is the length of a body that it does not bring (RFC 9110 section 8.6).
+      if (isBodiless(x)) return null
       if (x.responseLength > maxBody) return tooLarge
       if (x.responseLength >= 0 && x.responseLength < minBody) return tooSmall
-      if (maxBody < x.responseBodyLimit) x.responseBodyLimit = maxBody
+      boundBody(x, 'response', maxBody)
       if (maxBody < x.responseCutoff) x.responseCutoff = maxBody
       return null
     },
@@ -24,9 +26,4 @@ export function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 
 
 function refusalOf(env: CompileEnv, what: string) {
   return env.refusal('GW_RESPONSE_INVALID', `${what}; the operator of this API can tell more`)
-}
-
-/** What such a response announces is the length of a body that it does not bring (RFC 9110 section 8.6). */
-function hasNoBody(x: Exchange): boolean {
-  return x.method === 'HEAD' || x.status === 204 || x.status === 304
 }
