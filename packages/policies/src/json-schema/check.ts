@@ -1,19 +1,18 @@
 import type { ValidateFunction } from 'ajv'
 import { compileJsonPath, type JsonPath } from '../json/path.js'
-import { type JsonReading, type JsonView, jsonOfBytes } from '../json/view.js'
+import { type JsonView, jsonOfBytes } from '../json/view.js'
 import { type Ajv, createAjv, type DialectOptions, type Draft, draftOf } from '../validation/dialect.js'
+import type { JsonBounds } from '../validation/json-bounds.js'
 import { type Violation, violationsOf } from '../validation/violations.js'
 
 /** What decides about documents; it can be cloned for a thread. */
-export interface CheckSettings {
+export interface CheckSettings extends JsonBounds {
   readonly schemas: readonly unknown[]
   readonly references: readonly unknown[]
   readonly match: 'any' | 'all' | 'first'
   readonly select: string
   readonly draft: Draft | null
   readonly dialect: DialectOptions
-  readonly maxErrors: number
-  readonly reading: JsonReading
 }
 
 /** What a document is. */

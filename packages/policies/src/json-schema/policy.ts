@@ -1,9 +1,10 @@
 import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
-import { DEFAULT_JSON_DEPTH, jsonOf } from '../json/view.js'
+import { jsonOf } from '../json/view.js'
 import { replaceBody } from '../message/side.js'
 import { valueOfSource } from '../text-source.js'
 import { validationStep } from '../validation/body-gate.js'
+import { jsonBoundsOf } from '../validation/json-bounds.js'
 import { violationsText } from '../validation/violations.js'
 import { type CheckSettings, SchemaCheck } from './check.js'
 import { type OffloadedVerdict, verdictOf } from './json-schema-work.js'
@@ -49,6 +50,7 @@ function settingsOf(config: JsonSchemaConfig): CheckSettings {
   if ((schema === undefined) === (schemas === undefined)) {
     throw new Error("write either 'schema' or 'schemas'")
   }
+  const bounds = jsonBoundsOf(config)
   return {
     schemas: (schemas ?? [schema!]).map(valueOfSource),
     references: references.map(valueOfSource),
@@ -60,12 +62,8 @@ function settingsOf(config: JsonSchemaConfig): CheckSettings {
       coerce: config.coerce ?? false,
       removeAdditional: config.removeAdditional ?? false,
       applyDefaults: config.applyDefaults ?? false,
-      allErrors: (config.maxErrors ?? 10) > 1,
+      allErrors: bounds.maxErrors > 1,
     },
-    maxErrors: config.maxErrors ?? 10,
-    reading: {
-      maxDepth: config.maxDepth ?? DEFAULT_JSON_DEPTH,
-      duplicateKeys: config.duplicateKeys ?? 'reject',
-    },
+    ...bounds,
   }
 }

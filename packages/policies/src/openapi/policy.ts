@@ -1,5 +1,5 @@
 import { definePolicy, parseSize, type Step } from '@sluice/core'
-import { DEFAULT_JSON_DEPTH } from '../json/view.js'
+import { jsonBoundsOf } from '../validation/json-bounds.js'
 import { BodyCheck } from './body-check.js'
 import { readDescription } from './description.js'
 import { Gate, type Mode } from './gate.js'
@@ -57,11 +57,7 @@ async function settingsOf(config: OpenapiConfig): Promise<SchemaSettings> {
   return {
     root: await readDescription(config.description),
     formats: config.formats ?? true,
-    maxErrors: config.maxErrors ?? 10,
-    reading: {
-      maxDepth: config.maxDepth ?? DEFAULT_JSON_DEPTH,
-      duplicateKeys: config.duplicateKeys ?? 'reject',
-    },
+    ...jsonBoundsOf(config),
   }
 }
 

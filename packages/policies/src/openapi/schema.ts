@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
-import { MAX_JSON_DEPTH } from '../json/view.js'
 import { valueSource } from '../text-source.js'
+import { jsonBoundsOptions } from '../validation/json-bounds.js'
 
 const description = valueSource('an OpenAPI description')
 
@@ -54,26 +53,7 @@ export const openapiSchema = Type.Object(
         description: 'The status of a refusal for parameters and bodies that are not valid.',
       }),
     ),
-    maxErrors: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Most violations that are told.' }),
-    ),
-    maxBodyBytes: Type.Optional(
-      Type.String({ pattern: SIZE_PATTERN, default: '1mb', description: 'Largest body that is checked.' }),
-    ),
-    maxDepth: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_JSON_DEPTH,
-        default: 64,
-        description: 'Deepest nesting of arrays and objects.',
-      }),
-    ),
-    duplicateKeys: Type.Optional(
-      Type.Union([Type.Literal('reject'), Type.Literal('last')], {
-        default: 'reject',
-        description: 'What becomes of an object that has a name twice: refused, or the last one counts.',
-      }),
-    ),
+    ...jsonBoundsOptions,
   },
   {
     additionalProperties: false,

@@ -1,16 +1,15 @@
 import type { ValidateFunction } from 'ajv'
 import { type JsonReading, type JsonView, jsonOfBytes } from '../json/view.js'
 import { type Ajv, createAjv } from '../validation/dialect.js'
+import type { JsonBounds } from '../validation/json-bounds.js'
 import { type Violation, violationsOf } from '../validation/violations.js'
 import type { Node } from './node.js'
 import { type Direction, rewritten } from './rewrite.js'
 
 /** What the schemas of a description are compiled from; it can be cloned for a thread. */
-export interface SchemaSettings {
+export interface SchemaSettings extends JsonBounds {
   readonly root: Node
   readonly formats: boolean
-  readonly maxErrors: number
-  readonly reading: JsonReading
 }
 
 /** Under which address the description stands in the compiler. */
