@@ -1,6 +1,5 @@
 import {
   type ErrorCode,
-  type Eventual,
   type Exchange,
   hasContentCoding,
   headerJoined,
@@ -9,6 +8,7 @@ import {
   refusal,
   type Step,
 } from '@sluice/core'
+import { hooksOn, type MessageHooks } from './message/hooks.js'
 import { boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
 import { onOverload, overloadRefusal } from './overload.js'
 import type { Transformed } from './transformed.js'
@@ -31,40 +31,28 @@ const overloaded = onOverload(overloadRefusal('too many bodies are being transfo
  * content coding cannot be read.
  */
 export function transformationStep(wanted: BodyTransformation): Step {
-  const { name, phase, maxBodyBytes } = wanted
-  const tooLarge = tooLargeFor('request', maxBodyBytes)
-  return {
-    name,
-    ...(phase !== 'response' && {
-      onRequest(x) {
-        boundBody(x, 'request', maxBodyBytes)
-        return x.contentLength > maxBodyBytes ? tooLarge : null
-      },
-      onRequestBody: bodyHook(wanted, 'request'),
-    }),
-    ...(phase !== 'request' && {
-      onResponse(x) {
-        boundBody(x, 'response', maxBodyBytes)
-        return null
-      },
-      onResponseBody: bodyHook(wanted, 'response'),
-    }),
-  }
+  return { name: wanted.name, ...hooksOn(wanted.phase, (side) => hooksOf(wanted, side)) }
 }
 
-function bodyHook(wanted: BodyTransformation, side: Side): (x: Exchange, body: Uint8Array) => Eventual {
+function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
   const { maxBodyBytes } = wanted
-  const tooLarge = tooLargeFor(side, maxBodyBytes)
+  const tooLarge = refused(side, 'GW_BODY_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)
   const remedy = side === 'request' ? '; send it without one' : ''
   const coded = refused(side, 'GW_MEDIA_TYPE', `the body is in a content coding${remedy}`)
-  return (x, body) => {
-    if (body.length === 0) return null
-    if (body.length > maxBodyBytes) return tooLarge
-    if (hasContentCoding(headersOf(x, side))) return coded
-    const result = wanted.transform(x, body)
-    return result instanceof Promise
-      ? result.then((later) => settled(wanted, side, x, later), overloaded)
-      : settled(wanted, side, x, result)
+  return {
+    head(x) {
+      boundBody(x, side, maxBodyBytes)
+      return side === 'request' && x.contentLength > maxBodyBytes ? tooLarge : null
+    },
+    body(x, body) {
+      if (body.length === 0) return null
+      if (body.length > maxBodyBytes) return tooLarge
+      if (hasContentCoding(headersOf(x, side))) return coded
+      const result = wanted.transform(x, body)
+      return result instanceof Promise
+        ? result.then((later) => settled(wanted, side, x, later), overloaded)
+        : settled(wanted, side, x, result)
+    },
   }
 }
 
@@ -79,10 +67,6 @@ function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Tr
   const before = headerJoined(headersOf(x, side), 'content-type') ?? ''
   replaceBody(x, side, result, wanted.contentType(before))
   return null
-}
-
-function tooLargeFor(side: Side, maxBodyBytes: number): Reply {
-  return refused(side, 'GW_BODY_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)
 }
 
 /** A transformation that fails is the gateway's fault on either side. */

@@ -1,4 +1,5 @@
-import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Exchange, type Outcome } from '@sluice/core'
+import { hooksOn, type MessageHooks } from '../message/hooks.js'
 import { boundBody, type Side } from '../message/side.js'
 import { BodyFilter } from './body.js'
 import { bodyHook } from './body-hook.js'
@@ -21,22 +22,9 @@ export const contentFilter = definePolicy({
       throw new Error("neither 'rules' nor 'packs' is given; say what to look for")
     }
     const judge = new Judge(env.slot<Findings>(), config.threshold)
-    const request = hooksOf('request', config, { judge, env })
-    const response = hooksOf('response', config, { judge, env })
-    return {
-      name: 'content-filter',
-      ...(request.onHead !== undefined && { onRequest: request.onHead }),
-      ...(request.onBody !== undefined && { onRequestBody: request.onBody }),
-      ...(response.onHead !== undefined && { onResponse: response.onHead }),
-      ...(response.onBody !== undefined && { onResponseBody: response.onBody }),
-    }
+    return { name: 'content-filter', ...hooksOn('both', (side) => hooksOf(side, config, { judge, env })) }
   },
 })
-
-interface MessageHooks {
-  readonly onHead?: (x: Exchange) => Outcome
-  readonly onBody?: NonNullable<Step['onRequestBody']>
-}
 
 function hooksOf(
   side: Side,
@@ -65,8 +53,8 @@ function hooksOf(
   // A body that would be refused is not collected to its end.
   const bounds = onBody !== undefined && isBounding
   return {
-    ...(onBody !== undefined && { onBody }),
-    onHead: (x) => {
+    ...(onBody !== undefined && { body: onBody }),
+    head(x) {
       if (bounds) boundBody(x, side, maxBytes)
       return head.isIdle ? null : outcomes[look(x)]
     },

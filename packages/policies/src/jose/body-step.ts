@@ -7,6 +7,7 @@ import {
   type Reply,
   type Step,
 } from '@sluice/core'
+import { hooksOn } from '../message/hooks.js'
 import { boundBody, headersOf, isBodiless, type Side } from '../message/side.js'
 
 /** What a policy does with a body; it is never asked about one in a content coding. */
@@ -33,28 +34,20 @@ export function bodyStep(
     'GW_MEDIA_TYPE',
     'bodies in a content coding are not taken; send plain ones',
   )
-  const onBody: BodyWork = (x, body) => (hasContentCoding(headersOf(x, side)) ? coded : work(x, body))
-  if (side === 'request') {
-    return {
-      name,
-      onRequestBody: onBody,
+  return {
+    name,
+    ...hooksOn(side, () => ({
       ...(maxBytes !== null && {
-        onRequest(x: Exchange) {
+        head(x: Exchange) {
           boundBody(x, side, maxBytes)
           return null
         },
       }),
-    }
-  }
-  return {
-    name,
-    // Such a response has nothing that somebody could trust.
-    onResponseBody: (x, body) => (isBodiless(x) ? null : onBody(x, body)),
-    ...(maxBytes !== null && {
-      onResponse(x: Exchange) {
-        boundBody(x, side, maxBytes)
-        return null
+      body(x, body) {
+        // Such a response has nothing that somebody could trust.
+        if (side === 'response' && isBodiless(x)) return null
+        return hasContentCoding(headersOf(x, side)) ? coded : work(x, body)
       },
-    }),
+    })),
   }
 }

@@ -10,6 +10,7 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
+import { hooksOn } from '../message/hooks.js'
 import { boundBody, faultCode, type Side } from '../message/side.js'
 import { Draft } from './draft.js'
 import type { Place } from './place.js'
@@ -36,26 +37,12 @@ export function fieldHooks({ name, side, steps, places, maxBodyBytes }: FieldPol
   const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
   const limit = parseSize(maxBodyBytes)
   const isInBody = places.some((place) => place.isInBody)
-  if (side === 'request') {
-    if (!isInBody) return { name, onRequest: (x) => run(x, null) }
-    return {
-      name,
-      onRequest(x) {
-        boundBody(x, side, limit)
-        return null
-      },
-      onRequestBody: run,
-    }
+  const bound = (x: Exchange): null => {
+    boundBody(x, side, limit)
+    return null
   }
-  if (!isInBody) return { name, onResponse: (x) => run(x, null) }
-  return {
-    name,
-    onResponse(x) {
-      boundBody(x, side, limit)
-      return null
-    },
-    onResponseBody: run,
-  }
+  const hooks = isInBody ? { head: bound, body: run } : { head: (x: Exchange) => run(x, null) }
+  return { name, ...hooksOn(side, () => hooks) }
 }
 
 function runGuarded(steps: readonly FieldStep[], draft: Draft): Eventual {

@@ -1,5 +1,6 @@
-import { type CompileEnv, definePolicy, type Exchange, type Outcome, type Step } from '@sluice/core'
-import { boundBody } from '../message/side.js'
+import { type CompileEnv, definePolicy } from '@sluice/core'
+import { hooksOn, type MessageHooks } from '../message/hooks.js'
+import { boundBody, headersOf, type Side } from '../message/side.js'
 import { bodyHook, maxBodyBytesOf } from './body-hook.js'
 import { redactHeaders, redactQuery } from './head.js'
 import { compileRules, readsBody } from './rule.js'
@@ -12,37 +13,22 @@ export const redact = definePolicy({
   cost: 'cpu',
   schema: redactSchema,
   compile(config, env) {
-    return { name: 'redact', ...requestHooks(config, env), ...responseHooks(config, env) }
+    return { name: 'redact', ...hooksOn('both', (side) => hooksOf(side, config, env)) }
   },
 })
 
-function requestHooks(config: RedactConfig, env: CompileEnv): Omit<Step, 'name'> {
-  const rules = compileRules(config, 'request')
+function hooksOf(side: Side, config: RedactConfig, env: CompileEnv): MessageHooks {
+  const rules = compileRules(config, side)
   if (rules.length === 0) return {}
   const maxBytes = maxBodyBytesOf(config)
   const reads = rules.some(readsBody)
   return {
-    onRequest(x: Exchange): Outcome {
-      if (reads) boundBody(x, 'request', maxBytes)
-      redactHeaders(x.headers, rules)
-      redactQuery(x, rules)
+    head(x) {
+      if (reads) boundBody(x, side, maxBytes)
+      redactHeaders(headersOf(x, side), rules)
+      if (side === 'request') redactQuery(x, rules)
       return null
     },
-    ...(reads && { onRequestBody: bodyHook({ config, side: 'request', rules }, env) }),
-  }
-}
-
-function responseHooks(config: RedactConfig, env: CompileEnv): Omit<Step, 'name'> {
-  const rules = compileRules(config, 'response')
-  if (rules.length === 0) return {}
-  const maxBytes = maxBodyBytesOf(config)
-  const reads = rules.some(readsBody)
-  return {
-    onResponse(x: Exchange): Outcome {
-      if (reads) boundBody(x, 'response', maxBytes)
-      redactHeaders(x.responseHeaders, rules)
-      return null
-    },
-    ...(reads && { onResponseBody: bodyHook({ config, side: 'response', rules }, env) }),
+    ...(reads && { body: bodyHook({ config, side, rules }, env) }),
   }
 }

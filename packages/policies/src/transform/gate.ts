@@ -3,7 +3,7 @@ import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
 import { boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
-import { isCheckedResponse, note, refused } from '../validation/report.js'
+import { isChecked, note, refused } from '../validation/report.js'
 import type { SideConfig } from './schema.js'
 import type { Transformed } from './transform-work.js'
 import type { Transformer } from './transformer.js'
@@ -44,13 +44,13 @@ export class Gate {
   /** Before the body is collected. */
   begin(x: Exchange): Outcome {
     const { side, maxBodyBytes } = this.#settings
-    if (side === 'request' || isCheckedResponse(x)) boundBody(x, side, maxBodyBytes)
+    if (isChecked(x, side)) boundBody(x, side, maxBodyBytes)
     return null
   }
 
   transform(x: Exchange, body: Uint8Array): Eventual {
     const { side, transformer, maxBodyBytes } = this.#settings
-    if (side === 'response' && !isCheckedResponse(x)) return null
+    if (!isChecked(x, side)) return null
     const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
     if (flaw !== null) return refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
     if (body.length > maxBodyBytes) return refused(x, side, this.#tooLarge)

@@ -1,5 +1,6 @@
 import { definePolicy, parseDuration, parseSize, type Step } from '@sluice/core'
 import { DEFAULT_JSON_DEPTH } from '../json/view.js'
+import { hooksOn, type MessageHooks } from '../message/hooks.js'
 import type { Side } from '../message/side.js'
 import { contentTypeOf, Gate } from './gate.js'
 import { type SideConfig, type TransformConfig, transformSchema } from './schema.js'
@@ -25,30 +26,23 @@ export const transform = definePolicy({
       limits: { timeoutMs, maxItems: config.maxItems ?? 10_000 },
       reading: { maxDepth: config.maxDepth ?? DEFAULT_JSON_DEPTH },
     }
-    const request = await compileSide(config, 'request', use)
-    const response = await compileSide(config, 'response', use)
-    return {
-      name: 'transform',
-      ...(request !== null && {
-        onRequest: (x) => request.begin(x),
-        onRequestBody: (x, body) => request.transform(x, body),
-      }),
-      ...(response !== null && {
-        onResponse: (x) => response.begin(x),
-        onResponseBody: (x, body) => response.transform(x, body),
-      }),
+    const hooks = {
+      request: await compileSide(config, 'request', use),
+      response: await compileSide(config, 'response', use),
     }
+    return { name: 'transform', ...hooksOn('both', (side) => hooks[side]) }
   },
 })
 
-async function compileSide(config: TransformConfig, side: Side, use: TransformerUse): Promise<Gate | null> {
+async function compileSide(config: TransformConfig, side: Side, use: TransformerUse): Promise<MessageHooks> {
   const written: SideConfig | undefined = config[side]
-  if (written === undefined) return null
-  return new Gate({
+  if (written === undefined) return {}
+  const gate = new Gate({
     side,
     transformer: await compileTransformer(written, use),
     contentType: contentTypeOf(written),
     maxBodyBytes: parseSize(config.maxBodyBytes ?? '1mb'),
     maxOutputBytes: parseSize(config.maxOutputBytes ?? '1mb'),
   })
+  return { head: (x) => gate.begin(x), body: (x, body) => gate.transform(x, body) }
 }

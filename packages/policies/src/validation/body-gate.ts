@@ -10,8 +10,9 @@ import {
   type Step,
 } from '@sluice/core'
 import { tooLarge } from '../json/refusals.js'
+import { hooksOn } from '../message/hooks.js'
 import { boundBody, headersOf, type Side } from '../message/side.js'
-import { isCheckedResponse, refused, reported, unchecked, unmark } from './report.js'
+import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
 /** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
 export type Judgement = Reply | 'overloaded' | null
@@ -37,17 +38,11 @@ export interface BodyValidation<V> {
 export function validationStep<V>(validation: BodyValidation<V>): Step {
   const gate = new BodyGate(validation)
   const { name, phase } = validation
-  return {
-    name,
-    ...(phase !== 'response' && {
-      onRequest: (x) => gate.begin(x, 'request'),
-      onRequestBody: (x, body) => gate.examine(x, body, 'request'),
-    }),
-    ...(phase !== 'request' && {
-      onResponse: (x) => gate.begin(x, 'response'),
-      onResponseBody: (x, body) => (isCheckedResponse(x) ? gate.examine(x, body, 'response') : null),
-    }),
-  }
+  const hooks = hooksOn(phase, (side) => ({
+    head: (x) => gate.begin(x, side),
+    body: (x, body) => gate.examine(x, body, side),
+  }))
+  return { name, ...hooks }
 }
 
 class BodyGate<V> {
@@ -63,12 +58,13 @@ class BodyGate<V> {
   begin(x: Exchange, side: Side): Outcome {
     const { isReport, maxBodyBytes } = this.#validation
     unmark(x, side)
-    if (!isReport && (side === 'request' || isCheckedResponse(x))) boundBody(x, side, maxBodyBytes)
+    if (!isReport && isChecked(x, side)) boundBody(x, side, maxBodyBytes)
     return null
   }
 
   examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
     const { offload, maxBodyBytes, isSlow, isReport } = this.#validation
+    if (!isChecked(x, side)) return null
     if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     const flaw = this.#validation.flaw(headersOf(x, side))
     if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))

@@ -43,8 +43,9 @@ export function unchecked(x: Exchange, side: Side, isReport: boolean): Outcome {
   return null
 }
 
-/** Whether a response has a body that a schema could describe: not an error, not a part, not nothing. */
-export function isCheckedResponse({ method, status }: Exchange): boolean {
+/** Whether a message has a body that a schema could describe; of a response not an error, not a part, not nothing. */
+export function isChecked({ method, status }: Exchange, side: Side): boolean {
+  if (side === 'request') return true
   return (
     method !== 'HEAD' && status >= 200 && status < 300 && status !== 204 && status !== 205 && status !== 206
   )
