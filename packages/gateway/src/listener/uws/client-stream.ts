@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import { FieldLines } from '@sluice/core'
+import { HeadLines } from '@sluice/core'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
 import { formLine, judgeField, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
@@ -170,27 +170,18 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   /** The fields go with the status line: a call into uWS for each of them costs more than all of their bytes. */
   #writeHead(announcesClose: boolean): void {
     const headers = answerHeaders
-    let head = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
-    let hasLatin1 = false
-    for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i]!
-      const value = headers[i + 1]!
-      // Another one each time, and ours: to look for it among known lines would cost more than all the others.
-      if (value === this.requestId && name === 'x-request-id') {
-        head += '\r\nx-request-id: ' + value
-        continue
-      }
-      const line = LINES.line(name, value)
-      if (line === null) hasLatin1 = true
-      else head += line
-    }
-    if (announcesClose) head += '\r\nConnection: close'
-    this.#res.writeStatus(head)
-    if (hasLatin1) this.#writeLatin1(headers)
+    const status = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
+    const lines = LINES.of(headers, this.requestId)
+    const close = announcesClose ? '\r\nConnection: close' : ''
+    if (lines === null) this.#writeMixedHead(status + close, headers)
+    else this.#res.writeStatus(announcesClose ? status + lines + close : status + lines)
   }
 
-  /** uWS would write a string as UTF-8. */
-  #writeLatin1(headers: readonly string[]): void {
+  /** With values that are not ASCII: uWS would write them as UTF-8, so they go one by one, as bytes. */
+  #writeMixedHead(start: string, headers: readonly string[]): void {
+    let head = start
+    for (let i = 0; i < headers.length; i += 2) head += formLine(headers[i]!, headers[i + 1]!, false) ?? ''
+    this.#res.writeStatus(head)
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1]!
       if (judgeField(headers[i]!, value) === NEEDS_LATIN1)
@@ -303,7 +294,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   }
 }
 
-const LINES = new FieldLines(formLine)
+const LINES = new HeadLines(formLine)
 
 type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
 const ENDED_WITH_BODY = 0

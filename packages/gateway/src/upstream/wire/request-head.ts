@@ -1,11 +1,12 @@
-import { FieldLines } from '@sluice/core'
+import { FieldLines, HeadLines } from '@sluice/core'
 import type { UpstreamRequest } from '../transport.js'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
-const HOST_LINES = new FieldLines((_, host) =>
-  consistsOf(host, VALUE_BYTES) ? ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ` : null,
+/** What follows the path, up to the fields: by what is said of the connection, and the host. */
+const STARTS = new FieldLines((connection, host) =>
+  consistsOf(host, VALUE_BYTES) ? ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}` : null,
 )
-const LINES = new FieldLines(formLine)
+const LINES = new HeadLines(formLine)
 
 /**
  * The head of a request as text of one byte a character, or null when something in it would change what the target
@@ -13,29 +14,17 @@ const LINES = new FieldLines(formLine)
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
   const { method, path, headers, id } = request
-  const host = HOST_LINES.line('host', request.host)
-  if (host === null || !isTarget(path) || !isName(method)) return null
   // A target may send a body to HEAD against the rules, and late: its connection is not used again.
-  let head = method + ' ' + path + host + (method === 'HEAD' ? 'close\r\n' : 'keep-alive\r\n')
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!
-    const value = headers[i + 1]!
-    // Another one each time, and ours: to look for it among known lines would cost more than all the others.
-    if (value === id && name === 'x-request-id') {
-      head += 'x-request-id: ' + id + '\r\n'
-      continue
-    }
-    const line = LINES.line(name, value)
-    if (line === null) return null
-    head += line
-  }
-  return head + framingOf(request)
+  const start = STARTS.line(method === 'HEAD' ? 'close' : 'keep-alive', request.host)
+  if (start === null || !isTarget(path) || !isName(method)) return null
+  const lines = LINES.of(headers, id)
+  return lines === null ? null : method + ' ' + path + start + lines + framingOf(request)
 }
 
 function formLine(name: string, value: string, isKnownName: boolean): string | null {
   if (!isKnownName && (!isName(name) || isFraming(name))) return null
   if (!consistsOf(value, VALUE_BYTES)) return null
-  return name === 'connection' ? '' : `${name}: ${value}\r\n`
+  return name === 'connection' ? '' : `\r\n${name}: ${value}`
 }
 
 /** Whether a field is ours to write. Most names are told by their length alone. */
@@ -58,15 +47,15 @@ function isFraming(name: string): boolean {
   }
 }
 
-/** The field that frames the body, with the empty line. */
+/** The field that frames the body, behind a line end, with the empty line. */
 function framingOf({ method, body, upload }: UpstreamRequest): string {
-  if (body !== null && body.length > 0) return 'content-length: ' + body.length + '\r\n\r\n'
+  if (body !== null && body.length > 0) return '\r\ncontent-length: ' + body.length + '\r\n\r\n'
   if (upload !== null) {
     return upload.length < 0
-      ? 'transfer-encoding: chunked\r\n\r\n'
-      : 'content-length: ' + upload.length + '\r\n\r\n'
+      ? '\r\ntransfer-encoding: chunked\r\n\r\n'
+      : '\r\ncontent-length: ' + upload.length + '\r\n\r\n'
   }
-  return expectsBody(method) ? 'content-length: 0\r\n\r\n' : '\r\n'
+  return expectsBody(method) ? '\r\ncontent-length: 0\r\n\r\n' : '\r\n\r\n'
 }
 
 /** Whether requests of this method have a body, so that its absence is said (RFC 9110 section 8.6). */
