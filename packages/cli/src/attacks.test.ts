@@ -180,6 +180,20 @@ function attacks(signed: string): readonly Attack[] {
       codes: ['GW_SCHEMA_INVALID'],
     },
     {
+      name: 'a pattern that backtracks, 900,000 characters',
+      body: `<a><b>${'x'.repeat(900_000)}</b></a>`,
+      headers: xml,
+      routes: ['xsd'],
+      codes: ['GW_SCHEMA_INVALID'],
+    },
+    {
+      name: 'a pattern that backtracks, 10,000 times',
+      body: `<a>${`<b>${'x'.repeat(40)}</b>`.repeat(10_000)}</a>`,
+      headers: xml,
+      routes: ['xsd'],
+      codes: ['GW_SCHEMA_INVALID'],
+    },
+    {
       name: 'a pattern that backtracks',
       body: JSON.stringify({ a: `${'a'.repeat(100_000)}!` }),
       headers: json,

@@ -1,26 +1,18 @@
-import { UnreadableBody } from '@sluice/core'
 import type { XmlDocument } from 'libxml2-wasm'
-import { parseXml } from '../xml/gate.js'
 import { addressOf, libxml } from '../xml/libxml.js'
-import type { XmlView } from '../xml/view.js'
-import { compileNodes } from '../xml/xpath.js'
 import { Diagnostics, listen } from './diagnostics.js'
-import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
+import type { SchemaDocuments } from './schema-documents.js'
 import { SchemaProvider } from './schema-provider.js'
-import { isSlowPattern } from './slow-pattern.js'
 
 /** A compiled schema. */
 export class SchemaSet {
   /** What the schema was made of, and points into. */
   readonly #document: XmlDocument
   #schema: number
-  /** Validating a short document may take long. */
-  readonly isSlow: boolean
 
-  constructor(document: XmlDocument, schema: number, isSlow: boolean) {
+  constructor(document: XmlDocument, schema: number) {
     this.#document = document
     this.#schema = schema
-    this.isSlow = isSlow
   }
 
   /** Adds what is wrong with an element and all in it. @param element its address */
@@ -54,7 +46,6 @@ export class SchemaSet {
  */
 export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet {
   const library = libxml()
-  const isSlow = documents.map(hasSlowPattern).includes(true)
   const first = documents.find(({ systemId }) => systemId === root)!
   const document = library.XmlDocument.fromBuffer(first.bytes, { url: root })
   const provider = new SchemaProvider(documents)
@@ -65,7 +56,7 @@ export function compileSchemas({ root, documents }: SchemaDocuments): SchemaSet 
     provider.checkMissing()
     if (schema === 0) throw brokenSchema(root, diagnostics)
     provider.checkUnused(root)
-    return new SchemaSet(document, schema, isSlow)
+    return new SchemaSet(document, schema)
   } catch (problem) {
     if (schema !== 0) library.raw.xmlSchemaFree(schema)
     document.dispose()
@@ -91,22 +82,4 @@ function brokenSchema(root: string, { violations }: Diagnostics): Error {
   if (first === undefined) return new Error(`the schema '${root}' cannot be compiled`)
   const file = first.file ?? root
   return new Error(`the schema '${file}' is broken at line ${first.line} (${first.path}): ${first.message}`)
-}
-
-/** @throws Error for a document that is not well-formed */
-function hasSlowPattern({ systemId, bytes }: SchemaDocument): boolean {
-  let view: XmlView | null = null
-  try {
-    view = parseXml(bytes)
-    const { raw } = libxml()
-    return compileNodes('//xs:pattern/@value', {})(view, view.shape.nodes).some((node) =>
-      isSlowPattern(raw.xmlNodeGetContent(node)),
-    )
-  } catch (problem) {
-    if (!(problem instanceof UnreadableBody)) throw problem
-    const reason = problem.message.replace(/^the body /, '')
-    throw new Error(`the schema '${systemId}' ${reason}`, { cause: problem })
-  } finally {
-    view?.close()
-  }
 }

@@ -3,14 +3,13 @@ import { parseXml } from '../xml/gate.js'
 import { unreadableXml } from '../xml/unreadable-xml.js'
 import type { XmlView } from '../xml/view.js'
 import { Diagnostics } from './diagnostics.js'
-import type { SchemaDocuments } from './schema-documents.js'
+import type { QuickSchemas } from './quick-schemas.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
-import { violationText, withoutValues } from './violation.js'
+import { violationText, withoutValues, withPattern } from './violation.js'
 
 /** What a validator is made of; can be cloned, and written as JSON. */
-export interface ValidatorConfig {
-  readonly schemas: SchemaDocuments
+export interface ValidatorConfig extends QuickSchemas {
   readonly select: string | undefined
   readonly names: Readonly<Record<string, string>>
   readonly maxErrors: number
@@ -38,11 +37,6 @@ export class Validator {
     this.#schemas = compileSchemas(config.schemas)
   }
 
-  /** Validating a short document may take long: it belongs on a thread. */
-  get isSlow(): boolean {
-    return this.#schemas.isSlow
-  }
-
   /** @param view makes the document of the body: the shared one, or one of its own. */
   validate(view: () => XmlView): Verdict {
     try {
@@ -67,12 +61,12 @@ export class Validator {
   }
 
   #verdictOf(view: XmlView): Verdict {
-    const { maxDepth, maxErrors } = this.#config
+    const { maxDepth, maxErrors, patterns } = this.#config
     if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
     const selected = this.#selection(view)
     if ('mistake' in selected)
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
-    const diagnostics = new Diagnostics(maxErrors, withoutValues)
+    const diagnostics = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
     for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
     if (diagnostics.count === 0) return VALID
     const text = violationText(diagnostics.violations, diagnostics.count)

@@ -51,6 +51,11 @@ export function withoutValues(message: string): string {
   return QUOTED.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message)
 }
 
+/** A message that has the pattern as somebody wrote it. @param patterns those, by what was made of them. */
+export function withPattern(message: string, patterns: Readonly<Record<string, string>>): string {
+  return message.replace(/(?<=by the pattern ').*(?=')/s, (pattern) => patterns[pattern] ?? pattern)
+}
+
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }

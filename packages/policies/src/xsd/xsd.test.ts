@@ -99,10 +99,10 @@ test('a large body is validated on a thread, with the same verdict', async (t) =
   assert.equal(malformed?.problem?.code, 'GW_BODY_UNPARSABLE')
 })
 
-test('where a pattern may take long, short bodies go to a thread too', async (t) => {
+test('where a pattern takes many steps for a character, short bodies go to a thread too', async (t) => {
   const schemas = PURCHASE_SCHEMAS.map((schema) => ({
     ...schema,
-    inline: schema.inline.replace('[A-Z]{2}-', '([A-Z]|[A-Z]{2})+-'),
+    inline: schema.inline.replace('[A-Z]{2}-', '[A-Z]{0,35}[A-Z0-9]{0,35}-'),
   }))
   const step = await stepOf(t, { schemas })
   const body = Buffer.from(orderOf(1))

@@ -1,0 +1,68 @@
+import { DFA, type Expression, NFA, type NoParent, TooManyNodesError } from 'refa'
+import { MAX_CHAR } from './char-classes.js'
+import { type ParsedPattern, parsePattern, UnreadablePattern } from './pattern-parser.js'
+import { PatternWriter, UnwritablePattern } from './pattern-text.js'
+import { widthOf } from './width.js'
+
+/** A pattern that libxml2 is quick with. */
+export interface QuickPattern {
+  readonly text: string
+  /** The ways in which it can match the beginning of a text, at most: the steps for each character. */
+  readonly width: number
+}
+
+/** Ways that are no reason to write a pattern anew: a body of 32 KB takes some 20 ms. */
+export const QUICK_WIDTH = 8
+/** Most ways that are let pass. */
+const MAX_WIDTH = 100
+const MAX_NFA_STATES = 2000
+const MAX_DFA_STATES = 500
+/** Nodes of an expression that is made of an automaton. */
+const MAX_NODES = 5000
+/** Longest text that is written instead. */
+const MAX_LENGTH = 4000
+
+/** A pattern that may take more than linear time, and has no equal that does not. */
+export class SlowPattern extends Error {}
+
+/**
+ * The pattern itself, or an equal one of which few ways to match have to be tried at any place of a text: libxml2 tries
+ * all, one after the other. One that is made of a deterministic automaton has few.
+ * @throws SlowPattern
+ * @throws UnreadablePattern
+ */
+export function quickPattern(pattern: string): QuickPattern {
+  const parsed = parsePattern(pattern)
+  const original = { text: parsed.text, width: widthOf(parsed.expression, MAX_WIDTH) }
+  if (original.width <= QUICK_WIDTH) return original
+  const anew = writtenAnew(pattern, parsed)
+  if (anew !== null && anew.width < original.width) return anew
+  if (original.width <= MAX_WIDTH) return original
+  throw new SlowPattern(
+    'may take more than linear time to match; write it with fewer parts that repeat and can match the same text',
+  )
+}
+
+function writtenAnew(pattern: string, { expression, isExact }: ParsedPattern): QuickPattern | null {
+  if (!isExact) return null
+  try {
+    const text = new PatternWriter(pattern).text(deterministic(expression))
+    return text.length > MAX_LENGTH
+      ? null
+      : { text, width: widthOf(parsePattern(text).expression, MAX_WIDTH) }
+  } catch (problem) {
+    const isTooMuch = [TooManyNodesError, UnwritablePattern, UnreadablePattern].some(
+      (kind) => problem instanceof kind,
+    )
+    if (isTooMuch) return null
+    throw problem
+  }
+}
+
+function deterministic(expression: NoParent<Expression>): NoParent<Expression> {
+  const options = { maxCharacter: MAX_CHAR }
+  const nfa = NFA.fromRegex(expression, options, {}, new NFA.LimitedNodeFactory(MAX_NFA_STATES))
+  const dfa = DFA.fromFA(nfa, new DFA.LimitedNodeFactory(MAX_DFA_STATES))
+  dfa.minimize()
+  return dfa.toRegex({ maxNodes: MAX_NODES })
+}
