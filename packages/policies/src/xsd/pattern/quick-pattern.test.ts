@@ -49,7 +49,7 @@ for (const [pattern, anew] of ANEW.slice(0, -1)) {
 }
 
 const SLOW = [
-  '.*a.{20}',
+  '(.?a.{20})*',
   '(([a-z]{1,20}){1,20},?){1,20}',
   '(\\c+\\.)*\\c+',
   '(()*){999999999}(a*b?a*){0,999999999}',
@@ -59,6 +59,30 @@ for (const pattern of SLOW) {
   test(`${pattern} is refused`, () =>
     assert.throws(() => quickPattern(pattern), /may take more than linear time/))
 }
+
+const WIDE: readonly (readonly [pattern: string, width: number])[] = [
+  ['[a-z]{0,35}[a-z0-9]{0,35}', 36],
+  ['.*[0-9]{12}', 13],
+  ['.*a.{20}', 22],
+  ['\\d*[1-9]\\d{0,17}', 19],
+]
+
+for (const [pattern, width] of WIDE) {
+  test(`${pattern} is left as it is, with ${width} ways`, () => {
+    assert.deepEqual(quickPattern(pattern), { text: pattern, width })
+  })
+}
+
+test('alternatives that make a large automaton are written on their own', () => {
+  const address = '(([^:]+:){6}(([^:]+:[^:]+)|(.*\\..*)))|((([^:]+:)*[^:]+)?::(([^:]+:)*[^:]+)?)(%.+)?'
+  const { text, width } = quickPattern(address)
+  assert.equal(width, 5)
+  const accepted = ['1:2:3:4:5:6:7:8', '::1', '1::', '1:2:3:4:5:6:1.2.3.4', 'fe80::1%eth0'].map((value) =>
+    isAccepted(text, value),
+  )
+  assert.deepEqual(accepted, [true, true, true, true, true])
+  assert.equal(isAccepted(text, '1:2:3:4:5:6:7'), false)
+})
 
 /** A value in hundred thousand characters that libxml2 would try for minutes, or not find the way in. */
 const LONG: readonly (readonly [pattern: string, value: string, isValid: boolean])[] = [

@@ -43,10 +43,22 @@ export function quickPattern(pattern: string): QuickPattern {
   )
 }
 
+/** Written anew as a whole, or each alternative on its own, which takes less text where they have little in common. */
 function writtenAnew(pattern: string, { expression, isExact }: ParsedPattern): QuickPattern | null {
   if (!isExact) return null
+  const { alternatives } = expression
+  const whole = writtenFrom(pattern, [expression])
+  if (whole !== null || alternatives.length === 1) return whole
+  return writtenFrom(
+    pattern,
+    alternatives.map((alternative) => ({ type: 'Expression', alternatives: [alternative] })),
+  )
+}
+
+function writtenFrom(pattern: string, expressions: readonly NoParent<Expression>[]): QuickPattern | null {
   try {
-    const text = new PatternWriter(pattern).text(deterministic(expression))
+    const writer = new PatternWriter(pattern)
+    const text = expressions.map((expression) => writer.text(deterministic(expression))).join('|')
     return text.length > MAX_LENGTH
       ? null
       : { text, width: widthOf(parsePattern(text).expression, MAX_WIDTH) }

@@ -14,7 +14,31 @@ type Ways = ReadonlyMap<number, number>
  */
 export function widthOf(expression: NoParent<Expression>, limit: number): number {
   const positions = positionsOf(expression)
-  return positions === null ? Number.POSITIVE_INFINITY : widthOfPositions(positions, limit)
+  if (positions === null) return Number.POSITIVE_INFINITY
+  const width = widthOfPositions(positions, limit)
+  const { length } = positions.sets
+  return width === Number.POSITIVE_INFINITY && length <= limit && isSingle(positions) ? length : width
+}
+
+/** No text leads to a position in two ways: then they are as many as the positions at most, however they combine. */
+function isSingle({ sets, first, next }: Positions): boolean {
+  const seen = new Set<number>()
+  const waiting: (readonly [from: readonly number[], or: readonly number[]])[] = []
+  for (const tos of [first, ...next]) waiting.push([tos, tos])
+  for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
+    const [tos, others] = pair
+    if (tos === others && new Set(tos).size < tos.length) return false
+    for (const to of tos) {
+      for (const other of others) {
+        if (to === other && tos !== others) return false
+        const key = to * sets.length + other
+        if (to === other || seen.has(key) || sets[to]!.isDisjointWith(sets[other]!)) continue
+        seen.add(key)
+        waiting.push([next[to]!, next[other]!])
+      }
+    }
+  }
+  return true
 }
 
 /** Walks over all that texts can lead to: as a DFA is made, but with the number of ways to each position. */
