@@ -39,11 +39,12 @@ test('schemas whose patterns are quick are the bytes that they were', () => {
 })
 
 test('a message has the pattern as it was written, also of two that become the same', () => {
-  const schemas = quick(schemaOf('(a+)+b', '(a|aa)+b', '(&lt;|&lt;&lt;&amp;?)+&#10;?\\s+'))
+  const schemas = quick(schemaOf('(a+)+b', '(a|aa)+b', '(&lt;|&lt;&lt;&amp;?)+&#10;?\\s+', 'constructor'))
   assert.equal(Object.keys(schemas.patterns).length, 3)
   assert.match(verdict(schemas, '<a0>c</a0>'), /by the pattern '\(a\+\)\+b'/)
   assert.match(verdict(schemas, '<a1>c</a1>'), /by the pattern '\(a\|aa\)\+b'/)
   assert.match(verdict(schemas, '<a2>c</a2>'), /by the pattern '\(<\|<<&\?\)\+ \?\\s\+'/)
+  assert.match(verdict(schemas, '<a3>c</a3>'), /by the pattern 'constructor'/)
   assert.equal(verdict(schemas, '<a0>aab</a0>'), '')
   assert.equal(verdict(schemas, '<a2>&lt;&lt;&amp;&lt;&#10;</a2>'), '')
 })

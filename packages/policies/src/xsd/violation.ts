@@ -53,7 +53,9 @@ export function withoutValues(message: string): string {
 
 /** A message that has the pattern as somebody wrote it. @param patterns those, by what was made of them. */
 export function withPattern(message: string, patterns: Readonly<Record<string, string>>): string {
-  return message.replace(/(?<=by the pattern ').*(?=')/s, (pattern) => patterns[pattern] ?? pattern)
+  return message.replace(/(?<=by the pattern ').*(?=')/s, (pattern) =>
+    Object.hasOwn(patterns, pattern) ? patterns[pattern]! : pattern,
+  )
 }
 
 function cut(text: string, length: number): string {
