@@ -10,7 +10,13 @@ const ABOUT_BYTES = [
   'accept-ranges',
 ] as const
 
-/** Takes away what was said about the bytes of a body that another one takes the place of. */
-export function forgetBytes(headers: HeaderList): void {
-  for (let i = 0; i < ABOUT_BYTES.length; i++) removeHeader(headers, ABOUT_BYTES[i]!)
+/**
+ * Takes away what was said about the bytes of a body that another one takes the place of.
+ * @param kept names of fields that tell of the new one, or of something else.
+ */
+export function forgetBytes(headers: HeaderList, kept: ReadonlySet<string> | null = null): void {
+  for (let i = 0; i < ABOUT_BYTES.length; i++) {
+    const name = ABOUT_BYTES[i]!
+    if (kept?.has(name) !== true) removeHeader(headers, name)
+  }
 }

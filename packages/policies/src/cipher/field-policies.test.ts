@@ -265,6 +265,30 @@ test('responses are the upstream’s to answer for', async () => {
   }
 })
 
+test('a policy that changes the body takes the digests and the ETag of the old one away', async () => {
+  const about = ['content-digest', 'sha-256=:old:', 'etag', '"old"', 'accept-ranges', 'bytes', 'x-a', 'v']
+  const left = async (step: Step, x: Exchange): Promise<string[]> => {
+    assert.equal(await run(step, x), null)
+    const { headers } = x
+    x.headers = [...about]
+    return headers
+  }
+  const signature = { from: 'json.a', algorithm: 'Ed25519' }
+  const x = request('{"a":"v"}', about)
+  const signing = { keys: KEYS, signatures: [{ ...signature, to: 'json.s', key: 'ed' }] }
+  const stripping = {
+    keys: PUBLIC_KEYS,
+    signatures: [{ ...signature, signature: 'json.s', keys: ['ed'], strip: true }],
+  }
+  assert.deepEqual(await left(await compile(sign, signing), x), ['x-a', 'v'])
+  assert.deepEqual(await left(await compile(verify, stripping), x), ['x-a', 'v'])
+  assert.deepEqual(await left(await seal({}), x), ['x-a', 'v'])
+  assert.deepEqual(await left(await open({}), x), ['x-a', 'v'])
+  assert.equal(bodyOf(x), '{"a":"v"}')
+  const beside = { keys: KEYS, signatures: [{ ...signature, to: 'header.x-a', key: 'ed' }] }
+  assert.deepEqual((await left(await compile(sign, beside), x)).slice(0, -1), about.slice(0, -1))
+})
+
 test('signatures of places are made and verified, and all have to be right', async () => {
   const signatures = [
     { from: 'body', to: 'header.x-body', algorithm: 'RS256', key: 'rsa' },

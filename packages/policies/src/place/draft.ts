@@ -1,4 +1,5 @@
-import { type Exchange, type HeaderList, hasContentCoding, UnreadableBody } from '@sluice/core'
+import { type Exchange, type HeaderList, hasContentCoding, setHeader, UnreadableBody } from '@sluice/core'
+import { forgetBytes } from '../body-fields.js'
 import { codingFlaw } from '../json/coding.js'
 import { jsonOf } from '../json/view.js'
 import { headersOf, type Side, setBody } from '../message/side.js'
@@ -16,6 +17,7 @@ export class Draft {
   #body: Uint8Array
   #json: string | null = null
   #isChanged = false
+  #written: Set<string> | null = null
 
   /** @param body null where no place is in the body. */
   constructor(x: Exchange, side: Side, body: Uint8Array | null) {
@@ -54,9 +56,22 @@ export class Draft {
     this.#isChanged = true
   }
 
-  /** Puts a changed body in the place of the old one. */
+  /** Writes a field, which then says what the document wants it to say, whatever becomes of the body. */
+  setField(name: string, value: string): void {
+    setHeader(this.headers, name, value)
+    this.#written ??= new Set()
+    this.#written.add(name)
+  }
+
+  /**
+   * Puts a changed body in the place of the old one, and takes away what was said about the bytes of that. Only now:
+   * until here the fields tell of the message as it came, which is what its signatures were made over.
+   */
   commit(): void {
-    if (this.#isChanged) setBody(this.x, this.side, this.body)
+    if (!this.#isChanged) return
+    const { body } = this
+    forgetBytes(this.headers, this.#written)
+    setBody(this.x, this.side, body)
   }
 
   #assertPlain(): void {

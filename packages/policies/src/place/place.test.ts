@@ -115,6 +115,24 @@ test('each kind of place is written, when such bytes can stand there', () => {
   assert.equal(into.x.vars?.get('v'), 'ü')
 })
 
+test('what was said about the bytes of a body goes with them, when all places were read', () => {
+  const about = ['content-digest', 'sha-256=:old:', 'digest', 'old', 'etag', '"old"', 'x-a', 'v']
+  const changed = draft('{"a":1}', [...about])
+  compilePlace('json.a', 'request').write(changed, Buffer.from('2'), true)
+  assert.equal(read('header.content-digest', changed), 'sha-256=:old:')
+  changed.commit()
+  assert.deepEqual(changed.x.headers, ['x-a', 'v'])
+  const same = draft('{"a":1}', [...about])
+  compilePlace('header.x-a', 'request').write(same, Buffer.from('w'), false)
+  same.commit()
+  assert.deepEqual(same.x.headers, about.with(-1, 'w'))
+  const told = draft('{"a":1}', [...about])
+  compilePlace('header.Digest', 'request').write(told, Buffer.from('new'), false)
+  compilePlace('json.a', 'request').remove(told)
+  told.commit()
+  assert.deepEqual(told.x.headers.toSorted(), ['digest', 'new', 'v', 'x-a'])
+})
+
 test('a body that cannot be read is not a body without the value', () => {
   assert.throws(() => read('json.a', draft('{"a":1')), { code: 'GW_BODY_UNPARSABLE' })
   assert.throws(() => read('json.a', draft('')), { code: 'GW_BODY_UNPARSABLE' })

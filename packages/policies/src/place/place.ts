@@ -1,4 +1,4 @@
-import { headerCount, headerValue, isFieldValue, removeHeader, setHeader, UnreadableBody } from '@sluice/core'
+import { headerCount, headerValue, isFieldValue, removeHeader, UnreadableBody } from '@sluice/core'
 import {
   ABSENT,
   parameterStart,
@@ -75,10 +75,10 @@ function headerPlace(text: string, name: string): Place {
       const value = headerValue(headers, name) ?? ''
       return value === '' ? null : Buffer.from(value, 'latin1')
     },
-    write({ headers }, value) {
+    write(draft, value) {
       const line = textOf(value)
       if (line === null || line === '' || !isFieldValue(line) || line.trim() !== line) return false
-      setHeader(headers, name, line)
+      draft.setField(name, line)
       return true
     },
     remove: ({ headers }) => removeHeader(headers, name),
