@@ -5,11 +5,9 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto'
+import { type JsonObject, memberOf } from '../json/strict-json.js'
+import { halfFlaw, isPrivateJwk, type KeyPurpose, purposeFlaw } from '../keys/key-purpose.js'
 import { decodeBase64url } from './base64url.js'
-import { type JsonObject, memberOf } from './strict-json.js'
-
-/** What a key is needed for. */
-export type KeyPurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
 
 /** A key, and what its JWK says about it. */
 export interface KeyMaterial {
@@ -19,47 +17,19 @@ export interface KeyMaterial {
   readonly alg: string | null
 }
 
-/** Members of private RSA, EC and OKP keys. */
-const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth']
-const OPERATIONS: Readonly<Record<KeyPurpose, readonly string[]>> = {
-  verify: ['verify'],
-  sign: ['sign'],
-  encrypt: ['encrypt', 'wrapKey', 'deriveKey', 'deriveBits'],
-  decrypt: ['decrypt', 'unwrapKey', 'deriveKey', 'deriveBits'],
-}
-
-/** Whether a purpose needs the private half of a pair. */
-export function isPrivate(purpose: KeyPurpose): boolean {
-  return purpose === 'sign' || purpose === 'decrypt'
-}
-
-/** Whether a JWK may serve a purpose, by what it says itself (RFC 7517 sections 4.2 and 4.3). */
-export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
-  const use = memberOf(jwk, 'use')
-  const operations = memberOf(jwk, 'key_ops')
-  const isForSignatures = purpose === 'verify' || purpose === 'sign'
-  if (use !== undefined && use !== (isForSignatures ? 'sig' : 'enc')) return false
-  return (
-    operations === undefined ||
-    (Array.isArray(operations) && operations.some((one) => OPERATIONS[purpose].includes(one)))
-  )
-}
-
 /** The key of a JWK (RFC 7517). @throws Error that says what is wrong, without what is secret in it. */
 export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
   const kid = textMember(jwk, 'kid')
   const alg = textMember(jwk, 'alg')
-  if (!isMeantFor(jwk, purpose)) throw new Error(`is a JWK whose 'use' or 'key_ops' is not to ${purpose}`)
+  const misuse = purposeFlaw(jwk, purpose)
+  if (misuse !== null) throw new Error(misuse)
   if (memberOf(jwk, 'kty') === 'oct') return { key: importSecret(jwk), kid, alg }
-  const hasPrivate = PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))
-  if (hasPrivate && !isPrivate(purpose)) {
-    throw new Error(`is a private key; write the public one, which is all it takes to ${purpose}`)
-  }
-  if (!hasPrivate && isPrivate(purpose))
-    throw new Error(`is a public key; it takes the private one to ${purpose}`)
+  const isPrivate = isPrivateJwk(jwk)
+  const flaw = halfFlaw(isPrivate, purpose)
+  if (flaw !== null) throw new Error(flaw)
   const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
   try {
-    return { key: hasPrivate ? createPrivateKey(input) : createPublicKey(input), kid, alg }
+    return { key: isPrivate ? createPrivateKey(input) : createPublicKey(input), kid, alg }
   } catch {
     throw new Error('is a JWK that cannot be read; it needs a known kty and crv, and the members of its type')
   }

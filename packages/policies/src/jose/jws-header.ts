@@ -1,5 +1,5 @@
+import { type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 import { decodeBase64url } from './base64url.js'
-import { type JsonObject, memberOf, parseStrictObject } from './strict-json.js'
 
 /** Longest id of a key that is looked up. */
 const MAX_KID_LENGTH = 256

@@ -1,9 +1,10 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
+import { halfFlaw, isMeantFor, isPrivatePem, type KeyPurpose } from '../keys/key-purpose.js'
 import { readText } from '../text-source.js'
 import { isBase64url } from './base64url.js'
-import { importJwk, isMeantFor, isPrivate, type KeyMaterial, type KeyPurpose } from './json-web-key.js'
+import { importJwk, type KeyMaterial } from './json-web-key.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
-import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from './strict-json.js'
 
 const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
 
@@ -67,14 +68,11 @@ function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {
 
 function pemKey(pem: string, purpose: KeyPurpose): KeyObject {
   if (!pem.includes('-----BEGIN ')) throw new Error('is no PEM: it has no line -----BEGIN …-----')
-  const hasPrivate = /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
-  if (hasPrivate && !isPrivate(purpose)) {
-    throw new Error(`is a private key; write the public one, which is all it takes to ${purpose}`)
-  }
-  if (!hasPrivate && isPrivate(purpose))
-    throw new Error(`is a public key; it takes the private one to ${purpose}`)
+  const isPrivate = isPrivatePem(pem)
+  const flaw = halfFlaw(isPrivate, purpose)
+  if (flaw !== null) throw new Error(flaw)
   try {
-    return hasPrivate ? createPrivateKey(pem) : createPublicKey(pem)
+    return isPrivate ? createPrivateKey(pem) : createPublicKey(pem)
   } catch {
     throw new Error('is a PEM that cannot be read; keys with a passphrase are not supported')
   }

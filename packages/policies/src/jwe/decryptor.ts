@@ -4,7 +4,7 @@ import { isBase64url } from '../jose/base64url.js'
 import { importJwk } from '../jose/json-web-key.js'
 import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
 import { KeyShelves } from '../jose/key-shelves.js'
-import { memberOf } from '../jose/strict-json.js'
+import { memberOf } from '../json/strict-json.js'
 import type { DecryptionPlan } from './plain-key.js'
 
 /** Longest protected header, in characters. */

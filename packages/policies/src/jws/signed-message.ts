@@ -1,6 +1,6 @@
 import { decodeBase64url } from '../jose/base64url.js'
 import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
-import { isJsonObject, memberOf, parseStrictObject } from '../jose/strict-json.js'
+import { isJsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 
 /** A signature and what it is over. */
 export interface SignedMessage {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, memberOf } from '../jose/strict-json.js'
+import { isJsonObject, type JsonObject, memberOf } from '../json/strict-json.js'
 
 /** Deepest claim that conditions see. */
 const MAX_DEPTH = 4

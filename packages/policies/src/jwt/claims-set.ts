@@ -1,4 +1,4 @@
-import { type JsonObject, memberOf, parseStrictObject } from '../jose/strict-json.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 
 /** The claims of a token, those that RFC 7519 defines checked for their types. */
 export interface ClaimsSet {

@@ -1,6 +1,6 @@
 import { type HeaderList, isFieldValue } from '@sluice/core'
 import { fieldName } from '../header/field-name.js'
-import type { JsonObject } from '../jose/strict-json.js'
+import type { JsonObject } from '../json/strict-json.js'
 import { claimAt, claimText } from './claim.js'
 
 /** Claims for the upstream, by the headers that carry them. */

@@ -1,5 +1,5 @@
 import { UnreadableBody } from '@sluice/core'
-import { jsonOfBytes } from '../json/view.js'
+import { jsonOfBytes } from './view.js'
 
 /** A JSON object whose names are all different. Read its members with `memberOf`: names come from outside. */
 export type JsonObject = Readonly<Record<string, unknown>>
