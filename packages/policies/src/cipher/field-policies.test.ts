@@ -378,6 +378,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [sealing({ key: 'rsa' }), /not base64/],
     [sealing({ algorithm: 'rsa-oaep-256' }), /neither PEM/],
     [sealing({ algorithm: 'rsa-oaep-256', key: 'ed' }), /needs RSA/],
+    [sealing({ algorithm: 'rsa-oaep-256', key: 'rsa' }, { keys: KEYS }), /'rsa' is a private key/],
     [sealing({ encoding: 'raw' }), /raw bytes/],
     [sealing({ contentType: 'x/y' }), /to: body/],
     [sealing({ from: 'nowhere' }), /not a place/],
@@ -404,6 +405,16 @@ test('configurations that cannot work are refused with what to do', async () => 
         },
       ],
       /own signature/,
+    ],
+    [
+      [
+        verify,
+        {
+          keys: KEYS,
+          signatures: [{ from: 'body', signature: 'header.x', algorithm: 'Ed25519', keys: ['ed'] }],
+        },
+      ],
+      /'ed' is a private key/,
     ],
   ]
   for (const [[policy, config], expected] of bad) await assert.rejects(compile(policy, config), expected)

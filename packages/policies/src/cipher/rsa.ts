@@ -7,7 +7,7 @@ import {
   randomBytes,
   webcrypto,
 } from 'node:crypto'
-import { privateKey, publicKey } from '../keys/asymmetric-key.js'
+import { asymmetricKey } from '../keys/asymmetric-key.js'
 import type { KeyConfig } from '../keys/key-ring.js'
 import { openGcm, sealGcm } from './aes.js'
 import type { Decryptor, Encryptor } from './cipher.js'
@@ -115,11 +115,11 @@ async function oaepDecrypt(key: KeyObject): Promise<OaepDecrypt> {
 }
 
 function rsaPublic(config: KeyConfig): KeyObject {
-  return rsa(publicKey(config), config)
+  return rsa(asymmetricKey(config, 'encrypt'), config)
 }
 
 function rsaPrivate(config: KeyConfig): KeyObject {
-  return rsa(privateKey(config), config)
+  return rsa(asymmetricKey(config, 'decrypt'), config)
 }
 
 function rsa(key: KeyObject, { id }: KeyConfig): KeyObject {

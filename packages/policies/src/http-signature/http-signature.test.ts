@@ -194,7 +194,11 @@ test('configurations that cannot work are refused with what to do', async () => 
     [{ verify: { keys, components: ['@nonsense'] } }, /not supported/],
     [{ verify: { keys, components: ['a b'] } }, /not a field name/],
     [{ verify: { keys, components: ['x-a', 'X-A'] } }, /stands twice/],
-    [{ sign: { key: { ...signingKey, key: pem(pair.publicKey) } } }, /cannot be read as a private key/],
+    [{ sign: { key: { ...signingKey, key: pem(pair.publicKey) } } }, /is a public key/],
+    [
+      { verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: pem(pair.privateKey) }] } },
+      /is a private key; write the public one/,
+    ],
     [
       { verify: { keys: [{ id: 'a', algorithm: 'ed25519', key: pem(pair.publicKey), groups: ['g'] }] } },
       /no 'consumer'/,

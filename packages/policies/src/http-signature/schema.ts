@@ -37,7 +37,8 @@ const verifyingKey = Type.Object(
     key: Type.String({
       secret: true,
       minLength: 1,
-      description: 'The public key (PEM, certificate or JWK) or the shared secret, by reference.',
+      description:
+        'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
     }),
     encoding,
     consumer: Type.Optional(

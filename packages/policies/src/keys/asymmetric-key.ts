@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { jwkOf } from './jwk.js'
+import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
 /** Above that a check takes milliseconds. */
@@ -14,37 +15,50 @@ export interface WrittenKey {
 }
 
 /**
- * A public key from PEM (a certificate too, whose dates are not looked at) or a JWK.
+ * One half of a pair: the public one from PEM (a certificate too, whose dates are not looked at) or a JWK, the private
+ * one from PEM without a passphrase or a JWK. The half that the purpose does not need is refused.
  * @throws Error when it cannot be read, or is too weak.
  */
-export function publicKey({ id, key }: WrittenKey): KeyObject {
-  return strong(read(key, `key '${id}'`, createPublicKey, 'public'), `key '${id}'`)
+export function asymmetricKey({ id, key }: WrittenKey, purpose: KeyPurpose): KeyObject {
+  const what = `key '${id}'`
+  return strong(read(key, purpose, what), what)
 }
 
-/** A private key from PEM without a passphrase or a JWK. @throws Error when it cannot be read, or is too weak. */
-export function privateKey({ id, key }: WrittenKey): KeyObject {
-  return strong(read(key, `key '${id}'`, createPrivateKey, 'private'), `key '${id}'`)
-}
-
-type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
-
-function read(
-  text: string,
-  what: string,
-  create: (input: KeyInput) => KeyObject,
-  kind: 'public' | 'private',
-): KeyObject {
+function read(text: string, purpose: KeyPurpose, what: string): KeyObject {
   const isJwk = text.trimStart().startsWith('{')
   if (!isJwk && !text.includes('-----BEGIN ')) {
     throw new Error(`${what} is neither PEM nor a JWK; write for example \${file:keys/name.pem}`)
   }
   if (text.includes('ENCRYPTED')) throw new Error(`${what} is encrypted; store it without a passphrase`)
-  const input: KeyInput = isJwk ? { key: jwkOf(text, what), format: 'jwk' } : text
+  return isJwk ? jwkKey(jwkOf(text, what), purpose, what) : pemKey(text, purpose, what)
+}
+
+function jwkKey(jwk: JsonWebKey, purpose: KeyPurpose, what: string): KeyObject {
+  if (jwk.kty === 'oct') throw new Error(`${what} is a secret, which is no half of a pair of keys`)
+  const isPrivate = isPrivateJwk(jwk)
+  assertHalf(isPrivate, purpose, what)
+  return created({ key: jwk, format: 'jwk' }, isPrivate, what)
+}
+
+function pemKey(pem: string, purpose: KeyPurpose, what: string): KeyObject {
+  const isPrivate = isPrivatePem(pem)
+  assertHalf(isPrivate, purpose, what)
+  return created(pem, isPrivate, what)
+}
+
+function assertHalf(isPrivate: boolean, purpose: KeyPurpose, what: string): void {
+  const flaw = halfFlaw(isPrivate, purpose)
+  if (flaw !== null) throw new Error(`${what} ${flaw}`)
+}
+
+type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
+
+function created(input: KeyInput, isPrivate: boolean, what: string): KeyObject {
   try {
-    return create(input)
+    return isPrivate ? createPrivateKey(input) : createPublicKey(input)
   } catch {
     // The cause is left out: OpenSSL and the JWK reader may repeat what they were given.
-    throw new Error(`${what} cannot be read as a ${kind} key`)
+    throw new Error(`${what} cannot be read as a ${isPrivate ? 'private' : 'public'} key`)
   }
 }
 

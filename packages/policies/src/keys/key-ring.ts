@@ -11,7 +11,8 @@ export const keyRingSchema = Type.Array(
       key: Type.String({
         secret: true,
         minLength: 1,
-        description: 'The key by reference: PEM or JWK, or a secret.',
+        description:
+          'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign.',
       }),
       encoding: Type.Optional(
         Type.Union([Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex')], {

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { decode, encode } from '../encoding/byte-text.js'
 import { ReplayCache } from '../replay/replay-cache.js'
-import { privateKey, publicKey } from './asymmetric-key.js'
+import { asymmetricKey } from './asymmetric-key.js'
 import { secretBytes } from './secret-key.js'
 import { asymmetricSigner, asymmetricVerifier, hmacSigner, hmacVerifier } from './signature.js'
 import type { SignatureAlgorithm } from './signature-algorithm.js'
@@ -28,12 +28,37 @@ test('keys are read from PEM and JWK', () => {
   const { privateKey: secret, publicKey: open } = pairs.p256
   const forms = [
     String(open.export({ type: 'spki', format: 'pem' })),
-    JSON.stringify(open.export({ format: 'jwk' })),
-    `\n${JSON.stringify(secret.export({ format: 'jwk' }))}`,
+    `\n${JSON.stringify(open.export({ format: 'jwk' }))}`,
   ]
-  for (const form of forms) assert.ok(publicKey({ id: 'k', key: form }).equals(open))
-  for (const type of ['pkcs8', 'sec1'] as const) {
-    assert.ok(privateKey({ id: 'k', key: String(secret.export({ type, format: 'pem' })) }).equals(secret))
+  for (const form of forms) assert.ok(asymmetricKey({ id: 'k', key: form }, 'verify').equals(open))
+  for (const form of privateForms(secret)) {
+    assert.ok(asymmetricKey({ id: 'k', key: form }, 'sign').equals(secret))
+  }
+})
+
+/** The ways to write a private key. */
+function privateForms(key: KeyObject): string[] {
+  const pems = (['pkcs8', 'sec1'] as const).map((type) => String(key.export({ type, format: 'pem' })))
+  return [...pems, JSON.stringify(key.export({ format: 'jwk' }))]
+}
+
+test('the half of a pair that a purpose does not need is refused', () => {
+  const { privateKey: secret, publicKey: open } = pairs.p256
+  const pem = String(open.export({ type: 'spki', format: 'pem' }))
+  const bundles = privateForms(secret).map((form) => (form.startsWith('{') ? form : `${pem}${form}`))
+  for (const key of [...privateForms(secret), ...bundles]) {
+    for (const purpose of ['verify', 'encrypt'] as const) {
+      assert.throws(() => asymmetricKey({ id: 'k', key }, purpose), {
+        message: `key 'k' is a private key; write the public one, which is all it takes to ${purpose}`,
+      })
+    }
+  }
+  for (const key of [pem, JSON.stringify(open.export({ format: 'jwk' }))]) {
+    for (const purpose of ['sign', 'decrypt'] as const) {
+      assert.throws(() => asymmetricKey({ id: 'k', key }, purpose), {
+        message: `key 'k' is a public key; it takes the private one to ${purpose}`,
+      })
+    }
   }
 })
 
@@ -55,13 +80,13 @@ test('weak, encrypted and unknown keys are refused, and messages do not repeat t
     [pem('x25519', {}), /type x25519/],
     [String(encrypted), /encrypted/],
     ['-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', /cannot be read as a public key/],
-    ['{"kty":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0"}', /cannot be read as a public key/],
+    ['{"kty":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0"}', /is a secret/],
     ['{"kty":', /not a JSON object/],
     ['c2VjcmV0c2VjcmV0', /neither PEM nor a JWK/],
   ]
   for (const [text, expected] of bad) {
     assert.throws(
-      () => publicKey({ id: 'k', key: text }),
+      () => asymmetricKey({ id: 'k', key: text }, 'verify'),
       (error: Error) =>
         expected.test(error.message) && !error.message.includes('c2VjcmV0') && error.cause === undefined,
       expected.source,

@@ -6,7 +6,7 @@ import {
   timingSafeEqual,
   verify as verifyBytes,
 } from 'node:crypto'
-import { privateKey, publicKey, type WrittenKey } from './asymmetric-key.js'
+import { asymmetricKey, type WrittenKey } from './asymmetric-key.js'
 import {
   algorithmNamed,
   type EcdsaForm,
@@ -26,7 +26,7 @@ export function asymmetricVerifier(
   written: WrittenKey,
   form?: EcdsaForm,
 ): Verifier {
-  const key = fitting(name, publicKey(written), written)
+  const key = fitting(name, asymmetricKey(written, 'verify'), written)
   const { hash } = algorithmNamed(name)
   const input = { key, ...signingOptions(name, form) }
   return (bytes, signature) => verifyBytes(hash, bytes, input, signature)
@@ -34,7 +34,7 @@ export function asymmetricVerifier(
 
 /** Signs with a private key. What takes long (RSA, P-384) runs on the threads of libuv. @throws Error as above. */
 export function asymmetricSigner(name: SignatureAlgorithm, written: WrittenKey, form?: EcdsaForm): Signer {
-  const key = fitting(name, privateKey(written), written)
+  const key = fitting(name, asymmetricKey(written, 'sign'), written)
   const { hash } = algorithmNamed(name)
   const input = { key, ...signingOptions(name, form) }
   if (name === 'Ed25519' || name === 'ES256') return (bytes) => signBytes(hash, bytes, input)
