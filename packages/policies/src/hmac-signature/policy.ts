@@ -32,8 +32,9 @@ export const hmacSignature = definePolicy({
   },
 })
 
-function secretsOf({ secrets, secretEncoding = 'utf8' }: HmacSignatureConfig): Buffer[] {
-  return secrets.map((secret, i) => secretBytes(secret, secretEncoding, `secret ${i + 1}`))
+function secretsOf({ mode, secrets, secretEncoding = 'utf8' }: HmacSignatureConfig): Buffer[] {
+  const purpose = mode === 'sign' ? 'sign' : 'verify'
+  return secrets.map((secret, i) => secretBytes(secret, secretEncoding, purpose, `secret ${i + 1}`))
 }
 
 /** Each attempt gets its own time and signature. */

@@ -68,7 +68,8 @@ export const hmacSignatureSchema = Type.Object(
       Type.String({
         secret: true,
         minLength: 1,
-        description: 'A shared secret of at least 16 bytes, by reference, or a JWK that holds one.',
+        description:
+          'A shared secret of at least 16 bytes, by reference, or a JWK that holds one and whose `use` and `key_ops` allow it.',
       }),
       {
         minItems: 1,

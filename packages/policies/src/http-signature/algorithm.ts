@@ -1,3 +1,4 @@
+import type { KeyPurpose } from '../keys/key-purpose.js'
 import { type SecretEncoding, secretBytes } from '../keys/secret-key.js'
 import {
   asymmetricSigner,
@@ -28,19 +29,19 @@ export interface KeyConfig {
 /** @throws Error when the key cannot be read, is weak, or is not one for its algorithm. */
 export function compileVerifier(config: KeyConfig): Verifier {
   const { algorithm } = config
-  if (algorithm === 'hmac-sha256') return hmacVerifier('sha256', secretOf(config))
+  if (algorithm === 'hmac-sha256') return hmacVerifier('sha256', secretOf(config, 'verify'))
   return asymmetricVerifier(ASYMMETRIC[algorithm], withoutEncoding(config))
 }
 
 /** @throws Error as `compileVerifier`. */
 export function compileSigner(config: KeyConfig): Signer {
   const { algorithm } = config
-  if (algorithm === 'hmac-sha256') return hmacSigner('sha256', secretOf(config))
+  if (algorithm === 'hmac-sha256') return hmacSigner('sha256', secretOf(config, 'sign'))
   return asymmetricSigner(ASYMMETRIC[algorithm], withoutEncoding(config))
 }
 
-function secretOf({ id, key, encoding = 'utf8' }: KeyConfig): Buffer {
-  return secretBytes(key, encoding, `key '${id}'`)
+function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose): Buffer {
+  return secretBytes(key, encoding, purpose, `key '${id}'`)
 }
 
 function withoutEncoding(config: KeyConfig): KeyConfig {

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { type JsonObject, memberOf } from '../json/strict-json.js'
 import { jwkOf } from './jwk.js'
 import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
@@ -30,14 +31,15 @@ function read(text: string, purpose: KeyPurpose, what: string): KeyObject {
     throw new Error(`${what} is neither PEM nor a JWK; write for example \${file:keys/name.pem}`)
   }
   if (text.includes('ENCRYPTED')) throw new Error(`${what} is encrypted; store it without a passphrase`)
-  return isJwk ? jwkKey(jwkOf(text, what), purpose, what) : pemKey(text, purpose, what)
+  return isJwk ? jwkKey(jwkOf(text, purpose, what), purpose, what) : pemKey(text, purpose, what)
 }
 
-function jwkKey(jwk: JsonWebKey, purpose: KeyPurpose, what: string): KeyObject {
-  if (jwk.kty === 'oct') throw new Error(`${what} is a secret, which is no half of a pair of keys`)
+function jwkKey(jwk: JsonObject, purpose: KeyPurpose, what: string): KeyObject {
+  if (memberOf(jwk, 'kty') === 'oct')
+    throw new Error(`${what} is a secret, which is no half of a pair of keys`)
   const isPrivate = isPrivateJwk(jwk)
   assertHalf(isPrivate, purpose, what)
-  return created({ key: jwk, format: 'jwk' }, isPrivate, what)
+  return created({ key: jwk as JsonWebKey, format: 'jwk' }, isPrivate, what)
 }
 
 function pemKey(pem: string, purpose: KeyPurpose, what: string): KeyObject {

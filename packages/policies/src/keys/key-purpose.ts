@@ -30,7 +30,7 @@ export function purposeFlaw(jwk: JsonObject, purpose: KeyPurpose): string | null
 }
 
 /** Whether a JWK of a pair holds the private half. */
-export function isPrivateJwk(jwk: object): boolean {
+export function isPrivateJwk(jwk: JsonObject): boolean {
   return PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))
 }
 

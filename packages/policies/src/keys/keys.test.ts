@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { decode, encode } from '../encoding/byte-text.js'
 import { ReplayCache } from '../replay/replay-cache.js'
@@ -62,6 +62,46 @@ test('the half of a pair that a purpose does not need is refused', () => {
   }
 })
 
+test('a JWK serves what it says that it is for', () => {
+  const { privateKey: secret, publicKey: open } = pairs.rsa
+  const written = (key: KeyObject, more: object): string =>
+    JSON.stringify({ ...key.export({ format: 'jwk' }), ...more })
+  const secretJwk = createSecretKey(randomBytes(32))
+  const uses = {
+    sig: ['sign', 'verify'],
+    enc: ['encrypt', 'decrypt'],
+    sign: ['sign'],
+    verify: ['verify'],
+    encrypt: ['encrypt'],
+    decrypt: ['decrypt'],
+    wrapKey: ['encrypt'],
+    unwrapKey: ['decrypt'],
+  }
+  for (const [name, allowed] of Object.entries(uses)) {
+    const more = name.length === 3 ? { use: name } : { key_ops: [name] }
+    for (const purpose of ['sign', 'verify', 'encrypt', 'decrypt'] as const) {
+      const half = purpose === 'sign' || purpose === 'decrypt' ? secret : open
+      const read = [
+        () => asymmetricKey({ id: 'k', key: written(half, more) }, purpose),
+        () => secretBytes(written(secretJwk, more), 'utf8', purpose, "key 'k'"),
+      ]
+      const message = `key 'k' is a JWK whose 'use' or 'key_ops' is not to ${purpose}`
+      for (const load of read) {
+        if (allowed.includes(purpose)) load()
+        else assert.throws(load, { message })
+      }
+    }
+  }
+})
+
+test('a JWK that has a name twice is refused, because readers differ in what it says', () => {
+  const jwk = JSON.stringify(pairs.p256.publicKey.export({ format: 'jwk' }))
+  const key = jwk.replace('{', '{"u\\u0073e":"enc","use":"sig",')
+  assert.throws(() => asymmetricKey({ id: 'k', key }, 'verify'), /each name once/)
+  const secret = `{"kty":"oct","k":"${'A'.repeat(22)}","k":"${'B'.repeat(22)}"}`
+  assert.throws(() => secretBytes(secret, 'utf8', 'sign', 's'), /each name once/)
+})
+
 test('weak, encrypted and unknown keys are refused, and messages do not repeat them', () => {
   const pem = (type: 'rsa' | 'ec' | 'x25519' | 'dsa', options: object): string => {
     const { publicKey: key } = generateKeyPairSync(type as 'rsa', options as { modulusLength: number })
@@ -81,7 +121,7 @@ test('weak, encrypted and unknown keys are refused, and messages do not repeat t
     [String(encrypted), /encrypted/],
     ['-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', /cannot be read as a public key/],
     ['{"kty":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0"}', /is a secret/],
-    ['{"kty":', /not a JSON object/],
+    ['{"kty":', /not a JSON object that has each name once/],
     ['c2VjcmV0c2VjcmV0', /neither PEM nor a JWK/],
   ]
   for (const [text, expected] of bad) {
@@ -145,12 +185,13 @@ test('an HMAC is compared whole', () => {
 test('secrets are read as they are encoded, and need 128 bits', () => {
   const bytes = Buffer.from('0123456789abcdef')
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
-    assert.deepEqual(secretBytes(bytes.toString(encoding), encoding, 's'), bytes)
+    assert.deepEqual(secretBytes(bytes.toString(encoding), encoding, 'sign', 's'), bytes)
   }
-  assert.deepEqual(secretBytes(`{"kty":"oct","k":"${bytes.toString('base64url')}"}`, 'hex', 's'), bytes)
-  assert.throws(() => secretBytes('0123456789abcde', 'utf8', 's'), /15 bytes/)
-  assert.throws(() => secretBytes('not base64 at all!', 'base64', 's'), /not base64/)
-  assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', 's'), /longer than 4096/)
+  const jwk = `{"kty":"oct","k":"${bytes.toString('base64url')}"}`
+  assert.deepEqual(secretBytes(jwk, 'hex', 'sign', 's'), bytes)
+  assert.throws(() => secretBytes('0123456789abcde', 'utf8', 'sign', 's'), /15 bytes/)
+  assert.throws(() => secretBytes('not base64 at all!', 'base64', 'sign', 's'), /not base64/)
+  assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', 'sign', 's'), /longer than 4096/)
 })
 
 test('one value has one way to be written', () => {
