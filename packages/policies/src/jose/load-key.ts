@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { decode } from '../encoding/byte-text.js'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 import { halfFlaw, isMeantFor, isPrivatePem, type KeyPurpose } from '../keys/key-purpose.js'
 import { readText } from '../text-source.js'
-import { isBase64url } from './base64url.js'
 import { importJwk, type KeyMaterial } from './json-web-key.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
 
@@ -78,17 +78,10 @@ function pemKey(pem: string, purpose: KeyPurpose): KeyObject {
   }
 }
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
-const HEX = /^(?:[0-9A-Fa-f]{2})+$/
-
-/** The decoders of Node skip what they do not know, which would leave a shorter key than the operator thinks. */
+/** Only the one way to write the bytes is taken: a decoder that forgives may leave another key than was meant. */
 function secretKey(secret: string, encoding: KeyConfig['secretEncoding'] = DEFAULT_ENCODING): KeyObject {
   if (secret.includes('-----BEGIN ')) throw new Error("is a PEM; write it under 'pem', not under 'secret'")
-  const isSpelled =
-    encoding === 'utf8' ||
-    (encoding === 'hex' && HEX.test(secret)) ||
-    (encoding === 'base64url' && isBase64url(secret)) ||
-    (encoding === 'base64' && secret.length % 4 === 0 && BASE64.test(secret))
-  if (!isSpelled) throw new Error(`has a secret that is not ${encoding}`)
-  return createSecretKey(Buffer.from(secret, encoding))
+  const bytes = encoding === 'utf8' ? Buffer.from(secret) : decode(secret, encoding)
+  if (bytes === null || bytes.length === 0) throw new Error(`has a secret that is not ${encoding}, or empty`)
+  return createSecretKey(bytes)
 }
