@@ -9,7 +9,7 @@ import {
   type Step,
 } from '@sluice/core'
 import { hooksOn, type MessageHooks } from './message/hooks.js'
-import { boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
+import { announcesCoding, boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
 import { onOverload, overloadRefusal } from './overload.js'
 import type { Transformed } from './transformed.js'
 
@@ -28,7 +28,7 @@ const overloaded = onOverload(overloadRefusal('too many bodies are being transfo
 
 /**
  * The hooks of a transformation. Bodies that are empty are left alone: there is nothing to transform. A body in a
- * content coding cannot be read.
+ * content coding cannot be read, and is refused whatever its size.
  */
 export function transformationStep(wanted: BodyTransformation): Step {
   return { name: wanted.name, ...hooksOn(wanted.phase, (side) => hooksOf(wanted, side)) }
@@ -41,13 +41,14 @@ function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
   const coded = refused(side, 'GW_MEDIA_TYPE', `the body is in a content coding${remedy}`)
   return {
     head(x) {
+      if (announcesCoding(x, side)) return coded
       boundBody(x, side, maxBodyBytes)
       return side === 'request' && x.contentLength > maxBodyBytes ? tooLarge : null
     },
     body(x, body) {
       if (body.length === 0) return null
-      if (body.length > maxBodyBytes) return tooLarge
       if (hasContentCoding(headersOf(x, side))) return coded
+      if (body.length > maxBodyBytes) return tooLarge
       const result = wanted.transform(x, body)
       return result instanceof Promise
         ? result.then((later) => settled(wanted, side, x, later), overloaded)

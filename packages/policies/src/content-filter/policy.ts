@@ -2,7 +2,7 @@ import { type CompileEnv, definePolicy, type Exchange, type Outcome } from '@slu
 import { hooksOn, type MessageHooks } from '../message/hooks.js'
 import { boundBody, type Side } from '../message/side.js'
 import { BodyFilter } from './body.js'
-import { bodyHook } from './body-hook.js'
+import { bodyHooks } from './body-hooks.js'
 import { Finders } from './finder.js'
 import { HeadFilter, type HeadOutcome } from './head.js'
 import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
@@ -40,7 +40,7 @@ function hooksOf(
   const filter = new BodyFilter(rules, finders)
   const onBody = filter.isIdle
     ? undefined
-    : bodyHook({ config, side, rules, filter, maxBytes, blocked, blocks }, env)
+    : bodyHooks({ config, side, rules, filter, maxBytes, blocked, blocks }, env)
   const tooLong = env.refusal(
     'GW_HEADERS_TOO_LARGE',
     'there is more in the head of the request than can be checked',
@@ -53,10 +53,11 @@ function hooksOf(
   // A body that would be refused is not collected to its end.
   const bounds = onBody !== undefined && isBounding
   return {
-    ...(onBody !== undefined && { body: onBody }),
+    ...(onBody !== undefined && { body: onBody.body }),
     head(x) {
       if (bounds) boundBody(x, side, maxBytes)
-      return head.isIdle ? null : outcomes[look(x)]
+      const outcome = head.isIdle ? null : outcomes[look(x)]
+      return outcome ?? onBody?.head(x) ?? null
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, type Exchange, type HeaderList, setHeader } from '@sluice/core'
+import { type ErrorCode, type Exchange, type HeaderList, hasContentCoding, setHeader } from '@sluice/core'
 import { forgetBytes } from '../body-fields.js'
 
 /** One of the two messages of an exchange. */
@@ -28,6 +28,16 @@ export function replaceBody(x: Exchange, side: Side, body: Uint8Array, contentTy
 export function setBody(x: Exchange, side: Side, body: Uint8Array): void {
   if (side === 'request') x.body = body
   else x.responseBody = body
+}
+
+/**
+ * Whether a message announces a body in a content coding, by its head alone: who cannot read such a body refuses it
+ * before anything is collected, so that its size makes no difference to the answer. The type of a body is no matter for
+ * the head: a policy before may still change both.
+ */
+export function announcesCoding(x: Exchange, side: Side): boolean {
+  const hasBody = side === 'request' ? x.contentLength !== 0 : x.responseLength !== 0 && !isBodiless(x)
+  return hasBody && hasContentCoding(headersOf(x, side))
 }
 
 /** The code for what is wrong with a message: with a response it is the upstream's fault, not the client's. */

@@ -1,7 +1,7 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { hooksOn, type MessageHooks } from '../message/hooks.js'
 import { boundBody, headersOf, type Side } from '../message/side.js'
-import { bodyHook, maxBodyBytesOf } from './body-hook.js'
+import { bodyHooks, maxBodyBytesOf } from './body-hooks.js'
 import { redactHeaders, redactQuery } from './head.js'
 import { compileRules, readsBody } from './rule.js'
 import { type RedactConfig, redactSchema } from './schema.js'
@@ -21,14 +21,14 @@ function hooksOf(side: Side, config: RedactConfig, env: CompileEnv): MessageHook
   const rules = compileRules(config, side)
   if (rules.length === 0) return {}
   const maxBytes = maxBodyBytesOf(config)
-  const reads = rules.some(readsBody)
+  const onBody = rules.some(readsBody) ? bodyHooks({ config, side, rules }, env) : null
   return {
     head(x) {
-      if (reads) boundBody(x, side, maxBytes)
+      if (onBody !== null) boundBody(x, side, maxBytes)
       redactHeaders(headersOf(x, side), rules)
       if (side === 'request') redactQuery(x, rules)
-      return null
+      return onBody?.head(x) ?? null
     },
-    ...(reads && { body: bodyHook({ config, side, rules }, env) }),
+    ...(onBody !== null && { body: onBody.body }),
   }
 }

@@ -8,7 +8,7 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import { type JsonView, jsonOf, jsonOfBytes } from '../json/view.js'
-import { faultCode, headersOf, type Side } from '../message/side.js'
+import { announcesCoding, faultCode, headersOf, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
 import { type BodyKind, bodyKindOf, isReadable } from './body-text.js'
 
@@ -39,17 +39,22 @@ interface BodyReading<A> {
   settle(x: Exchange, answer: A): Outcome
 }
 
-/** The hook for bodies that are read: short ones here and at once, others on a thread. */
-export function readingHook<A extends object>(
-  reading: BodyReading<A>,
-): (x: Exchange, body: Uint8Array) => Eventual {
+/** What is done with messages whose bodies are read. */
+export interface ReadingHooks {
+  /** Refuses what can be told from the head to be unreadable. */
+  head(x: Exchange): Outcome
+  body(x: Exchange, body: Uint8Array): Eventual
+}
+
+/** The hooks for bodies that are read: short ones here and at once, others on a thread. */
+export function readingHooks<A extends object>(reading: BodyReading<A>): ReadingHooks {
   const { side, maxBytes, larger, coded, threads, read } = reading
   const overloaded = onOverload(reading.overloaded)
   const settle = (x: Exchange, answer: Reading<A>): Outcome => {
     if (!('mistake' in answer)) return reading.settle(x, answer)
     throw new UnreadableBody(faultCode(side, 'GW_BODY_UNPARSABLE'), answer.mistake)
   }
-  return (x, whole) => {
+  const body = (x: Exchange, whole: Uint8Array): Eventual => {
     if (whole.length === 0) return null
     const kind = bodyKindOf(headersOf(x, side))
     if (!isReadable(kind)) return coded
@@ -62,6 +67,7 @@ export function readingHook<A extends object>(
     const answer = readingOf(read, input, () => jsonOf(x, whole))
     return settle(x, answer)
   }
+  return { head: (x) => (announcesCoding(x, side) ? coded : null), body }
 }
 
 /** The work of a thread that reads large bodies. */

@@ -1,7 +1,7 @@
 import { type Eventual, type Exchange, isFieldValue, type Outcome, type Reply, refusal } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { BODY_REFUSALS, tooLarge } from '../json/refusals.js'
-import { boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
+import { announcesCoding, boundBody, headersOf, replaceBody, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
 import { isChecked, note, refused } from '../validation/report.js'
 import type { SideConfig } from './schema.js'
@@ -44,19 +44,27 @@ export class Gate {
   /** Before the body is collected. */
   begin(x: Exchange): Outcome {
     const { side, maxBodyBytes } = this.#settings
-    if (isChecked(x, side)) boundBody(x, side, maxBodyBytes)
-    return null
+    if (!isChecked(x, side)) return null
+    boundBody(x, side, maxBodyBytes)
+    return announcesCoding(x, side) ? this.#unread(x) : null
   }
 
   transform(x: Exchange, body: Uint8Array): Eventual {
     const { side, transformer, maxBodyBytes } = this.#settings
     if (!isChecked(x, side)) return null
-    const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
-    if (flaw !== null) return refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
+    const unread = this.#unread(x)
+    if (unread !== null) return unread
     if (body.length > maxBodyBytes) return refused(x, side, this.#tooLarge)
     const result = transformer.transform(x, body)
     if (!(result instanceof Promise)) return this.#put(x, result)
     return result.then((late) => this.#put(x, late), overloaded)
+  }
+
+  /** The refusal for a body that would have to be read and cannot be. */
+  #unread(x: Exchange): Outcome {
+    const { side, transformer } = this.#settings
+    const flaw = transformer.readsBody ? codingFlaw(headersOf(x, side)) : null
+    return flaw === null ? null : refused(x, side, refusal('GW_MEDIA_TYPE', `the body ${flaw}`))
   }
 
   #put(x: Exchange, result: Transformed): Outcome {

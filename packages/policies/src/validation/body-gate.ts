@@ -11,7 +11,7 @@ import {
 } from '@sluice/core'
 import { tooLarge } from '../json/refusals.js'
 import { hooksOn } from '../message/hooks.js'
-import { boundBody, headersOf, type Side } from '../message/side.js'
+import { announcesCoding, boundBody, headersOf, type Side } from '../message/side.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
 /** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
@@ -58,16 +58,18 @@ class BodyGate<V> {
   begin(x: Exchange, side: Side): Outcome {
     const { isReport, maxBodyBytes } = this.#validation
     unmark(x, side)
-    if (!isReport && isChecked(x, side)) boundBody(x, side, maxBodyBytes)
-    return null
+    if (isReport || !isChecked(x, side)) return null
+    boundBody(x, side, maxBodyBytes)
+    const flaw = announcesCoding(x, side) ? this.#validation.flaw(headersOf(x, side)) : null
+    return flaw === null ? null : this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
   }
 
   examine(x: Exchange, body: Uint8Array, side: Side): Eventual {
     const { offload, maxBodyBytes, isSlow, isReport } = this.#validation
     if (!isChecked(x, side)) return null
-    if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     const flaw = this.#validation.flaw(headersOf(x, side))
     if (flaw !== null) return this.#refuse(x, side, refusal('GW_MEDIA_TYPE', flaw))
+    if (body.length > maxBodyBytes) return this.#refuse(x, side, this.#tooLarge)
     if (body.length < OFFLOAD_BYTES && !isSlow) {
       return this.#settle(x, side, this.#validation.verdict(x, body))
     }

@@ -1,20 +1,20 @@
-import { type CompileEnv, type ErrorCode, type Eventual, type Exchange, parseSize } from '@sluice/core'
+import { type CompileEnv, type ErrorCode, parseSize } from '@sluice/core'
 import { faultCode, replaceBody, type Side } from '../message/side.js'
 import { overloadRefusal } from '../overload.js'
-import { readingHook } from '../text/body-reading.js'
+import { type ReadingHooks, readingHooks } from '../text/body-reading.js'
 import { type BodyOutcome, redactedBody } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rule.js'
 import type { RedactConfig } from './schema.js'
 
-/** The hook for the bodies of a message. */
-export function bodyHook(
+/** The hooks for the bodies of a message. */
+export function bodyHooks(
   { config, side, rules }: BodyWorkConfig & { readonly rules: readonly Rule[] },
   env: CompileEnv,
-): (x: Exchange, body: Uint8Array) => Eventual {
+): ReadingHooks {
   const refusals = refusalsOf(side, config, env)
   const passes = config.unreadable === 'pass'
-  return readingHook<BodyOutcome>({
+  return readingHooks<BodyOutcome>({
     side,
     maxBytes: maxBodyBytesOf(config),
     larger: refusals.tooLarge,

@@ -1,13 +1,13 @@
-import type { CompileEnv, Eventual, Exchange, Outcome, Reply } from '@sluice/core'
+import type { CompileEnv, Exchange, Outcome, Reply } from '@sluice/core'
 import { replaceBody, type Side } from '../message/side.js'
 import { overloadRefusal } from '../overload.js'
-import { readingHook } from '../text/body-reading.js'
+import { type ReadingHooks, readingHooks } from '../text/body-reading.js'
 import type { BodyFilter, BodyFindings } from './body.js'
 import type { BodyWorkConfig } from './body-work.js'
 import type { Rule } from './rules.js'
 
 /** What looking at the bodies of a message needs. */
-export interface BodyHookOptions extends BodyWorkConfig {
+export interface BodyHooksOptions extends BodyWorkConfig {
   readonly rules: readonly Rule[]
   readonly filter: BodyFilter
   readonly maxBytes: number
@@ -15,13 +15,10 @@ export interface BodyHookOptions extends BodyWorkConfig {
   blocks(x: Exchange, found: readonly Rule[]): boolean
 }
 
-/** The hook for the bodies of a message. */
-export function bodyHook(
-  options: BodyHookOptions,
-  env: CompileEnv,
-): (x: Exchange, body: Uint8Array) => Eventual {
+/** The hooks for the bodies of a message. */
+export function bodyHooks(options: BodyHooksOptions, env: CompileEnv): ReadingHooks {
   const { config, side, rules, filter, maxBytes, blocked, blocks } = options
-  return readingHook<BodyFindings>({
+  return readingHooks<BodyFindings>({
     side,
     maxBytes,
     larger: largerOf(options, env),
@@ -41,7 +38,7 @@ export function bodyHook(
   })
 }
 
-function largerOf({ config, side, filter }: BodyHookOptions, env: CompileEnv): Outcome | 'beginning' {
+function largerOf({ config, side, filter }: BodyHooksOptions, env: CompileEnv): Outcome | 'beginning' {
   const { onExceed = 'block', maxScanBytes = '256kb' } = config
   if (onExceed === 'pass') return null
   if (onExceed === 'scan-prefix' && !filter.needsWhole) return 'beginning'
