@@ -11,7 +11,9 @@ import {
 import { hooksOn, type MessageHooks } from './message/hooks.js'
 import { announcesCoding, boundBody, faultCode, headersOf, replaceBody, type Side } from './message/side.js'
 import { onOverload, overloadRefusal } from './overload.js'
+import { type BodyKind, bodyKindOf } from './text/body-text.js'
 import type { Transformed } from './transformed.js'
+import { isChecked } from './validation/report.js'
 
 /** A policy that puts another body in the place of one. */
 export interface BodyTransformation {
@@ -19,6 +21,8 @@ export interface BodyTransformation {
   readonly phase: Side | 'both'
   /** Largest body that is taken, in bytes. */
   readonly maxBodyBytes: number
+  /** Whether a body says that it is of the kind that is read. */
+  readonly isInput: (kind: BodyKind) => boolean
   /** The content type of the new body, from that of the old one; empty when it had none. */
   readonly contentType: (before: string) => string
   transform(x: Exchange, body: Uint8Array): Transformed | Promise<Transformed>
@@ -41,12 +45,13 @@ function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
   const coded = refused(side, 'GW_MEDIA_TYPE', `the body is in a content coding${remedy}`)
   return {
     head(x) {
+      if (!isMeant(wanted, side, x)) return null
       if (announcesCoding(x, side)) return coded
       boundBody(x, side, maxBodyBytes)
       return side === 'request' && x.contentLength > maxBodyBytes ? tooLarge : null
     },
     body(x, body) {
-      if (body.length === 0) return null
+      if (body.length === 0 || !isMeant(wanted, side, x)) return null
       if (hasContentCoding(headersOf(x, side))) return coded
       if (body.length > maxBodyBytes) return tooLarge
       const result = wanted.transform(x, body)
@@ -55,6 +60,15 @@ function hooksOf(wanted: BodyTransformation, side: Side): MessageHooks {
         : settled(wanted, side, x, result)
     },
   }
+}
+
+/**
+ * Whether a message is one to transform. A part of a document (206) never is. An error is when it is of the kind that
+ * is read, such as a SOAP fault: a page of some proxy has to reach the client as what it is, with its status.
+ */
+function isMeant({ isInput }: BodyTransformation, side: Side, x: Exchange): boolean {
+  if (side === 'request' || isChecked(x, side)) return true
+  return x.status >= 300 && isInput(bodyKindOf(x.responseHeaders))
 }
 
 function settled(wanted: BodyTransformation, side: Side, x: Exchange, result: Transformed): Outcome {

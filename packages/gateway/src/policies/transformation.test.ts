@@ -25,14 +25,20 @@ interface Use {
 }
 
 /** A gateway before an origin that answers with what it was sent, or with what the test says. */
-async function serve(t: TestContext, uses: readonly Use[], reply?: { body: string; type: string }) {
+async function serve(
+  t: TestContext,
+  uses: readonly Use[],
+  reply?: { body: string; type: string; status?: number },
+) {
   const seen: { body: string; type: string | undefined; length: string | undefined }[] = []
   const origin = await httpOrigin(t, async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks).toString()
     seen.push({ body, type: req.headers['content-type'], length: req.headers['content-length'] })
-    res.writeHead(200, { 'content-type': reply?.type ?? 'text/xml', etag: '"1"' }).end(reply?.body ?? body)
+    res
+      .writeHead(reply?.status ?? 200, { 'content-type': reply?.type ?? 'text/xml', etag: '"1"' })
+      .end(reply?.body ?? body)
   })
   const policies = uses.map((use, i) => ({
     id: `${use.use}-${i}`,
@@ -102,6 +108,19 @@ test('an answer that is not XML is refused, not passed on', async (t) => {
   const answer = await post('<a/>')
   assert.equal(answer.status, 502)
   assert.equal(answer.headers.get('x-gw-error'), 'GW_RESPONSE_INVALID')
+})
+
+test('a fault of an XML service becomes JSON, an error page and a part of a document stay as they are', async (t) => {
+  const uses = [{ use: 'xml-json', with: { direction: 'to-json', phase: 'response' } }]
+  for (const [status, type, body, expected] of [
+    [500, 'text/xml', '<fault>late</fault>', '{"fault":"late"}'],
+    [502, 'text/html', '<p>Bad Gateway<br>', '<p>Bad Gateway<br>'],
+    [206, 'text/xml', '<order><it', '<order><it'],
+  ] as const) {
+    const { post } = await serve(t, uses, { status, type, body })
+    const answer = await post('<a/>')
+    assert.deepEqual([answer.status, await answer.text()], [status, expected])
+  }
 })
 
 test('a JSON client talks to an XML service', async (t) => {

@@ -78,7 +78,7 @@ export const jsonSchemaSchema = Type.Object(
     additionalProperties: false,
     description: [
       'A request that is not valid is answered 400 `GW_SCHEMA_INVALID` (or 422), a body that is not JSON in UTF-8 400 `GW_BODY_UNPARSABLE`, one in a content coding, whatever its size, or in another charset 415 `GW_MEDIA_TYPE`. The detail lists JSON pointers and what is missed there, never values. Every request is checked, one without a body too, which is not JSON: keep the policy to the methods that carry a body with `when`. Of the media type only the charset is looked at.',
-      'Of responses those with a status of 200 to 299 are checked, except 204 and 205. One that is not valid is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
+      'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
       'Patterns are matched in linear time; look-around and back references are refused when the document is loaded. `uniqueItems` and formats are bounded too: a text of more than 4,096 characters has no format but `byte`, `binary` and `password`.',
       'When `coerce`, `removeAdditional` or `applyDefaults` changed something, the changed document is written anew and becomes the body: numbers as JavaScript has them (an integer above 2^53 loses digits), white space and duplicate names gone.',
       'A body of 32 KB and more is checked on a thread.',

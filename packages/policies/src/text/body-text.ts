@@ -30,6 +30,10 @@ export function isJsonType({ type }: BodyKind): boolean {
   return type.endsWith('/json') || type.endsWith('+json')
 }
 
+export function isXmlType({ type }: BodyKind): boolean {
+  return type.endsWith('/xml') || type.endsWith('+xml')
+}
+
 export function isFormType({ type }: BodyKind): boolean {
   return type === 'application/x-www-form-urlencoded'
 }

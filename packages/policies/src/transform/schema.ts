@@ -47,7 +47,9 @@ function side(description: string) {
 export const transformSchema = Type.Object(
   {
     request: side('What becomes of request bodies.'),
-    response: side('What becomes of the bodies of responses with a status of 200 to 299.'),
+    response: side(
+      'What becomes of the bodies of responses with a status of 200 to 299, except 206. Errors are left as they are: an expression or a template is written for one shape.',
+    ),
     timeout: Type.Optional(
       Type.String({
         pattern: DURATION_PATTERN,

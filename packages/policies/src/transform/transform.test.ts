@@ -268,6 +268,7 @@ test('responses of success are transformed, and faults in them are the upstreams
   assert.deepEqual([bad.outcome?.status, bad.code], [502, 'GW_RESPONSE_INVALID'])
   assert.equal((await response(step, '<html>')).code, 'GW_RESPONSE_INVALID')
   assert.equal((await response(step, 'oops', { status: 500 })).text, 'oops')
+  assert.equal((await response(step, '{"a":"5"', { status: 206 })).text, '{"a":"5"')
   assert.equal(step.onRequestBody, undefined)
 })
 

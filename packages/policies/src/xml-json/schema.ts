@@ -127,6 +127,7 @@ export const xmlJsonSchema = Type.Object(
       'An element becomes the member of its name, elements of the same name an array. One with text only is a string, an empty one an empty string; with attributes or elements it is an object, its text the member `textKey`. Comments and processing instructions are left out, white space between elements too; the order among elements of different names and of texts between elements is lost.',
       'The way back is the same: members become elements, those that begin with `attributePrefix` attributes, arrays elements of the same name. JSON that came from XML becomes that XML again, but for what is named above.',
       'A body that is not well-formed, has a DOCTYPE, is nested too deep, has a name twice, a number that would lose digits (integers beyond 2^53) or a name that no element can have, is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. More than `maxOutputBytes` end with 500 `GW_TRANSFORM_FAILED`. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`, whatever its size. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
+      'Of responses those with a status of 200 to 299 are transformed, and of the others those whose content type is XML (to-json) or JSON (to-xml), such as SOAP faults; an error page of another type reaches the client as it is. Use `when` to leave errors out. A part of a document (206) is never transformed.',
     ].join('\n\n'),
   },
 )

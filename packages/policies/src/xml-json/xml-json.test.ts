@@ -200,16 +200,44 @@ test('JSON that goes to XML and back is the same JSON', () => {
   )
 })
 
-async function outcomeOf(config: XmlJsonConfig, body: string, isResponse = false) {
+async function outcomeOf(
+  config: XmlJsonConfig,
+  body: string,
+  isResponse = false,
+  [status, type]: readonly [number, string] = [200, ''],
+) {
   assert.deepEqual(schemaMistakes(xmlJson, config), [])
   const step = await xmlJson.compile(config, testEnv())
-  const x = exchange({ headers: ['content-type', 'text/xml', 'etag', '"1"'], responseHeaders: [] })
+  const x = exchange({ headers: ['content-type', 'text/xml', 'etag', '"1"'] })
+  Object.assign(x, { status, responseHeaders: type === '' ? [] : ['content-type', type] })
   const bytes = Buffer.from(body)
   const outcome: Outcome = await (isResponse
     ? step!.onResponseBody!(x, bytes)
     : step!.onRequestBody!(x, bytes))
   return { outcome, x }
 }
+
+test('an error is converted when it is of the kind that is read, a part of a document never', async () => {
+  const after = async (direction: 'to-json' | 'to-xml', status: number, type: string): Promise<boolean> => {
+    const body = direction === 'to-json' ? '<a/>' : '{}'
+    const { outcome, x } = await outcomeOf({ direction, phase: 'response' }, body, true, [status, type])
+    assert.equal(outcome, null)
+    return x.responseBody !== null
+  }
+  assert.ok(await after('to-json', 500, 'text/xml; charset=utf-8'))
+  assert.ok(await after('to-xml', 404, 'application/problem+json'))
+  assert.ok(await after('to-json', 201, 'text/html'))
+  for (const [direction, status, type] of [
+    ['to-json', 502, 'text/html'],
+    ['to-json', 404, 'application/json'],
+    ['to-xml', 404, 'application/xml'],
+    ['to-json', 500, ''],
+    ['to-json', 206, 'text/xml'],
+    ['to-xml', 206, 'application/json'],
+  ] as const) {
+    assert.ok(!(await after(direction, status, type)), `${direction} ${status} ${type}`)
+  }
+})
 
 test('the policy replaces body and content type, or refuses by side', async () => {
   const request = await outcomeOf({ direction: 'to-json' }, '<a>1</a>')

@@ -1,5 +1,6 @@
 import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseDuration, parseSize } from '@sluice/core'
 import { transformationStep } from '../body-transformation.js'
+import { isXmlType } from '../text/body-text.js'
 import type { Transformed } from '../transformed.js'
 import { resultType } from './content-type.js'
 import type { RunLimits } from './libxslt/engine.js'
@@ -45,6 +46,7 @@ export const xslt = definePolicy({
       name: 'xslt',
       phase: config.phase ?? 'request',
       maxBodyBytes,
+      isInput: isXmlType,
       contentType: resultType(source.method, config.output?.contentType),
       transform(x, body) {
         const values = params(x)

@@ -121,7 +121,7 @@ export const xsltSchema = Type.Object(
       'The result takes the place of the body, and its type that of the content type; it is always in UTF-8. An empty body is left alone. XSLT 1.0 runs on libxslt with EXSLT (common, math, sets, functions, strings, dates); 2.0 and 3.0 run on SaxonJS, on a thread, and are several times slower. A stylesheet that only copies and renames elements is recognised and runs without a tree.',
       'Stylesheets and what they import are read when the document is deployed; one that does not compile, imports what is not in `imports`, writes files or asks for an encoding other than UTF-8 fails the deployment. While requests run, nothing is read: `document()` finds what `imports` has, and neither files nor the network.',
       'A body that is not well-formed, has a DOCTYPE, is nested deeper than 100 or ends the stylesheet by `xsl:message terminate="yes"` is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. A stylesheet that fails, runs for longer than `timeout`, calls itself too often or makes more than `maxOutputBytes` ends with 500 `GW_TRANSFORM_FAILED`. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`, whatever its size. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
-      'With `phase: response` every answer with a body is transformed, also errors of the upstream; use `when` to choose.',
+      'Of responses those with a status of 200 to 299 are transformed, and of the others those whose content type is XML, such as SOAP faults; an error page of another type reaches the client as it is. Use `when` to leave errors out. A part of a document (206) is never transformed.',
     ].join('\n\n'),
   },
 )

@@ -41,7 +41,12 @@ export async function responseAfter(
   fields: Partial<Exchange> = {},
 ): Promise<string | Outcome> {
   const bytes = Buffer.from(body)
-  const x = exchange({ responseBody: bytes, responseHeaders: ['content-type', 'text/xml'], ...fields })
+  const x = exchange({
+    status: 200,
+    responseBody: bytes,
+    responseHeaders: ['content-type', 'text/xml'],
+    ...fields,
+  })
   const outcome = await step.onResponseBody!(x, bytes)
   return outcome ?? Buffer.from(x.responseBody!).toString('utf8')
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { Outcome } from '@sluice/core'
 import { exchange, schemaMistakes, type TestEnv, testEnv } from '../testing.js'
 import { xslt } from './policy.js'
 import type { XsltConfig } from './schema.js'
@@ -229,10 +230,29 @@ test('bodies in a content coding or beyond the limit are refused', async (t) => 
   assertRefused(await responseAfter(step, large), 'GW_RESPONSE_INVALID', /1024 bytes/)
   const announced = exchange({ contentLength: 2000 })
   assert.equal((await step.onRequest!(announced))?.status, 413)
-  const chunked = exchange({ contentLength: -1 })
+  const chunked = exchange({ contentLength: -1, status: 200 })
   assert.equal(await step.onRequest!(chunked), null)
   assert.equal(await step.onResponse!(chunked), null)
   assert.deepEqual([chunked.bodyLimit, chunked.responseBodyLimit], [1024, 1024])
+})
+
+test('an error is transformed when it is XML, a part of a document never', async (t) => {
+  const step = await compiled(inline(template('<b/>'), { phase: 'response' }), envFor(t))
+  const after = (status: number, type: string): Promise<string | Outcome> =>
+    responseAfter(step, '<a/>', { status, responseHeaders: ['content-type', type] })
+  for (const type of ['text/xml', 'application/soap+xml; charset=utf-8', 'Application/XML']) {
+    assert.equal((await after(500, type))?.toString().trim(), '<b/>', type)
+  }
+  for (const type of ['text/html', 'application/problem+json', 'text/xml-external-parsed-entity', '']) {
+    assert.equal(await after(500, type), '<a/>', type)
+    assert.equal(await after(302, type), '<a/>', type)
+  }
+  assert.equal((await after(201, 'text/html'))?.toString().trim(), '<b/>')
+  assert.equal(await after(206, 'text/xml'), '<a/>')
+  const part = exchange({ status: 206, responseLength: 5000, responseHeaders: ['content-encoding', 'gzip'] })
+  const { responseBodyLimit } = part
+  assert.equal(await step.onResponse!(part), null)
+  assert.equal(part.responseBodyLimit, responseBodyLimit)
 })
 
 test('the schema takes what is documented and refuses the rest', () => {
