@@ -1,7 +1,8 @@
 import { type HeaderList, removeHeader } from '@sluice/core'
 
-/** What is told about the bytes of a body (RFC 9110 sections 8.8 and 14.3, RFC 9530); it does not hold for others. */
+/** What is told about the bytes of a body (RFC 9110 sections 8.4, 8.8 and 14.3, RFC 9530); it does not hold for others. */
 const ABOUT_BYTES = [
+  'content-encoding',
   'content-md5',
   'digest',
   'content-digest',
