@@ -1,3 +1,5 @@
+import type { Exchange } from './exchange.js'
+
 /** What runs on a thread: made once for its configuration, then called for each input. */
 export type OffloadedWork<C, I, O> = (config: C) => Worker<I, O> | Promise<Worker<I, O>>
 
@@ -10,10 +12,10 @@ export const OFFLOAD_BYTES = 32 * 1024
 export interface Offload<I, O> {
   /**
    * @param input is cloned, its buffers too: what is transferred would be gone for all that read it later.
-   * @param isWanted asked when its turn comes; work that nobody waits for any more is not begun.
+   * @param x what it is for: once that has ended nobody waits for the work any more, and it is not begun.
    * @throws Overload when as much waits for a thread as may wait; Error with the message of what the work threw.
    */
-  run(input: I, isWanted?: () => boolean): Promise<O>
+  run(input: I, x: Pick<Exchange, 'endedMono'>): Promise<O>
 }
 
 /** The pool has no room: the request is refused with 503. */

@@ -65,7 +65,7 @@ async function ask(
   { questions, offload }: { questions: readonly BodyQuestion[]; offload: Offload<BodyInput, BodyAnswer[]> },
 ): Promise<typeof CROWDED | null> {
   try {
-    const answers = await offload.run({ body, headers: x.headers }, () => x.endedMono === 0)
+    const answers = await offload.run({ body, headers: x.headers }, x)
     if (x.bodyAnswers?.body !== body) x.bodyAnswers = new BodyAnswers(body)
     x.bodyAnswers.add(questions, answers)
     return null

@@ -30,6 +30,9 @@ const FRAGILE = moduleOf(`export function work() {
   }
 }`)
 
+/** An exchange that has not ended. */
+const GOING = { endedMono: 0 }
+
 const faults: unknown[] = []
 
 function poolFor(t: TestContext, threads = 1, taskMs?: number): ThreadPool {
@@ -48,25 +51,25 @@ test('work is made once for its configuration, on another thread, and its input 
   const pool = poolFor(t)
   const double = pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 })
   const bytes = Buffer.from([1, 2, 3])
-  const first = await double.run(bytes)
-  const again = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 }).run(bytes)
+  const first = await double.run(bytes, GOING)
+  const again = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 2 }).run(bytes, GOING)
   assert.deepEqual([first.sum, again.sum, first.made, again.made], [12, 12, 1, 1])
   assert.notEqual(first.threadId, 0)
   assert.equal(bytes.length, 3)
-  const triple = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 3 }).run(bytes)
+  const triple = await pool.offload<Uint8Array, Sum>(SUMS, { factor: 3 }).run(bytes, GOING)
   assert.deepEqual([triple.sum, triple.made], [18, 2])
 })
 
 test('what the work throws comes back with its message, and the thread goes on', async (t) => {
   const sums = poolFor(t).offload<Uint8Array, Sum>(SUMS, { factor: 1 })
-  await assert.rejects(sums.run(new Uint8Array(0)), /no bytes/)
-  assert.equal((await sums.run(Uint8Array.of(5))).sum, 5)
+  await assert.rejects(sums.run(new Uint8Array(0), GOING), /no bytes/)
+  assert.equal((await sums.run(Uint8Array.of(5), GOING)).sum, 5)
 })
 
 test('beyond the bound of what may wait nothing is taken', async (t) => {
   const pool = poolFor(t)
   const stuck = pool.offload<number, never>(STUCK, {})
-  const waiting = Array.from({ length: 100 }, (_, i) => stuck.run(i).catch((error: unknown) => error))
+  const waiting = Array.from({ length: 100 }, (_, i) => stuck.run(i, GOING).catch((error: unknown) => error))
   const first = await Promise.race(waiting)
   assert.ok(first instanceof Overload)
   await pool.close()
@@ -76,8 +79,12 @@ test('beyond the bound of what may wait nothing is taken', async (t) => {
 
 test('what waits for a thread that dies gets another one', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
-  await fragile.run('warm')
-  const outcomes = await Promise.allSettled([fragile.run('end'), fragile.run('a'), fragile.run('b')])
+  await fragile.run('warm', GOING)
+  const outcomes = await Promise.allSettled([
+    fragile.run('end', GOING),
+    fragile.run('a', GOING),
+    fragile.run('b', GOING),
+  ])
   assert.deepEqual(
     outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : '')),
     ['', 'a', 'b'],
@@ -87,35 +94,48 @@ test('what waits for a thread that dies gets another one', { timeout: 20_000 }, 
 test('a failure after a task ends its thread only, and is told', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   faults.length = 0
-  assert.equal(await fragile.run('fail later'), 'fail later')
+  assert.equal(await fragile.run('fail later', GOING), 'fail later')
   while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   assert.match(String(faults[0]), /later/)
-  assert.equal(await fragile.run('after'), 'after')
+  assert.equal(await fragile.run('after', GOING), 'after')
 })
 
 test('work that does not end is ended, and the next one finds a thread', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t, 1, 2000).offload<string, string>(FRAGILE, {})
-  await assert.rejects(fragile.run('for ever'), /more than 2000 ms/)
-  assert.equal(await fragile.run('after'), 'after')
+  await assert.rejects(fragile.run('for ever', GOING), /more than 2000 ms/)
+  assert.equal(await fragile.run('after', GOING), 'after')
 })
 
 test('tasks run in the order in which they came', async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   const order: string[] = []
   const names = ['a', 'b', 'c', 'd', 'e']
-  await Promise.all(names.map(async (name) => order.push(await fragile.run(name))))
+  await Promise.all(names.map(async (name) => order.push(await fragile.run(name, GOING))))
   assert.deepEqual(order, names)
 })
 
 test('work that nobody waits for any more is not begun when its turn comes', async (t) => {
   const pool = poolFor(t)
   const sums = pool.offload<Uint8Array, Sum>(SUMS, { factor: 1 })
-  let isWanted = true
-  const first = sums.run(Uint8Array.of(1))
-  const second = sums.run(Uint8Array.of(2), () => isWanted)
-  const third = sums.run(Uint8Array.of(3))
-  isWanted = false
+  const first = sums.run(Uint8Array.of(1), GOING)
+  const gone = { endedMono: 0 }
+  const second = sums.run(Uint8Array.of(2), gone)
+  const third = sums.run(Uint8Array.of(3), GOING)
+  gone.endedMono = 1
   await assert.rejects(second, Overload)
   assert.equal((await first).sum, 1)
   assert.equal((await third).sum, 3)
+})
+
+test('those that nobody waits for any more make room for others when as much waits as may', async (t) => {
+  const pool = poolFor(t)
+  const slow = pool.offload<string, string>(FRAGILE, {})
+  const gone = { endedMono: 0 }
+  const first = slow.run('first', GOING)
+  const waiting = Array.from({ length: 64 }, (_, i) => slow.run(`${i}`, gone))
+  await assert.rejects(slow.run('one too many', GOING), /as much waits/)
+  gone.endedMono = 1
+  const late = slow.run('late', GOING)
+  for (const each of waiting) await assert.rejects(each, /nobody waits/)
+  assert.deepEqual([await first, await late], ['first', 'late'])
 })

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { type Offload, Overload } from '@sluice/core'
 import { Piscina } from 'piscina'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
-import { Turns } from './turns.js'
+import { Turns, type Waiter } from './turns.js'
 
 /** Tasks that may wait for a thread; more are refused, because each holds its body in memory. */
 const MAX_WAITING = 64
@@ -43,8 +43,8 @@ export class ThreadPool {
     const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
-      run: (input, isWanted = always) =>
-        this.#inTurn(isWanted, async () => {
+      run: (input, x) =>
+        this.#inTurn(x, async () => {
           // A configuration may be long: a thread that knows the work is not sent it again.
           const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input })
           if (answer.isKnown) return answer.output as O
@@ -53,14 +53,14 @@ export class ThreadPool {
     }
   }
 
-  async #inTurn<O>(isWanted: () => boolean, run: () => Promise<O>): Promise<O> {
+  async #inTurn<O>(x: Waiter, run: () => Promise<O>): Promise<O> {
+    // Clients that have gone must not keep threads, or places in the line, from those that came after them.
+    if (this.#turns.waiting >= MAX_WAITING) this.#turns.dropEnded()
     if (this.#turns.waiting >= MAX_WAITING) throw new Overload('as much waits for a thread as may wait')
     const dueAt = performance.now() + this.#taskMs
-    await this.#turns.take()
+    if (!(await this.#turns.take(x))) throw new Overload('nobody waits for it any more')
     try {
       if (performance.now() > dueAt) throw new Overload('no thread was free in time')
-      // Clients that have gone must not keep threads from those that came after them.
-      if (!isWanted()) throw new Overload('nobody waits for it any more')
       return await run()
     } finally {
       this.#turns.leave()
@@ -107,8 +107,4 @@ export class ThreadPool {
     this.#isClosed = true
     await pool?.destroy()
   }
-}
-
-function always(): boolean {
-  return true
 }

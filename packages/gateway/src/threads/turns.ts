@@ -1,7 +1,19 @@
-/** Lets so many work at a time; the others wait in the order in which they came. */
+/** Who waits for a turn: an exchange, which may end meanwhile. */
+export interface Waiter {
+  /** 0 as long as it goes on. */
+  readonly endedMono: number
+}
+
+interface Place {
+  readonly waiter: Waiter
+  /** @param isTurn false: the waiter has ended, and has no turn. */
+  readonly call: (isTurn: boolean) => void
+}
+
+/** Lets so many work at a time; the others wait in the order in which they came, those that end meanwhile for nothing. */
 export class Turns {
   #free: number
-  readonly #waiting: (() => void)[] = []
+  #waiting: Place[] = []
 
   constructor(atOnce: number) {
     this.#free = atOnce
@@ -12,15 +24,26 @@ export class Turns {
     return this.#waiting.length
   }
 
-  /** Whoever takes a turn leaves it, once. */
-  async take(): Promise<void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve))
+  /** Whoever is given a turn leaves it, once. False: it has ended before its turn came, and has none to leave. */
+  async take(waiter: Waiter): Promise<boolean> {
+    if (this.#free === 0) return new Promise((call) => void this.#waiting.push({ waiter, call }))
+    this.#free--
+    return true
   }
 
   leave(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free++
-    else next()
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const isTurn = next.waiter.endedMono === 0
+      next.call(isTurn)
+      if (isTurn) return
+    }
+    this.#free++
+  }
+
+  /** Lets go of those that have ended. */
+  dropEnded(): void {
+    const ended = this.#waiting.filter(({ waiter }) => waiter.endedMono !== 0)
+    this.#waiting = this.#waiting.filter(({ waiter }) => waiter.endedMono === 0)
+    for (const { call } of ended) call(false)
   }
 }

@@ -29,7 +29,7 @@ function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: 
   const type = config.contentType ?? DEFAULT_CONTENT_TYPE
   const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
   return (x, body) =>
-    transcoder.run(body).then((plaintext): Outcome => {
+    transcoder.run(body, x).then((plaintext): Outcome => {
       if (plaintext === null) return failed
       replaceBody(x, side, plaintext, type)
       return null
@@ -40,7 +40,7 @@ function encryption(config: NonNullable<JweConfig['encrypt']>, side: Side, env: 
   const transcoder = new Transcoder(encryptionPlan(config), env)
   return (x, body) => {
     if (body.length === 0) return null
-    return transcoder.run(body).then((message): Outcome => {
+    return transcoder.run(body, x).then((message): Outcome => {
       replaceBody(x, side, message!, 'application/jose')
       return null
     }, overloaded)

@@ -1,4 +1,4 @@
-import { type CompileEnv, OFFLOAD_BYTES, type Offload, Overload } from '@sluice/core'
+import { type CompileEnv, type Exchange, OFFLOAD_BYTES, type Offload, Overload } from '@sluice/core'
 import { work } from './jwe-work.js'
 import type { DecryptionPlan, EncryptionPlan } from './plain-key.js'
 
@@ -20,8 +20,8 @@ export class Transcoder {
   }
 
   /** @throws Overload when as much is under way as may be. */
-  async run(body: Uint8Array): Promise<Uint8Array | null> {
-    if (body.length >= OFFLOAD_BYTES) return this.#threads.run(body)
+  async run(body: Uint8Array, x: Exchange): Promise<Uint8Array | null> {
+    if (body.length >= OFFLOAD_BYTES) return this.#threads.run(body, x)
     if (this.#pending >= MAX_PENDING) throw new Overload('as many messages are under way as may be')
     this.#pending++
     try {

@@ -48,7 +48,7 @@ export class BodyCheck {
     if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
     if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }
     if (body.length < OFFLOAD_BYTES) return this.#inline(x, side, [media.pointer, body])
-    return this.#settings.offload.run({ pointer: media.pointer, direction: side, body }).catch(overloaded)
+    return this.#settings.offload.run({ pointer: media.pointer, direction: side, body }, x).catch(overloaded)
   }
 
   #inline(x: Exchange, side: Side, [pointer, body]: readonly [string, Uint8Array]): BodyVerdict {

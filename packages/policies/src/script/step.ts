@@ -102,7 +102,8 @@ class ScriptStep {
 
   #run(x: Exchange, wish: InputWish): Eventual {
     const inputs = callInputs(x, wish)
-    const result = inputs.body.length < OFFLOAD_BYTES ? this.#runner.call(inputs) : this.#offload.run(inputs)
+    const result =
+      inputs.body.length < OFFLOAD_BYTES ? this.#runner.call(inputs) : this.#offload.run(inputs, x)
     if (result instanceof Promise)
       return result.then((late) => this.#finish(x, inputs.hook, late), overloaded)
     return this.#finish(x, inputs.hook, result)

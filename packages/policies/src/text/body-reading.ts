@@ -62,7 +62,7 @@ export function readingHooks<A extends object>(reading: BodyReading<A>): Reading
     if (isLarge && larger !== 'beginning') return larger
     const input = { body: isLarge ? whole.subarray(0, maxBytes) : whole, kind }
     if (input.body.length >= OFFLOAD_BYTES) {
-      return threads.run(input).then((answer) => settle(x, answer), overloaded)
+      return threads.run(input, x).then((answer) => settle(x, answer), overloaded)
     }
     const answer = readingOf(read, input, () => jsonOf(x, whole))
     return settle(x, answer)

@@ -78,7 +78,7 @@ async function expressionTransformer(
     readsBody: true,
     transform(x, body) {
       const params = paramsOf(x)
-      if (body.length >= EXPRESSION_OFFLOAD_BYTES) return offload.run({ body, params })
+      if (body.length >= EXPRESSION_OFFLOAD_BYTES) return offload.run({ body, params }, x)
       return settled(async () => evaluate(jsonOf(x, body, reading).value, params))
     },
   }

@@ -73,7 +73,7 @@ class BodyGate<V> {
     if (body.length < OFFLOAD_BYTES && !isSlow) {
       return this.#settle(x, side, this.#validation.verdict(x, body))
     }
-    return offload.run(body).then(
+    return offload.run(body, x).then(
       (verdict) => this.#settle(x, side, verdict),
       (error: unknown) => {
         if (error instanceof Overload) return unchecked(x, side, isReport)

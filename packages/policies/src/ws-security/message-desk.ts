@@ -1,13 +1,14 @@
 import {
   type CompileEnv,
   type Eventual,
+  type Exchange,
   OFFLOAD_BYTES,
   type Offload,
   type Outcome,
   UnreadableBody,
 } from '@sluice/core'
 import { onOverload, overloadRefusal } from '../overload.js'
-import type { XmlView } from '../xml/view.js'
+import { xmlOf } from '../xml/xml-of.js'
 import { type DirectionConfig, type Secured, Securing } from './securing.js'
 import type { SecuringInput } from './securing-work.js'
 
@@ -31,19 +32,17 @@ export class MessageDesk {
     return this.#securing.rememberMs
   }
 
-  /**
-   * Hands what became of the message to `next`; a promise only for large ones.
-   * @param shared the document of the body that others read too; asked for only where it will do.
-   */
-  secure(body: Uint8Array, shared: () => XmlView, next: (secured: Secured) => Outcome): Eventual {
+  /** Hands what became of the message to `next`; a promise only for large ones. */
+  secure(x: Exchange, body: Uint8Array, next: (secured: Secured) => Outcome): Eventual {
     const nowMs = Date.now()
-    if (body.length < OFFLOAD_BYTES) return next(this.#secureHere(body, shared, nowMs))
-    return this.#thread.run({ body, nowMs }).then(next, overloaded)
+    if (body.length < OFFLOAD_BYTES) return next(this.#secureHere(x, body, nowMs))
+    return this.#thread.run({ body, nowMs }, x).then(next, overloaded)
   }
 
-  #secureHere(body: Uint8Array, shared: () => XmlView, nowMs: number): Secured {
+  #secureHere(x: Exchange, body: Uint8Array, nowMs: number): Secured {
     try {
-      return this.#securing.secure(body, this.#securing.isReadOnly ? shared() : null, nowMs)
+      // Others read the same document, and must not see it changed.
+      return this.#securing.secure(body, this.#securing.isReadOnly ? xmlOf(x, body) : null, nowMs)
     } catch (problem) {
       if (!(problem instanceof UnreadableBody)) throw problem
       return { kind: 'unreadable', code: problem.code, message: problem.message }

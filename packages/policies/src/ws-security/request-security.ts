@@ -8,7 +8,6 @@ import {
   refusal,
 } from '@sluice/core'
 import { replaceBody } from '../message/side.js'
-import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
 import { consumerOf } from './identity.js'
@@ -43,11 +42,7 @@ export class RequestSecurity {
   }
 
   secure(x: Exchange, body: Uint8Array): Eventual {
-    return this.#desk.secure(
-      body,
-      () => xmlOf(x, body),
-      (secured) => this.#decide(x, secured),
-    )
+    return this.#desk.secure(x, body, (secured) => this.#decide(x, secured))
   }
 
   #decide(x: Exchange, secured: Secured): Outcome {

@@ -7,7 +7,6 @@ import {
   type Reply,
 } from '@sluice/core'
 import { replaceBody } from '../message/side.js'
-import { xmlOf } from '../xml/xml-of.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { MessageDesk, OVERLOADED } from './message-desk.js'
 import type { DirectionConfig, Secured } from './securing.js'
@@ -37,11 +36,7 @@ export class ResponseSecurity {
   secure(x: Exchange, body: Uint8Array): Eventual {
     if (body.length === 0) return null
     if (announcedVersion(x.responseHeaders) === null) return this.#unreadable
-    return this.#desk.secure(
-      body,
-      () => xmlOf(x, body),
-      (secured) => this.#decide(x, secured),
-    )
+    return this.#desk.secure(x, body, (secured) => this.#decide(x, secured))
   }
 
   #decide(x: Exchange, secured: Secured): Outcome {

@@ -31,7 +31,7 @@ export const xmlJson = definePolicy({
       maxBodyBytes,
       isInput: config.direction === 'to-json' ? isXmlType : isJsonType,
       contentType: () => type,
-      transform: (_, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body)),
+      transform: (x, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body, x)),
     })
   },
 })

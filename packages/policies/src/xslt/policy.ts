@@ -1,4 +1,11 @@
-import { type CompileEnv, definePolicy, OFFLOAD_BYTES, parseDuration, parseSize } from '@sluice/core'
+import {
+  type CompileEnv,
+  definePolicy,
+  type Exchange,
+  OFFLOAD_BYTES,
+  parseDuration,
+  parseSize,
+} from '@sluice/core'
 import { transformationStep } from '../body-transformation.js'
 import { isXmlType } from '../text/body-text.js'
 import type { Transformed } from '../transformed.js'
@@ -24,7 +31,11 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
 
 /** Transforms a body with parameters. */
-type Transform = (body: Uint8Array, params: readonly ParamValue[]) => Transformed | Promise<Transformed>
+type Transform = (
+  x: Exchange,
+  body: Uint8Array,
+  params: readonly ParamValue[],
+) => Transformed | Promise<Transformed>
 
 /** Transforms XML bodies with a stylesheet. */
 export const xslt = definePolicy({
@@ -50,7 +61,7 @@ export const xslt = definePolicy({
       contentType: resultType(source.method, config.output?.contentType),
       transform(x, body) {
         const values = params(x)
-        return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(body, values)
+        return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(x, body, values)
       },
     })
   },
@@ -92,11 +103,11 @@ async function libxsltTransform(
     config,
   )
   const rename = renamerOf(config)
-  return (body, values) => {
+  return (x, body, values) => {
     const renamed = body.length < RENAME_OFFLOAD_BYTES ? rename(body) : null
     if (renamed !== null) return renamed
     const input = { body, params: values.length === 0 ? NO_PARAMS : xpathParams(values) }
-    return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input)
+    return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input, x)
   }
 }
 
@@ -112,5 +123,5 @@ async function saxonTransform(
 ): Promise<Transform> {
   const config: SaxonConfig = { sef: await compileSef(source), source, limits }
   const offload = env.offload<SaxonInput, Transformed>(new URL('./saxon-work.js', import.meta.url), config)
-  return (body, params) => offload.run({ body, params })
+  return (x, body, params) => offload.run({ body, params }, x)
 }
