@@ -5,7 +5,7 @@ export interface LogCount {
   readonly calls: number
   /** Documents of the target; what the log says of its gaps is not among them. */
   readonly documents: number
-  /** Documents, and dead letters, of a call that has one already. */
+  /** Documents and dead letters of a call that has one of either already. */
   readonly repeated: number
   /** Dead letters on disk. */
   readonly letters: number

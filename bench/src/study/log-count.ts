@@ -14,6 +14,8 @@ export interface LogPlaces {
 
 /** Ids that are there more than once, and so many of them are told. */
 const REPEATED = 1000
+/** Ids in one question. */
+const BATCH = 10_000
 
 /** Counts what is in the index and among the dead letters, and asks the log. */
 export async function countLog(places: LogPlaces, calls: number): Promise<LogCount> {
@@ -23,7 +25,8 @@ export async function countLog(places: LogPlaces, calls: number): Promise<LogCou
   return {
     ...{ calls, documents },
     letters: letters.length,
-    repeated: repeated + letters.length - new Set(letters).size,
+    repeated:
+      repeated + letters.length - new Set(letters).size + (await documentsAmong(node, stream, letters)),
     identity: await logIdentity(gateway.admin),
   }
 }
@@ -49,6 +52,22 @@ async function documentsOf(
   const { hits, aggregations } = body as SearchAnswer
   const repeated = aggregations.ids.buckets.reduce((sum, { doc_count }) => sum + doc_count - 1, 0)
   return { documents: hits.total.value, repeated }
+}
+
+/** How many of the records with these ids are documents as well. Record ids are unique, so each has at most one. */
+async function documentsAmong(
+  node: ElasticsearchNode,
+  stream: string,
+  ids: readonly string[],
+): Promise<number> {
+  let found = 0
+  for (let i = 0; i < ids.length; i += BATCH) {
+    const query = { terms: { id: ids.slice(i, i + BATCH) } }
+    const { status, body } = await node.request('POST', `/${stream}/_count`, { query })
+    if (status !== 200) throw new Error(`the dead letters could not be looked for: status ${status}`)
+    found += (body as { readonly count: number }).count
+  }
+  return found
 }
 
 /** The ids of the calls. */

@@ -2,8 +2,9 @@ import { internalized, textOfItsOwn } from './own-text.js'
 import { Patience } from './patience.js'
 
 const PLACES = 16
-/** Longer runs, and those with a longer value, are put together anew each time, which bounds the memory. */
+/** Longer runs, and those with a longer value (a cookie, a token), are put together anew each time: it bounds the memory. */
 const MAX_LENGTH = 2048
+const MAX_VALUE_LENGTH = 200
 
 interface Run {
   /** Names and values, internalized. */
@@ -39,7 +40,10 @@ export class KnownRuns {
     const place = placeOf(end)
     if (!this.#patience.isWorthKeeping(place) || text.length > MAX_LENGTH) return
     const fields: string[] = []
-    for (let i = 0; i < end; i++) fields.push(internalized(list[i]!))
+    for (let i = 0; i < end; i++) {
+      if (list[i]!.length > MAX_VALUE_LENGTH) return
+      fields.push(internalized(list[i]!))
+    }
     this.#runs[place] = { fields, text: textOfItsOwn(text) }
   }
 }

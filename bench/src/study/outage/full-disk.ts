@@ -48,6 +48,8 @@ class Ballast {
     const ballast = new Ballast(path, await open(path, 'wx'))
     await ballast.#fill()
     ballast.#taking = ballast.#take()
+    // Heard of by whoever removes it.
+    ballast.#taking.catch(() => {})
     return ballast
   }
 

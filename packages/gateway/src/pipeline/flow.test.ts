@@ -4,6 +4,7 @@ import type { Catalog, Outcome, Policy, Step } from '@sluice/core'
 import { startGateway, TIMEOUTS, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
+import { connectRaw } from '../testing/raw-connection.js'
 
 const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
 
@@ -89,4 +90,29 @@ test('a policy that decides after its request was refused changes nothing any mo
   assert.match(text, /GW_POLICY_ERROR/)
   assert.deepEqual([seen, behind], [0, 0])
   await until(() => gateway.plane.inFlight === 0)
+})
+
+test('time that a policy took is not counted against the client whose body comes then', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
+  const catalog = catalogOf({
+    onRequest: () => {
+      const until = performance.now() + 600
+      while (performance.now() < until);
+      return null
+    },
+  })
+  const wish = {
+    upstreams: [{ urls: [origin.url] }],
+    routes: [{ id: 'all', policies: POLICIES }],
+    listener: { limits: { bodyIdleMs: 500 } },
+  }
+  const gateway = await startGateway(t, wish, { catalog })
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n'
+  const client = await connectRaw(t, gateway.port)
+  client.send(head)
+  // Behind the policy, and well before the body is due.
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  client.send('ok')
+  await until(() => client.isClosed)
+  assert.deepEqual(statusesOf(client.text), [200])
 })

@@ -304,7 +304,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#arm(whom, nowMono + ms)
   }
 
-  /** Another part of the exchange's time begins. */
+  /** Another part of the exchange's time begins; the clock is read only where somebody reads the times. */
   enter(phase: Phase): void {
     if (this.isLogged) this.x.enter(phase, performance.now())
     else this.x.phase = phase

@@ -229,6 +229,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const reads = this.#flow.route.chain.responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#delivery = 'bodiless'
+      this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
       // The body that a GET would bring may be changed.
       if (reads) this.#length = -1
     } else if (reads) {

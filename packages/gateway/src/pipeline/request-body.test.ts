@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { TIMEOUTS, until } from '../testing/gateway.js'
-import { echoOrigin, rawOrigin } from '../testing/origin.js'
+import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
 import { startOver, TRANSPORTS, type TransportName, testOver } from '../testing/transports.js'
@@ -28,6 +28,27 @@ function conform(transport: TransportName): void {
     assert.deepEqual(statusesOf(client.text), [504])
     assert.match(client.text, /GW_UPSTREAM_TIMEOUT/)
     await until(() => gateway.plane.inFlight === 0)
+  })
+
+  test('bodies that are text on the way, and those that are just too long for it, arrive byte for byte', async (t) => {
+    const bodies: Buffer[] = []
+    const origin = await httpOrigin(t, (req, res) => {
+      const chunks: Buffer[] = []
+      req.on('data', (chunk: Buffer) => chunks.push(chunk))
+      req.on('end', () => {
+        bodies.push(Buffer.concat(chunks))
+        res.end()
+      })
+    })
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const sent = [1, 256, 8191, 8192, 8193].map((length) =>
+      Buffer.from(Array.from({ length }, (_, i) => i & 0xff)),
+    )
+    for (const body of sent) {
+      const answer = await fetch(`${gateway.url}/a`, { method: 'POST', body })
+      assert.equal(answer.status, 200)
+    }
+    assert.deepEqual(bodies, sent)
   })
 
   test('known limit: a client that half-closes while its upload is held back is noticed by time-out', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type Outcome, refusal, type Step, UnreadableBody } from '@sluice/core'
-import { startGateway } from '../testing/gateway.js'
+import { startGateway, TIMEOUTS } from '../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../testing/origin.js'
 import { TOY_POLICIES, toyCatalog } from '../testing/toy-policy.js'
 
@@ -63,6 +63,19 @@ test('an empty body is shown to the policy too; HEAD and 204 have none, and no l
   assert.equal((await fetch(`${url}/none`)).status, 204)
   assert.equal((await fetch(`${url}/four`, { method: 'HEAD' })).headers.get('content-length'), null)
   assert.deepEqual(bodies, [0])
+})
+
+test('a response that stops coming while it is gathered is given up after the idle time', async (t) => {
+  const origin = await rawOrigin(t, (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'),
+  )
+  const timeouts = { ...TIMEOUTS, idleMs: 200, headersMs: 60_000 }
+  const routes = [{ id: 'all', policies: TOY_POLICIES }]
+  const wish = { upstreams: [{ urls: [origin.url], timeouts }], routes }
+  const { url } = await startGateway(t, wish, { catalog: toyCatalog(CAPITALS) })
+  const answer = await fetch(url, { signal: AbortSignal.timeout(20_000) })
+  assert.equal(answer.status, 504)
+  assert.equal(answer.headers.get('x-gw-error'), 'GW_UPSTREAM_TIMEOUT')
 })
 
 test('a policy that waits is waited for, and may refuse what the upstream says', async (t) => {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 
-/** The monotonic clock as it was when the turn began, ms; 0 outside of turns, and after a policy has run. */
+/** The monotonic clock as it was when the turn began, ms; 0 outside of turns, and from the first policy on. */
 let turnMono = 0
 
 /**

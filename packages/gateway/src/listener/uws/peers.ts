@@ -2,9 +2,10 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { addressText } from './peer-address.js'
 
 /**
- * The other ends of a listener's connections. uWS asks the kernel for an address at every request and makes a new buffer
- * for each answer, which is 3 % of a GET. As long as all connections that are open have come from one address, as they do
- * behind a proxy or on a machine of their own, that address is every request's, and nobody needs to ask.
+ * The other ends of a listener's connections. uWS asks the kernel for an address at every request and makes a buffer for
+ * each answer, which is 3 % of a GET. As long as all connections that are open have come from one address, as behind a
+ * single proxy, that address is every request's, and nobody needs to ask; from the second address on each request asks,
+ * until all connections have closed.
  */
 export class Peers {
   #open = 0

@@ -4,17 +4,21 @@ import fc from 'fast-check'
 import { KnownBytes } from './known-bytes.js'
 import { partOf, READ_BUFFER } from './target-socket.js'
 
-const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 20 })
+/** Letters, and bytes that make pieces which are no numbers, or zeros of either sign. */
+const text = fc.string({ unit: fc.constantFrom('a', 'b', '\x7f', '\x80', '\xf0', '\xff'), maxLength: 20 })
 
 test('known bytes stand where the same bytes are, whole, in the common buffer and in any other', () => {
   fc.assert(
     fc.property(text, text, fc.nat(9), fc.nat(24), (known, present, from, room) => {
-      const bytes = new KnownBytes(Buffer.from(known))
+      const bytes = new KnownBytes(Buffer.from(known, 'latin1'))
       const to = from + Math.min(room, present.length)
       const expected = present.slice(0, to - from).startsWith(known)
       for (const buffer of [READ_BUFFER, Buffer.alloc(64)]) {
         buffer.write(present, from, 'latin1')
-        assert.equal(bytes.standAt(buffer, from, to), expected)
+        // Not being recognised only costs time; being taken for others would be wrong.
+        const mayMiss = buffer === READ_BUFFER && /[^ab]/.test(known)
+        if (mayMiss) assert.ok(expected || !bytes.standAt(buffer, from, to))
+        else assert.equal(bytes.standAt(buffer, from, to), expected)
       }
     }),
     { numRuns: 2000 },

@@ -17,6 +17,12 @@ export interface ElasticsearchAccess {
 /** A node that does not answer for so long is taken for dead, ms. */
 const REQUEST_TIMEOUT_MS = 30_000
 
+/** Options of requests whose answers are a few megabytes at most; whatever answers more must not fill the memory. */
+export const ANSWER_BOUNDS = {
+  maxResponseSize: 16 * 1024 ** 2,
+  maxCompressedResponseSize: 1024 ** 2,
+} as const
+
 /** A client for a cluster. @throws Error when the authorities' file cannot be read. */
 export function elasticsearchClient(access: ElasticsearchAccess): Client {
   const options: ClientOptions = {

@@ -1,7 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
 import { BULK_FILTER, type BulkAnswer, bulkBody, bulkDelivery } from './bulk.js'
-import { type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { failedDelivery, reasonOf, statusOf } from './failure.js'
 import { type DataStreamOptions, setUp } from './setup.js'
 import { type AskedStream, withoutWritten } from './written.js'
@@ -12,9 +12,6 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
   readonly manage: boolean
 }
 
-/** The answer to a bulk request is a few megabytes at most; whatever answers more must not fill the memory. */
-const MAX_ANSWER_BYTES = 16 * 1024 ** 2
-const MAX_COMPRESSED_BYTES = 1024 ** 2
 /** Room for a full segment and its actions. */
 const ROOM_BYTES = 1536 * 1024
 
@@ -69,10 +66,11 @@ export class ElasticsearchTarget implements LogTarget {
       // Whoever tells more than was asked for has not understood the question.
       if (answer?.errors === false && answer.items === undefined)
         return { kind: 'answered', refused: [], again: [] }
-      this.#isWary = true
     }
+    // Until there is a full answer: of what an attempt has written that had none, the next one must know.
+    this.#isWary = false
     const delivery = bulkDelivery(await this.#bulk(body, BULK_FILTER), shipment.count)
-    this.#isWary = delivery.kind !== 'answered' || delivery.refused.length + delivery.again.length > 0
+    this.#isWary = delivery.kind === 'answered' && delivery.refused.length + delivery.again.length > 0
     if (wasWary || delivery.kind !== 'answered') return delivery
     return withoutWritten(this.#asked, shipment, delivery)
   }
@@ -92,8 +90,7 @@ export class ElasticsearchTarget implements LogTarget {
       },
       {
         signal: this.#ending.signal,
-        maxResponseSize: MAX_ANSWER_BYTES,
-        maxCompressedResponseSize: MAX_COMPRESSED_BYTES,
+        ...ANSWER_BOUNDS,
         // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
         redaction: { type: 'off' },
       },

@@ -1,5 +1,6 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { Delivery, Shipment } from '../target.js'
+import { ANSWER_BOUNDS } from './client.js'
 import { reasonOf } from './failure.js'
 
 type Answered = Extract<Delivery, { readonly kind: 'answered' }>
@@ -49,10 +50,11 @@ async function idsWritten(
     {
       method: 'POST',
       path: `${stream}/_search`,
-      querystring: { filter_path: 'hits.hits._id' },
+      // A part of the answer would let what is written look as if it were not.
+      querystring: { filter_path: 'hits.hits._id', allow_partial_search_results: 'false' },
       body: { size: ids.length, _source: false, query: { ids: { values: ids } } },
     },
-    { signal },
+    { signal, ...ANSWER_BOUNDS },
   )
   return new Set(hits?.hits?.map(({ _id }) => _id))
 }
