@@ -107,12 +107,12 @@ test('time that a policy took is not counted against the client whose body comes
     listener: { limits: { bodyIdleMs: 500 } },
   }
   const gateway = await startGateway(t, wish, { catalog })
-  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\n'
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const client = await connectRaw(t, gateway.port)
   client.send(head)
   // Behind the policy, and well before the body is due.
   await new Promise((resolve) => setTimeout(resolve, 800))
-  client.send('ok')
+  client.send('2\r\nok\r\n0\r\n\r\n')
   await until(() => client.isClosed)
   assert.deepEqual(statusesOf(client.text), [200])
 })
