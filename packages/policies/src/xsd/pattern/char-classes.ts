@@ -15,8 +15,10 @@ export interface CharClass {
 /** All that can stand in a document. */
 const XML_CHARS = ranges([0x9, 0xa], [0xd, 0xd], [0x20, 0xd7ff], [0xe000, 0xfffd], [0x10000, MAX_CHAR])
 const NOTHING = CharSet.empty(MAX_CHAR)
-const UNKNOWN: CharClass = { least: NOTHING, most: XML_CHARS }
+/** May have any character, or none. */
+export const UNKNOWN: CharClass = { least: NOTHING, most: XML_CHARS }
 
+/** The characters of these ranges that can stand in a document. */
 export function charClass(...pairs: readonly (readonly [from: number, to: number])[]): CharClass {
   return exactly(ranges(...pairs))
 }
@@ -26,6 +28,7 @@ export function inverse({ least, most }: CharClass): CharClass {
   return { least: XML_CHARS.without(most), most: XML_CHARS.without(least) }
 }
 
+/** What is in one of the classes. */
 export function union(classes: readonly CharClass[]): CharClass {
   return {
     least: NOTHING.union(...classes.map(({ least }) => least)),
@@ -33,6 +36,7 @@ export function union(classes: readonly CharClass[]): CharClass {
   }
 }
 
+/** What is in a class and not in the other. */
 export function difference(all: CharClass, without: CharClass): CharClass {
   return { least: all.least.without(without.most), most: all.most.without(without.least) }
 }

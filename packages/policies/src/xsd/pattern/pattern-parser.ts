@@ -6,13 +6,14 @@ import {
   escapedClass,
   inverse,
   namedClass,
+  UNKNOWN,
   union,
 } from './char-classes.js'
-import { needsSeparator, SEPARATOR } from './pattern-text.js'
+import { needsSeparator, PatternWriter, SEPARATOR, UnwritablePattern } from './pattern-text.js'
 
 /** A pattern of XML Schema, as an expression of the library that knows automata. */
 export interface ParsedPattern {
-  /** The pattern as libxml2 understands it. */
+  /** The pattern in the words in which libxml2 takes it for what it means. */
   readonly text: string
   /** With the most characters that its classes may have. */
   readonly expression: NoParent<Expression>
@@ -28,7 +29,9 @@ const MAX_DEPTH = 50
 /** What stands behind a backslash for one character. */
 const SINGLE = /[^a-zA-Z0-9\s]/
 const CONTROLS: Readonly<Record<string, number>> = { n: 0xa, r: 0xd, t: 0x9 }
-const COUNT = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
+const COUNT = /^\{(\d+)(?:(,)(\d*))?\}$/
+/** Of a count, to libxml2. */
+const MAX_COUNT = 2 ** 31 - 1
 
 /** Reads a pattern as XML Schema, part 2, appendix F has it. @throws UnreadablePattern */
 export function parsePattern(pattern: string): ParsedPattern {
@@ -37,23 +40,29 @@ export function parsePattern(pattern: string): ParsedPattern {
 
 class PatternParser {
   readonly #letters: readonly string[]
-  /** Before which places libxml2 needs a separator. */
-  readonly #separated = new Set<number>()
+  /** What libxml2 is given: a letter becomes empty where it belongs to what is written otherwise. */
+  readonly #texts: string[]
+  readonly #writer: PatternWriter
   #at = 0
   #depth = 0
   #isExact = true
+  /** The class that is read has a form that libxml2 takes for something else. */
+  #isMisread = false
 
   constructor(pattern: string) {
     this.#letters = Array.from(pattern)
+    this.#texts = [...this.#letters]
+    this.#writer = new PatternWriter(pattern)
   }
 
   parse(): ParsedPattern {
     const alternatives = this.#alternatives()
     if (this.#at < this.#letters.length) throw this.#unreadable()
-    const text = this.#letters
-      .map((letter, i) => (this.#separated.has(i) ? SEPARATOR + letter : letter))
-      .join('')
-    return { text, expression: { type: 'Expression', alternatives }, isExact: this.#isExact }
+    return {
+      text: this.#texts.join(''),
+      expression: { type: 'Expression', alternatives },
+      isExact: this.#isExact,
+    }
   }
 
   #alternatives(): NoParent<Concatenation>[] {
@@ -69,8 +78,9 @@ class PatternParser {
     const elements: NoParent<Element>[] = []
     while (this.#at < this.#letters.length && !this.#sees('|') && !this.#sees(')'))
       elements.push(this.#piece())
-    if (needsSeparator(this.#letters.slice(Math.max(0, this.#at - 2), this.#at).join(''))) {
-      this.#separated.add(this.#at)
+    const isLast = this.#at === this.#letters.length
+    if (!isLast && needsSeparator(this.#letters.slice(Math.max(0, this.#at - 2), this.#at).join(''))) {
+      this.#texts[this.#at] = SEPARATOR + this.#texts[this.#at]!
     }
     return { type: 'Concatenation', elements }
   }
@@ -89,14 +99,15 @@ class PatternParser {
     if (this.#take('*')) return { min: 0, max: Number.POSITIVE_INFINITY }
     if (this.#take('+')) return { min: 1, max: Number.POSITIVE_INFINITY }
     if (!this.#sees('{')) return null
-    COUNT.lastIndex = 0
-    const found = COUNT.exec(this.#letters.slice(this.#at, this.#at + 22).join(''))
+    const end = this.#letters.indexOf('}', this.#at) + 1
+    const found = COUNT.exec(this.#letters.slice(this.#at, end).join(''))
     if (found === null) throw this.#unreadable()
-    this.#at += found[0].length
     const [, least, comma, most] = found
     const min = Number(least)
-    const max = comma === undefined ? min : most === '' ? Number.POSITIVE_INFINITY : Number(most)
-    if (max < min) throw this.#unreadable()
+    // To libxml2 `a{2,0}` is `a{2}`.
+    const max = comma === undefined ? min : most === '' ? Number.POSITIVE_INFINITY : Number(most) || min
+    if (max < min || min > MAX_COUNT || Number(most) > MAX_COUNT) throw this.#unreadable()
+    this.#at = end
     return { min, max }
   }
 
@@ -106,7 +117,7 @@ class PatternParser {
       if (!this.#take(')')) throw this.#unreadable()
       return { type: 'Alternation', alternatives }
     }
-    const { least, most } = this.#sees('[') ? this.#group() : this.#simple()
+    const { least, most } = this.#sees('[') ? this.#class() : this.#simple()
     if (!least.equals(most)) this.#isExact = false
     return { type: 'CharacterClass', characters: most }
   }
@@ -115,22 +126,50 @@ class PatternParser {
     if (this.#sees('\\')) return this.#escape()
     if (this.#take('.')) return escapedClass('.')!
     const letter = this.#next()
-    if ('?*+()|]{}'.includes(letter)) throw this.#unreadable()
+    // A brace that counts nothing is a character to libxml2, and to those who write about GUIDs.
+    if ('?*+()|]'.includes(letter)) throw this.#unreadable()
     return single(letter.codePointAt(0)!)
   }
 
-  /** `[…]`, with what is subtracted from it. */
-  #group(): CharClass {
+  /** `[…]`: where libxml2 takes it for something else, it is written as what it means. */
+  #class(): CharClass {
+    const begin = this.#at
+    this.#isMisread = false
+    const meaning = this.#group(false)
+    if (!this.#isMisread) return meaning
+    const text = this.#textOf(meaning)
+    // Where there is no other way to say it, it may have any character.
+    if (text === null) return UNKNOWN
+    this.#texts.fill('', begin, this.#at)
+    this.#texts[begin] = text
+    return meaning
+  }
+
+  #textOf({ least, most }: CharClass): string | null {
+    if (!least.equals(most)) return null
+    try {
+      return this.#writer.classText(most)
+    } catch (problem) {
+      if (problem instanceof UnwritablePattern) return null
+      throw problem
+    }
+  }
+
+  /** `[…]`, with what is subtracted from it: to libxml2 that is neither inverse nor has it a subtraction itself. */
+  #group(isSubtracted: boolean): CharClass {
     if (!this.#take('[') || ++this.#depth > MAX_DEPTH) throw this.#unreadable()
     const isInverse = this.#take('^')
+    if (isInverse && isSubtracted) this.#isMisread = true
     const parts: CharClass[] = []
     let without: CharClass | null = null
     do {
       if (parts.length > 0 && this.#sees('-') && this.#letters[this.#at + 1] === '[') {
         this.#at++
-        without = this.#group()
+        if (isSubtracted) this.#isMisread = true
+        without = this.#group(true)
         break
       }
+      if (parts.length > 0 && this.#sees('-')) this.#noteHyphen(isInverse)
       parts.push(this.#part())
     } while (!this.#sees(']'))
     if (!this.#take(']')) throw this.#unreadable()
@@ -139,21 +178,28 @@ class PatternParser {
     return without === null ? all : difference(all, without)
   }
 
+  /** To libxml2 a hyphen behind something else ends what `^` is about, and is none itself before the end. */
+  #noteHyphen(isInverse: boolean): void {
+    if (isInverse || this.#letters[this.#at + 1] !== ']') this.#isMisread = true
+  }
+
   /** A character, a range of them, or a class that has a name. */
   #part(): CharClass {
-    // What libxml2 does not read as it is meant may have the characters of both.
-    const isNamed = this.#sees('\\') && this.#letters[this.#at + 1] === 'P'
     const isEscaped = this.#sees('\\')
+    // In brackets it is `\p` to libxml2.
+    if (isEscaped && this.#letters[this.#at + 1] === 'P') this.#isMisread = true
     const from = this.#member()
-    if (typeof from !== 'number') return isNamed ? eitherWay(from, inverse(from)) : from
+    if (typeof from !== 'number') return from
     const after = this.#letters[this.#at + 1]
     if (!this.#sees('-') || after === ']' || after === '[') return single(from)
+    // An escape begins no range to libxml2, so it does not mind what is none.
+    if (isEscaped && after === '-' && this.#letters[this.#at + 2] === '[') return single(from)
     this.#at++
+    if (isEscaped) this.#isMisread = true
     const to = this.#member()
-    if (typeof to !== 'number' || to < from) throw this.#unreadable()
-    return isEscaped
-      ? eitherWay(charClass([from, to]), union([from, HYPHEN, to].map(single)))
-      : charClass([from, to])
+    if (typeof to === 'number' && to >= from) return charClass([from, to])
+    if (isEscaped) return UNKNOWN
+    throw this.#unreadable()
   }
 
   #member(): CharClass | number {
@@ -207,13 +253,6 @@ class PatternParser {
       `is not understood at its character ${this.#at + 1}; write it as XML Schema, part 2, appendix F has it`,
     )
   }
-}
-
-const HYPHEN = 0x2d
-
-/** A class that is one or the other. */
-function eitherWay(first: CharClass, second: CharClass): CharClass {
-  return { least: first.least.intersect(second.least), most: first.most.union(second.most) }
 }
 
 function single(codePoint: number): CharClass {

@@ -10,6 +10,9 @@ const MAX_RANGES = 100
  */
 export const SEPARATOR = '()'
 
+/** A class without characters: it matches nothing, and nothing behind it is tried. */
+const NOTHING = '[a-[a]]'
+
 /** An alternative ends with a repeated group. */
 export function needsSeparator(alternative: string): boolean {
   return /\)[*+]$/.test(alternative)
@@ -39,6 +42,8 @@ export class PatternWriter {
   }
 
   #choice(alternatives: readonly NoParent<Concatenation>[]): string {
+    // Of no alternatives at all none matches; of an empty text the empty value would.
+    if (alternatives.length === 0) return NOTHING
     return alternatives
       .map(({ elements }) => elements.map((element) => this.#element(element)).join(''))
       .map((text) => (needsSeparator(text) ? text + SEPARATOR : text))
@@ -46,7 +51,7 @@ export class PatternWriter {
   }
 
   #element(element: NoParent<Element>): string {
-    if (element.type === 'CharacterClass') return this.#class(element.characters)
+    if (element.type === 'CharacterClass') return this.classText(element.characters)
     if (element.type === 'Alternation') return `(${this.#choice(element.alternatives)})`
     if (element.type !== 'Quantifier') throw new Error(`no pattern has ${element.type}`)
     return repeated(this.#body(element.alternatives), element.min, element.max)
@@ -60,14 +65,16 @@ export class PatternWriter {
       : `(${this.#choice(alternatives)})`
   }
 
-  #class(characters: CharSet): string {
+  /** One class. @throws UnwritablePattern */
+  classText(characters: CharSet): string {
     const key = characters.toRangesString()
-    const text = this.#known.get(key) ?? this.#classText(characters)
+    const text = this.#known.get(key) ?? this.#newClassText(characters)
     this.#known.set(key, text)
     return text
   }
 
-  #classText(characters: CharSet): string {
+  #newClassText(characters: CharSet): string {
+    if (characters.isEmpty) return NOTHING
     const [range] = characters.ranges
     if (characters.size === 1) return letterText(range!.min)
     const texts = [bracketed(characters), this.#sumText(characters), ...this.#named.map(textBy(characters))]

@@ -58,7 +58,10 @@ function writtenAnew(pattern: string, { expression, isExact }: ParsedPattern): Q
 function writtenFrom(pattern: string, expressions: readonly NoParent<Expression>[]): QuickPattern | null {
   try {
     const writer = new PatternWriter(pattern)
-    const text = expressions.map((expression) => writer.text(deterministic(expression))).join('|')
+    const text = writer.text({
+      type: 'Expression',
+      alternatives: expressions.flatMap((expression) => deterministic(expression).alternatives),
+    })
     return text.length > MAX_LENGTH
       ? null
       : { text, width: widthOf(parsePattern(text).expression, MAX_WIDTH) }
