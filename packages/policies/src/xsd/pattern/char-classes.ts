@@ -1,4 +1,5 @@
-import { CharSet, JS } from 'refa'
+import { CharSet } from 'refa'
+import { categoryRanges } from './categories.js'
 
 /** The greatest code point. */
 export const MAX_CHAR = 0x10ffff
@@ -118,20 +119,10 @@ const known = new Map<string, CharClass>()
 function unicode(category: string): CharClass {
   let found = known.get(category)
   if (found === undefined) {
-    found = exactly(categoryOf(category))
+    found = charClass(...categoryRanges(category))
     known.set(category, found)
   }
   return found
-}
-
-function categoryOf(category: string): CharSet {
-  // To libxml2 what is not assigned is of no category.
-  if (category === 'Cn') return NOTHING
-  if (category === 'C') return NOTHING.union(...['Cc', 'Cf', 'Co'].map(categoryOf))
-  const { expression } = JS.Parser.fromLiteral({ source: `\\p{${category}}`, flags: 'u' }).parse()
-  const [only] = expression.alternatives[0]!.elements
-  if (only?.type !== 'CharacterClass') throw new Error(`\\p{${category}} is no class`)
-  return only.characters
 }
 
 function exactly(set: CharSet): CharClass {

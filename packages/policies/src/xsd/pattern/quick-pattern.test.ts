@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { loadLibxml } from '../../xml/libxml.js'
-import { Validator } from '../validator.js'
 import { type ParsedPattern, parsePattern, UnreadablePattern } from './pattern-parser.js'
 import { QUICK_WIDTH, type QuickPattern, quickPattern, SlowPattern } from './quick-pattern.js'
+import { acceptedBy, isAccepted } from './testing.js'
 
 before(() => loadLibxml())
 
@@ -53,6 +53,8 @@ const CLASSES: readonly (readonly [pattern: string, text: string])[] = [
   ['[a-c-e](b)*|c', '[\\-a-ce](b)*()|c'],
   ['[\\S]([\\t -\\{\\}-~]*[\\S])?', '[\\S]([\\t -z\\{\\}~]*[\\S])?'],
   ['[\\.--[.]]', '\\-'],
+  // Which is no punctuation in the tables of libxml2.
+  ['(\\w|§)+;', '[\\w]+;'],
 ]
 
 for (const [pattern, text] of CLASSES) {
@@ -355,50 +357,3 @@ function parsedOrNull(pattern: string): ParsedPattern | null {
 test('what is written anew is narrow', () => {
   for (const [pattern] of ANEW) assert.ok(quickPattern(pattern).width <= QUICK_WIDTH)
 })
-
-function isAccepted(pattern: string, value: string): boolean {
-  const accepted = acceptedBy(pattern, [value])
-  assert.ok(accepted, `libxml2 does not read ${pattern}`)
-  return accepted[0]!
-}
-
-/** The verdicts of libxml2; null when it does not read the pattern. */
-function acceptedBy(pattern: string, values: readonly string[]): readonly boolean[] | null {
-  const validator = validatorOf(pattern)
-  if (validator === null) return null
-  try {
-    return values.map((value) => {
-      const verdict = validator.validateBytes(Buffer.from(`<a>${escaped(value)}</a>`))
-      if (verdict.kind === 'invalid')
-        assert.match(verdict.mistakes, /not accepted by the pattern|a value is not valid/)
-      return verdict.kind === 'valid'
-    })
-  } finally {
-    validator.close()
-  }
-}
-
-function validatorOf(pattern: string): Validator | null {
-  const schema = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a"><xs:simpleType>
-    <xs:restriction base="xs:string"><xs:pattern value="${escaped(pattern)}"/></xs:restriction>
-    </xs:simpleType></xs:element></xs:schema>`
-  const documents = [{ systemId: 'a.xsd', bytes: Buffer.from(schema) }]
-  try {
-    return new Validator({
-      schemas: { root: 'a.xsd', documents },
-      patterns: {},
-      isSlow: false,
-      select: undefined,
-      names: {},
-      maxErrors: 1,
-      maxDepth: 10,
-    })
-  } catch (problem) {
-    assert.match((problem as Error).message, /is broken at line/)
-    return null
-  }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"\t\n\r]/g, (letter) => `&#${letter.charCodeAt(0)};`)
-}
