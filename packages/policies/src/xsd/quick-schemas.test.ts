@@ -67,6 +67,22 @@ test('an example in an annotation is no pattern', () => {
   assert.deepEqual(quick(text).patterns, {})
 })
 
+test('what is known of a pattern is not found out again', () => {
+  const text = schemaOf('.*a.{21}', '.*b.{21}')
+  quick(text)
+  const began = performance.now()
+  for (let i = 0; i < 20; i++) quick(text)
+  assert.ok(performance.now() - began < 2000)
+})
+
+test('schemas whose patterns take too long to look into are refused, each time', () => {
+  const patterns = Array.from({ length: 30 }, (_, i) => `.*a.{20}[b-y]{${i}}`)
+  for (let i = 0; i < 2; i++) {
+    assert.throws(() => quick(schemaOf(...patterns)), /at line \d+ the pattern '.*', which is one too many/)
+  }
+  assert.equal(quick(schemaOf(...patterns.slice(0, 3))).isSlow, true)
+})
+
 const BROKEN: readonly (readonly [what: string, text: string, words: RegExp])[] = [
   [
     'a pattern without a quick equal',

@@ -3,8 +3,9 @@ import type { XmlAttribute } from 'libxml2-wasm'
 import { parseXml } from '../xml/gate.js'
 import { KNOWN_PREFIXES } from '../xml/namespaces.js'
 import type { XmlView } from '../xml/view.js'
+import { knownPattern } from './pattern/pattern-cache.js'
 import { UnreadablePattern } from './pattern/pattern-parser.js'
-import { QUICK_WIDTH, quickPattern, SlowPattern } from './pattern/quick-pattern.js'
+import { QUICK_WIDTH, SlowPattern } from './pattern/quick-pattern.js'
 import type { SchemaDocument, SchemaDocuments } from './schema-documents.js'
 import { compileSchemas } from './schema-set.js'
 
@@ -16,6 +17,9 @@ export interface QuickSchemas {
   /** A pattern takes so many steps for each character that no worker should wait. */
   readonly isSlow: boolean
 }
+
+/** Most steps for all patterns together: 2 to 7 s, in which nothing else runs. */
+const MAX_STEPS = 5_000_000
 
 /** What a pattern means is told by a facet; in an annotation it is an example. */
 const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
@@ -44,6 +48,7 @@ class Rewriting {
   /** Of the widest pattern. */
   width = 0
   readonly #quick = new Map<string, string>()
+  #steps = 0
 
   get isDue(): boolean {
     return this.patterns.size > 0 || this.unreadable !== null
@@ -74,16 +79,24 @@ class Rewriting {
   #quickOf(pattern: string, place: string): string {
     let quick = this.#quick.get(pattern)
     if (quick !== undefined) return quick
-    try {
-      const { text, width } = quickPattern(pattern)
-      this.width = Math.max(this.width, width)
-      quick = this.#unique(pattern, text)
-    } catch (problem) {
-      const words = `${place} the pattern '${shortened(pattern)}', which`
-      if (problem instanceof SlowPattern) throw new Error(`${words} ${problem.message}`, { cause: problem })
-      if (!(problem instanceof UnreadablePattern)) throw problem
-      this.unreadable ??= new Error(`${words} ${problem.message}`, { cause: problem })
+    const { found, steps } = knownPattern(pattern)
+    const words = `${place} the pattern '${shortened(pattern)}', which`
+    this.#steps += steps
+    if (found instanceof UnreadablePattern) {
+      this.unreadable ??= new Error(`${words} ${found.message}`, { cause: found })
       quick = pattern
+    } else if (found instanceof SlowPattern) {
+      throw new Error(`${words} ${found.message}`, { cause: found })
+    } else if (found instanceof Error) {
+      throw found
+    } else {
+      this.width = Math.max(this.width, found.width)
+      quick = this.#unique(pattern, found.text)
+    }
+    if (this.#steps > MAX_STEPS) {
+      throw new Error(
+        `${words} is one too many of those that take long to look into; write some with fewer parts`,
+      )
     }
     this.#quick.set(pattern, quick)
     return quick

@@ -1,5 +1,6 @@
 import { DFA, type Expression, NFA, type NoParent, TooManyNodesError } from 'refa'
 import { MAX_CHAR } from './char-classes.js'
+import { Effort } from './effort.js'
 import { type ParsedPattern, parsePattern, UnreadablePattern } from './pattern-parser.js'
 import { PatternWriter, UnwritablePattern } from './pattern-text.js'
 import { widthOf } from './width.js'
@@ -22,6 +23,12 @@ const MAX_NODES = 5000
 /** Longest text that is written instead. */
 const MAX_LENGTH = 4000
 
+/** Most alternatives that are written on their own. */
+const MAX_ALTERNATIVES = 50
+/** What it counts as to read one character, and to make an automaton. */
+const STEPS_TO_READ = 50
+const STEPS_TO_WRITE = 20_000
+
 /** A pattern that may take more than linear time, and has no equal that does not. */
 export class SlowPattern extends Error {}
 
@@ -31,11 +38,12 @@ export class SlowPattern extends Error {}
  * @throws SlowPattern
  * @throws UnreadablePattern
  */
-export function quickPattern(pattern: string): QuickPattern {
+export function quickPattern(pattern: string, effort = new Effort()): QuickPattern {
+  effort.spend(pattern.length * STEPS_TO_READ)
   const parsed = parsePattern(pattern)
-  const original = { text: parsed.text, width: widthOf(parsed.expression, MAX_WIDTH) }
+  const original = { text: parsed.text, width: widthOf(parsed.expression, MAX_WIDTH, effort) }
   if (original.width <= QUICK_WIDTH) return original
-  const anew = writtenAnew(pattern, parsed)
+  const anew = writtenAnew(pattern, parsed, effort)
   if (anew !== null && anew.width < original.width) return anew
   if (original.width <= MAX_WIDTH) return original
   throw new SlowPattern(
@@ -44,18 +52,28 @@ export function quickPattern(pattern: string): QuickPattern {
 }
 
 /** Written anew as a whole, or each alternative on its own, which takes less text where they have little in common. */
-function writtenAnew(pattern: string, { expression, isExact }: ParsedPattern): QuickPattern | null {
+function writtenAnew(
+  pattern: string,
+  { expression, isExact }: ParsedPattern,
+  effort: Effort,
+): QuickPattern | null {
   if (!isExact) return null
   const { alternatives } = expression
-  const whole = writtenFrom(pattern, [expression])
-  if (whole !== null || alternatives.length === 1) return whole
+  const whole = writtenFrom(pattern, [expression], effort)
+  if (whole !== null || alternatives.length === 1 || alternatives.length > MAX_ALTERNATIVES) return whole
   return writtenFrom(
     pattern,
     alternatives.map((alternative) => ({ type: 'Expression', alternatives: [alternative] })),
+    effort,
   )
 }
 
-function writtenFrom(pattern: string, expressions: readonly NoParent<Expression>[]): QuickPattern | null {
+function writtenFrom(
+  pattern: string,
+  expressions: readonly NoParent<Expression>[],
+  effort: Effort,
+): QuickPattern | null {
+  effort.spend(expressions.length * STEPS_TO_WRITE)
   try {
     const writer = new PatternWriter(pattern)
     const text = writer.text({
@@ -64,7 +82,7 @@ function writtenFrom(pattern: string, expressions: readonly NoParent<Expression>
     })
     return text.length > MAX_LENGTH
       ? null
-      : { text, width: widthOf(parsePattern(text).expression, MAX_WIDTH) }
+      : { text, width: widthOf(parsePattern(text).expression, MAX_WIDTH, effort) }
   } catch (problem) {
     const isTooMuch = [TooManyNodesError, UnwritablePattern, UnreadablePattern].some(
       (kind) => problem instanceof kind,

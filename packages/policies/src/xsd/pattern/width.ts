@@ -1,8 +1,12 @@
 import { CharBase, type Expression, type NoParent } from 'refa'
+import type { Effort } from './effort.js'
 import { type Positions, positionsOf } from './positions.js'
 
-/** Most steps that are spent on one expression: some 50 ms. */
+/** Most steps that are spent on one expression: some 200 ms. */
 const MAX_STEPS = 500_000
+
+/** What it counts as to find that there are too many positions. */
+const STEPS_OF_TOO_MANY = 100_000
 
 /** How often each position is reached, in as many ways, by one text. */
 type Ways = ReadonlyMap<number, number>
@@ -12,12 +16,18 @@ type Ways = ReadonlyMap<number, number>
  * one way after the other takes as many steps for each character. Infinite when they are more than `limit`, or when it
  * takes too long to tell.
  */
-export function widthOf(expression: NoParent<Expression>, limit: number): number {
+export function widthOf(expression: NoParent<Expression>, limit: number, effort: Effort): number {
   const positions = positionsOf(expression)
+  effort.spend(positions === null ? STEPS_OF_TOO_MANY : stepsOf(positions))
   if (positions === null) return Number.POSITIVE_INFINITY
-  const width = widthOfPositions(positions, limit)
+  const width = widthOfPositions(positions, limit, effort)
   const { length } = positions.sets
   return width === Number.POSITIVE_INFINITY && length <= limit && isSingle(positions) ? length : width
+}
+
+/** What it counts as to find the positions of an expression, with the ways between them. */
+function stepsOf({ sets, next }: Positions): number {
+  return next.reduce((sum, tos) => sum + tos.length, sets.length * 20)
 }
 
 /** No text leads to a position in two ways: then they are as many as the positions at most, however they combine. */
@@ -42,8 +52,8 @@ function isSingle({ sets, first, next }: Positions): boolean {
 }
 
 /** Walks over all that texts can lead to: as a DFA is made, but with the number of ways to each position. */
-function widthOfPositions(positions: Positions, limit: number): number {
-  const successors = new Successors(positions)
+function widthOfPositions(positions: Positions, limit: number, effort: Effort): number {
+  const successors = new Successors(positions, effort)
   const seen = new Set<string>()
   const waiting: Ways[] = [new Map([[START, 1]])]
   let widest = 1
@@ -69,16 +79,19 @@ const START = -1
 class Successors {
   readonly #positions: Positions
   readonly #symbols: readonly (readonly number[])[]
+  readonly #effort: Effort
   #steps = 0
 
-  constructor(positions: Positions) {
+  constructor(positions: Positions, effort: Effort) {
     this.#positions = positions
+    this.#effort = effort
     this.#symbols = symbolsOf(positions)
   }
 
   /** What one more character leads to, for each that differs; null when it takes too long to tell. */
   of(ways: Ways): Iterable<Ways> | null {
     const { first, next } = this.#positions
+    const before = this.#steps
     const reached = new Map<number, Map<number, number>>()
     for (const [position, count] of ways) {
       for (const to of position === START ? first : next[position]!) {
@@ -88,8 +101,9 @@ class Successors {
           this.#steps++
         }
       }
-      if (this.#steps > MAX_STEPS) return null
     }
+    this.#effort.spend(this.#steps - before)
+    if (this.#steps > MAX_STEPS) return null
     return reached.values()
   }
 }
