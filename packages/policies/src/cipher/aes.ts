@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { KeyUse } from '../keys/key-purpose.js'
 import type { KeyConfig } from '../keys/key-ring.js'
 import { secretBytes } from '../keys/secret-key.js'
 import type { Decryptor, Encryptor } from './cipher.js'
@@ -11,12 +12,12 @@ const CBC_IV_BYTES = 16
 
 /** AES-256-GCM; the value is `iv (12) | ciphertext | tag (16)`. */
 export function gcmEncryptor(config: KeyConfig): Encryptor {
-  const key = aesKey(config, 'encrypt')
+  const key = aesKey(config, { purpose: 'encrypt', algorithms: ['A256GCM'] })
   return (plain, context) => sealGcm(key, plain, context)
 }
 
 export function gcmDecryptor(config: KeyConfig): Decryptor {
-  const key = aesKey(config, 'decrypt')
+  const key = aesKey(config, { purpose: 'decrypt', algorithms: ['A256GCM'] })
   return (sealed, context) => openGcm(key, sealed, context)
 }
 
@@ -44,7 +45,7 @@ export function openGcm(key: KeyObject, sealed: Uint8Array, context: Uint8Array)
 
 /** AES-256-CBC with the padding of PKCS #7; the value is `iv (16) | ciphertext`. Nothing protects it from changes. */
 export function cbcEncryptor(config: KeyConfig): Encryptor {
-  const key = aesKey(config, 'encrypt')
+  const key = aesKey(config, { purpose: 'encrypt', algorithms: ['A256CBC'] })
   return (plain) => {
     const iv = randomBytes(CBC_IV_BYTES)
     const cipher = createCipheriv('aes-256-cbc', key, iv)
@@ -53,7 +54,7 @@ export function cbcEncryptor(config: KeyConfig): Encryptor {
 }
 
 export function cbcDecryptor(config: KeyConfig): Decryptor {
-  const key = aesKey(config, 'decrypt')
+  const key = aesKey(config, { purpose: 'decrypt', algorithms: ['A256CBC'] })
   return (sealed) => {
     if (sealed.length < 2 * CBC_IV_BYTES || sealed.length % CBC_IV_BYTES !== 0) return null
     const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, CBC_IV_BYTES))
@@ -66,8 +67,8 @@ export function cbcDecryptor(config: KeyConfig): Decryptor {
   }
 }
 
-function aesKey({ id, key, encoding }: KeyConfig, purpose: 'encrypt' | 'decrypt'): KeyObject {
-  const bytes = secretBytes(key, encoding ?? 'base64', purpose, `key '${id}'`)
+function aesKey({ id, key, encoding }: KeyConfig, use: KeyUse): KeyObject {
+  const bytes = secretBytes(key, encoding ?? 'base64', use, `key '${id}'`)
   if (bytes.length !== KEY_BYTES) {
     throw new Error(`key '${id}' has ${bytes.length} bytes; AES-256 needs ${KEY_BYTES} random ones`)
   }

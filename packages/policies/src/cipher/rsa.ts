@@ -19,14 +19,14 @@ const CONTENT_KEY_BYTES = 32
 
 /** RSA-OAEP with SHA-256 for hash and mask, for short values: 190 bytes under a key of 2048 bits. */
 export function oaepEncryptor(config: KeyConfig): Encryptor {
-  const key = rsaPublic(config)
+  const key = rsaPublic(config, 'RSA-OAEP-256')
   const longest = blockBytes(key) - OAEP_OVERHEAD
   return (plain, context) => (plain.length > longest ? null : oaepEncrypt(key, plain, context))
 }
 
 /** Off the event loop: an operation with a private key takes most of a millisecond. */
 export async function oaepDecryptor(config: KeyConfig): Promise<Decryptor> {
-  const key = rsaPrivate(config)
+  const key = rsaPrivate(config, 'RSA-OAEP-256')
   const block = blockBytes(key)
   const decrypt = await oaepDecrypt(key)
   return (sealed, context) => (sealed.length === block ? decrypt(sealed, context) : null)
@@ -34,7 +34,7 @@ export async function oaepDecryptor(config: KeyConfig): Promise<Decryptor> {
 
 /** A new AES-256-GCM key for each value, itself under RSA-OAEP; the value is `wrapped key | iv | ciphertext | tag`. */
 export function hybridEncryptor(config: KeyConfig): Encryptor {
-  const key = rsaPublic(config)
+  const key = rsaPublic(config, 'RSA-OAEP-256')
   return (plain, context) => {
     const contentKey = randomBytes(CONTENT_KEY_BYTES)
     const wrapped = oaepEncrypt(key, contentKey, context)
@@ -43,7 +43,7 @@ export function hybridEncryptor(config: KeyConfig): Encryptor {
 }
 
 export async function hybridDecryptor(config: KeyConfig): Promise<Decryptor> {
-  const key = rsaPrivate(config)
+  const key = rsaPrivate(config, 'RSA-OAEP-256')
   const block = blockBytes(key)
   const unwrap = await oaepDecrypt(key)
   return async (sealed, context) => {
@@ -56,7 +56,7 @@ export async function hybridDecryptor(config: KeyConfig): Promise<Decryptor> {
 
 /** RSA with the padding of PKCS #1 v1.5. */
 export function rsa15Encryptor(config: KeyConfig): Encryptor {
-  const key = rsaPublic(config)
+  const key = rsaPublic(config, 'RSA1_5')
   const longest = blockBytes(key) - PKCS1_OVERHEAD
   return (plain) =>
     plain.length > longest ? null : publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, plain)
@@ -67,7 +67,7 @@ export function rsa15Encryptor(config: KeyConfig): Encryptor {
  * @throws Error on a Node whose OpenSSL does not.
  */
 export function rsa15Decryptor(config: KeyConfig): Decryptor {
-  const key = rsaPrivate(config)
+  const key = rsaPrivate(config, 'RSA1_5')
   const input = { key, padding: constants.RSA_PKCS1_PADDING }
   try {
     privateDecrypt(input, randomBlock(key))
@@ -114,12 +114,14 @@ async function oaepDecrypt(key: KeyObject): Promise<OaepDecrypt> {
   }
 }
 
-function rsaPublic(config: KeyConfig): KeyObject {
-  return rsa(asymmetricKey(config, 'encrypt'), config)
+type RsaAlgorithm = 'RSA-OAEP-256' | 'RSA1_5'
+
+function rsaPublic(config: KeyConfig, alg: RsaAlgorithm): KeyObject {
+  return rsa(asymmetricKey(config, { purpose: 'encrypt', algorithms: [alg] }), config)
 }
 
-function rsaPrivate(config: KeyConfig): KeyObject {
-  return rsa(asymmetricKey(config, 'decrypt'), config)
+function rsaPrivate(config: KeyConfig, alg: RsaAlgorithm): KeyObject {
+  return rsa(asymmetricKey(config, { purpose: 'decrypt', algorithms: [alg] }), config)
 }
 
 function rsa(key: KeyObject, { id }: KeyConfig): KeyObject {

@@ -19,7 +19,7 @@ export const hmacSignature = definePolicy({
   cost: 'cpu',
   compile(config, env) {
     const scheme = compileScheme(config)
-    const mac = new Mac(scheme.algorithm, secretsOf(config))
+    const mac = new Mac(scheme.algorithm, secretsOf(config, scheme.algorithm))
     if (config.mode === 'sign') return signing(config, scheme, mac)
     const gate = new Gate(config, scheme, mac, env)
     return {
@@ -32,9 +32,10 @@ export const hmacSignature = definePolicy({
   },
 })
 
-function secretsOf({ mode, secrets, secretEncoding = 'utf8' }: HmacSignatureConfig): Buffer[] {
+function secretsOf({ mode, secrets, secretEncoding = 'utf8' }: HmacSignatureConfig, hash: string): Buffer[] {
   const purpose = mode === 'sign' ? 'sign' : 'verify'
-  return secrets.map((secret, i) => secretBytes(secret, secretEncoding, purpose, `secret ${i + 1}`))
+  const use = { purpose, algorithms: [hash.replace('sha', 'HS')] } as const
+  return secrets.map((secret, i) => secretBytes(secret, secretEncoding, use, `secret ${i + 1}`))
 }
 
 /** Each attempt gets its own time and signature. */

@@ -69,7 +69,7 @@ export const hmacSignatureSchema = Type.Object(
         secret: true,
         minLength: 1,
         description:
-          'A shared secret of at least 16 bytes, by reference, or a JWK that holds one and whose `use` and `key_ops` allow it.',
+          'A shared secret of at least 16 bytes, by reference, or a JWK that holds one and whose `use`, `key_ops` and `alg` allow it.',
       }),
       {
         minItems: 1,

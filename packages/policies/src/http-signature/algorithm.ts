@@ -41,7 +41,7 @@ export function compileSigner(config: KeyConfig): Signer {
 }
 
 function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose): Buffer {
-  return secretBytes(key, encoding, purpose, `key '${id}'`)
+  return secretBytes(key, encoding, { purpose, algorithms: ['HS256'] }, `key '${id}'`)
 }
 
 function withoutEncoding(config: KeyConfig): KeyConfig {

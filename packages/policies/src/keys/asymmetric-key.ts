@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { type JsonObject, memberOf } from '../json/strict-json.js'
 import { jwkOf } from './jwk.js'
-import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose } from './key-purpose.js'
+import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, type KeyUse } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
 /** Above that a check takes milliseconds. */
@@ -20,18 +20,18 @@ export interface WrittenKey {
  * one from PEM without a passphrase or a JWK. The half that the purpose does not need is refused.
  * @throws Error when it cannot be read, or is too weak.
  */
-export function asymmetricKey({ id, key }: WrittenKey, purpose: KeyPurpose): KeyObject {
+export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
   const what = `key '${id}'`
-  return strong(read(key, purpose, what), what)
+  return strong(read(key, use, what), what)
 }
 
-function read(text: string, purpose: KeyPurpose, what: string): KeyObject {
+function read(text: string, use: KeyUse, what: string): KeyObject {
   const isJwk = text.trimStart().startsWith('{')
   if (!isJwk && !text.includes('-----BEGIN ')) {
     throw new Error(`${what} is neither PEM nor a JWK; write for example \${file:keys/name.pem}`)
   }
   if (text.includes('ENCRYPTED')) throw new Error(`${what} is encrypted; store it without a passphrase`)
-  return isJwk ? jwkKey(jwkOf(text, purpose, what), purpose, what) : pemKey(text, purpose, what)
+  return isJwk ? jwkKey(jwkOf(text, use, what), use.purpose, what) : pemKey(text, use.purpose, what)
 }
 
 function jwkKey(jwk: JsonObject, purpose: KeyPurpose, what: string): KeyObject {

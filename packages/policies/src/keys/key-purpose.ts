@@ -3,6 +3,12 @@ import { type JsonObject, memberOf } from '../json/strict-json.js'
 /** What a key is needed for. */
 export type KeyPurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
 
+/** What a key is needed for, and with which algorithm, by the names that `alg` may have for it. */
+export interface KeyUse {
+  readonly purpose: KeyPurpose
+  readonly algorithms: readonly string[]
+}
+
 /** Members of private RSA, EC and OKP keys. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth']
 const OPERATIONS: Readonly<Record<KeyPurpose, readonly string[]>> = {
@@ -27,6 +33,13 @@ export function isMeantFor(jwk: JsonObject, purpose: KeyPurpose): boolean {
 /** Why a JWK may not serve a purpose; null when it may. */
 export function purposeFlaw(jwk: JsonObject, purpose: KeyPurpose): string | null {
   return isMeantFor(jwk, purpose) ? null : `is a JWK whose 'use' or 'key_ops' is not to ${purpose}`
+}
+
+/** Why a JWK may not be used so, by what it says itself (its `alg`: RFC 7517 section 4.4); null when it may. */
+export function useFlaw(jwk: JsonObject, { purpose, algorithms }: KeyUse): string | null {
+  const alg = memberOf(jwk, 'alg')
+  if (alg === undefined || algorithms.some((name) => name === alg)) return purposeFlaw(jwk, purpose)
+  return `is a JWK whose 'alg' is not ${algorithms.join(' or ')}; use it with its own algorithm, or another key`
 }
 
 /** Whether a JWK of a pair holds the private half. */

@@ -12,7 +12,7 @@ export const keyRingSchema = Type.Array(
         secret: true,
         minLength: 1,
         description:
-          'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use` and `key_ops` allow it.',
+          'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
       }),
       encoding: Type.Optional(
         Type.Union([Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex')], {

@@ -3,7 +3,8 @@ import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } fro
 import { test } from 'node:test'
 import { decode, encode } from '../encoding/byte-text.js'
 import { ReplayCache } from '../replay/replay-cache.js'
-import { asymmetricKey } from './asymmetric-key.js'
+import { asymmetricKey, type WrittenKey } from './asymmetric-key.js'
+import type { KeyPurpose, KeyUse } from './key-purpose.js'
 import { secretBytes } from './secret-key.js'
 import { asymmetricSigner, asymmetricVerifier, hmacSigner, hmacVerifier } from './signature.js'
 import type { SignatureAlgorithm } from './signature-algorithm.js'
@@ -30,9 +31,9 @@ test('keys are read from PEM and JWK', () => {
     String(open.export({ type: 'spki', format: 'pem' })),
     `\n${JSON.stringify(open.export({ format: 'jwk' }))}`,
   ]
-  for (const form of forms) assert.ok(asymmetricKey({ id: 'k', key: form }, 'verify').equals(open))
+  for (const form of forms) assert.ok(asymmetricKey({ id: 'k', key: form }, to('verify')).equals(open))
   for (const form of privateForms(secret)) {
-    assert.ok(asymmetricKey({ id: 'k', key: form }, 'sign').equals(secret))
+    assert.ok(asymmetricKey({ id: 'k', key: form }, to('sign')).equals(secret))
   }
 })
 
@@ -48,14 +49,14 @@ test('the half of a pair that a purpose does not need is refused', () => {
   const bundles = privateForms(secret).map((form) => (form.startsWith('{') ? form : `${pem}${form}`))
   for (const key of [...privateForms(secret), ...bundles]) {
     for (const purpose of ['verify', 'encrypt'] as const) {
-      assert.throws(() => asymmetricKey({ id: 'k', key }, purpose), {
+      assert.throws(() => asymmetricKey({ id: 'k', key }, to(purpose)), {
         message: `key 'k' is a private key; write the public one, which is all it takes to ${purpose}`,
       })
     }
   }
   for (const key of [pem, JSON.stringify(open.export({ format: 'jwk' }))]) {
     for (const purpose of ['sign', 'decrypt'] as const) {
-      assert.throws(() => asymmetricKey({ id: 'k', key }, purpose), {
+      assert.throws(() => asymmetricKey({ id: 'k', key }, to(purpose)), {
         message: `key 'k' is a public key; it takes the private one to ${purpose}`,
       })
     }
@@ -82,8 +83,8 @@ test('a JWK serves what it says that it is for', () => {
     for (const purpose of ['sign', 'verify', 'encrypt', 'decrypt'] as const) {
       const half = purpose === 'sign' || purpose === 'decrypt' ? secret : open
       const read = [
-        () => asymmetricKey({ id: 'k', key: written(half, more) }, purpose),
-        () => secretBytes(written(secretJwk, more), 'utf8', purpose, "key 'k'"),
+        () => asymmetricKey({ id: 'k', key: written(half, more) }, to(purpose)),
+        () => secretBytes(written(secretJwk, more), 'utf8', to(purpose), "key 'k'"),
       ]
       const message = `key 'k' is a JWK whose 'use' or 'key_ops' is not to ${purpose}`
       for (const load of read) {
@@ -94,12 +95,30 @@ test('a JWK serves what it says that it is for', () => {
   }
 })
 
+test('a JWK is used with the algorithm that it names, and no other', () => {
+  const { privateKey: secret, publicKey: open } = pairs.rsa
+  const written = (key: KeyObject, alg: string): WrittenKey => ({
+    id: 'k',
+    key: JSON.stringify({ ...key.export({ format: 'jwk' }), alg }),
+  })
+  asymmetricSigner('PS256', written(secret, 'PS256'))
+  asymmetricVerifier('PS256', written(open, 'PS256'))
+  asymmetricVerifier('Ed25519', written(pairs.ed25519.publicKey, 'EdDSA'))
+  const message = "key 'k' is a JWK whose 'alg' is not RS256; use it with its own algorithm, or another key"
+  assert.throws(() => asymmetricSigner('RS256', written(secret, 'PS256')), { message })
+  assert.throws(() => asymmetricVerifier('RS256', written(open, 'RSA-OAEP')), { message })
+  const { key } = written(createSecretKey(randomBytes(32)), 'HS512')
+  const bytes = (...algorithms: string[]) => secretBytes(key, 'utf8', { purpose: 'sign', algorithms }, 's')
+  assert.equal(bytes('HS512').length, 32)
+  assert.throws(() => bytes('HS256'), /'alg' is not HS256/)
+})
+
 test('a JWK that has a name twice is refused, because readers differ in what it says', () => {
   const jwk = JSON.stringify(pairs.p256.publicKey.export({ format: 'jwk' }))
   const key = jwk.replace('{', '{"u\\u0073e":"enc","use":"sig",')
-  assert.throws(() => asymmetricKey({ id: 'k', key }, 'verify'), /each name once/)
+  assert.throws(() => asymmetricKey({ id: 'k', key }, to('verify')), /each name once/)
   const secret = `{"kty":"oct","k":"${'A'.repeat(22)}","k":"${'B'.repeat(22)}"}`
-  assert.throws(() => secretBytes(secret, 'utf8', 'sign', 's'), /each name once/)
+  assert.throws(() => secretBytes(secret, 'utf8', to('sign'), 's'), /each name once/)
 })
 
 test('weak, encrypted and unknown keys are refused, and messages do not repeat them', () => {
@@ -126,7 +145,7 @@ test('weak, encrypted and unknown keys are refused, and messages do not repeat t
   ]
   for (const [text, expected] of bad) {
     assert.throws(
-      () => asymmetricKey({ id: 'k', key: text }, 'verify'),
+      () => asymmetricKey({ id: 'k', key: text }, to('verify')),
       (error: Error) =>
         expected.test(error.message) && !error.message.includes('c2VjcmV0') && error.cause === undefined,
       expected.source,
@@ -185,13 +204,13 @@ test('an HMAC is compared whole', () => {
 test('secrets are read as they are encoded, and need 128 bits', () => {
   const bytes = Buffer.from('0123456789abcdef')
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
-    assert.deepEqual(secretBytes(bytes.toString(encoding), encoding, 'sign', 's'), bytes)
+    assert.deepEqual(secretBytes(bytes.toString(encoding), encoding, to('sign'), 's'), bytes)
   }
   const jwk = `{"kty":"oct","k":"${bytes.toString('base64url')}"}`
-  assert.deepEqual(secretBytes(jwk, 'hex', 'sign', 's'), bytes)
-  assert.throws(() => secretBytes('0123456789abcde', 'utf8', 'sign', 's'), /15 bytes/)
-  assert.throws(() => secretBytes('not base64 at all!', 'base64', 'sign', 's'), /not base64/)
-  assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', 'sign', 's'), /longer than 4096/)
+  assert.deepEqual(secretBytes(jwk, 'hex', to('sign'), 's'), bytes)
+  assert.throws(() => secretBytes('0123456789abcde', 'utf8', to('sign'), 's'), /15 bytes/)
+  assert.throws(() => secretBytes('not base64 at all!', 'base64', to('sign'), 's'), /not base64/)
+  assert.throws(() => secretBytes('a'.repeat(5000), 'utf8', to('sign'), 's'), /longer than 4096/)
 })
 
 test('one value has one way to be written', () => {
@@ -215,3 +234,8 @@ test('what was used is remembered until it could not be used again, within a bou
   assert.equal(cache.use('b', 120), 'replayed')
   assert.equal(cache.use('a', 300), 'first')
 })
+
+/** For a purpose, with no algorithm in particular. */
+function to(purpose: KeyPurpose): KeyUse {
+  return { purpose, algorithms: [] }
+}

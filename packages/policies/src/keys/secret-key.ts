@@ -1,7 +1,7 @@
 import { type ByteEncoding, decode } from '../encoding/byte-text.js'
 import { memberOf } from '../json/strict-json.js'
 import { jwkOf } from './jwk.js'
-import type { KeyPurpose } from './key-purpose.js'
+import type { KeyUse } from './key-purpose.js'
 
 /** How the document writes a secret. */
 export type SecretEncoding = ByteEncoding | 'utf8'
@@ -15,13 +15,8 @@ const MAX_SECRET_BYTES = 4096
  * @param what names it in messages, which never hold the secret.
  * @throws Error when it cannot be read, or is too short to keep anything.
  */
-export function secretBytes(
-  text: string,
-  encoding: SecretEncoding,
-  purpose: KeyPurpose,
-  what: string,
-): Buffer {
-  const bytes = text.startsWith('{') ? jwkBytes(text, purpose, what) : decoded(text, encoding)
+export function secretBytes(text: string, encoding: SecretEncoding, use: KeyUse, what: string): Buffer {
+  const bytes = text.startsWith('{') ? jwkBytes(text, use, what) : decoded(text, encoding)
   if (bytes === null) throw new Error(`${what} is not ${encoding}; correct it or 'encoding'`)
   if (bytes.length < MIN_SECRET_BYTES) {
     throw new Error(
@@ -37,8 +32,8 @@ function decoded(text: string, encoding: SecretEncoding): Buffer | null {
   return encoding === 'utf8' ? Buffer.from(text) : decode(text, encoding)
 }
 
-function jwkBytes(text: string, purpose: KeyPurpose, what: string): Buffer {
-  const jwk = jwkOf(text, purpose, what)
+function jwkBytes(text: string, use: KeyUse, what: string): Buffer {
+  const jwk = jwkOf(text, use, what)
   const k = memberOf(jwk, 'k')
   const bytes = memberOf(jwk, 'kty') === 'oct' && typeof k === 'string' ? decode(k, 'base64url') : null
   if (bytes === null) throw new Error(`${what} is a JWK that holds no secret; it needs "kty":"oct" and "k"`)

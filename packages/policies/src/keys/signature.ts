@@ -26,7 +26,7 @@ export function asymmetricVerifier(
   written: WrittenKey,
   form?: EcdsaForm,
 ): Verifier {
-  const key = fitting(name, asymmetricKey(written, 'verify'), written)
+  const key = fitting(name, asymmetricKey(written, { purpose: 'verify', algorithms: namesOf(name) }), written)
   const { hash } = algorithmNamed(name)
   const input = { key, ...signingOptions(name, form) }
   return (bytes, signature) => verifyBytes(hash, bytes, input, signature)
@@ -34,7 +34,7 @@ export function asymmetricVerifier(
 
 /** Signs with a private key. What takes long (RSA, P-384) runs on the threads of libuv. @throws Error as above. */
 export function asymmetricSigner(name: SignatureAlgorithm, written: WrittenKey, form?: EcdsaForm): Signer {
-  const key = fitting(name, asymmetricKey(written, 'sign'), written)
+  const key = fitting(name, asymmetricKey(written, { purpose: 'sign', algorithms: namesOf(name) }), written)
   const { hash } = algorithmNamed(name)
   const input = { key, ...signingOptions(name, form) }
   if (name === 'Ed25519' || name === 'ES256') return (bytes) => signBytes(hash, bytes, input)
@@ -42,6 +42,11 @@ export function asymmetricSigner(name: SignatureAlgorithm, written: WrittenKey, 
     new Promise((resolve, reject) => {
       signBytes(hash, bytes, input, (error, signature) => (error ? reject(error) : resolve(signature)))
     })
+}
+
+/** How the `alg` of a JWK may name an algorithm: RFC 9864 gave that of Ed25519 a name of its own. */
+function namesOf(name: SignatureAlgorithm): readonly SignatureAlgorithm[] {
+  return name === 'Ed25519' || name === 'EdDSA' ? ['Ed25519', 'EdDSA'] : [name]
 }
 
 /** @throws Error when the key is not one for the algorithm. */

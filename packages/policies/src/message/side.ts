@@ -32,8 +32,9 @@ export function setBody(x: Exchange, side: Side, body: Uint8Array): void {
 
 /**
  * Whether a message announces a body in a content coding, by its head alone: who cannot read such a body refuses it
- * before anything is collected, so that its size makes no difference to the answer. The type of a body is no matter for
- * the head: a policy before may still change both.
+ * before anything is collected, so that its size makes no difference to the answer. The media type is left to who has the
+ * body, because a policy before may still write another; one that takes a coding away would have to read the body first,
+ * and refuses it too. An empty body in chunks is not known from the head, and is taken for one that has something.
  */
 export function announcesCoding(x: Exchange, side: Side): boolean {
   const hasBody = side === 'request' ? x.contentLength !== 0 : x.responseLength !== 0 && !isBodiless(x)

@@ -33,6 +33,7 @@ export function bodyHooks(
   })
 }
 
+/** The largest body that is redacted, in bytes. */
 export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
   return parseSize(maxBodyBytes)
 }

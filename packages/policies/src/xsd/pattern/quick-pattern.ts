@@ -27,7 +27,7 @@ const MAX_LENGTH = 4000
 const MAX_ALTERNATIVES = 50
 /** What it counts as to read one character, and to make an automaton. */
 const STEPS_TO_READ = 50
-const STEPS_TO_WRITE = 20_000
+const STEPS_TO_WRITE = 50_000
 
 /** A pattern that may take more than linear time, and has no equal that does not. */
 export class SlowPattern extends Error {}
