@@ -101,14 +101,7 @@ export class Spool {
       this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
       return
     }
-    const segment = this.#openSegment()
-    try {
-      segment.append(frames, records)
-    } catch (error) {
-      this.sealOpen()
-      this.#appendToMemory(frames, account, error)
-      return
-    }
+    const segment = this.#appended(frames, records)
     this.#count(segment, frames.length)
     this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
@@ -214,6 +207,19 @@ export class Spool {
     }
   }
 
+  /** Appends to the open segment; where the disk takes no more of it, to one in memory that comes after it. */
+  #appended(frames: Buffer, records: number): Segment {
+    let segment = this.#openSegment()
+    try {
+      segment.append(frames, records)
+    } catch (error) {
+      this.sealOpen()
+      segment = this.#openInMemory(this.#nextPlace(), error)
+      segment.append(frames, records)
+    }
+    return segment
+  }
+
   #openSegment(): Segment {
     if (this.#open !== null) return this.#open
     const place = this.#nextPlace()
@@ -222,10 +228,17 @@ export class Spool {
       if (this.#home === null) throw new Error('its directory cannot be made')
       mkdirSync(place.dir, { recursive: true, mode: 0o700 })
       this.#open = Segment.create(place)
+      return this.#open
     } catch (error) {
-      this.#tell({ problem: memoryText(error) })
-      this.#open = Segment.inMemory(place)
+      return this.#openInMemory(place, error)
     }
+  }
+
+  /** It takes batches until it is sealed; the disk is asked again with the next one. */
+  #openInMemory(place: SegmentPlace, error: unknown): Segment {
+    this.#tell({ problem: memoryText(error) })
+    this.#openedMono = performance.now()
+    this.#open = Segment.inMemory(place)
     return this.#open
   }
 
@@ -235,17 +248,6 @@ export class Spool {
     const first = this.#next
     this.#next += 2 * SEGMENT_RECORDS
     return { dir: ownDirectory(root, owner), prefix: owner, first }
-  }
-
-  #appendToMemory(frames: Buffer, account: Incoming, error: unknown): void {
-    const records = recordsOf(account)
-    const segment = Segment.inMemory(this.#nextPlace())
-    segment.append(frames, records)
-    segment.seal()
-    this.#count(segment, frames.length)
-    this.#waiting.push(segment)
-    this.#tell({ ...account, inMemory: records, problem: memoryText(error) })
-    this.#boundMemory()
   }
 
   #boundMemory(): void {
