@@ -5,8 +5,8 @@ import type { Outage } from './outage.js'
 /** As much as waits while a node gets warm; beyond, the disk is full before the outage. */
 const DISK_BYTES = 512 * 1024 ** 2
 const PIECE = Buffer.alloc(1024 ** 2)
-/** How soon what the spool frees is taken. */
-const TAKE_MS = 20
+/** How soon what the spool frees is taken; more often, and the load beside it would feel that. */
+const TAKE_MS = 200
 
 /**
  * The spool's disk is full while the node takes records. It is a small one of the gateway alone, which is started in a
