@@ -3,7 +3,7 @@ import { Patience } from './patience.js'
 
 const SLOTS = 128
 /** A longer value (a cookie, a token) is not remembered, which bounds the memory. */
-const MAX_VALUE_LENGTH = 200
+export const MAX_VALUE_LENGTH = 200
 
 /**
  * Remembers fields of messages, name and value: most fields of a message are those of the message before.

@@ -1,10 +1,10 @@
+import { MAX_VALUE_LENGTH } from './known-fields.js'
 import { internalized, textOfItsOwn } from './own-text.js'
 import { Patience } from './patience.js'
 
 const PLACES = 16
-/** Longer runs, and those with a longer value (a cookie, a token), are put together anew each time: it bounds the memory. */
+/** Longer runs, like those with a value that is too long to be known, are put together anew each time. */
 const MAX_LENGTH = 2048
-const MAX_VALUE_LENGTH = 200
 
 interface Run {
   /** Names and values, internalized. */

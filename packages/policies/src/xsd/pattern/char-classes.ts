@@ -62,7 +62,7 @@ const NAME_START = [
   [0x41, 0x5a],
   [0x5f, 0x5f],
   [0x61, 0x7a],
-] as const // prettier-ignore
+] as const
 const NAME_START_BEYOND = [
   [0xc0, 0xd6],
   [0xd8, 0xf6],
@@ -76,7 +76,7 @@ const NAME_START_BEYOND = [
   [0xf900, 0xfdcf],
   [0xfdf0, 0xfffd],
   [0x10000, 0xeffff],
-] as const // prettier-ignore
+] as const
 const NAME_MORE = [
   [0x2d, 0x2e],
   [0x30, 0x39],
