@@ -1,9 +1,11 @@
+import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
 import { treeRssBytes } from '../measure/process-use.js'
+import { median } from '../statistics.js'
 import { balanceLine } from './log-balance.js'
 import { countLog, type LogPlaces } from './log-count.js'
 import { optionsOf } from './options.js'
-import type { Outage } from './outage/outage.js'
+import type { Outage, Stage } from './outage/outage.js'
 import { outagesOf } from './outage/ways.js'
 import { type Span, SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
@@ -11,7 +13,7 @@ import { onTestBed, type TestBed } from './test-bed.js'
 /**
  * What an outage costs the clients and the log: a constant rate of calls, in the middle of it a time in which records do
  * not come where they should, then the wait until every record is there, and a line that says whether each of them is
- * there once. `--rate N --warm S --before S --outage S --how WAY`, where the way is one of these:
+ * there once. `--rate N --warm S --before S --outage S --times N --how WAY --node SEAT`, where the way is one of these:
  *
  *     stop                the node is ended and started again; the default
  *     pause               the node stands still, and goes on with what its JVM has compiled before
@@ -19,13 +21,16 @@ import { onTestBed, type TestBed } from './test-bed.js'
  *     too-many-requests   every bulk is answered with 429 as a whole
  *     half-rejected       half of the records of every bulk are refused for good: they become dead letters
  *     full-disk           the spool's disk is full while the node takes records; needs to be root
+ *
+ * With `--times N` there are so many outages, each with a time before it, and at the end their P99 in one line.
+ * The node runs `aside`, on all cores in the time that others leave (the default), or `apart`, on a core of its own.
  */
 const STREAM = 'logs-gateway-outage'
 /** Records of so many seconds are on their way also without an outage. */
 const USUAL_S = 3
 const DRAIN_S = 480
 /** The JVM of Elasticsearch compiles for long on a small machine, and is slow meanwhile. */
-const options = optionsOf({ rate: 5000, warm: 90, before: 30, outage: 60, how: null })
+const options = optionsOf({ rate: 5000, warm: 90, before: 30, outage: 60, times: 1, how: null, node: null })
 const outages = outagesOf(STREAM)
 const outage = outages.get(options.how ?? 'stop')
 if (outage === undefined) {
@@ -33,24 +38,48 @@ if (outage === undefined) {
   process.exit(2)
 }
 
-await onTestBed((bed) => study(bed, outage))
+const nodeSeat = options.node ?? 'aside'
+if (nodeSeat !== 'aside' && nodeSeat !== 'apart') {
+  console.error(`--node is '${nodeSeat}'; it runs aside or apart`)
+  process.exit(2)
+}
+
+await onTestBed((bed) => study(bed, outage), nodeSeat)
 
 async function study(bed: TestBed, outage: Outage): Promise<void> {
-  const node = await bed.elasticsearch()
+  let node = await bed.elasticsearch()
   const origin = await bed.origin()
   const behind = outage.gatewayBehind === undefined ? [] : bed.behind(outage.gatewayBehind)
   const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM), behind })
   const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate, outage.agents)
   await load.start()
   await phase('warm-up', options.warm, load, gateway)
+  const pairs: P99Pair[] = []
+  for (let i = 0; i < options.times; i++) {
+    const { again, ...pair } = await oneOutage(outage, { bed, node, gateway }, load)
+    pairs.push(pair)
+    node = again
+  }
+  await load.stop()
+  await gateway.settled()
+  console.log(pairsLine(pairs))
+  await report({ node, stream: STREAM, spoolDir: bed.spoolOf(gateway), gateway }, load.total)
+}
+
+/** A time without an outage, one with it, and the wait until all is as before; answers with the node from then on. */
+async function oneOutage(
+  outage: Outage,
+  stage: Stage,
+  load: SteadyLoad,
+): Promise<P99Pair & { readonly again: ElasticsearchNode }> {
+  const { gateway } = stage
   const before = await phase('before', options.before, load, gateway)
-  await outage.begin({ bed, node, gateway })
+  await outage.begin(stage)
   tell('begin', load, 'until the outage had begun')
   const begunMono = performance.now()
   const during = await phase('outage', options.outage, load, gateway)
-  console.log(`outage: p99 minus that before: ${(during.p99Ms - before.p99Ms).toFixed(1)} ms`)
   const goesOnMono = performance.now()
-  const again = await outage.end({ bed, node, gateway })
+  const again = await outage.end(stage)
   const overMono = performance.now()
   const waits = [secondsBetween(goesOnMono, overMono), secondsBetween(begunMono, overMono)]
   console.log(`${outage.over} ${waits[0]} s after the outage was to end, ${waits[1]} s after it had begun`)
@@ -58,9 +87,20 @@ async function study(bed: TestBed, outage: Outage): Promise<void> {
   const usual = (before.requests / options.before) * USUAL_S
   tell('drain', load, await drain(usual, overMono, gateway))
   await phase('after', 5, load, gateway)
-  await load.stop()
-  await gateway.settled()
-  await report({ node: again, stream: STREAM, spoolDir: bed.spoolOf(gateway), gateway }, load.total)
+  return { again, beforeMs: before.p99Ms, outageMs: during.p99Ms }
+}
+
+/** What clients saw before an outage and in it. */
+interface P99Pair {
+  readonly beforeMs: number
+  readonly outageMs: number
+}
+
+function pairsLine(pairs: readonly P99Pair[]): string {
+  const [before, during] = [pairs.map((pair) => pair.beforeMs), pairs.map((pair) => pair.outageMs)]
+  const change = ((median(during) / median(before) - 1) * 100).toFixed(0)
+  const [was, is] = [before, during].map((values) => values.map((ms) => ms.toFixed(1)).join(', '))
+  return `p99, ms: ${was} before, ${is} in the outage: ${change} % by the medians`
 }
 
 /** Tells, and answers, what clients saw in some seconds. */

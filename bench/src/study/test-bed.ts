@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,22 +34,39 @@ export interface BedGateway {
   readonly behind?: readonly string[]
 }
 
+/**
+ * Where a study's node of Elasticsearch runs: on all cores in the time that others leave, or on a core of its own while
+ * everything else shares the other one. The second comes nearer to a node on another machine.
+ */
+export type NodeSeat = 'aside' | 'apart'
+
 /** The servers of a study, on one core each side, and the folder of their files. */
 export class TestBed {
   readonly dir = mkdtempSync(join(tmpdir(), 'sluice-study-'))
+  readonly #nodeSeat: NodeSeat
   readonly #servers: RunningServer[] = []
   readonly #nodes: ElasticsearchNode[] = []
   readonly #spoolDir = join(this.dir, 'spool')
 
+  constructor(nodeSeat: NodeSeat) {
+    this.#nodeSeat = nodeSeat
+    if (nodeSeat === 'apart') pin(process.pid, PROXY_CPU)
+  }
+
+  /** The core of load and origin. */
+  get #loadCpu(): string {
+    return this.#nodeSeat === 'apart' ? PROXY_CPU : LOAD_CPU
+  }
+
   /** nginx as the origin. */
   origin(): Promise<RunningServer> {
-    const seat = { dir: this.dir, cpus: LOAD_CPU, cores: 1 }
+    const seat = { dir: this.dir, cpus: this.#loadCpu, cores: 1 }
     return this.#kept(startOrigin(seat, { origin: ORIGIN, call: CALL }))
   }
 
   /** An origin that reads whole bodies before it answers; nginx answers before. */
   async sink(): Promise<RunningServer> {
-    const seat = { dir: this.dir, cpus: LOAD_CPU, cores: 1 }
+    const seat = { dir: this.dir, cpus: this.#loadCpu, cores: 1 }
     return this.#kept(startOwnOrigin(seat, await freePort(), ORIGIN))
   }
 
@@ -68,12 +86,12 @@ export class TestBed {
     return this.#kept(startGateway(seat, { workers, upstreams, routes, log }, behind))
   }
 
-  /** A node with the JVM as it would be in production and the time that all others leave. */
+  /** A node with the JVM as it would be in production. */
   elasticsearch(): Promise<ElasticsearchNode> {
-    return this.#node({ standsAside: true })
+    return this.#node({ standsAside: this.#nodeSeat === 'aside' })
   }
 
-  /** A node that was ended, on its port and with its data, and from now on with its share of the processors. */
+  /** A node that was ended, on its port and with its data, and from now on with its share of its processors. */
   elasticsearchAgain({ port }: ElasticsearchNode): Promise<ElasticsearchNode> {
     return this.#node({ port })
   }
@@ -82,6 +100,7 @@ export class TestBed {
     const dir = join(this.dir, 'elasticsearch')
     const node = await startElasticsearch({ dir, isMeasured: true, ...options })
     this.#nodes.push(node)
+    if (this.#nodeSeat === 'apart') pin(node.pid, LOAD_CPU)
     return node
   }
 
@@ -127,11 +146,19 @@ const ROUTES = [
   { id: 'undici-set', match: { path: '/undici/set' }, upstream: 'general', ...POLICIES },
 ]
 
+/** Keeps all threads of a process on a core. */
+function pin(pid: number, cpu: string): void {
+  spawnSync('taskset', ['-a', '-c', '-p', cpu, String(pid)])
+}
+
 /** Runs a study among servers of its own, which end with it, however it ends. */
-export async function onTestBed(study: (bed: TestBed) => Promise<void>): Promise<void> {
+export async function onTestBed(
+  study: (bed: TestBed) => Promise<void>,
+  nodeSeat: NodeSeat = 'aside',
+): Promise<void> {
   // Servers are in groups of their own, which a Ctrl-C does not reach; they end when this process exits by itself.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-  const bed = new TestBed()
+  const bed = new TestBed(nodeSeat)
   process.once('exit', () => rmSync(bed.dir, { recursive: true, force: true }))
   try {
     await study(bed)

@@ -1,10 +1,13 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm, statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runToSuccess } from '../../engine/program.js'
+import { LOAD_CPU } from '../test-bed.js'
 import type { Outage } from './outage.js'
 
 /** As much as waits while a node gets warm; beyond, the disk is full before the outage. */
 const DISK_BYTES = 512 * 1024 ** 2
 const PIECE = Buffer.alloc(1024 ** 2)
+const FALLOCATE = { cpu: LOAD_CPU, limitSeconds: 60 }
 /** How soon what the spool frees is taken; more often, and the load beside it would feel that. */
 const TAKE_MS = 200
 
@@ -45,7 +48,10 @@ class Ballast {
   /** Resolves when the disk of a folder is full. */
   static async in(dir: string): Promise<Ballast> {
     const path = `${dir}/ballast`
-    const ballast = new Ballast(path, await open(path, 'wx'))
+    // Half a gigabyte written by the process of the load would stop it for a second.
+    const { bavail, bsize } = await statfs(dir)
+    await runToSuccess(['fallocate', '-l', String(bavail * bsize - PIECE.length), path], FALLOCATE)
+    const ballast = new Ballast(path, await open(path, 'a'))
     await ballast.#fill()
     ballast.#taking = ballast.#take()
     // Heard of by whoever removes it.

@@ -6,6 +6,7 @@ import type { Refusal, Shipment } from '../target/target.js'
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
 const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
+const END = Buffer.from('}\n')
 
 /**
  * Records that the target will never take, with its reason, one JSON object a line:
@@ -32,17 +33,12 @@ export class DeadLetters {
 
   /** Keeps refused records of a shipment. @throws the file system's error. */
   keep(shipment: Shipment, refused: readonly Refusal[]): void {
-    const now = new Date().toISOString()
-    let text = ''
-    for (const { index, status, type, reason } of refused) {
-      const head = { '@timestamp': now, id: shipment.idOf(index), status, type, reason }
-      text += `${JSON.stringify(head).slice(0, -1)},"record":${shipment.jsonOf(index).toString('latin1')}}\n`
-    }
+    const letters = lettersOf(shipment, refused)
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     // Also those of owners that have ended before their file was full.
     if (this.#fileBytes === 0) this.#removeOldest()
-    appendFileSync(join(this.#dir, `${this.#owner}-${this.#file}.ndjson`), text, { mode: 0o600 })
-    this.#fileBytes += text.length
+    appendFileSync(join(this.#dir, `${this.#owner}-${this.#file}.ndjson`), letters, { mode: 0o600 })
+    this.#fileBytes += letters.length
     if (this.#fileBytes < FILE_BYTES) return
     this.#file++
     this.#fileBytes = 0
@@ -64,4 +60,15 @@ export class DeadLetters {
       })
     }
   }
+}
+
+/** The records are copied as they are: as text they would be written and read four times. */
+function lettersOf(shipment: Shipment, refused: readonly Refusal[]): Buffer {
+  const now = new Date().toISOString()
+  const parts: Buffer[] = []
+  for (const { index, status, type, reason } of refused) {
+    const head = { '@timestamp': now, id: shipment.idOf(index), status, type, reason }
+    parts.push(Buffer.from(`${JSON.stringify(head).slice(0, -1)},"record":`), shipment.jsonOf(index), END)
+  }
+  return Buffer.concat(parts)
 }

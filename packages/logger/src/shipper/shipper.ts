@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TellChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
@@ -19,6 +20,9 @@ export interface ShipperOptions {
 /** Wait before records are sent again that the target had no room for while it took others, ms. */
 const AGAIN_MS = 200
 const POLL_MS = 10
+/** Refused records of one write; behind it the thread rests, so that requests on its core wait for no more than that. */
+const BURIED_AT_ONCE = 64
+const REST_MS = 1
 
 /**
  * Takes segments out of the spool, oldest first, and delivers them to the target, several at a time, until every record
@@ -67,7 +71,7 @@ export class Shipper {
     spool.sealOpen()
     this.pump()
     while (performance.now() < endMono && !(this.#underWay === 0 && spool.isEmpty)) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await sleep(POLL_MS)
     }
     this.#isEnding = true
     this.#outage.end()
@@ -107,10 +111,11 @@ export class Shipper {
       return all()
     }
     if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)
+    const durationMs = performance.now() - startedMono
     const { refused, again } = delivery
     this.#account(segment, { indexed: shipment.count - refused.length - again.length })
-    this.#bury(segment, shipment, refused)
-    await this.#adapt(again.length, shipment.count, performance.now() - startedMono)
+    await this.#bury(segment, shipment, refused)
+    await this.#adapt(again.length, shipment.count, durationMs)
     return again.map((i) => shipment.placeOf(i))
   }
 
@@ -122,7 +127,7 @@ export class Shipper {
   ): readonly number[] {
     this.#outage.worked()
     if (shipment.count === 1) {
-      this.#bury(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
+      this.#burySome(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
       return []
     }
     this.#pace.tooLarge(shipment.count)
@@ -144,12 +149,18 @@ export class Shipper {
       return
     }
     this.#outage.worked()
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS * (0.5 + Math.random())))
+    await sleep(AGAIN_MS * (0.5 + Math.random()))
   }
 
-  #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): void {
-    const first = refused[0]
-    if (first === undefined) return
+  async #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
+    for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
+      if (from > 0 && !this.#isEnding) await sleep(REST_MS)
+      this.#burySome(segment, shipment, refused.slice(from, from + BURIED_AT_ONCE))
+    }
+  }
+
+  #burySome(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): void {
+    const first = refused[0]!
     const { deadLetters } = this.#options
     try {
       deadLetters.keep(shipment, refused)
