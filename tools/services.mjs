@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { installElasticsearch } from './elasticsearch/install.mjs'
 import { elasticsearchHome } from './elasticsearch/place.mjs'
-import { installWss4j } from './wss4j/install.mjs'
-import { wss4jHome } from './wss4j/place.mjs'
+import { isolatedVm } from './isolated-vm/folder.mjs'
+import { wss4j } from './wss4j/folder.mjs'
 
 /**
  * The real programs that tests and benchmarks run against, and how each is had. Most rows need no more than Debian's
@@ -54,8 +54,16 @@ export const services = [
     usedFor: 'the tests of ws-security against another implementation',
     commands: ['java', 'mvn'],
     debianPackages: ['default-jdk-headless', 'maven'],
-    install: installWss4j,
-    environment: () => ({ SLUICE_WSS4J_HOME: wss4jHome() }),
+    install: () => wss4j.install(),
+    environment: () => ({ SLUICE_WSS4J_HOME: wss4j.path }),
+  },
+  {
+    name: 'isolated-vm',
+    usedFor: 'the tests of scripts in isolated-vm, on Node.js 22',
+    commands: ['npm'],
+    debianPackages: ['npm'],
+    install: () => isolatedVm.install(),
+    environment: () => ({ SLUICE_ISOLATED_VM_HOME: isolatedVm.path }),
   },
 ]
 

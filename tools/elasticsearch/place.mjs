@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cacheFolder } from '../cache-folder.mjs'
 
 /** The release that is tested against, and the digest of its archive. */
 export const VERSION = '8.19.21'
@@ -41,12 +41,4 @@ export function isInstalled(home) {
     if (error.code === 'ENOENT') return false
     throw error
   }
-}
-
-/** The server refuses to run as root, and the user it runs as instead cannot look into root's home. */
-export function cacheFolder() {
-  const { SLUICE_CACHE_DIR, XDG_CACHE_HOME } = process.env
-  if (SLUICE_CACHE_DIR) return resolve(SLUICE_CACHE_DIR)
-  if (process.getuid?.() === 0) return '/var/cache/sluice'
-  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice')
 }

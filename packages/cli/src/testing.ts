@@ -29,6 +29,8 @@ interface GwOptions {
   readonly cwd?: string
   /** A program in place of `gw` itself, such as one with other tools behind its commands. */
   readonly entry?: string
+  /** In place of the Node.js that runs the tests. */
+  readonly node?: string
   /** It is killed after so long. */
   readonly timeout?: number
 }
@@ -43,8 +45,11 @@ export function spawnGw(t: TestContext, args: readonly string[], options: GwOpti
   return running
 }
 
-function launch(args: readonly string[], { env, cwd, timeout, entry = GW }: GwOptions): GwProcess {
-  const child = spawn(process.execPath, [entry, ...args], {
+function launch(
+  args: readonly string[],
+  { env, cwd, timeout, entry = GW, node = process.execPath }: GwOptions,
+): GwProcess {
+  const child = spawn(node, [entry, ...args], {
     env: { ...process.env, NO_COLOR: '1', ...env },
     cwd,
     timeout,
@@ -101,9 +106,10 @@ export async function startGateway(
   t: TestContext,
   document: string,
   args: readonly string[] = [],
+  options: GwOptions = {},
 ): Promise<RunningGateway> {
   const config = fileWith(t, document)
-  const { process: child, exited, stdout, stderr } = spawnGw(t, startArgs(t, config, ...args))
+  const { process: child, exited, stdout, stderr } = spawnGw(t, startArgs(t, config, ...args), options)
   await until(() => stdout().includes('admin API on') || child.exitCode !== null, stderr)
   if (child.exitCode !== null) throw new Error(`the gateway did not start: ${stderr()}`)
   const url = /listening on (\S+)/.exec(stdout())?.[1] ?? ''

@@ -104,4 +104,6 @@ export interface Catalog extends ReadonlyMap<string, Policy> {
   readonly bodyWork?: URL
   /** What policies cost, by name, for `gw explain`. */
   readonly measured?: ReadonlyMap<string, MeasuredCost>
+  /** Options of Node.js that a worker has to be started with for them. */
+  readonly nodeOptions?: readonly string[]
 }

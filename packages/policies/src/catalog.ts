@@ -18,6 +18,7 @@ import { jwt } from './jwt/policy.js'
 import { MEASURED_COSTS } from './measured-costs.js'
 import { openapi } from './openapi/policy.js'
 import { redact } from './redact/policy.js'
+import { isolatedVmOptions } from './script/isolated-vm/isolated-vm-engine.js'
 import { script } from './script/policy.js'
 import { sign } from './sign/policy.js'
 import { sizeLimit } from './size-limit/policy.js'
@@ -65,4 +66,5 @@ export const catalog: Catalog = Object.assign(new Map(POLICIES.map((policy) => [
   bodies: { json: jsonLanguage, xml: xmlLanguage },
   bodyWork: new URL('./body-work.js', import.meta.url),
   measured: MEASURED_COSTS,
+  nodeOptions: isolatedVmOptions(),
 })

@@ -97,5 +97,10 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())
 }
 
+export {
+  isolatedVmSkip,
+  nodeWithIsolatedVm,
+  type OtherNode,
+} from './script/isolated-vm/testing/other-node.js'
 /** A key and its certificate, made without other programs. */
 export { makeCertificate, type Pair } from './ws-security/testing/make-certificate.js'

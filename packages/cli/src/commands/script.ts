@@ -8,7 +8,7 @@ import type { OutputOptions } from '../program/building.js'
 interface TestOptions extends OutputOptions {
   readonly request?: string
   readonly call: TrialCall
-  readonly engine: 'quickjs' | 'isolated-vm'
+  readonly engine: 'auto' | 'quickjs' | 'isolated-vm'
 }
 
 /** Runs a script against an exchange and prints what it did to it. */
@@ -20,7 +20,9 @@ export async function testScript(options: TestOptions, file: string): Promise<nu
   else if (trial.error === null) print(...lines(trial))
   if (output === 'table') {
     if (trial.error !== null) complain(`${file}: ${visibleText(trial.error)}`)
-    say(`took ${trial.ms.toFixed(2)} ms and holds ${Math.ceil(trial.memoryBytes / 1024)} kb`)
+    say(
+      `took ${trial.ms.toFixed(2)} ms in ${trial.engine} and holds ${Math.ceil(trial.memoryBytes / 1024)} kb`,
+    )
   }
   return trial.error === null ? EXIT.ok : EXIT.failed
 }

@@ -67,7 +67,9 @@ function addScript(program: Command): void {
         .default('request'),
     )
     .addOption(
-      new Option('--engine <engine>', 'what runs it').choices(['quickjs', 'isolated-vm']).default('quickjs'),
+      new Option('--engine <engine>', 'what runs it')
+        .choices(['auto', 'quickjs', 'isolated-vm'])
+        .default('auto'),
     )
   withOutput(test, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/script.js')).testScript),

@@ -7,15 +7,27 @@ import type { Fork } from './worker-pool.js'
 /** The largest head that uWebSockets accepts, in bytes; read by the native code while it loads, so never later. */
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
+/** What a worker process runs. */
+interface WorkerProgram {
+  readonly entry: URL
+  /** Of the gateway. */
+  readonly version: string
+  readonly nodeOptions: readonly string[]
+}
+
 /**
  * Starts workers as cluster processes. `node:cluster` is a process manager with a channel here, nothing more: the
  * workers listen themselves with SO_REUSEPORT, and where the `node` engine listens through the cluster module, the
  * workers share the socket (SCHED_NONE), so that no connection passes through the supervisor.
  */
-export function workerFork(entry: URL, version: string, deadlines: WorkerDeadlines = WORKER_DEADLINES): Fork {
+export function workerFork(
+  { entry, version, nodeOptions }: WorkerProgram,
+  deadlines: WorkerDeadlines = WORKER_DEADLINES,
+): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
+  const execArgv = [...nodeOptions]
   return (headBytes) => {
-    cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv: [], serialization: 'advanced' })
+    cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
     const process = cluster.fork({
       [HEAD_BYTES_ENV]: String(headBytes),
       [WORKER_VERSION_ENV]: version,

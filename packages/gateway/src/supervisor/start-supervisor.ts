@@ -46,14 +46,14 @@ export interface SupervisorOptions {
  * @throws StartError when it cannot serve; nothing runs any more then.
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { configFile, log = createOperationLog() } = options
+  const { configFile, catalog, log = createOperationLog() } = options
   const readSource = options.source ?? fileReader(configFile)
   const version = packageVersion()
   const supervisor = new Supervisor({
     documents: documentsOf(options),
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
-    fork: workerFork(options.workerEntry, version),
+    fork: workerFork({ entry: options.workerEntry, version, nodeOptions: catalog.nodeOptions ?? [] }),
     size: sizeOf(options),
     dataDir: options.dataDir ?? './data',
     version,

@@ -18,9 +18,12 @@ export interface Program {
   readonly limits: Limits
 }
 
+/** What scripts run in. */
+export type EngineName = 'quickjs' | 'isolated-vm'
+
 /** Runs scripts apart from the gateway. */
 export interface Engine {
-  readonly name: 'quickjs' | 'isolated-vm'
+  readonly name: EngineName
   /** @throws ScriptFault when the script cannot be read, or fails while it is loaded. */
   open(program: Program): Promise<Sandbox>
 }

@@ -1,5 +1,5 @@
 import { type Engine, type HookName, type Program, type Sandbox, ScriptFault } from './engine.js'
-import { isolatedVmEngine } from './isolated-vm/isolated-vm-engine.js'
+import { isolatedVmEngine, isReadyForIsolates } from './isolated-vm/isolated-vm-engine.js'
 import { quickjsEngine } from './quickjs/quickjs-engine.js'
 import type { ScriptSettings } from './settings.js'
 
@@ -93,7 +93,6 @@ export async function openRunner({ label, source, engine, limits }: ScriptSettin
 
 async function engineOf(wanted: ScriptSettings['engine']): Promise<Engine> {
   if (wanted === 'quickjs') return quickjsEngine()
-  const isolated = await isolatedVmEngine()
-  if (isolated !== null) return isolated
-  throw new Error('the package isolated-vm is not installed; install it, or write engine: quickjs')
+  if (wanted === 'auto') return isReadyForIsolates() ? isolatedVmEngine() : quickjsEngine()
+  return isolatedVmEngine()
 }

@@ -48,10 +48,10 @@ export const scriptSchema = Type.Object(
       }),
     ),
     engine: Type.Optional(
-      Type.Union([Type.Literal('quickjs'), Type.Literal('isolated-vm')], {
-        default: 'quickjs',
+      Type.Union([Type.Literal('auto'), Type.Literal('quickjs'), Type.Literal('isolated-vm')], {
+        default: 'auto',
         description:
-          '`isolated-vm` is three to five times as fast, has to be installed beside the gateway, and contains less: see below.',
+          '`auto`: isolated-vm where that package is installed beside the gateway, else QuickJS, which comes with it. isolated-vm is three to five times as fast and contains less: see below.',
       }),
     ),
     limits: Type.Optional(limits),
@@ -65,7 +65,7 @@ export const scriptSchema = Type.Object(
       'Scripts run in a sandbox: the language and its objects, nothing else. There is no `fetch`, no timer, no file, no `import`, no `eval`. A hook may be `async`, but all it can wait for are promises of its own. The globals are frozen before the script is read, so that nothing is left in them; what a script keeps in variables of its module lasts as long as the sandbox, one in each worker (and each thread that takes large bodies), and is no place for facts about a request. After a call that met a limit the sandbox is made anew.',
       'A script that throws or meets a limit fails the policy: 500 `GW_SCRIPT_ERROR` without any details, which go to the log of the operator as `policy_failed`; with `onError: continue` the request goes on unchanged. What comes out of the sandbox is checked like what comes from a client: header names and values, status, sizes. Fields that the gateway writes itself cannot be changed (see `header`). The changes of a call happen all or not at all.',
       'The limit of time is CPU time, counted with that of the other threads of the process; a call ends in any case after ten times as long. Bodies of 32 KB and more are worked on in a thread.',
-      'QuickJS runs in WebAssembly in which every turn of every loop is counted: nothing that a script does goes on for more than a fraction of a second beyond its time. With `engine: isolated-vm` (the npm package, 5.0.4 for Node.js 20; start the gateway with `--no-node-snapshot`) the limit is the time of the clock, the stack is that of V8, memory is at least 8mb, and some functions of V8 cannot be stopped before they end: one line such as `new Array(2 ** 32 - 1).indexOf(1)` holds a worker up for minutes. Use it for scripts whose authors you trust.',
+      'QuickJS runs in WebAssembly in which every turn of every loop is counted: nothing that a script does goes on for more than a fraction of a second beyond its time. In isolated-vm (the npm package, 5.0.4 for Node.js 20, 6.2 for 22; workers start with `--no-node-snapshot` where it is installed) the limit is the time of the clock, the stack is that of V8, memory is at least 8mb, and some functions of V8 cannot be stopped before they end: with one line such as `new Array(2 ** 32 - 1).indexOf(1)` a worker hangs until the gateway replaces it, after 4 s and with all requests in it. Install it for scripts whose authors you trust; write `engine: quickjs` where you do not.',
       'There is no trusted mode: code that may use all of Node.js is a plugin, not a script. `gw script test FILE` runs a script against a request from a file.',
     ].join('\n\n'),
   },

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { parseDuration, parseSize } from '@sluice/core'
 import { type TextSource, textOfSource } from '../text-source.js'
-import type { Limits } from './engine.js'
+import type { EngineName, Limits } from './engine.js'
 import type { ScriptConfig } from './schema.js'
 
 const KIB = 1024
@@ -13,7 +13,7 @@ export interface ScriptSettings {
   /** What the log calls the script. */
   readonly label: string
   readonly source: string
-  readonly engine: 'quickjs' | 'isolated-vm'
+  readonly engine: EngineName | 'auto'
   readonly readsRequest: boolean
   readonly readsResponse: boolean
   readonly limits: Limits
@@ -24,7 +24,7 @@ export interface ScriptSettings {
 export function settingsOf({
   script,
   body = false,
-  engine = 'quickjs',
+  engine = 'auto',
   limits = {},
 }: ScriptConfig): ScriptSettings {
   const { time = '20ms', memory = '16mb', stack = '128kb', body: bodyLimit = '1mb' } = limits

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Exchange, isErrorCode } from '@sluice/core'
 import { Ajv } from 'ajv'
 import { type Changes, changesOf } from './changes.js'
-import type { HookName } from './engine.js'
+import type { EngineName, HookName } from './engine.js'
 import { callInputs } from './input.js'
 import { openRunner } from './runner.js'
 import type { ScriptConfig } from './schema.js'
@@ -61,6 +61,8 @@ export type TrialCall = 'request' | 'response' | 'error'
 /** What a script did to an exchange. */
 export interface Trial {
   readonly call: TrialCall
+  /** What it ran in. */
+  readonly engine: EngineName
   /** Null: it did not fail. */
   readonly error: string | null
   /** Null: it failed. */
@@ -101,9 +103,9 @@ export async function tryScript(config: ScriptConfig, given: TrialExchange, call
     const result = await runner.call(inputs)
     const outcome = result.fault === null ? checked(result.changes, hook, settings) : result.fault.message
     const ms = performance.now() - startMono
-    const memoryBytes = runner.memoryBytes()
-    if (typeof outcome === 'string') return { call, error: outcome, changes: null, ms, memoryBytes }
-    return { call, error: null, changes: outcome, ms, memoryBytes }
+    const facts = { call, engine: runner.engine, ms, memoryBytes: runner.memoryBytes() }
+    if (typeof outcome === 'string') return { ...facts, error: outcome, changes: null }
+    return { ...facts, error: null, changes: outcome }
   } finally {
     runner.close()
   }

@@ -3,30 +3,51 @@ import { IsolatedSandbox } from './isolated-sandbox.js'
 import type { IsolatedVm } from './isolated-vm-types.js'
 
 const PACKAGE = 'isolated-vm'
+/** From version 20 on isolates share what Node.js starts from, which they may damage; without it there is nothing to share. */
+const NODE_OPTION = '--no-node-snapshot'
 
-let loading: Promise<Engine | null> | null = null
+let loading: Promise<Engine> | null = null
 
-/** Scripts in isolates of V8, several times as fast as QuickJS; null where the package is not installed. */
-export function isolatedVmEngine(): Promise<Engine | null> {
+/** Whether the package is there, be it one that can be loaded or not. */
+export function isIsolatedVmInstalled(): boolean {
+  try {
+    import.meta.resolve(PACKAGE)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What workers have to be started with for isolates: nothing where the package is not installed. */
+export function isolatedVmOptions(): readonly string[] {
+  return isIsolatedVmInstalled() ? [NODE_OPTION] : []
+}
+
+/** Whether the package is installed, and this process was started for it. */
+export function isReadyForIsolates(): boolean {
+  return process.execArgv.includes(NODE_OPTION) && isIsolatedVmInstalled()
+}
+
+/**
+ * Scripts in isolates of V8, several times as fast as QuickJS.
+ * @throws Error where the package is not installed, or is one that this Node.js cannot load
+ */
+export function isolatedVmEngine(): Promise<Engine> {
   loading ??= load()
   return loading
 }
 
-async function load(): Promise<Engine | null> {
+async function load(): Promise<Engine> {
+  if (!isIsolatedVmInstalled())
+    throw new Error(`the package ${PACKAGE} is not installed; install it, or write engine: quickjs`)
   try {
-    const loaded = (await import(PACKAGE)) as { readonly default: IsolatedVm }
-    return engineOf(loaded.default)
+    const { default: ivm } = (await import(PACKAGE)) as { readonly default: IsolatedVm }
+    return { name: 'isolated-vm', open: async (program) => new IsolatedSandbox(ivm, program, SCRIPT_NAME) }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return null
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${PACKAGE} is installed and cannot be loaded: ${reason}`, { cause: error })
-  }
-}
-
-/** The engine of a loaded package. */
-export function engineOf(ivm: IsolatedVm): Engine {
-  return {
-    name: 'isolated-vm',
-    open: async (program) => new IsolatedSandbox(ivm, program, SCRIPT_NAME),
+    throw new Error(
+      `${PACKAGE} is installed and cannot be loaded: ${reason}; install the version for Node.js ${process.version}, or write engine: quickjs`,
+      { cause: error },
+    )
   }
 }

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import type { PolicyFailure, Step } from '@sluice/core'
 import { exchange, testEnv } from '../../testing.js'
 import { script } from '../policy.js'
-import { isolatedVmEngine } from './isolated-vm-engine.js'
+import { isIsolatedVmInstalled } from './isolated-vm-engine.js'
 
-const engine = await isolatedVmEngine()
-const skip = engine === null ? 'isolated-vm is not installed' : false
+const isInstalled = isIsolatedVmInstalled()
+const skip = isInstalled ? false : 'isolated-vm is not installed'
 
 const SCRIPT = `
 let calls = 0
@@ -27,11 +27,22 @@ export async function onRequest(ctx) {
 `
 
 test('without the package the engine is refused when the document is loaded', async (t) => {
-  if (engine !== null) return t.skip('isolated-vm is installed')
+  if (isInstalled) return t.skip('isolated-vm is installed')
   await assert.rejects(
     async () => script.compile({ script: { inline: SCRIPT }, engine: 'isolated-vm' }, testEnv()),
     /the package isolated-vm is not installed; install it, or write engine: quickjs/,
   )
+})
+
+test('auto is isolated-vm where this process has it, else QuickJS', async (t) => {
+  const env = testEnv()
+  t.after(() => env.close())
+  // V8 knows the languages of the world, QuickJS does not.
+  const inline = 'export function onRequest(ctx) { ctx.vars.intl = typeof Intl }'
+  const step = (await script.compile({ script: { inline } }, env)) as Step
+  const x = exchange()
+  assert.equal(await step.onRequest?.(x), null)
+  assert.equal(x.vars?.get('intl'), isInstalled ? 'object' : 'undefined')
 })
 
 test('isolated-vm runs the same scripts, and contains what they do', { skip }, async (t) => {

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { cacheFolder } from './cache-folder.mjs'
+
+const FETCH_MS = 600_000
+const TOLD_LINES = 20
+
+/** A folder of the cache that a package manager fills. Another list of what to fetch makes another folder. */
+export class FetchedFolder {
+  #name
+  #list
+  #what
+  #command
+
+  /**
+   * @param name of the folder, before the digest of the list
+   * @param list the file that names what is fetched
+   * @param what is fetched, for the message
+   * @param command answers with what fills a folder, program first
+   */
+  constructor({ name, list, what, command }) {
+    this.#name = name
+    this.#list = list
+    this.#what = what
+    this.#command = command
+  }
+
+  get path() {
+    const digest = createHash('sha256').update(readFileSync(this.#list)).digest('hex')
+    return join(cacheFolder(), `${this.#name}-${digest.slice(0, 12)}`)
+  }
+
+  /** Makes sure that it is there. Answers with what went wrong, or null. */
+  install() {
+    const { path } = this
+    // The folder gets its name when it is complete.
+    if (existsSync(path)) return null
+    console.log(`fetching ${this.#what} into ${path}, once`)
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+      return this.#fetch(path)
+    } catch (error) {
+      return `${error.message}; name another folder in SLUICE_CACHE_DIR`
+    }
+  }
+
+  #fetch(path) {
+    const staging = mkdtempSync(`${path}.`)
+    try {
+      chmodSync(staging, 0o755)
+      const [program, ...args] = this.#command(staging)
+      const { status, stdout, stderr, error } = spawnSync(program, args, {
+        cwd: staging,
+        timeout: FETCH_MS,
+        encoding: 'utf8',
+      })
+      if (error !== undefined) return error.message
+      if (status !== 0) return (stdout + stderr).trim().split('\n').slice(-TOLD_LINES).join('\n')
+      // Of two runs at once the second finds the folder of the first, which is as good.
+      if (!existsSync(path)) renameSync(staging, path)
+      return null
+    } finally {
+      rmSync(staging, { recursive: true, force: true })
+    }
+  }
+}
