@@ -2,15 +2,16 @@ import type net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
 import { beginRead, endRead } from '../held-heads.js'
+import { latin1Of, MAX_TEXT_BYTES } from '../latin1.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { AttemptQueue, failAll } from './attempt-queue.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
 import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket.js'
+import { TextWriter } from './text-writer.js'
 import { unwanted } from './unwanted-response.js'
 import type { WireAttempt } from './wire-attempt.js'
 import type { UploadSink } from './wire-upload.js'
-import { writeRequest } from './write-request.js'
 
 /** The pool, as its connections see it. */
 export interface ConnectionOwner {
@@ -52,6 +53,7 @@ export class Connection implements UploadSink, ResponseEvents {
   readonly #opening = new Opening()
   readonly #owner: ConnectionOwner
   readonly #socket: net.Socket
+  readonly #writer: TextWriter
   readonly #reader: ResponseReader
   readonly #timer: NodeJS.Timeout
   readonly #maxAgeMs: number
@@ -65,6 +67,7 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#reader = new ResponseReader(this, options)
     const socket = openSocket(options, (length) => this.#onRead(length))
     this.#socket = socket
+    this.#writer = new TextWriter(socket)
     this.#opening.watch(socket)
     this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), options.timeoutMs)
     socket.on('connect', () => this.#onConnect())
@@ -75,7 +78,7 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   get unsentBytes(): number {
-    return this.#socket.writableLength
+    return this.#writer.unsentBytes
   }
 
   /** Requests under way or due. */
@@ -108,9 +111,22 @@ export class Connection implements UploadSink, ResponseEvents {
     const { request } = attempt
     this.#start(attempt)
     if (this.isClosed || this.attempt !== attempt) return
-    writeRequest(this.#socket, attempt.head, request.body)
+    this.#writeRequest(attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)
     if (attempt.isPaused) this.#socket.pause()
+  }
+
+  /** Writes a head with the body that is there already, in one system call. */
+  #writeRequest(head: string, body: Buffer | string | null): void {
+    if (body === null || body.length === 0) this.#writer.write(head)
+    else if (typeof body === 'string') this.#writer.write(head + body)
+    else if (body.length <= MAX_TEXT_BYTES) this.#writer.write(head + latin1Of(body))
+    else {
+      this.#socket.cork()
+      this.#socket.write(head, 'latin1')
+      this.#socket.write(body)
+      this.#socket.uncork()
+    }
   }
 
   /** Writes all that is due at once: it costs the same as one request, for the gateway and for the target. */
@@ -129,7 +145,7 @@ export class Connection implements UploadSink, ResponseEvents {
       heads += due.head
     }
     if (this.isClosed || heads === '') return
-    this.#socket.write(heads, 'latin1')
+    this.#writer.write(heads)
     if (this.#isPaused) this.#socket.pause()
   }
 
@@ -166,6 +182,7 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#held = null
     clearTimeout(this.#timer)
     if (this.attempt?.hasBegun === true) this.attempt = null
+    this.#writer.close()
     this.#socket.destroy()
     this.#owner.onClosed(this)
   }
@@ -178,6 +195,7 @@ export class Connection implements UploadSink, ResponseEvents {
     clearTimeout(this.#timer)
     this.isConnecting = false
     if (this.isClosed) return
+    this.#writer.open()
     this.renewAt = performance.now() + this.#maxAgeMs * (1 - AGE_SPREAD * Math.random())
     if (this.attempt === null) this.#owner.onFree(this)
     else this.begin()
@@ -244,7 +262,7 @@ export class Connection implements UploadSink, ResponseEvents {
     const attempt = this.attempt!
     this.#isUnwanted = false
     if (this.behind !== null && this.behind.size > 0) this.#passOn(this.behind, isKept)
-    else if (isKept && isLast && attempt.isSent(this.#socket.writableLength)) {
+    else if (isKept && isLast && attempt.isSent(this.#writer.unsentBytes)) {
       this.#isProven = true
       this.attempt = null
       this.#owner.onFree(this)
