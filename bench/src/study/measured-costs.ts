@@ -2,22 +2,27 @@
  * What policies cost that are not cheap, as `gw explain` shows it, from a run of `gw bench run policies`:
  *
  *     node bench/dist/study/measured-costs.js --summary results/DIR/summary.json > packages/policies/src/measured-costs.ts
+ *
+ * Of a policy that has no result there, `--more` names a run that has: what it added is told beside that run's own call.
  */
 import { catalog } from '@sluice/policies'
+import type { Summary } from '../model/summary.js'
 import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
 import { readSummary } from '../report/read-summary.js'
 import { optionsOf } from './options.js'
 
 const KB = 1024
 
-const { summary: file } = optionsOf({ summary: null })
+const { summary: file, more } = optionsOf({ summary: null, more: null })
 if (file === null) {
   console.error('--summary is missing; name the summary.json of a run of the suite policies')
   process.exit(2)
 }
 const summary = readSummary(file)
 // What is cheap is lost in the differences between repetitions.
-const costs = policyCosts(summary.points).filter(({ policy }) => catalog.get(policy)?.cost === 'cpu')
+const first = computingCosts(summary)
+const others = more === null ? [] : computingCosts(readSummary(more))
+const costs = [...first, ...others.filter(({ policy }) => first.every((one) => one.policy !== policy))]
 if (costs.length === 0) {
   console.error(
     `${file} has no policy that computes beside the same request without it; run the suite policies`,
@@ -33,6 +38,10 @@ ${costs
   .map(entry)
   .join('\n')}
 ])`)
+
+function computingCosts({ points }: Summary): PolicyCost[] {
+  return policyCosts(points).filter(({ policy }) => catalog.get(policy)?.cost === 'cpu')
+}
 
 function entry({ policy, addedMicros, base, withPolicy }: PolicyCost): string {
   const request = withPolicy.bodyBytes === 0 ? 'GET' : `POST ${withPolicy.bodyBytes / KB} KB`
