@@ -1,7 +1,10 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where fetched programs are. Elasticsearch refuses to run as root, and the user it runs as instead cannot look into root's home. */
+/**
+ * Where fetched programs are. Elasticsearch refuses to run as root, and the user it runs as instead cannot look into
+ * root's home.
+ */
 export function cacheFolder() {
   const { SLUICE_CACHE_DIR, XDG_CACHE_HOME } = process.env
   if (SLUICE_CACHE_DIR) return resolve(SLUICE_CACHE_DIR)

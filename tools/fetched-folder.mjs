@@ -58,9 +58,12 @@ export class FetchedFolder {
       })
       if (error !== undefined) return error.message
       if (status !== 0) return (stdout + stderr).trim().split('\n').slice(-TOLD_LINES).join('\n')
-      // Of two runs at once the second finds the folder of the first, which is as good.
-      if (!existsSync(path)) renameSync(staging, path)
+      renameSync(staging, path)
       return null
+    } catch (error) {
+      // Of two runs at once the second finds the folder of the first, which is as good.
+      if (existsSync(path)) return null
+      throw error
     } finally {
       rmSync(staging, { recursive: true, force: true })
     }

@@ -21,7 +21,12 @@ if (file === null) {
 const summary = readSummary(file)
 // What is cheap is lost in the differences between repetitions.
 const first = computingCosts(summary)
-const others = more === null ? [] : computingCosts(readSummary(more))
+const second = more === null ? null : readSummary(more)
+if (second !== null && second.host.cpuModel !== summary.host.cpuModel) {
+  console.error(`${more} is from another machine than ${file}`)
+  process.exit(2)
+}
+const others = second === null ? [] : computingCosts(second)
 const costs = [...first, ...others.filter(({ policy }) => first.every((one) => one.policy !== policy))]
 if (costs.length === 0) {
   console.error(

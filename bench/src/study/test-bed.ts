@@ -98,9 +98,9 @@ export class TestBed {
 
   async #node(options: { port?: number; standsAside?: boolean }): Promise<ElasticsearchNode> {
     const dir = join(this.dir, 'elasticsearch')
-    const node = await startElasticsearch({ dir, isMeasured: true, ...options })
+    const seat = this.#nodeSeat === 'apart' ? { cpus: LOAD_CPU } : {}
+    const node = await startElasticsearch({ dir, isMeasured: true, ...seat, ...options })
     this.#nodes.push(node)
-    if (this.#nodeSeat === 'apart') pin(node.pid, LOAD_CPU)
     return node
   }
 
@@ -146,9 +146,10 @@ const ROUTES = [
   { id: 'undici-set', match: { path: '/undici/set' }, upstream: 'general', ...POLICIES },
 ]
 
-/** Keeps all threads of a process on a core. */
+/** Keeps all threads of a process on a core. @throws Error when that cannot be done */
 function pin(pid: number, cpu: string): void {
-  spawnSync('taskset', ['-a', '-c', '-p', cpu, String(pid)])
+  const { status, stderr, error } = spawnSync('taskset', ['-a', '-c', '-p', cpu, String(pid)])
+  if (status !== 0) throw new Error(`taskset: ${error?.message ?? String(stderr)}`)
 }
 
 /** Runs a study among servers of its own, which end with it, however it ends. */

@@ -11,6 +11,9 @@ const INLINE = `export function onRequest(ctx) {
 const V8 = 'object'
 const QUICKJS = 'undefined'
 
+/** Bodies of this size are given to scripts on threads. */
+const ON_A_THREAD = { method: 'POST', body: 'a'.repeat(40_000) }
+
 /** What a script answers in a gateway, whose document leaves the engine open or names it. */
 const CASES = [
   { engine: {}, installed: V8, alone: QUICKJS },
@@ -22,6 +25,8 @@ for (const { engine, installed, alone } of CASES) {
   test(`${named}: a gateway beside isolated-vm`, { skip: isolatedVmSkip }, async (t) => {
     const gateway = await startGateway(t, documentWith(engine), [], nodeWithIsolatedVm())
     assert.equal(await (await fetch(gateway.url)).text(), installed)
+    assert.equal(await (await fetch(gateway.url, ON_A_THREAD)).text(), installed)
+    assert.equal(gateway.logText().includes('"script_engine"'), installed === V8, gateway.logText())
   })
 
   test(`${named}: a gateway without isolated-vm`, async (t) => {
@@ -34,9 +39,13 @@ test('a call that V8 cannot stop costs the worker, which is replaced', {
   skip: isolatedVmSkip,
 }, async (t) => {
   const gateway = await startGateway(t, documentWith({}), ['--workers', '1'], nodeWithIsolatedVm())
+  const hung = (await statusOf(gateway.admin)).workers[0]!.pid
   await assert.rejects(fetch(`${gateway.url}/hang`))
-  assert.match(gateway.logText(), /"worker\.silent"/)
-  await until(async () => (await statusOf(gateway.admin)).workers.some(({ state }) => state === 'ready'))
+  await until(() => gateway.logText().includes('"worker.silent"'), gateway.logText)
+  await until(async () => {
+    const { workers } = await statusOf(gateway.admin)
+    return workers.every(({ state, pid }) => state === 'ready' && pid !== hung)
+  })
   assert.equal(await (await fetch(gateway.url)).text(), V8)
 })
 
@@ -49,7 +58,7 @@ test('gw script test says which engine it took', { skip: isolatedVmSkip }, async
 })
 
 function documentWith(engine: object): string {
-  const use = { use: 'script', with: { script: { inline: INLINE }, ...engine } }
+  const use = { use: 'script', with: { script: { inline: INLINE }, body: 'request', ...engine } }
   return documentFor('http://127.0.0.1:1').replace(
     '    upstream: up\n',
     `    upstream: up\n    policies: ${JSON.stringify([use])}\n`,

@@ -50,7 +50,8 @@ class Ballast {
     const path = `${dir}/ballast`
     // Half a gigabyte written by the process of the load would stop it for a second.
     const { bavail, bsize } = await statfs(dir)
-    await runToSuccess(['fallocate', '-l', String(bavail * bsize - PIECE.length), path], FALLOCATE)
+    const bytes = bavail * bsize - PIECE.length
+    if (bytes > 0) await runToSuccess(['fallocate', '-l', String(bytes), path], FALLOCATE)
     const ballast = new Ballast(path, await open(path, 'a'))
     await ballast.#fill()
     ballast.#taking = ballast.#take()

@@ -214,10 +214,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     if (x.capture !== null) x.capture.onResponseHead(head.fields)
     this.#length = head.length
     x.responseLength = head.length
-    x.responseHeaders = head.passedFields()
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response
+    x.responseHeaders = hooks === null ? head.passedFieldsWith(x.id) : head.passedFields()
     if (hooks !== null) this.#flow.enter(PHASE.responseChain)
     this.#flow.run(hooks, 'deliver')
   }
@@ -225,8 +225,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   deliver(): void {
     const x = this.#x
     this.#flow.enter(PHASE.upstreamBody)
-    x.responseHeaders.push('x-request-id', x.id)
-    const reads = this.#flow.route.chain.responseBody !== null
+    const { response, responseBody } = this.#flow.route.chain
+    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
+    const reads = responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#delivery = 'bodiless'
       this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)

@@ -8,6 +8,7 @@ export class ReceivedHead {
   readonly fields: readonly string[]
   /** What Content-Length announces; -1 without one. */
   readonly length: number
+  /** The fields that go on, and behind them room for the request id: a list that grows is copied once more. */
   readonly #passed: readonly string[]
 
   constructor(status: number, fields: readonly string[]) {
@@ -15,11 +16,19 @@ export class ReceivedHead {
     this.status = status
     this.fields = fields
     this.length = takeFraming(passed)
+    passed.push('x-request-id', '')
     this.#passed = passed
   }
 
   /** A new list of the fields that go on to the client, without those that frame the message or end at the gateway. */
   passedFields(): string[] {
-    return this.#passed.slice()
+    return this.#passed.slice(0, -2)
+  }
+
+  /** The same, with the request id behind them. */
+  passedFieldsWith(id: string): string[] {
+    const fields = this.#passed.slice()
+    fields[fields.length - 1] = id
+    return fields
   }
 }

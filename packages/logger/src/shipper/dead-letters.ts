@@ -37,9 +37,19 @@ export class DeadLetters {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     // Also those of owners that have ended before their file was full.
     if (this.#fileBytes === 0) this.#removeOldest()
-    appendFileSync(join(this.#dir, `${this.#owner}-${this.#file}.ndjson`), letters, { mode: 0o600 })
+    const path = join(this.#dir, `${this.#owner}-${this.#file}.ndjson`)
+    try {
+      appendFileSync(path, letters, { mode: 0o600 })
+    } catch (error) {
+      // It may end in half a line, which would spoil the next letter.
+      this.#nextFile()
+      throw error
+    }
     this.#fileBytes += letters.length
-    if (this.#fileBytes < FILE_BYTES) return
+    if (this.#fileBytes >= FILE_BYTES) this.#nextFile()
+  }
+
+  #nextFile(): void {
     this.#file++
     this.#fileBytes = 0
   }

@@ -166,3 +166,29 @@ test('closing ships what is there; what the target does not take stays on disk',
   assert.deepEqual([ill.account.onDisk, ill.account.indexed], [30, 0])
   assert.equal(readdirSync(ill.root).length, 1)
 })
+
+for (const deadlineMs of [null, 5000, 0]) {
+  const when = deadlineMs === null ? 'in time' : `when it is closed meanwhile, within ${deadlineMs} ms`
+  test(`what is refused is buried in parts, each record once: ${when}`, async (t) => {
+    const refusal = { status: 400, type: 'document_parsing_exception', reason: 'no' }
+    const { take, account, root, shipper } = bench(t, (shipment) => ({
+      kind: 'answered',
+      refused: Array.from({ length: shipment.count }, (_, index) => ({ index, ...refusal })).slice(100),
+      again: [],
+    }))
+    take(1, 300)
+    await until(() => account.dead > 0, 'the first are buried')
+    if (deadlineMs !== null) await shipper.close(deadlineMs)
+    else await until(() => account.dead === 200, 'all are buried')
+    assert.deepEqual([account.indexed, account.dead, account.onDisk, account.inMemory], [100, 200, 0, 0])
+    const ids = readdirSync(join(root, 'dead'))
+      .flatMap((name) =>
+        readFileSync(join(root, 'dead', name), 'utf8')
+          .trimEnd()
+          .split('\n'),
+      )
+      .map((line) => (JSON.parse(line) as { id: string }).id)
+    assert.equal(ids.length, 200)
+    assert.equal(new Set(ids).size, 200)
+  })
+}

@@ -20,9 +20,11 @@ export interface ShipperOptions {
 /** Wait before records are sent again that the target had no room for while it took others, ms. */
 const AGAIN_MS = 200
 const POLL_MS = 10
-/** Refused records of one write; behind it the thread rests, so that requests on its core wait for no more than that. */
+/** Refused records of one write; behind it the thread rests: requests on its core wait for no more than that. */
 const BURIED_AT_ONCE = 64
 const REST_MS = 1
+/** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
+const LAST_MS = 100
 
 /**
  * Takes segments out of the spool, oldest first, and delivers them to the target, several at a time, until every record
@@ -32,8 +34,8 @@ export class Shipper {
   readonly #options: ShipperOptions
   readonly #pace = new Pace()
   readonly #outage = new Outage()
-  #underWay = 0
-  #isEnding = false
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #ending = new AbortController()
   #closed: Promise<void> | null = null
 
   constructor(options: ShipperOptions) {
@@ -48,14 +50,14 @@ export class Shipper {
   /** Ships what waits, as far as the target's pace allows. Called whenever there may be something to do. */
   pump(): void {
     const allowed = this.#outage.failures > 0 ? 1 : this.#pace.concurrency
-    while (!this.#isEnding && this.#underWay < allowed) {
+    while (!this.#isEnding && this.#underWay.size < allowed) {
       const segment = this.#options.spool.take()
       if (segment === null) return
-      this.#underWay++
-      void this.#ship(segment).finally(() => {
-        this.#underWay--
+      const shipping = this.#ship(segment).finally(() => {
+        this.#underWay.delete(shipping)
         this.pump()
       })
+      this.#underWay.add(shipping)
     }
   }
 
@@ -70,13 +72,23 @@ export class Shipper {
     const endMono = performance.now() + deadlineMs
     spool.sealOpen()
     this.pump()
-    while (performance.now() < endMono && !(this.#underWay === 0 && spool.isEmpty)) {
+    while (performance.now() < endMono && !(this.#underWay.size === 0 && spool.isEmpty)) {
       await sleep(POLL_MS)
     }
-    this.#isEnding = true
+    this.#ending.abort()
     this.#outage.end()
     await target.close()
+    await Promise.race([Promise.allSettled(this.#underWay), sleep(LAST_MS)])
     spool.close()
+  }
+
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** Ends early with the shipper. */
+  async #rest(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 
   async #ship(segment: Segment): Promise<void> {
@@ -127,7 +139,7 @@ export class Shipper {
   ): readonly number[] {
     this.#outage.worked()
     if (shipment.count === 1) {
-      this.#burySome(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
+      this.#burySome(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }], 1)
       return []
     }
     this.#pace.tooLarge(shipment.count)
@@ -149,22 +161,23 @@ export class Shipper {
       return
     }
     this.#outage.worked()
-    await sleep(AGAIN_MS * (0.5 + Math.random()))
+    await this.#rest(AGAIN_MS * (0.5 + Math.random()))
   }
 
   async #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
-      if (from > 0 && !this.#isEnding) await sleep(REST_MS)
-      this.#burySome(segment, shipment, refused.slice(from, from + BURIED_AT_ONCE))
+      if (from > 0) await this.#rest(REST_MS)
+      this.#burySome(segment, shipment, refused.slice(from, from + BURIED_AT_ONCE), refused.length)
     }
   }
 
-  #burySome(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): void {
+  /** @param total of the delivery, which is what operators are told. */
+  #burySome(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[], total: number): void {
     const first = refused[0]!
     const { deadLetters } = this.#options
     try {
       deadLetters.keep(shipment, refused)
-      const problem = `${refused.length} records refused by the target (${first.type}: ${first.reason}); they are in ${deadLetters.dir}`
+      const problem = `${total} records refused by the target (${first.type}: ${first.reason}); they are in ${deadLetters.dir}`
       this.#account(segment, { dead: refused.length, problem })
     } catch (error) {
       const problem = `dead letters cannot be written: ${(error as Error).message}`

@@ -19,14 +19,22 @@ export class ElasticsearchProcess {
   readonly #pidFile: string
   readonly #console: string
 
-  /** @param standsAside it gets only the processor time that others leave. */
-  constructor(home: string, { config, logs, tmp }: ElasticsearchFiles, standsAside: boolean) {
+  /**
+   * @param standsAside it gets only the processor time that others leave.
+   * @param cpus the cores it is kept on, as taskset writes them; null: all.
+   */
+  constructor(
+    home: string,
+    { config, logs, tmp }: ElasticsearchFiles,
+    { standsAside, cpus }: { readonly standsAside: boolean; readonly cpus: string | null },
+  ) {
     this.#pidFile = join(tmp, 'pid')
     this.#console = join(logs, 'console.log')
     rmSync(this.#pidFile, { force: true })
     const priority = standsAside ? ['nice', '-n', LOWEST_PRIORITY] : []
     const server = [...serverCommand(), join(home, 'bin', 'elasticsearch'), '-p', this.#pidFile]
-    const [command, ...args] = [...priority, ...server]
+    const pinned = cpus === null ? [] : ['taskset', '-c', cpus]
+    const [command, ...args] = [...pinned, ...priority, ...server]
     const { PATH } = process.env
     const env = { PATH, HOME: tmp, ES_JAVA_HOME: javaHome(), ES_PATH_CONF: config, ES_TMPDIR: tmp }
     const output = openSync(this.#console, 'w')

@@ -24,6 +24,8 @@ export interface ElasticsearchOptions {
   readonly isMeasured?: boolean
   /** It gets only the processor time that others leave, as if it had a machine of its own. */
   readonly standsAside?: boolean
+  /** The cores it is kept on, as taskset writes them. */
+  readonly cpus?: string
   /** Laid over the settings in elasticsearch.yml. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>
 }
@@ -50,9 +52,10 @@ export interface ElasticsearchNode extends ElasticsearchEndpoint {
 export async function startElasticsearch(options: ElasticsearchOptions): Promise<ElasticsearchNode> {
   const home = process.env['SLUICE_ELASTICSEARCH_HOME']
   if (home === undefined) throw new Error(String(elasticsearchSkip))
+  const { standsAside = false, cpus = null } = options
   const port = options.port ?? (await freePort())
   const files = prepareElasticsearch({ ...options, home, port })
-  const server = new ElasticsearchProcess(home, files, options.standsAside === true)
+  const server = new ElasticsearchProcess(home, files, { standsAside, cpus })
   const endpoint = elasticsearchEndpoint(port, files.access)
   try {
     await answering(endpoint, server)

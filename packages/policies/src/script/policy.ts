@@ -16,6 +16,10 @@ export const script = definePolicy({
     const runner = await openRunner(settings)
     env.onClose(() => runner.close())
     checkExports(runner.exported, settings)
+    const { engine } = runner
+    // Somebody has installed it, which changes what contains a script that does not name its engine.
+    if (settings.engine === 'auto' && engine !== 'quickjs')
+      env.report('script_engine', { script: settings.label, engine })
     return scriptStep(runner, settings, env)
   },
 })

@@ -16,7 +16,7 @@ export function formatRequestHead(request: UpstreamRequest): string | null {
   const { method, path, headers, id } = request
   // A target may send a body to HEAD against the rules, and late: its connection is not used again.
   const start = STARTS.line(method === 'HEAD' ? 'close' : 'keep-alive', request.host)
-  if (start === null || !isTarget(path) || !isName(method)) return null
+  if (start === null || !isTarget(path) || !isMethod(method)) return null
   const lines = LINES.of(headers, id)
   return lines === null ? null : method + ' ' + path + start + lines + framingOf(request)
 }
@@ -71,6 +71,10 @@ export function expectsBody(method: string): boolean {
     default:
       return false
   }
+}
+
+function isMethod(text: string): boolean {
+  return text === 'GET' || text === 'POST' || isName(text)
 }
 
 function isName(text: string): boolean {

@@ -22,7 +22,7 @@ interface StreamWrap {
 
 const wrap = streamWrap()
 /** One for all writes that are done at once, which leave nothing in it. */
-let request: WriteRequest | null = wrap === null ? null : new wrap.WriteWrap()
+let spare: WriteRequest | null = wrap === null ? null : new wrap.WriteWrap()
 
 /**
  * Writes texts to a connected socket, in order with what the socket itself is given.
@@ -64,18 +64,18 @@ export class TextWriter {
       this.#socket.write(text, 'latin1')
       return
     }
-    if (this.#handle.writeLatin1String(request!, text) !== 0) this.#socket.write(text, 'latin1')
+    if (this.#handle.writeLatin1String(spare!, text) !== 0) this.#socket.write(text, 'latin1')
     else if (wrap!.streamBaseState[wrap!.kLastWriteWasAsync] !== 0) this.#await(text.length)
   }
 
   /** The last write goes on, and keeps the request that was made for it. */
   #await(bytes: number): void {
     this.#unsentBytes += bytes
-    request!.oncomplete = (status) => {
+    spare!.oncomplete = (status) => {
       this.#unsentBytes -= bytes
       if (status < 0) this.#socket.destroy(writeError(status))
     }
-    request = new wrap!.WriteWrap()
+    spare = new wrap!.WriteWrap()
   }
 }
 

@@ -3,7 +3,7 @@ import { IsolatedSandbox } from './isolated-sandbox.js'
 import type { IsolatedVm } from './isolated-vm-types.js'
 
 const PACKAGE = 'isolated-vm'
-/** From version 20 on isolates share what Node.js starts from, which they may damage; without it there is nothing to share. */
+/** From Node.js 20 on isolates share what it starts from, and may damage it; so it starts without. */
 const NODE_OPTION = '--no-node-snapshot'
 
 let loading: Promise<Engine> | null = null
@@ -25,7 +25,9 @@ export function isolatedVmOptions(): readonly string[] {
 
 /** Whether the package is installed, and this process was started for it. */
 export function isReadyForIsolates(): boolean {
-  return process.execArgv.includes(NODE_OPTION) && isIsolatedVmInstalled()
+  const { execArgv, env } = process
+  const options = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)]
+  return options.includes(NODE_OPTION) && isIsolatedVmInstalled()
 }
 
 /**

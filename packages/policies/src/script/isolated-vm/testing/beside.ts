@@ -2,6 +2,6 @@ import { register } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Preloaded by a process that is to find isolated-vm where the tests have installed it, as if it were beside the gateway. */
+/** Preloaded by a process that is to find isolated-vm as if it were beside the gateway. */
 const home = process.env['SLUICE_ISOLATED_VM_HOME'] ?? ''
 register('./beside-hooks.js', import.meta.url, { data: pathToFileURL(join(home, 'package.json')).href })
