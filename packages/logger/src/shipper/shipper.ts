@@ -78,7 +78,7 @@ export class Shipper {
     this.#ending.abort()
     this.#outage.end()
     await target.close()
-    await Promise.race([Promise.allSettled(this.#underWay), sleep(LAST_MS)])
+    await Promise.race([Promise.allSettled(this.#underWay), sleep(LAST_MS, undefined, { ref: false })])
     spool.close()
   }
 

@@ -2,7 +2,6 @@ import type net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
 import { beginRead, endRead } from '../held-heads.js'
-import { latin1Of, MAX_TEXT_BYTES } from '../latin1.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { AttemptQueue, failAll } from './attempt-queue.js'
@@ -111,22 +110,9 @@ export class Connection implements UploadSink, ResponseEvents {
     const { request } = attempt
     this.#start(attempt)
     if (this.isClosed || this.attempt !== attempt) return
-    this.#writeRequest(attempt.head, request.body)
+    this.#writer.writeRequest(attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)
     if (attempt.isPaused) this.#socket.pause()
-  }
-
-  /** Writes a head with the body that is there already, in one system call. */
-  #writeRequest(head: string, body: Buffer | string | null): void {
-    if (body === null || body.length === 0) this.#writer.write(head)
-    else if (typeof body === 'string') this.#writer.write(head + body)
-    else if (body.length <= MAX_TEXT_BYTES) this.#writer.write(head + latin1Of(body))
-    else {
-      this.#socket.cork()
-      this.#socket.write(head, 'latin1')
-      this.#socket.write(body)
-      this.#socket.uncork()
-    }
   }
 
   /** Writes all that is due at once: it costs the same as one request, for the gateway and for the target. */

@@ -1,5 +1,6 @@
 import type net from 'node:net'
 import { getSystemErrorName } from 'node:util'
+import { latin1Of, MAX_TEXT_BYTES } from '../latin1.js'
 
 /** What Node.js keeps of a write that the system did not take at once. */
 interface WriteRequest {
@@ -25,7 +26,7 @@ const wrap = streamWrap()
 let spare: WriteRequest | null = wrap === null ? null : new wrap.WriteWrap()
 
 /**
- * Writes texts to a connected socket, in order with what the socket itself is given.
+ * Writes requests to a connected socket, as texts where they are small, in order with what the socket itself is given.
  *
  *     write ─► handle ─► all taken: done, nothing is kept
  *                ├─► taken later: counted until then
@@ -66,6 +67,19 @@ export class TextWriter {
     }
     if (this.#handle.writeLatin1String(spare!, text) !== 0) this.#socket.write(text, 'latin1')
     else if (wrap!.streamBaseState[wrap!.kLastWriteWasAsync] !== 0) this.#await(text.length)
+  }
+
+  /** Writes a head with the body that is there already, in one system call. */
+  writeRequest(head: string, body: Buffer | string | null): void {
+    if (body === null || body.length === 0) this.write(head)
+    else if (typeof body === 'string') this.write(head + body)
+    else if (body.length <= MAX_TEXT_BYTES) this.write(head + latin1Of(body))
+    else {
+      this.#socket.cork()
+      this.#socket.write(head, 'latin1')
+      this.#socket.write(body)
+      this.#socket.uncork()
+    }
   }
 
   /** The last write goes on, and keeps the request that was made for it. */
