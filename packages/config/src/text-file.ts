@@ -12,25 +12,34 @@ export function readTextFile(path: string, maxBytes: number): string {
   const stats = attempt(() => statSync(path))
   if (!stats.isFile()) throw new Error('it is not a regular file')
   if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-  return decode(attempt(() => readBounded(path, maxBytes)))
+  return decode(attempt(() => readBounded(path, stats.size, maxBytes)))
 }
 
-/** Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed. */
-function readBounded(path: string, maxBytes: number): Buffer {
-  const buffer = Buffer.allocUnsafe(maxBytes + 1)
+/**
+ * Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed. The memory is for what is
+ * expected: a document is read every few seconds, and room for the largest would make V8 collect the heap as often.
+ */
+function readBounded(path: string, expected: number, maxBytes: number): Buffer {
+  let buffer: Buffer = Buffer.allocUnsafe(expected + 1)
   const file = openSync(path, 'r')
   try {
     let length = 0
-    while (length < buffer.length) {
+    for (;;) {
       const count = readSync(file, buffer, length, buffer.length - length, null)
-      if (count === 0) break
       length += count
+      if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+      if (count === 0) return buffer.subarray(0, length)
+      if (length === buffer.length) buffer = enlarged(buffer, maxBytes)
     }
-    if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-    return buffer.subarray(0, length)
   } finally {
     closeSync(file)
   }
+}
+
+function enlarged(buffer: Buffer, maxBytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(2 * buffer.length, maxBytes + 1))
+  buffer.copy(larger)
+  return larger
 }
 
 function decode(bytes: Uint8Array): string {

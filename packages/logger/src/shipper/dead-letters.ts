@@ -6,7 +6,9 @@ import type { Refusal, Shipment } from '../target/target.js'
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
 const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
-const END = Buffer.from('}\n')
+const END = '}\n'
+/** Room for as many letters as are usually written at once. */
+const USUAL_BYTES = 128 * 1024
 
 /**
  * Records that the target will never take, with its reason, one JSON object a line:
@@ -16,6 +18,7 @@ export class DeadLetters {
   readonly #dir: string
   readonly #owner: string
   readonly #tell: TellChange
+  readonly #batch = new LetterBatch()
   #file = 0
   #fileBytes = 0
 
@@ -33,7 +36,7 @@ export class DeadLetters {
 
   /** Keeps refused records of a shipment. @throws the file system's error. */
   keep(shipment: Shipment, refused: readonly Refusal[]): void {
-    const letters = lettersOf(shipment, refused)
+    const letters = this.#batch.fill(shipment, refused)
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     // Also those of owners that have ended before their file was full.
     if (this.#fileBytes === 0) this.#removeOldest()
@@ -72,13 +75,34 @@ export class DeadLetters {
   }
 }
 
-/** The records are copied as they are: as text they would be written and read four times. */
-function lettersOf(shipment: Shipment, refused: readonly Refusal[]): Buffer {
-  const now = new Date().toISOString()
-  const parts: Buffer[] = []
-  for (const { index, status, type, reason } of refused) {
-    const head = { '@timestamp': now, id: shipment.idOf(index), status, type, reason }
-    parts.push(Buffer.from(`${JSON.stringify(head).slice(0, -1)},"record":`), shipment.jsonOf(index), END)
+/** Letters of one file, one behind the other; the same memory every time. */
+class LetterBatch {
+  #room: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
+  #length = 0
+
+  /** The letters; valid until the next `fill`. Records are copied as they are: as text they would be written four times. */
+  fill(shipment: Shipment, refused: readonly Refusal[]): Buffer {
+    this.#length = 0
+    const now = new Date().toISOString()
+    for (const { index, status, type, reason } of refused) {
+      const id = shipment.idOf(index)
+      const why = `"type":${JSON.stringify(type)},"reason":${JSON.stringify(reason)}`
+      const head = `{"@timestamp":"${now}","id":"${id}","status":${status},${why},"record":`
+      const record = shipment.jsonOf(index)
+      // A character of text is three bytes at most.
+      this.#reserve(head.length * 3 + record.length + END.length)
+      this.#length += this.#room.write(head, this.#length)
+      this.#length += record.copy(this.#room, this.#length)
+      this.#length += this.#room.write(END, this.#length)
+    }
+    return this.#room.subarray(0, this.#length)
   }
-  return Buffer.concat(parts)
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#room.length) return
+    const room = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#room.length))
+    this.#room.copy(room, 0, 0, this.#length)
+    this.#room = room
+  }
 }

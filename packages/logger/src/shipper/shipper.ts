@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { rest } from '../rest.js'
 import type { TellChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
-import type { LogTarget, Refusal } from '../target/target.js'
+import type { LogTarget, Refusal, Refusals } from '../target/target.js'
 import type { Receipt } from '../writer/messages.js'
 import type { DeadLetters } from './dead-letters.js'
 import { Outage } from './outage.js'
@@ -86,11 +87,6 @@ export class Shipper {
     return this.#ending.signal.aborted
   }
 
-  /** Ends early with the shipper. */
-  async #rest(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
-  }
-
   async #ship(segment: Segment): Promise<void> {
     const { spool } = this.#options
     const content = this.#read(segment)
@@ -161,12 +157,12 @@ export class Shipper {
       return
     }
     this.#outage.worked()
-    await this.#rest(AGAIN_MS * (0.5 + Math.random()))
+    await rest(AGAIN_MS * (0.5 + Math.random()), this.#ending.signal)
   }
 
-  async #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
+  async #bury(segment: Segment, shipment: SegmentShipment, refused: Refusals): Promise<void> {
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
-      if (from > 0) await this.#rest(REST_MS)
+      if (from > 0) await rest(REST_MS, this.#ending.signal)
       this.#burySome(segment, shipment, refused.slice(from, from + BURIED_AT_ONCE), refused.length)
     }
   }

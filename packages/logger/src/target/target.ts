@@ -19,10 +19,16 @@ export interface Refusal {
   readonly reason: string
 }
 
+/** Refused records in their order, as a list is: what is known of each may be made when it is asked for. */
+export interface Refusals {
+  readonly length: number
+  slice(from: number, to?: number): readonly Refusal[]
+}
+
 /** How an attempt to deliver a shipment ended. */
 export type Delivery =
   /** The target answered for every record: those not named here are delivered. */
-  | { readonly kind: 'answered'; readonly refused: readonly Refusal[]; readonly again: readonly number[] }
+  | { readonly kind: 'answered'; readonly refused: Refusals; readonly again: readonly number[] }
   /**
    * Nothing is known about any record; all have to be sent again. `overload`: smaller and fewer would be better.
    * `afterMs`: the target asks to be left alone for so long.

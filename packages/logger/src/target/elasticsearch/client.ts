@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
+import { Serializer } from '@elastic/transport'
+import { isReadInPieces } from './bulk-answer.js'
 
 /** How a cluster is reached. */
 export interface ElasticsearchAccess {
@@ -29,12 +31,20 @@ export function elasticsearchClient(access: ElasticsearchAccess): Client {
     nodes: [...access.nodes],
     compression: access.compress,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    Serializer: AnswerReader,
     // The next node is tried at once; patience is the shipper's.
     maxRetries: access.nodes.length - 1,
     ...(access.auth === null ? {} : { auth: access.auth }),
     ...tlsOf(access),
   }
   return new Client(options)
+}
+
+/** Leaves the answers of large bulks as text: parsing one at once takes as long as fifty requests. */
+class AnswerReader extends Serializer {
+  override deserialize<T = unknown>(json: string): T {
+    return isReadInPieces(json) ? (json as T) : super.deserialize<T>(json)
+  }
 }
 
 function tlsOf({ caFile, insecure }: ElasticsearchAccess): ClientOptions {

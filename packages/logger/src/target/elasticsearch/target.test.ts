@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../../testing/elasticsearch.js'
 import { scratchDir, until } from '../../testing.js'
-import type { Delivery, Shipment } from '../target.js'
+import type { Delivery, Refusal, Shipment } from '../target.js'
 import { type ElasticsearchOptions, ElasticsearchTarget } from './target.js'
 
 // Against a real node: what it answers is what counts.
@@ -57,6 +57,10 @@ const good = (n: number): object => ({
 })
 const DELIVERED: Delivery = { kind: 'answered', refused: [], again: [] }
 
+function refusedOf(delivery: Delivery): readonly Refusal[] {
+  return (delivery as Extract<Delivery, { kind: 'answered' }>).refused.slice(0)
+}
+
 test('records are written once, however often they are sent', { skip }, async () => {
   const { target, stream } = open()
   const shipment = shipmentOf([good(1), good(2), good(3)])
@@ -78,10 +82,33 @@ test('a record that the mapping refuses is told apart from those beside it', { s
   const bad = { '@timestamp': 'yesterday' }
   const delivery = await target.deliver(shipmentOf([good(1), bad, good(2)]))
   assert.equal(delivery.kind, 'answered')
-  const { refused, again } = delivery as Extract<Delivery, { kind: 'answered' }>
+  const { again } = delivery as Extract<Delivery, { kind: 'answered' }>
+  const refused = refusedOf(delivery)
   assert.deepEqual([refused.map(({ index, status }) => [index, status]), again], [[[1, 400]], []])
   assert.match(refused[0]!.reason, /failed to parse field \[@timestamp\]/)
   assert.equal(await countIn(stream), 2)
+  await target.close()
+})
+
+test('of many records each is told apart, in the answer that is read in pieces as well', {
+  skip,
+}, async () => {
+  const { target, stream } = open()
+  const records = Array.from({ length: 360 }, (_, n) =>
+    n % 3 === 1 ? { '@timestamp': `day ${n}` } : good(n),
+  )
+  // The first one leaves the target wary: the second is asked for every record at once, and finds what was written.
+  for (const attempt of [1, 2]) {
+    const delivery = await target.deliver(shipmentOf(records))
+    assert.equal(delivery.kind, 'answered', `${attempt}: ${JSON.stringify(delivery)}`)
+    const refused = refusedOf(delivery)
+    assert.deepEqual(
+      refused.map(({ index, status, type }) => [index, status, type]),
+      Array.from({ length: 120 }, (_, n) => [3 * n + 1, 400, 'document_parsing_exception']),
+    )
+    assert.ok(refused.every(({ index, reason }) => reason.includes(`day ${index}`)))
+  }
+  assert.equal(await countIn(stream), 240)
   await target.close()
 })
 
@@ -119,8 +146,7 @@ async function deliveryAcrossChange(t: TestContext, settings: object) {
   const records = [{ ...good(1), ua: 'x' }, { '@timestamp': 'yesterday' }, { ...good(2), ua: '7' }]
   const delivery = await opened.target.deliver(shipmentOf(records))
   assert.equal(delivery.kind, 'answered')
-  const { refused } = delivery as Extract<Delivery, { kind: 'answered' }>
-  return { ...opened, refused: refused.map(({ index, status }) => [index, status]) }
+  return { ...opened, refused: refusedOf(delivery).map(({ index, status }) => [index, status]) }
 }
 
 test('a record that was written before the mapping would refuse it is delivered, and no dead letter', {

@@ -1,6 +1,8 @@
 import type { Client } from '@elastic/elasticsearch'
+import { rest } from '../../rest.js'
 import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
-import { BULK_FILTER, type BulkAnswer, bulkBody, bulkDelivery } from './bulk.js'
+import { BULK_FILTER, type BulkAnswer, bulkDelivery } from './bulk-answer.js'
+import { bulkBody } from './bulk-body.js'
 import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { failedDelivery, reasonOf, statusOf } from './failure.js'
 import { type DataStreamOptions, setUp } from './setup.js'
@@ -14,6 +16,8 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
 
 /** Room for a full segment and its actions. */
 const ROOM_BYTES = 1536 * 1024
+/** Between two stretches of work on one shipment. */
+const REST_MS = 1
 
 /** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
 export class ElasticsearchTarget implements LogTarget {
@@ -21,6 +25,7 @@ export class ElasticsearchTarget implements LogTarget {
   readonly #client: Client
   readonly #tell: TellProblem
   readonly #ending: AbortController = new AbortController()
+  readonly #rest = (): Promise<void> => rest(REST_MS, this.#ending.signal)
   #setup: Promise<void> | null = null
   /** The last answer had errors: the next one is asked for every record. */
   #isWary = false
@@ -46,7 +51,7 @@ export class ElasticsearchTarget implements LogTarget {
     }
     const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
-      const delivery = await this.#send(shipment, bulkBody(shipment, room))
+      const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#rest))
       // Only an answer to all of it shows that nothing of the body waits in a socket any more.
       if (delivery.kind === 'answered') this.#rooms.push(room)
       return delivery
@@ -64,12 +69,12 @@ export class ElasticsearchTarget implements LogTarget {
     if (!wasWary) {
       const answer = await this.#bulk(body, 'errors')
       // Whoever tells more than was asked for has not understood the question.
-      if (answer?.errors === false && answer.items === undefined)
+      if (typeof answer !== 'string' && answer?.errors === false && answer.items === undefined)
         return { kind: 'answered', refused: [], again: [] }
     }
     // Until there is a full answer: of what an attempt has written that had none, the next one must know.
     this.#isWary = false
-    const delivery = bulkDelivery(await this.#bulk(body, BULK_FILTER), shipment.count)
+    const delivery = await bulkDelivery(await this.#bulk(body, BULK_FILTER), shipment.count, this.#rest)
     this.#isWary = delivery.kind === 'answered' && delivery.refused.length + delivery.again.length > 0
     if (wasWary || delivery.kind !== 'answered') return delivery
     return withoutWritten(this.#asked, shipment, delivery)
@@ -80,8 +85,8 @@ export class ElasticsearchTarget implements LogTarget {
     return { client: this.#client, dataStream, signal: this.#ending.signal, tell: this.#tell }
   }
 
-  #bulk(body: Buffer, filter: string): Promise<BulkAnswer> {
-    return this.#client.transport.request<BulkAnswer>(
+  #bulk(body: Buffer, filter: string): Promise<BulkAnswer | string> {
+    return this.#client.transport.request<BulkAnswer | string>(
       {
         method: 'POST',
         path: `/${encodeURIComponent(this.#options.dataStream)}/_bulk`,

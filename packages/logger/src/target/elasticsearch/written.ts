@@ -29,10 +29,11 @@ export async function withoutWritten(
   delivery: Answered,
 ): Promise<Answered> {
   if (delivery.refused.length === 0) return delivery
-  const ids = delivery.refused.map(({ index }) => shipment.idOf(index))
+  const refused = delivery.refused.slice(0)
+  const ids = refused.map(({ index }) => shipment.idOf(index))
   try {
     const written = await idsWritten(asked, ids)
-    return { ...delivery, refused: delivery.refused.filter((_, i) => !written.has(ids[i]!)) }
+    return { ...delivery, refused: refused.filter((_, i) => !written.has(ids[i]!)) }
   } catch (error) {
     asked.tell(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
     return delivery

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Delivery, Refusal } from '../target.js'
+import { sampleShipment } from '../testing/sample-shipment.js'
+import { bulkDelivery, isReadInPieces } from './bulk-answer.js'
+import { bulkBody } from './bulk-body.js'
+
+const COUNT = 1000
+let rests = 0
+const rest = (): Promise<void> => {
+  rests++
+  return Promise.resolve()
+}
+
+test('a body is the same whether or not there is room for it, and is made in stretches', async () => {
+  const records = Array.from({ length: COUNT }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(n % 50) }))
+  const shipment = sampleShipment(records)
+  const expected = records
+    .map((record, i) => `{"create":{"_id":"${shipment.idOf(i)}"}}\n${record}\n`)
+    .join('')
+  rests = 0
+  for (const room of [Buffer.alloc(1024 ** 2), Buffer.alloc(0)]) {
+    assert.equal((await bulkBody(shipment, room, rest)).toString('latin1'), expected)
+  }
+  assert.equal(rests, 6)
+})
+
+/** What may stand in a text of an answer and must not be taken for its structure. */
+const REASON = 'a },{"create":{"status":201}} \\" ]} é'
+const refusal = (status: number, error?: object): object => ({ create: { status, error } })
+const ERROR = { type: 'bad', reason: REASON, caused_by: { reason: 'cause' } }
+
+function answerOf(items: readonly object[]): string {
+  const text = JSON.stringify({ items })
+  assert.ok(isReadInPieces(text), `${text.length} characters`)
+  return text
+}
+
+const written = (): object[] => Array.from({ length: COUNT }, () => refusal(201))
+
+function refusedOf(delivery: Delivery): readonly Refusal[] {
+  assert.equal(delivery.kind, 'answered', JSON.stringify(delivery))
+  return (delivery as Extract<Delivery, { kind: 'answered' }>).refused.slice(0)
+}
+
+test('an answer as text says of each record what it would say as a whole', async () => {
+  const items = written()
+  for (let n = 0; n < COUNT; n += 7) items[n] = refusal(n % 2 === 0 ? 400 : 429, ERROR)
+  items[1] = refusal(409, { type: 'version_conflict_engine_exception' })
+  items[2] = { create: { error: ERROR, status: 400 } }
+  items[3] = { create: { status: '201' } }
+  items[5] = { create: { status: 2010 } }
+  items[6] = refusal(404)
+  items[COUNT - 1] = refusal(503, ERROR)
+  rests = 0
+  const inPieces = await bulkDelivery(answerOf(items), COUNT, rest)
+  assert.ok(rests >= 2, `${rests} rests`)
+  const whole = await bulkDelivery(JSON.parse(JSON.stringify({ items })), COUNT, rest)
+  assert.deepEqual(refusedOf(inPieces), refusedOf(whole))
+  assert.deepEqual({ ...inPieces, refused: null }, { ...whole, refused: null })
+  assert.equal(refusedOf(inPieces)[0]!.reason, `${REASON}: cause`)
+})
+
+test('a refusal can be asked for alone, also one that cannot be read', async () => {
+  const items = written()
+  items[10] = refusal(400, ERROR)
+  items[20] = refusal(400, { type: 'worse' })
+  const text = answerOf(items).replace('"worse"', 'worse')
+  const delivery = await bulkDelivery(text, COUNT, rest)
+  const { refused } = delivery as Extract<Delivery, { kind: 'answered' }>
+  assert.equal(refused.length, 2)
+  assert.deepEqual(refused.slice(0, 1), [{ index: 10, status: 400, type: 'bad', reason: `${REASON}: cause` }])
+  assert.deepEqual(refused.slice(1, 9), [
+    { index: 20, status: 400, type: 'unknown', reason: 'the answer cannot be read at this place' },
+  ])
+})
+
+test('an answer as text that is not about all records, or no JSON, says nothing about any', async () => {
+  const text = answerOf(written())
+  for (const [broken, reason] of [
+    [text, /has 1000 items for 999 records/],
+    [text.replace('{"create":{"status":201}},', ''), /has 999 items for 1000 records/],
+    [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, /cannot be read/],
+  ] as const) {
+    const delivery = await bulkDelivery(broken, reason.source.includes('for 999') ? 999 : COUNT, rest)
+    assert.equal(delivery.kind, 'failed')
+    assert.match((delivery as { reason: string }).reason, reason)
+  }
+})
