@@ -7,6 +7,8 @@ import type { Outage } from './outage.js'
 /** As much as waits while a node gets warm; beyond, the disk is full before the outage. */
 const DISK_BYTES = 512 * 1024 ** 2
 const PIECE = Buffer.alloc(1024 ** 2)
+/** The spool goes on while most of the disk is taken at once. */
+const LEFT_BYTES = 8 * PIECE.length
 const FALLOCATE = { cpu: LOAD_CPU, limitSeconds: 60 }
 /** How soon what the spool frees is taken; more often, and the load beside it would feel that. */
 const TAKE_MS = 200
@@ -50,7 +52,7 @@ class Ballast {
     const path = `${dir}/ballast`
     // Half a gigabyte written by the process of the load would stop it for a second.
     const { bavail, bsize } = await statfs(dir)
-    const bytes = bavail * bsize - PIECE.length
+    const bytes = bavail * bsize - LEFT_BYTES
     if (bytes > 0) await runToSuccess(['fallocate', '-l', String(bytes), path], FALLOCATE)
     const ballast = new Ballast(path, await open(path, 'a'))
     await ballast.#fill()

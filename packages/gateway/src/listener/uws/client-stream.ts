@@ -6,6 +6,14 @@ import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
 import type { Stalled, StalledStreams } from './stalled-streams.js'
 
+const LINES = new HeadLines(formLine)
+
+type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
+const ENDED_WITH_BODY = 0
+const ENDED_WITHOUT_BODY = 1
+const STARTED = 2
+const NO_HEADERS: readonly string[] = []
+
 /**
  * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
  * nothing is touched after abort or end, every write is corked, a request that may hide a second one is never answered
@@ -38,6 +46,12 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   #taken = 0
   #unsent: Uint8Array | null = null
   #unsentFrom = 0
+  /** What the corked call answers with; a write to a young object costs less than one to where all requests share it. */
+  #how: Answer = STARTED
+  #status = 0
+  #headers: readonly string[] = NO_HEADERS
+  /** The body, or the length to announce. */
+  #payload: Uint8Array | string | number = ''
 
   /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */
   constructor(res: HttpResponse, hasBody: boolean, uwsCloses: boolean, stalled: StalledStreams) {
@@ -133,14 +147,11 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
       this.#finish()
     }
     corked = this
-    answerHow = how
-    answerStatus = status
-    answerHeaders = headers
-    if (typeof payload === 'number') answerLength = payload
-    else answerBody = payload
+    this.#how = how
+    this.#status = status
+    this.#headers = headers
+    this.#payload = payload
     this.#res.cork(answerCorked)
-    answerHeaders = NO_HEADERS
-    answerBody = ''
   }
 
   /**
@@ -149,28 +160,28 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
    */
   answerNow(): void {
     const res = this.#res
+    const how = this.#how
     const isForced =
-      this.closeAfter &&
-      (answerHow === ENDED_WITH_BODY || (answerHow === ENDED_WITHOUT_BODY && this.#body !== null))
+      this.closeAfter && (how === ENDED_WITH_BODY || (how === ENDED_WITHOUT_BODY && this.#body !== null))
     this.#writeHead(this.closeAfter && (!isForced || this.#uwsCloses))
-    if (answerHow === ENDED_WITH_BODY) res.end(answerBody, isForced)
-    else if (answerHow === ENDED_WITHOUT_BODY) this.#endWithoutBody(isForced)
+    if (how === ENDED_WITH_BODY) res.end(this.#payload as Uint8Array | string, isForced)
+    else if (how === ENDED_WITHOUT_BODY) this.#endWithoutBody(this.#payload as number, isForced)
   }
 
   /** A length of its own would keep uWS waiting for the body; with a forced close it has to be none. */
-  #endWithoutBody(isForced: boolean): void {
+  #endWithoutBody(length: number, isForced: boolean): void {
     if (isForced) {
       this.#res.endWithoutBody(0, true)
       return
     }
-    if (answerLength >= 0) this.#res.writeHeader('Content-Length', String(answerLength))
+    if (length >= 0) this.#res.writeHeader('Content-Length', String(length))
     this.#res.endWithoutBody()
   }
 
   /** The fields go with the status line: a call into uWS for each of them costs more than all of their bytes. */
   #writeHead(announcesClose: boolean): void {
-    const headers = answerHeaders
-    const status = STATUS_LINES[answerStatus] ?? STATUS_LINES[502]!
+    const headers = this.#headers
+    const status = STATUS_LINES[this.#status] ?? STATUS_LINES[502]!
     const lines = LINES.of(headers, this.requestId)
     const close = announcesClose ? '\r\nConnection: close' : ''
     if (lines === null) this.#writeMixedHead(status + close, headers)
@@ -294,23 +305,10 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   }
 }
 
-const LINES = new HeadLines(formLine)
-
-type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
-const ENDED_WITH_BODY = 0
-const ENDED_WITHOUT_BODY = 1
-const STARTED = 2
-const NO_HEADERS: readonly string[] = []
-
-// uWS calls the corked function at once, so its arguments can wait here; a closure for each response costs more.
+// uWS calls the corked function at once, so that whom it is for can wait here; a closure for each costs more.
 let corked: UwsClientStream
 let corkedChunk: Uint8Array
 let corkedOffset = 0
-let answerHow: Answer
-let answerStatus = 0
-let answerHeaders: readonly string[] = NO_HEADERS
-let answerBody: Uint8Array | string = ''
-let answerLength = -1
 
 function answerCorked(): void {
   corked.answerNow()

@@ -44,6 +44,17 @@ const CROWDED = JSON.stringify({
 /** Of a request head beside method, path, query and field lines: spaces, "?", `HTTP/1.1`, two line ends. */
 const LINE_BYTES = 15
 
+/** Methods that uWS tells apart, in upper case only, on its way here; asking it for a method makes a text each time. */
+const METHODS = [
+  ['get', 'GET'],
+  ['post', 'POST'],
+  ['put', 'PUT'],
+  ['del', 'DELETE'],
+  ['patch', 'PATCH'],
+  ['head', 'HEAD'],
+  ['options', 'OPTIONS'],
+] as const
+
 // uWS announces itself in every response unless told not to.
 _cfg('silent')
 
@@ -105,7 +116,10 @@ class UwsListener implements Listener {
     this.#scheme = options.tls === null ? 'http' : 'https'
     this.#app = createApp(options.tls)
     this.#app.filter(this.#countConnection)
-    this.#app.any('/*', (res, req) => this.#onRequest(res, req))
+    for (const [register, method] of METHODS) {
+      this.#app[register]('/*', (res, req) => this.#onRequest(res, req, method))
+    }
+    this.#app.any('/*', (res, req) => this.#onRequest(res, req, req.getCaseSensitiveMethod()))
   }
 
   open(resolve: (listener: Listener) => void, reject: (error: Error) => void): void {
@@ -137,10 +151,10 @@ class UwsListener implements Listener {
   }
 
   /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
-  #onRequest(res: HttpResponse, req: HttpRequest): void {
+  #onRequest(res: HttpResponse, req: HttpRequest, method: string): void {
     enterParser()
     try {
-      this.#takeIn(res, req)
+      this.#takeIn(res, req, method)
     } catch (error) {
       this.#options.onFault(error)
       res.close()
@@ -150,8 +164,8 @@ class UwsListener implements Listener {
     }
   }
 
-  #takeIn(res: HttpResponse, req: HttpRequest): void {
-    const x = this.#exchange(res, req)
+  #takeIn(res: HttpResponse, req: HttpRequest, method: string): void {
+    const x = this.#exchange(res, method)
     const head = this.#head
     head.begin()
     req.forEach(this.#addLine)
@@ -177,11 +191,11 @@ class UwsListener implements Listener {
     else res.cork(() => answerCrowded(res))
   }
 
-  #exchange(res: HttpResponse, req: HttpRequest): Exchange {
+  #exchange(res: HttpResponse, method: string): Exchange {
     const x = new Exchange()
     x.startedAt = Date.now()
     x.startedMono = beginTurn()
-    x.method = req.getCaseSensitiveMethod()
+    x.method = method
     x.scheme = this.#scheme
     x.peer = this.#peers.of(res)
     x.bodyLimit = this.settings.bodyBytes

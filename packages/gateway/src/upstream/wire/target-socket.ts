@@ -26,9 +26,19 @@ export interface ConnectionOptions {
 export const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 const READ_MEMORY = READ_BUFFER.buffer
 
-/** A part of bytes that were read; of the common buffer at less than half of what `subarray` costs. */
+/** The last parts of the common buffer, by their length: what is read of one target mostly has the same parts. */
+const PARTS = new Array<Uint8Array>(8).fill(new Uint8Array(READ_MEMORY, 0, 0))
+
+/** A part of bytes that were read, as long as they are not used up: the next ones may get the same object. */
 export function partOf(bytes: Buffer, from: number, to: number): Uint8Array {
-  return bytes === READ_BUFFER ? new Uint8Array(READ_MEMORY, from, to - from) : bytes.subarray(from, to)
+  if (bytes !== READ_BUFFER) return bytes.subarray(from, to)
+  const length = to - from
+  const place = length & (PARTS.length - 1)
+  const known = PARTS[place]!
+  if (known.length === length && known.byteOffset === from) return known
+  const part = new Uint8Array(READ_MEMORY, from, length)
+  PARTS[place] = part
+  return part
 }
 
 /** @param onRead hears how much stands in READ_BUFFER, and answers whether reading goes on. */
