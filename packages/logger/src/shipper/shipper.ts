@@ -3,7 +3,7 @@ import { rest } from '../rest.js'
 import type { TellChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
-import type { LogTarget, Refusal, Refusals } from '../target/target.js'
+import type { LogTarget, Refusals } from '../target/target.js'
 import type { Receipt } from '../writer/messages.js'
 import type { DeadLetters } from './dead-letters.js'
 import { Outage } from './outage.js'
@@ -22,7 +22,7 @@ export interface ShipperOptions {
 const AGAIN_MS = 200
 const POLL_MS = 10
 /** Refused records of one write; behind it the thread rests: requests on its core wait for no more than that. */
-const BURIED_AT_ONCE = 64
+const BURIED_AT_ONCE = 32
 const REST_MS = 1
 /** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
 const LAST_MS = 100
@@ -128,14 +128,14 @@ export class Shipper {
   }
 
   /** A shipment that is refused as a whole is sent in smaller parts, down to the one record that is to blame. */
-  #divide(
+  async #divide(
     segment: Segment,
     shipment: SegmentShipment,
     { status, reason }: { readonly status: number; readonly reason: string },
-  ): readonly number[] {
+  ): Promise<readonly number[]> {
     this.#outage.worked()
     if (shipment.count === 1) {
-      this.#burySome(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }], 1)
+      await this.#bury(segment, shipment, [{ index: 0, status, type: 'request_refused', reason }])
       return []
     }
     this.#pace.tooLarge(shipment.count)
@@ -160,25 +160,26 @@ export class Shipper {
     await rest(AGAIN_MS * (0.5 + Math.random()), this.#ending.signal)
   }
 
+  /** Told when all are buried: a receipt for each stretch would cost the request path as much as a request. */
   async #bury(segment: Segment, shipment: SegmentShipment, refused: Refusals): Promise<void> {
+    const { deadLetters } = this.#options
+    let dead = 0
+    let failure = ''
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
       if (from > 0) await rest(REST_MS, this.#ending.signal)
-      this.#burySome(segment, shipment, refused.slice(from, from + BURIED_AT_ONCE), refused.length)
+      try {
+        const some = refused.slice(from, from + BURIED_AT_ONCE)
+        deadLetters.keep(shipment, some)
+        dead += some.length
+      } catch (error) {
+        failure = (error as Error).message
+      }
     }
-  }
-
-  /** @param total of the delivery, which is what operators are told. */
-  #burySome(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[], total: number): void {
-    const first = refused[0]!
-    const { deadLetters } = this.#options
-    try {
-      deadLetters.keep(shipment, refused)
-      const problem = `${total} records refused by the target (${first.type}: ${first.reason}); they are in ${deadLetters.dir}`
-      this.#account(segment, { dead: refused.length, problem })
-    } catch (error) {
-      const problem = `dead letters cannot be written: ${(error as Error).message}`
-      this.#account(segment, { dropped: refused.length, reason: 'write_error', problem })
-    }
+    if (dead > 0) this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
+    const dropped = refused.length - dead
+    if (dropped === 0) return
+    const problem = `dead letters cannot be written: ${failure}`
+    this.#account(segment, { dropped, reason: 'write_error', problem })
   }
 
   #read(segment: Segment): ReturnType<Segment['read']> | null {
@@ -203,4 +204,9 @@ export class Shipper {
     const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
     this.#options.tell(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
   }
+}
+
+function refusedText(refused: Refusals, dir: string): string {
+  const { type, reason } = refused.slice(0, 1)[0]!
+  return `${refused.length} records refused by the target (${type}: ${reason}); they are in ${dir}`
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { startGateway, until } from '../../testing/gateway.js'
-import { echoOrigin, httpOrigin } from '../../testing/origin.js'
+import { echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 
@@ -115,6 +115,36 @@ test('Content-Length 0 beside one that hides a request lets neither through', as
   )
   assert.equal(answer.isClosed, true)
   assert.equal(origin.connections(), 0)
+})
+
+test('a method is the one that was sent, in its own case', async (t) => {
+  const methods: string[] = []
+  const origin = await rawOrigin(t, (socket) => {
+    socket.once('data', (head) => {
+      methods.push(head.toString('latin1').split(' ')[0]!)
+      socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
+    })
+  })
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const sent = [
+    'GET',
+    'POST',
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'HEAD',
+    'OPTIONS',
+    'PURGE',
+    'get',
+    'Post',
+    'GETS',
+    'GE',
+  ]
+  for (const method of sent) {
+    const bytes = `${method} /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+    assert.deepEqual(statusesOf((await sendRaw(gateway.port, [bytes])).text), [204], method)
+  }
+  assert.deepEqual(methods, sent)
 })
 
 test('equal Content-Length lines are one', async (t) => {
