@@ -1,12 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
 /** A pause of a thread that has done a stretch of work. */
 export type Rest = () => Promise<void>
 
+const REST_MS = 1
+
 /**
- * Waits; ends early with the signal. A log thread that works in stretches, with such waits between them, lets requests on
- * its core wait for one stretch at most: the system gives a thread that wakes up the core for milliseconds.
+ * A pause between two stretches of work; none once the signal is given. A log thread that works in stretches lets requests
+ * on its core wait for one of them at most: the system gives a thread that has slept the core for milliseconds.
  */
-export async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {})
+export function rest(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  // One that ends early with the signal would cost as much as the timer itself.
+  return new Promise((resolve) => setTimeout(resolve, REST_MS))
 }

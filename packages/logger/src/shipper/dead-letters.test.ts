@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sampleShipment } from '../target/testing/sample-shipment.js'
@@ -30,4 +39,31 @@ test('what owners have left that ended early counts towards the bound of all dea
   assert.ok(!files.includes('owner0-0.ndjson'))
   assert.equal(problems.length, 31 - files.length)
   assert.match(problems[0]!, /reached 256 MB.*owner0-0\.ndjson, was removed/)
+})
+
+test('letters are whole whatever they hold, and kept although their folder was removed', () => {
+  const root = scratchDir()
+  const dir = join(root, 'dead')
+  const letters = new DeadLetters(root, 'owner', () => {})
+  const reason = 'no "field" [é\u{1f600}]\n'.repeat(30)
+  const large = `{"text":"${'x'.repeat(300_000)}"}`
+  const shipment = sampleShipment(['{"n":0}', large, '{"n":2}'])
+  const refusals = [0, 1, 2].map((index) => ({ index, status: 400, type: 'a "type"', reason }))
+  letters.keep(shipment, refusals)
+  rmSync(dir, { recursive: true })
+  letters.keep(shipment, refusals.slice(1))
+  const lines = readdirSync(dir).flatMap((file) =>
+    readFileSync(join(dir, file), 'utf8').trimEnd().split('\n'),
+  )
+  assert.deepEqual(
+    lines.map((line) => {
+      const { '@timestamp': at, ...letter } = JSON.parse(line)
+      assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000)
+      return letter
+    }),
+    [1, 2].map((index) => ({
+      ...{ id: `k-${index}`, status: 400, type: 'a "type"', reason },
+      record: JSON.parse(shipment.jsonOf(index).toString()),
+    })),
+  )
 })

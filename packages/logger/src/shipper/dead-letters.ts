@@ -37,9 +37,17 @@ export class DeadLetters {
   /** Keeps refused records of a shipment. @throws the file system's error. */
   keep(shipment: Shipment, refused: readonly Refusal[]): void {
     const letters = this.#batch.fill(shipment, refused)
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-    // Also those of owners that have ended before their file was full.
-    if (this.#fileBytes === 0) this.#removeOldest()
+    try {
+      this.#append(letters)
+    } catch (error) {
+      // Somebody has removed the folder; it is made again with the next file.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      this.#append(letters)
+    }
+  }
+
+  #append(letters: Buffer): void {
+    if (this.#fileBytes === 0) this.#begin()
     const path = join(this.#dir, `${this.#owner}-${this.#file}.ndjson`)
     try {
       appendFileSync(path, letters, { mode: 0o600 })
@@ -50,6 +58,12 @@ export class DeadLetters {
     }
     this.#fileBytes += letters.length
     if (this.#fileBytes >= FILE_BYTES) this.#nextFile()
+  }
+
+  /** A file is about to be made; others count too, of owners that have ended before theirs was full. */
+  #begin(): void {
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#removeOldest()
   }
 
   #nextFile(): void {

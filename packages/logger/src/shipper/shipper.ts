@@ -22,8 +22,7 @@ export interface ShipperOptions {
 const AGAIN_MS = 200
 const POLL_MS = 10
 /** Refused records of one write; behind it the thread rests: requests on its core wait for no more than that. */
-const BURIED_AT_ONCE = 32
-const REST_MS = 1
+const BURIED_AT_ONCE = 64
 /** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
 const LAST_MS = 100
 
@@ -85,6 +84,11 @@ export class Shipper {
 
   get #isEnding(): boolean {
     return this.#ending.signal.aborted
+  }
+
+  /** Ends early with the shipper. */
+  async #wait(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 
   async #ship(segment: Segment): Promise<void> {
@@ -157,7 +161,7 @@ export class Shipper {
       return
     }
     this.#outage.worked()
-    await rest(AGAIN_MS * (0.5 + Math.random()), this.#ending.signal)
+    await this.#wait(AGAIN_MS * (0.5 + Math.random()))
   }
 
   /** Told when all are buried: a receipt for each stretch would cost the request path as much as a request. */
@@ -166,7 +170,7 @@ export class Shipper {
     let dead = 0
     let failure = ''
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
-      if (from > 0) await rest(REST_MS, this.#ending.signal)
+      if (from > 0) await rest(this.#ending.signal)
       try {
         const some = refused.slice(from, from + BURIED_AT_ONCE)
         deadLetters.keep(shipment, some)

@@ -16,8 +16,6 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
 
 /** Room for a full segment and its actions. */
 const ROOM_BYTES = 1536 * 1024
-/** Between two stretches of work on one shipment. */
-const REST_MS = 1
 
 /** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
 export class ElasticsearchTarget implements LogTarget {
@@ -25,7 +23,7 @@ export class ElasticsearchTarget implements LogTarget {
   readonly #client: Client
   readonly #tell: TellProblem
   readonly #ending: AbortController = new AbortController()
-  readonly #rest = (): Promise<void> => rest(REST_MS, this.#ending.signal)
+  readonly #rest = (): Promise<void> => rest(this.#ending.signal)
   #setup: Promise<void> | null = null
   /** The last answer had errors: the next one is asked for every record. */
   #isWary = false
