@@ -34,3 +34,12 @@ test('a file that is too large or no text is refused', (t) => {
   writeFileSync(path, Buffer.from([0x61, 0xff]))
   assert.throws(() => readTextFile(path, 10), /not UTF-8 text/)
 })
+
+test('a file that is longer than it says is read whole, up to the limit', {
+  skip: process.platform !== 'linux' && 'it has no /proc',
+}, () => {
+  const path = '/proc/kallsyms'
+  assert.throws(() => readTextFile(path, 10_000), /larger than 10000 bytes/)
+  const text = readTextFile(path, 64 * 1024 ** 2)
+  assert.ok(text.length > 100_000 && text.endsWith('\n'), `${text.length}`)
+})

@@ -15,12 +15,15 @@ export function readTextFile(path: string, maxBytes: number): string {
   return decode(attempt(() => readBounded(path, stats.size, maxBytes)))
 }
 
+/** What some file systems generate on reading has no size, and comes with the first read or not at all. */
+const LEAST_BYTES = 4095
+
 /**
  * Reads at most one byte more than allowed, so that a file that grows meanwhile is noticed. The memory is for what is
  * expected: a document is read every few seconds, and room for the largest would make V8 collect the heap as often.
  */
 function readBounded(path: string, expected: number, maxBytes: number): Buffer {
-  let buffer: Buffer = Buffer.allocUnsafe(expected + 1)
+  let buffer: Buffer = Buffer.allocUnsafe(Math.min(Math.max(expected, LEAST_BYTES), maxBytes) + 1)
   const file = openSync(path, 'r')
   try {
     let length = 0

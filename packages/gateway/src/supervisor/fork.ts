@@ -8,8 +8,9 @@ import type { Fork } from './worker-pool.js'
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
 /**
- * A worker has one core for itself: the four helpers that V8 starts otherwise, to collect garbage and to compile, take
- * turns with it on that core, and make requests wait for 3 ms each. One is enough to have both done beside it.
+ * There is a worker for each core: the four helpers that V8 starts otherwise, to collect garbage and to compile, take
+ * turns with it on that core, and make requests wait for 3 ms each (docs/performance.md, outages). One is enough to have
+ * both done beside it.
  */
 const WORKER_FLAGS = ['--v8-pool-size=1']
 

@@ -50,7 +50,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   #how: Answer = STARTED
   #status = 0
   #headers: readonly string[] = NO_HEADERS
-  /** The body, or the length to announce. */
+  /** The body, or the length to announce; valid inside cork only. */
   #payload: Uint8Array | string | number = ''
 
   /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */

@@ -41,3 +41,20 @@ test('a part shows the bytes themselves, of the common buffer and of any other',
     assert.equal(Buffer.from(part).toString(), '2x4')
   }
 })
+
+test('a part is the one that is asked for, whatever was asked for before', () => {
+  READ_BUFFER.write('0123456789abcdef', 0, 'latin1')
+  const asked = [
+    [2, 5],
+    [3, 6],
+    [2, 13],
+    [2, 5],
+    [0, 0],
+    [5, 5],
+    [0, 8],
+    [0, 16],
+  ] as const
+  for (const [from, to] of asked) {
+    assert.equal(Buffer.from(partOf(READ_BUFFER, from, to)).toString(), '0123456789abcdef'.slice(from, to))
+  }
+})

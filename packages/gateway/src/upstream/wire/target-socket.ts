@@ -29,7 +29,7 @@ const READ_MEMORY = READ_BUFFER.buffer
 /** The last parts of the common buffer, by their length: what is read of one target mostly has the same parts. */
 const PARTS = new Array<Uint8Array>(8).fill(new Uint8Array(READ_MEMORY, 0, 0))
 
-/** A part of bytes that were read, as long as they are not used up: the next ones may get the same object. */
+/** A part of bytes that were read, valid during the call that hands it on only: a later part may be the same object. */
 export function partOf(bytes: Buffer, from: number, to: number): Uint8Array {
   if (bytes !== READ_BUFFER) return bytes.subarray(from, to)
   const length = to - from

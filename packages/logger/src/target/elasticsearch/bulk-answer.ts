@@ -1,5 +1,5 @@
 import type { Rest } from '../../rest.js'
-import type { Delivery, Refusal } from '../target.js'
+import type { Delivery, Refusal, Refusals } from '../target.js'
 import { LazyRefusals } from './lazy-refusals.js'
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
@@ -31,9 +31,10 @@ export const BULK_FILTER = [
 const LIST = '{"items":['
 const TAIL = ']}'
 const ITEM = '{"create":{"status":'
-/** Between two items, and nowhere else: in a text the quotation mark would stand behind a backslash. */
+/** In JSON between two items, and nowhere else: in a text the quotation mark would stand behind a backslash. */
 const BETWEEN = ',{"create":'
 const COMMA = 44
+const BRACE = 125
 /** Read in one go. */
 const PIECE_CHARS = 16 * 1024
 const MAX_REASON = 500
@@ -46,7 +47,8 @@ export function isReadInPieces(text: string): boolean {
 /**
  * What became of each record. 409: an earlier attempt has written it. 429, 5xx and 403 (a block on the index, such as
  * that of a full disk) pass; any other refusal is for good.
- * @param answer a text when it is to be read in pieces.
+ * @param answer a text when it is to be read in pieces. An item of a refused record is read only when its reason is asked
+ * for.
  */
 export async function bulkDelivery(
   answer: BulkAnswer | string,
@@ -54,7 +56,7 @@ export async function bulkDelivery(
   rest: Rest,
 ): Promise<Delivery> {
   try {
-    const read = typeof answer === 'string' ? await readPieces(answer, rest) : readWhole(answer)
+    const read = typeof answer === 'string' ? await readText(answer, count, rest) : readWhole(answer)
     if (read.items !== count) return failed(`the bulk answer has ${read.items} items for ${count} records`)
     return { kind: 'answered', refused: read.refused, again: read.again }
   } catch (error) {
@@ -85,6 +87,15 @@ function readWhole(answer: BulkAnswer | null): Reading<Refusal[]> {
   return reading
 }
 
+/** What is not written as Elasticsearch writes it, or is no answer to a bulk, is read as a whole. @throws Error for what is no JSON. */
+async function readText(text: string, count: number, rest: Rest): Promise<Reading<Refusals>> {
+  if (isReadInPieces(text)) {
+    const reading = await readPieces(text, rest).catch(() => null)
+    if (reading?.items === count) return reading
+  }
+  return readWhole(JSON.parse(text) as BulkAnswer)
+}
+
 /** Makes no objects of items but of those that are asked for: in a log thread they would outlive many collections. */
 async function readPieces(text: string, rest: Rest): Promise<Reading<LazyRefusals>> {
   const refused = new LazyRefusals(text, ({ index, status }, json) =>
@@ -113,10 +124,13 @@ async function readPieces(text: string, rest: Rest): Promise<Reading<LazyRefusal
 function statusAt(text: string, from: number, to: number): number {
   const at = from + ITEM.length
   const end = at + 3
-  const isAlone = to === end + 2 && text.startsWith('}}', end)
-  if ((isAlone || text.charCodeAt(end) === COMMA) && text.startsWith(ITEM, from)) {
+  if (text.startsWith(ITEM, from) && end < to) {
     const status = Number(text.slice(at, end))
-    if (status >= 200) return status
+    const isAlone = to === end + 2 && text.startsWith('}}', end)
+    if (isAlone && status >= 200) return status
+    // What counts as delivered has to be said by an item that is whole.
+    const isRead = text.charCodeAt(end) === COMMA && text.charCodeAt(to - 1) === BRACE
+    if (isRead && status >= 300 && !isDelivered(status)) return status
   }
   return statusOf(JSON.parse(text.slice(from, to)) as BulkItem)
 }

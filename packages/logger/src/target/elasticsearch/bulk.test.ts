@@ -6,10 +6,17 @@ import { bulkDelivery, isReadInPieces } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 
 const COUNT = 1000
-let rests = 0
-const rest = (): Promise<void> => {
-  rests++
-  return Promise.resolve()
+const rest = (): Promise<void> => Promise.resolve()
+
+function countedRest(): { rest(): Promise<void>; count: number } {
+  const counted = {
+    count: 0,
+    rest: (): Promise<void> => {
+      counted.count++
+      return Promise.resolve()
+    },
+  }
+  return counted
 }
 
 test('a body is the same whether or not there is room for it, and is made in stretches', async () => {
@@ -18,11 +25,11 @@ test('a body is the same whether or not there is room for it, and is made in str
   const expected = records
     .map((record, i) => `{"create":{"_id":"${shipment.idOf(i)}"}}\n${record}\n`)
     .join('')
-  rests = 0
+  const counted = countedRest()
   for (const room of [Buffer.alloc(1024 ** 2), Buffer.alloc(0)]) {
-    assert.equal((await bulkBody(shipment, room, rest)).toString('latin1'), expected)
+    assert.equal((await bulkBody(shipment, room, counted.rest)).toString('latin1'), expected)
   }
-  assert.equal(rests, 6)
+  assert.equal(counted.count, 6)
 })
 
 /** What may stand in a text of an answer and must not be taken for its structure. */
@@ -52,9 +59,9 @@ test('an answer as text says of each record what it would say as a whole', async
   items[5] = { create: { status: 2010 } }
   items[6] = refusal(404)
   items[COUNT - 1] = refusal(503, ERROR)
-  rests = 0
-  const inPieces = await bulkDelivery(answerOf(items), COUNT, rest)
-  assert.ok(rests >= 2, `${rests} rests`)
+  const counted = countedRest()
+  const inPieces = await bulkDelivery(answerOf(items), COUNT, counted.rest)
+  assert.ok(counted.count >= 2, `${counted.count} rests`)
   const whole = await bulkDelivery(JSON.parse(JSON.stringify({ items })), COUNT, rest)
   assert.deepEqual(refusedOf(inPieces), refusedOf(whole))
   assert.deepEqual({ ...inPieces, refused: null }, { ...whole, refused: null })
@@ -77,13 +84,30 @@ test('a refusal can be asked for alone, also one that cannot be read', async () 
 
 test('an answer as text that is not about all records, or no JSON, says nothing about any', async () => {
   const text = answerOf(written())
-  for (const [broken, reason] of [
-    [text, /has 1000 items for 999 records/],
-    [text.replace('{"create":{"status":201}},', ''), /has 999 items for 1000 records/],
-    [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, /cannot be read/],
-  ] as const) {
-    const delivery = await bulkDelivery(broken, reason.source.includes('for 999') ? 999 : COUNT, rest)
+  const cut = text.indexOf('{"create"', 9000)
+  const unclosed = (status: number): string =>
+    `${text.slice(0, cut)}{"create":{"status":${status},${text.slice(cut + '{"create":{"status":201}},'.length)}`
+  const cases: readonly (readonly [answer: string, count: number, reason: RegExp])[] = [
+    [text, COUNT - 1, /has 1000 items for 999 records/],
+    [text.replace('{"create":{"status":201}},', ''), COUNT, /has 999 items for 1000 records/],
+    [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, COUNT, /cannot be read/],
+    [unclosed(201), COUNT, /cannot be read/],
+    [unclosed(409), COUNT, /cannot be read/],
+    [`<html>${text}`, COUNT, /cannot be read/],
+    ['XXXXXXXXXX{"create":{"status":201,<cut', 1, /cannot be read/],
+  ]
+  for (const [answer, count, reason] of cases) {
+    const delivery = await bulkDelivery(answer, count, rest)
     assert.equal(delivery.kind, 'failed')
     assert.match((delivery as { reason: string }).reason, reason)
   }
+})
+
+test('an answer that another program has written with spaces is read as a whole', async () => {
+  const items = written()
+  items[7] = refusal(400, ERROR)
+  const text = answerOf(items).replaceAll('},{"create"', '},\n{"create"')
+  assert.deepEqual(refusedOf(await bulkDelivery(text, COUNT, rest)), [
+    { index: 7, status: 400, type: 'bad', reason: `${REASON}: cause` },
+  ])
 })

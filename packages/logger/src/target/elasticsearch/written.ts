@@ -33,6 +33,7 @@ export async function withoutWritten(
   const ids = refused.map(({ index }) => shipment.idOf(index))
   try {
     const written = await idsWritten(asked, ids)
+    if (written.size === 0) return delivery
     return { ...delivery, refused: refused.filter((_, i) => !written.has(ids[i]!)) }
   } catch (error) {
     asked.tell(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
