@@ -104,3 +104,15 @@ test('a data directory that cannot be written costs the memory, not the service'
   assert.equal(gateway.log('config.not-kept').length, 1)
   assert.equal((await gateway.echo()).ready, true)
 })
+
+test('a worker runs with one helper thread of V8', {
+  skip: process.platform !== 'linux' && 'it has no /proc',
+}, async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const { workers } = await gateway.status()
+  assert.ok(workers.length > 0)
+  for (const { pid } of workers) {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    assert.ok(command.includes('--v8-pool-size=1'), command.join(' '))
+  }
+})
