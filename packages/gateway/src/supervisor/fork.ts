@@ -8,11 +8,12 @@ import type { Fork } from './worker-pool.js'
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
 /**
- * There is a worker for each core: the four helpers that V8 starts otherwise, to collect garbage and to compile, take
- * turns with it on that core, and make requests wait for 3 ms each (docs/performance.md, outages). One is enough to have
- * both done beside it.
+ * For calm collections of garbage (docs/performance.md, outages). There is a worker for each core: the four helpers that V8
+ * starts otherwise, to collect and to compile, take turns with it on that core, and make requests wait for 3 ms each; one
+ * is enough to have both done beside it. And the room for young objects, MB in each heap of a worker, stays as large as it
+ * may become: every 100 s V8 would make it small to save memory, and collect four times as often for half a minute.
  */
-const WORKER_FLAGS = ['--v8-pool-size=1']
+const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16']
 
 /** What a worker process runs. */
 interface WorkerProgram {

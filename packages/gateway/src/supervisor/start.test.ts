@@ -4,6 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
@@ -105,7 +106,7 @@ test('a data directory that cannot be written costs the memory, not the service'
   assert.equal((await gateway.echo()).ready, true)
 })
 
-test('a worker runs with one helper thread of V8', {
+test('a worker runs with one helper thread of V8, and young objects keep their room', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, async (t) => {
   const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
@@ -113,6 +114,30 @@ test('a worker runs with one helper thread of V8', {
   assert.ok(workers.length > 0)
   for (const { pid } of workers) {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    assert.ok(command.includes('--v8-pool-size=1'), command.join(' '))
+    for (const flag of ['--v8-pool-size=1', '--min-semi-space-size=16'])
+      assert.ok(command.includes(flag), command.join(' '))
   }
 })
+
+test('a worker that only stands by comes to rest', {
+  skip: process.platform !== 'linux' && 'it has no /proc',
+}, async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const { workers } = await gateway.status()
+  const spare = await until(() => childrenOf(gateway.pid).find((pid) => !workers.some((w) => w.pid === pid)))
+  // It loads for a while at first.
+  await until(async () => {
+    const before = wakeUps(spare)
+    await sleep(1000)
+    return wakeUps(spare) - before < 25
+  })
+})
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+/** How often the process has gone to sleep. */
+function wakeUps(pid: number): number {
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
+}

@@ -15,8 +15,9 @@ const DRAIN_GRACE_MS = 6000
 export class WorkerLife {
   readonly #make: PlaneMaker
   readonly #ports: Record<string, number> = {}
-  readonly #vitals = new Vitals()
   #worker = 0
+  /** Watched from when it serves: looks at the event loop of a spare would wake a process that has nothing to do. */
+  #vitals: Vitals | null = null
   #plane: DataPlane | null = null
   #preparation: Preparation | null = null
   #isBeatUnderway = false
@@ -59,6 +60,7 @@ export class WorkerLife {
 
   #sit(worker: number): void {
     this.#worker = worker
+    this.#vitals = new Vitals()
     this.#plane = this.#make(worker, this.#ports)
     this.#preparation = new Preparation(this.#plane)
   }
@@ -104,7 +106,7 @@ export class WorkerLife {
   }
 
   #samples(plane: DataPlane): Sample[] {
-    return [...plane.samples(), ...this.#vitals.samples(this.#worker)]
+    return [...plane.samples(), ...this.#vitals!.samples(this.#worker)]
   }
 
   #beat(): void {
@@ -118,7 +120,7 @@ export class WorkerLife {
       connections: this.#plane?.connections ?? 0,
       log: this.#plane?.logIdentity() ?? EMPTY_LOG,
       rssBytes: process.memoryUsage.rss(),
-      loopLagMs: this.#vitals.lag.takeMs(),
+      loopLagMs: this.#vitals?.lag.takeMs() ?? 0,
     }
     process.send!(beat, () => {
       this.#isBeatUnderway = false

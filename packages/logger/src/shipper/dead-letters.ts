@@ -102,11 +102,10 @@ class LetterBatch {
       const id = shipment.idOf(index)
       const why = `"type":${JSON.stringify(type)},"reason":${JSON.stringify(reason)}`
       const head = `{"@timestamp":"${now}","id":"${id}","status":${status},${why},"record":`
-      const record = shipment.jsonOf(index)
       // A character of text is three bytes at most.
-      this.#reserve(head.length * 3 + record.length + END.length)
+      this.#reserve(head.length * 3 + shipment.lengthOf(index) + END.length)
       this.#length += this.#room.write(head, this.#length)
-      this.#length += record.copy(this.#room, this.#length)
+      this.#length += shipment.copyJson(index, this.#room, this.#length)
       this.#length += this.#room.write(END, this.#length)
     }
     return this.#room.subarray(0, this.#length)

@@ -32,6 +32,12 @@ export class SegmentShipment implements Shipment {
     return bytes.subarray(index.starts[place]!, index.ends[place]!)
   }
 
+  lengthOf(i: number): number {
+    const { starts, ends } = this.#content.index
+    const place = this.#places[i]!
+    return ends[place]! - starts[place]!
+  }
+
   copyJson(i: number, into: Buffer, at: number): number {
     const { index, bytes } = this.#content
     const place = this.#places[i]!

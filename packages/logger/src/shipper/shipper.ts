@@ -21,7 +21,7 @@ export interface ShipperOptions {
 /** Wait before records are sent again that the target had no room for while it took others, ms. */
 const AGAIN_MS = 200
 const POLL_MS = 10
-/** Refused records of one write; behind it the thread rests: requests on its core wait for no more than that. */
+/** Refused records of one write; around it the thread rests: requests on its core wait for no more than that. */
 const BURIED_AT_ONCE = 64
 /** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
 const LAST_MS = 100
@@ -170,7 +170,7 @@ export class Shipper {
     let dead = 0
     let failure = ''
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
-      if (from > 0) await rest(this.#ending.signal)
+      await rest(this.#ending.signal)
       try {
         const some = refused.slice(from, from + BURIED_AT_ONCE)
         deadLetters.keep(shipment, some)
@@ -179,7 +179,11 @@ export class Shipper {
         failure = (error as Error).message
       }
     }
-    if (dead > 0) this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
+    if (dead > 0) {
+      this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
+      // The next segment is read at once otherwise.
+      await rest(this.#ending.signal)
+    }
     const dropped = refused.length - dead
     if (dropped === 0) return
     const problem = `dead letters cannot be written: ${failure}`

@@ -5,6 +5,8 @@ export interface Shipment {
   idOf(i: number): string
   /** The JSON of record `i`, printable ASCII without a newline; valid until the delivery has ended. */
   jsonOf(i: number): Buffer
+  /** Bytes of the JSON of record `i`. */
+  lengthOf(i: number): number
   /** Copies the JSON of record `i` to a place in a buffer that has room for it; returns its length. */
   copyJson(i: number, into: Buffer, at: number): number
   /** Bytes of all records together. */

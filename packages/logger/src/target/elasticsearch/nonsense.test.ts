@@ -2,19 +2,13 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Delivery, Shipment } from '../target.js'
+import type { Delivery } from '../target.js'
+import { sampleShipment } from '../testing/sample-shipment.js'
 import { ElasticsearchTarget } from './target.js'
 
 // What stands in the place of Elasticsearch may answer anything.
 
-const RECORD = Buffer.from('{"n":1}')
-const TWO_RECORDS: Shipment = {
-  count: 2,
-  bytes: 2 * RECORD.length,
-  idOf: (i) => `r-${i}`,
-  jsonOf: () => RECORD,
-  copyJson: (_, into, at) => RECORD.copy(into, at),
-}
+const TWO_RECORDS = sampleShipment(['{"n":1}', '{"n":2}'])
 const HEADERS = { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' }
 
 async function deliveryTo(t: TestContext, answer: RequestListener): Promise<Delivery> {

@@ -5,6 +5,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../../testing/elasticsearch.js'
 import { scratchDir, until } from '../../testing.js'
 import type { Delivery, Refusal, Shipment } from '../target.js'
+import { sampleShipment } from '../testing/sample-shipment.js'
 import { type ElasticsearchOptions, ElasticsearchTarget } from './target.js'
 
 // Against a real node: what it answers is what counts.
@@ -24,14 +25,10 @@ before(async () => {
 after(() => node?.stop())
 
 function shipmentOf(records: readonly object[], prefix = 'id'): Shipment {
-  const texts = records.map((record) => Buffer.from(JSON.stringify(record)))
-  return {
-    count: texts.length,
-    bytes: texts.reduce((sum, text) => sum + text.length, 0),
-    idOf: (i) => `${prefix}-${i}`,
-    jsonOf: (i) => texts[i]!,
-    copyJson: (i, into, at) => texts[i]!.copy(into, at),
-  }
+  return sampleShipment(
+    records.map((record) => JSON.stringify(record)),
+    prefix,
+  )
 }
 
 function open(changes: Partial<ElasticsearchOptions> = {}) {

@@ -47,17 +47,17 @@ export class StdoutTarget implements LogTarget {
 /** As many whole lines as one write takes, but one at least; a line that was torn is ended first. */
 function linesFrom(shipment: Shipment, start: number, isTorn: boolean): { bytes: Buffer; end: number } {
   const lead = isTorn ? 1 : 0
-  let size = lead + shipment.jsonOf(start).length + 1
+  let size = lead + shipment.lengthOf(start) + 1
   let end = start + 1
-  while (end < shipment.count && size + shipment.jsonOf(end).length + 1 <= ATOMIC_BYTES) {
-    size += shipment.jsonOf(end).length + 1
+  while (end < shipment.count && size + shipment.lengthOf(end) + 1 <= ATOMIC_BYTES) {
+    size += shipment.lengthOf(end) + 1
     end++
   }
   const bytes = Buffer.allocUnsafe(size)
   if (isTorn) bytes[0] = NEWLINE
   let at = lead
   for (let i = start; i < end; i++) {
-    at += shipment.jsonOf(i).copy(bytes, at)
+    at += shipment.copyJson(i, bytes, at)
     bytes[at++] = NEWLINE
   }
   return { bytes, end }

@@ -1,12 +1,13 @@
 import type { Shipment } from '../target.js'
 
-/** A shipment of records given as JSON, named `k-0`, `k-1` and so on. */
-export function sampleShipment(records: readonly string[]): Shipment {
+/** A shipment of records given as JSON, named `k-0`, `k-1` and so on, or by another prefix. */
+export function sampleShipment(records: readonly string[], prefix = 'k'): Shipment {
   return {
     count: records.length,
     bytes: records.reduce((sum, record) => sum + record.length, 0),
-    idOf: (i) => `k-${i}`,
+    idOf: (i) => `${prefix}-${i}`,
     jsonOf: (i) => Buffer.from(records[i]!, 'latin1'),
+    lengthOf: (i) => records[i]!.length,
     copyJson: (i, into, at) => into.write(records[i]!, at, 'latin1'),
   }
 }
