@@ -1,6 +1,6 @@
 import type { Sample } from '../telemetry/sample.js'
 
-/** Milliseconds between two looks at the event loop: 50 a second cost no measurable CPU time. */
+/** Milliseconds between two looks at the event loop: 50 a second cost a busy worker no measurable CPU time. */
 const RESOLUTION_MS = 20
 
 /** Upper bounds of the delays that are told apart, in milliseconds; timers have a resolution of one. */

@@ -106,7 +106,7 @@ export class WorkerLife {
   }
 
   #samples(plane: DataPlane): Sample[] {
-    return [...plane.samples(), ...this.#vitals!.samples(this.#worker)]
+    return [...plane.samples(), ...(this.#vitals?.samples(this.#worker) ?? [])]
   }
 
   #beat(): void {

@@ -179,15 +179,14 @@ export class Shipper {
         failure = (error as Error).message
       }
     }
-    if (dead > 0) {
-      this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
-      // The next segment is read at once otherwise.
-      await rest(this.#ending.signal)
-    }
+    if (dead > 0) this.#account(segment, { dead, problem: refusedText(refused, deadLetters.dir) })
     const dropped = refused.length - dead
-    if (dropped === 0) return
-    const problem = `dead letters cannot be written: ${failure}`
-    this.#account(segment, { dropped, reason: 'write_error', problem })
+    if (dropped > 0) {
+      const problem = `dead letters cannot be written: ${failure}`
+      this.#account(segment, { dropped, reason: 'write_error', problem })
+    }
+    // The next segment would be read at once.
+    if (refused.length > 0) await rest(this.#ending.signal)
   }
 
   #read(segment: Segment): ReturnType<Segment['read']> | null {
