@@ -4,11 +4,12 @@ import { ECHO, KB, post, size } from './scenario-parts.js'
 
 const USERS = [10, 50, 100, 500, 800, 1000]
 const SIZES = [size(50, 50, 'B'), size(KB, 1, 'KiB'), size(10 * KB, 10, 'KiB'), size(100 * KB, 100, 'KiB')]
-/** The report's two and four cores, and one, on which a smaller machine can measure too. */
+/** Those of the report. */
 const TIERS: readonly Cores[] = [
   { tier: 'W2', workers: 2 },
   { tier: 'W4', workers: 4 },
 ]
+/** On which a smaller machine can measure too. */
 const ONE_CORE: Cores = { tier: 'W1', workers: 1 }
 
 interface Cores {

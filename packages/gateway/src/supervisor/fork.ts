@@ -11,8 +11,8 @@ const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
  * For calm collections of garbage (docs/performance.md, outages). There is a worker for each core: the four helpers that V8
  * starts otherwise, to collect and to compile, take turns with it on that core, and make requests wait for 3 ms each; one
  * is enough to have both done beside it. And the room for young objects, MB in each heap of a worker, stays as large as it
- * may become: after 100 s without a full collection V8 would make it small to save memory, and collect more often, four
- * times at first, for minutes.
+ * may become: after 100 s without a full collection V8 would make it small to save memory, and collect up to six times as
+ * often for minutes.
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16']
 
