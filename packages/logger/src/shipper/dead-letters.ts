@@ -98,9 +98,10 @@ class LetterBatch {
   fill(shipment: Shipment, refused: readonly Refusal[]): Buffer {
     this.#length = 0
     const now = new Date().toISOString()
-    for (const { index, status, type, reason } of refused) {
+    for (const refusal of refused) {
+      const { index, status } = refusal
       const id = shipment.idOf(index)
-      const why = `"type":${JSON.stringify(type)},"reason":${JSON.stringify(reason)}`
+      const why = refusal.json ?? jsonOf(refusal)
       const head = `{"@timestamp":"${now}","id":"${id}","status":${status},${why},"record":`
       // A character of text is three bytes at most.
       this.#reserve(head.length * 3 + shipment.lengthOf(index) + END.length)
@@ -118,4 +119,8 @@ class LetterBatch {
     this.#room.copy(room, 0, 0, this.#length)
     this.#room = room
   }
+}
+
+function jsonOf({ type, reason }: Refusal): string {
+  return `"type":${JSON.stringify(type)},"reason":${JSON.stringify(reason)}`
 }

@@ -19,6 +19,8 @@ export interface Refusal {
   readonly status: number
   readonly type: string
   readonly reason: string
+  /** Both as members of a JSON object, `"type":"…","reason":"…"`, of a target that was told them so. */
+  readonly json?: string
 }
 
 /** Refused records in their order, as a list is: what is known of each may be made when it is asked for. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery, Refusal } from '../target.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
-import { bulkDelivery, isReadInPieces } from './bulk-answer.js'
+import { isReadInPieces } from './answer-text.js'
+import { bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 
 const COUNT = 1000
@@ -45,9 +46,10 @@ function answerOf(items: readonly object[]): string {
 
 const written = (): object[] => Array.from({ length: COUNT }, () => refusal(201))
 
-function refusedOf(delivery: Delivery): readonly Refusal[] {
+function refusedOf(delivery: Delivery, from = 0, to?: number): readonly Refusal[] {
   assert.equal(delivery.kind, 'answered', JSON.stringify(delivery))
-  return (delivery as Extract<Delivery, { kind: 'answered' }>).refused.slice(0)
+  const { refused } = delivery as Extract<Delivery, { kind: 'answered' }>
+  return refused.slice(from, to).map(({ index, status, type, reason }) => ({ index, status, type, reason }))
 }
 
 test('an answer as text says of each record what it would say as a whole', async () => {
@@ -74,10 +76,11 @@ test('a refusal can be asked for alone, also one that cannot be read', async () 
   items[20] = refusal(400, { type: 'worse' })
   const text = answerOf(items).replace('"worse"', 'worse')
   const delivery = await bulkDelivery(text, COUNT, rest)
-  const { refused } = delivery as Extract<Delivery, { kind: 'answered' }>
-  assert.equal(refused.length, 2)
-  assert.deepEqual(refused.slice(0, 1), [{ index: 10, status: 400, type: 'bad', reason: `${REASON}: cause` }])
-  assert.deepEqual(refused.slice(1, 9), [
+  assert.equal(refusedOf(delivery).length, 2)
+  assert.deepEqual(refusedOf(delivery, 0, 1), [
+    { index: 10, status: 400, type: 'bad', reason: `${REASON}: cause` },
+  ])
+  assert.deepEqual(refusedOf(delivery, 1, 9), [
     { index: 20, status: 400, type: 'unknown', reason: 'the answer cannot be read at this place' },
   ])
 })

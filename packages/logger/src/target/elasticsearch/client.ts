@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
 import { Serializer } from '@elastic/transport'
-import { isReadInPieces } from './bulk-answer.js'
+import { isReadInPieces } from './answer-text.js'
 
 /** How a cluster is reached. */
 export interface ElasticsearchAccess {

@@ -1,19 +1,17 @@
 import type { Refusal, Refusals } from '../target.js'
+import { toldRefusal } from './bulk-item.js'
 
-/** A refused record, as long as its reason is only known by its place in the answer. */
-type Unread = Pick<Refusal, 'index' | 'status'>
-
-/** Refused records of an answer that is kept as text; what it says of each is read when it is asked for. */
+/**
+ * Refused records of an answer that is kept as text: what it says of each is read when it is asked for. Objects for all
+ * of them would outlive many collections of a log thread.
+ */
 export class LazyRefusals implements Refusals {
   readonly #text: string
-  readonly #read: (refused: Unread, json: string) => Refusal
   /** Four numbers for each: index, status, and where its item begins and ends. */
   readonly #places: number[] = []
 
-  /** @param read makes a refusal of an item's JSON; one that it throws for has no reason. */
-  constructor(text: string, read: (refused: Unread, json: string) => Refusal) {
+  constructor(text: string) {
     this.#text = text
-    this.#read = read
   }
 
   get length(): number {
@@ -32,11 +30,11 @@ export class LazyRefusals implements Refusals {
 
   #refusal(at: number): Refusal {
     const places = this.#places
-    const unread = { index: places[at]!, status: places[at + 1]! }
+    const [index, status] = [places[at]!, places[at + 1]!]
     try {
-      return this.#read(unread, this.#text.slice(places[at + 2]!, places[at + 3]!))
+      return toldRefusal(this.#text.slice(places[at + 2]!, places[at + 3]!), index, status)
     } catch {
-      return { ...unread, type: 'unknown', reason: 'the answer cannot be read at this place' }
+      return { index, status, type: 'unknown', reason: 'the answer cannot be read at this place' }
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { Client } from '@elastic/elasticsearch'
 import { rest } from '../../rest.js'
 import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
-import { BULK_FILTER, type BulkAnswer, bulkDelivery } from './bulk-answer.js'
+import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
+import { ITEM_FILTER } from './bulk-item.js'
 import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { failedDelivery, reasonOf, statusOf } from './failure.js'
 import { type DataStreamOptions, setUp } from './setup.js'
@@ -72,7 +73,7 @@ export class ElasticsearchTarget implements LogTarget {
     }
     // Until there is a full answer: of what an attempt has written that had none, the next one must know.
     this.#isWary = false
-    const delivery = await bulkDelivery(await this.#bulk(body, BULK_FILTER), shipment.count, this.#rest)
+    const delivery = await bulkDelivery(await this.#bulk(body, ITEM_FILTER), shipment.count, this.#rest)
     this.#isWary = delivery.kind === 'answered' && delivery.refused.length + delivery.again.length > 0
     if (wasWary || delivery.kind !== 'answered') return delivery
     return withoutWritten(this.#asked, shipment, delivery)
