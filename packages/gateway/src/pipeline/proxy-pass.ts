@@ -1,8 +1,6 @@
 import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
-import { isBodiless } from '../listener/response-head.js'
-import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
 import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
@@ -11,24 +9,22 @@ import { bufferOf } from './buffer-of.js'
 import type { Flow, Waiting } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
-import { askForPlainBody, ResponseCollector } from './response-collector.js'
+import { askForPlainBody } from './response-collector.js'
+import { ResponseDelivery, type ResponseSource } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 
-/** How far the response to the client has come. */
-type Delivery = 'none' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'draining'
-
 /**
- * Takes a request to its upstream and the response back:
+ * Takes a request to its upstream, and what comes back to its delivery:
  *
  *     start ─► (body ready) ─► choose target ─► attempt hooks ─► dispatch ─► onStarted ─► onHead ─► response hooks
  *                                   ▲                                │                                   │
- *                                   └──────── retry, if safe ◄───────┘ onFailure          deliver: hold ─► stream ─► end
+ *                                   └──────── retry, if safe ◄───────┘ onFailure             deliver: ResponseDelivery
  *
  * Bodies stream both ways; each side is paused while the other is slow.
  */
-export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead {
+export class ProxyPass implements AttemptObserver, RequestBodyObserver, ResponseSource {
   readonly #flow: Flow
   readonly #x: Exchange
   readonly #client: ClientStream
@@ -37,14 +33,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   #body: RequestBody | null = null
   #attempt: Attempt | null = null
   #hasStarted = false
-  #hasHead = false
-  /** The response ended while its hooks still waited; one to HEAD cannot be paused. */
-  #hasEnded = false
-  #delivery: Delivery = 'none'
-  /** Content-Length of the response; -1 unknown. */
-  #length = -1
-  /** Gathers the response for the hooks that read its body; null where there are none. */
-  #collector: ResponseCollector | null = null
+  /** Null until the target has sent its head. */
+  #response: ResponseDelivery | null = null
   #isPaused = false
 
   constructor(flow: Flow, action: ProxyAction) {
@@ -81,12 +71,12 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     x.requestBytes += chunk.length
     if (this.#flow.isOver) return
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
-    if (x.requestBytes > x.bodyLimit) this.#overflow(REFUSALS.tooLarge)
-    else if (this.#hasStarted && !this.#hasHead) this.#flow.touch(x.bodyIdleMs)
+    if (x.requestBytes > x.bodyLimit) this.onOverflow(REFUSALS.tooLarge)
+    else if (this.#isUploading()) this.#flow.touch(x.bodyIdleMs)
   }
 
   onBodyEnd(): void {
-    if (!this.#flow.isOver && !this.#hasHead) {
+    if (!this.#flow.isOver && this.#response === null) {
       this.#flow.waitFor('response', this.#action.timeouts.headersMs)
     }
   }
@@ -100,12 +90,12 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   }
 
   #isUploading(): boolean {
-    return !this.#flow.isOver && this.#hasStarted && !this.#hasHead
+    return !this.#flow.isOver && this.#hasStarted && this.#response === null
   }
 
   /** A body outgrew its limit: refused while nothing was answered yet, else the response is cut. */
-  #overflow(reply: Reply): void {
-    if (this.#canStillAnswer()) this.#flow.refuse(reply)
+  onOverflow(reply: Reply): void {
+    if (this.#canStillAnswer) this.#flow.refuse(reply)
     else this.#cut(reply.problem!.code, `${reply.problem!.detail}; the answer was on its way`)
   }
 
@@ -187,14 +177,14 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     const target = this.#releaseTarget()
     if (this.#flow.isOver) return
     if (target !== null) target.failures++
-    if (this.#delivery === 'whole') this.#flow.finish()
-    else if (!this.#canStillAnswer()) this.#cut(failure.code, failure.detail)
+    if (this.#response?.isWhole === true) this.#flow.finish()
+    else if (!this.#canStillAnswer) this.#cut(failure.code, failure.detail)
     else if (target === null || !this.#retry(failure, target)) this.#flow.refuse(this.#refusalOf(failure))
   }
 
   #retry(failure: Failure, target: Target): boolean {
     const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body }
-    if (this.#hasHead || !this.#search.goOn(attempt)) return false
+    if (this.#response !== null || !this.#search.goOn(attempt)) return false
     this.#next()
     return true
   }
@@ -208,11 +198,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
     const x = this.#x
-    this.#hasHead = true
+    this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.timeouts.idleMs)
     x.upstreamStatus = head.status
     x.status = head.status
     if (x.capture !== null) x.capture.onResponseHead(head.fields)
-    this.#length = head.length
     x.responseLength = head.length
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
@@ -223,112 +212,27 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   }
 
   deliver(): void {
-    const x = this.#x
-    this.#flow.enter(PHASE.upstreamBody)
-    const { response, responseBody } = this.#flow.route.chain
-    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
-    const reads = responseBody !== null
-    if (x.method === 'HEAD' || isBodiless(x.status)) {
-      this.#delivery = 'bodiless'
-      this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
-      // The body that a GET would bring may be changed.
-      if (reads) this.#length = -1
-    } else if (reads) {
-      this.#delivery = 'collecting'
-      this.#collector = new ResponseCollector(x.responseBodyLimit)
-      this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
-    } else {
-      this.#delivery = 'held'
-      holdHead(this)
-    }
-    if (this.#hasEnded) this.#complete()
-    else if (this.#isPaused) this.#resume()
-  }
-
-  flushHead(): void {
-    if (this.#delivery !== 'held' || this.#flow.isOver) return
-    this.#delivery = 'streaming'
-    this.#flow.waitFor('response-body', this.#action.timeouts.idleMs)
-    this.#client.start(this.#x.status, this.#x.responseHeaders, this.#length)
+    this.#response!.begin()
+    if (this.#isPaused) this.resume()
   }
 
   onData(chunk: Uint8Array): void {
-    if (this.#flow.isOver || this.#delivery === 'bodiless') return
-    const x = this.#x
-    if (this.#collector !== null) {
-      this.#collect(chunk, this.#collector)
-      return
-    }
-    x.responseBytes += chunk.length
-    if (x.capture !== null) x.capture.onResponseChunk(chunk)
-    if (this.#delivery === 'held' && chunk.length === this.#length) {
-      this.#delivery = 'whole'
-      this.#client.send(x.status, x.responseHeaders, chunk)
-      return
-    }
-    if (x.responseBytes > x.responseCutoff) {
-      this.#overflow(REFUSALS.responseTooLarge)
-      return
-    }
-    this.flushHead()
-    if (this.#client.write(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
-    else {
-      this.#flow.waitIn(PHASE.clientWrite, 'client', this.#action.timeouts.idleMs)
-      this.pause()
-    }
+    this.#response?.write(chunk)
   }
 
-  #collect(chunk: Uint8Array, collector: ResponseCollector): void {
-    if (collector.add(chunk)) this.#flow.touch(this.#action.timeouts.idleMs)
-    else this.#overflow(REFUSALS.responseTooLarge)
-  }
-
-  /** Sends what the hooks have made of the response. */
   deliverBody(): void {
-    const x = this.#x
-    const body = x.responseBody!
-    x.responseBytes = body.length
-    if (x.capture !== null) x.capture.onResponseChunk(body)
-    this.#delivery = 'whole'
-    this.#client.send(x.status, x.responseHeaders, body)
-    this.#flow.finish()
+    this.#response!.sendBody()
   }
 
   onEnd(): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
-    this.#hasEnded = true
-    if (this.#delivery !== 'none') this.#complete()
-  }
-
-  #complete(): void {
-    const x = this.#x
-    if (this.#collector !== null) {
-      this.#collector.finish(x)
-      this.#flow.run(this.#flow.route.chain.responseBody, 'deliver-body')
-      return
-    }
-    if (this.#delivery === 'bodiless') {
-      this.#client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
-    } else if (this.#delivery === 'held') {
-      this.#client.send(x.status, x.responseHeaders, null)
-    } else if (this.#delivery === 'streaming' && !this.#client.end()) {
-      this.#delivery = 'draining'
-      this.#flow.waitIn(PHASE.clientWrite, 'client', this.#action.timeouts.idleMs)
-      return
-    }
-    this.#flow.finish()
+    this.#response!.end()
   }
 
   onClientDrain(): void {
-    if (this.#flow.isOver) return
-    if (this.#delivery === 'draining') {
-      this.#flow.finish()
-      return
-    }
-    this.#flow.waitIn(PHASE.upstreamBody, 'response-body', this.#action.timeouts.idleMs)
-    this.#resume()
+    this.#response?.onDrain()
   }
 
   pause(): void {
@@ -336,7 +240,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#attempt?.pause()
   }
 
-  #resume(): void {
+  resume(): void {
     this.#isPaused = false
     this.#attempt?.resume()
   }
@@ -344,7 +248,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
   // The end.
 
   onTimeout(waiting: Waiting, isTotal: boolean): void {
-    if (!this.#canStillAnswer()) {
+    if (!this.#canStillAnswer) {
       if (waiting === 'client') this.#x.result = 'aborted'
       this.#cut('GW_UPSTREAM_TIMEOUT', 'the response stood still for too long')
       return
@@ -354,17 +258,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, HeldHead
     this.#flow.refuse(refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`))
   }
 
-  /** Whether nothing of the response has gone to the client yet. */
-  #canStillAnswer(): boolean {
-    switch (this.#delivery) {
-      case 'none':
-      case 'held':
-      case 'bodiless':
-      case 'collecting':
-        return true
-      default:
-        return false
-    }
+  /** Whether nothing of a response has gone to the client yet. */
+  get #canStillAnswer(): boolean {
+    return this.#response?.isUnderWay !== true
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */

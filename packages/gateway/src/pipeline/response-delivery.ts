@@ -1,0 +1,179 @@
+import { PHASE, type Reply } from '@sluice/core'
+import { isBodiless } from '../listener/response-head.js'
+import { type HeldHead, holdHead } from '../upstream/held-heads.js'
+import type { Flow } from './flow.js'
+import { REFUSALS } from './refusals.js'
+import { ResponseCollector } from './response-collector.js'
+
+/** How far the response to the client has come. */
+type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'draining'
+
+/** Where a response comes from. */
+export interface ResponseSource {
+  pause(): void
+  resume(): void
+  /** The response has outgrown its limit. */
+  onOverflow(reply: Reply): void
+}
+
+/**
+ * A response on its way to the client, from the target's head on:
+ *
+ *     announced ─► (response hooks) ─┬─► bodiless ─────────────────────────────┐
+ *                                    ├─► collecting ─► (body hooks) ─► whole ──┼─► finish
+ *                                    └─► held ─┬─► whole ──────────────────────┤
+ *                                              └─► streaming ─► draining ──────┘
+ *
+ * The source is paused while the client is slow.
+ */
+export class ResponseDelivery implements HeldHead {
+  readonly #flow: Flow
+  readonly #source: ResponseSource
+  readonly #idleMs: number
+  /** Content-Length; -1 unknown. */
+  #length: number
+  #progress: Progress = 'announced'
+  /** The target has sent all of it; while hooks still wait it may be so, because a response to HEAD cannot be paused. */
+  #hasEnded = false
+  /** Gathers the response for the hooks that read its body; null where there are none. */
+  #collector: ResponseCollector | null = null
+
+  /**
+   * @param length the target's Content-Length; -1 unknown.
+   * @param idleMs longest wait for the target's next bytes, and for the client to take what it has.
+   */
+  constructor(flow: Flow, source: ResponseSource, length: number, idleMs: number) {
+    this.#flow = flow
+    this.#source = source
+    this.#length = length
+    this.#idleMs = idleMs
+  }
+
+  /** Whether something of the response has gone to the client: it cannot be another one any more. */
+  get isUnderWay(): boolean {
+    switch (this.#progress) {
+      case 'streaming':
+      case 'whole':
+      case 'draining':
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** Whether all of the response has gone to the client. */
+  get isWhole(): boolean {
+    return this.#progress === 'whole'
+  }
+
+  /** The hooks have seen its head. */
+  begin(): void {
+    const flow = this.#flow
+    const { x } = flow
+    flow.enter(PHASE.upstreamBody)
+    const { response, responseBody } = flow.route.chain
+    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
+    const reads = responseBody !== null
+    if (x.method === 'HEAD' || isBodiless(x.status)) {
+      this.#progress = 'bodiless'
+      flow.waitFor('response-body', this.#idleMs)
+      // The body that a GET would bring may be changed.
+      if (reads) this.#length = -1
+    } else if (reads) {
+      this.#progress = 'collecting'
+      this.#collector = new ResponseCollector(x.responseBodyLimit)
+      flow.waitFor('response-body', this.#idleMs)
+    } else {
+      this.#progress = 'held'
+      holdHead(this)
+    }
+    if (this.#hasEnded) this.#complete()
+  }
+
+  flushHead(): void {
+    const flow = this.#flow
+    if (this.#progress !== 'held' || flow.isOver) return
+    this.#progress = 'streaming'
+    flow.waitFor('response-body', this.#idleMs)
+    flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
+  }
+
+  /** Takes a part of the target's body. */
+  write(chunk: Uint8Array): void {
+    const flow = this.#flow
+    if (flow.isOver || this.#progress === 'bodiless') return
+    if (this.#collector !== null) {
+      if (this.#collector.add(chunk)) flow.touch(this.#idleMs)
+      else this.#source.onOverflow(REFUSALS.responseTooLarge)
+      return
+    }
+    const { x } = flow
+    x.responseBytes += chunk.length
+    if (x.capture !== null) x.capture.onResponseChunk(chunk)
+    if (this.#progress === 'held' && chunk.length === this.#length) {
+      this.#progress = 'whole'
+      flow.client.send(x.status, x.responseHeaders, chunk)
+      return
+    }
+    if (x.responseBytes > x.responseCutoff) {
+      this.#source.onOverflow(REFUSALS.responseTooLarge)
+      return
+    }
+    this.flushHead()
+    if (flow.client.write(chunk)) flow.touch(this.#idleMs)
+    else {
+      flow.waitIn(PHASE.clientWrite, 'client', this.#idleMs)
+      this.#source.pause()
+    }
+  }
+
+  /** The target's response is complete. */
+  end(): void {
+    this.#hasEnded = true
+    if (this.#progress !== 'announced') this.#complete()
+  }
+
+  #complete(): void {
+    const flow = this.#flow
+    const { x, client } = flow
+    if (this.#collector !== null) {
+      this.#collector.finish(x)
+      flow.run(flow.route.chain.responseBody, 'deliver-body')
+      return
+    }
+    if (this.#progress === 'bodiless') {
+      client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
+    } else if (this.#progress === 'held') {
+      client.send(x.status, x.responseHeaders, null)
+    } else if (this.#progress === 'streaming' && !client.end()) {
+      this.#progress = 'draining'
+      flow.waitIn(PHASE.clientWrite, 'client', this.#idleMs)
+      return
+    }
+    flow.finish()
+  }
+
+  /** Sends what the hooks have made of the body. */
+  sendBody(): void {
+    const flow = this.#flow
+    const { x } = flow
+    const body = x.responseBody!
+    x.responseBytes = body.length
+    if (x.capture !== null) x.capture.onResponseChunk(body)
+    this.#progress = 'whole'
+    flow.client.send(x.status, x.responseHeaders, body)
+    flow.finish()
+  }
+
+  /** The client has taken what it had. */
+  onDrain(): void {
+    const flow = this.#flow
+    if (flow.isOver) return
+    if (this.#progress === 'draining') {
+      flow.finish()
+      return
+    }
+    flow.waitIn(PHASE.upstreamBody, 'response-body', this.#idleMs)
+    this.#source.resume()
+  }
+}
