@@ -44,15 +44,23 @@ test('no more than the bound are under way, and the next leaves when one is answ
   assert.deepEqual(bodiesOf(asked), ['A', 'B', 'C'])
 })
 
-test('idle connections, then new ones, then the one with the least under way', async (t) => {
+test('idle connections, then new ones, then together behind the one with the least under way', async (t) => {
   const origin = await scriptedOrigin(t, ({ socket }, path) => void (path === FIRST && socket.write(ok('1'))))
   const transport = wireTo(t, origin.port, { connections: 2, pipelining: 8 })
   const first = askAll(transport, FIRST, FIRST)
   await until(() => areOver(first))
   assert.equal(origin.opened.length, 2)
+  const loads = (): number[] => origin.opened.map(({ paths }) => paths.length - 1).sort()
   askAll(transport, '/1', '/2', '/3', '/4', '/5', '/6')
   await until(() => origin.paths().length === 8)
-  assert.deepEqual(origin.opened.map(({ paths }) => paths.length).sort(), [4, 4])
+  assert.deepEqual(loads(), [1, 5])
+  askAll(transport, '/7', '/8', '/9')
+  await until(() => origin.paths().length === 11)
+  assert.deepEqual(loads(), [4, 5])
+  // More than one connection has room for.
+  askAll(transport, '/10', '/11', '/12', '/13', '/14', '/15')
+  await until(() => origin.paths().length === 17)
+  assert.deepEqual(loads(), [7, 8])
 })
 
 test('nothing is pipelined before a connection has answered once and stayed open', async (t) => {

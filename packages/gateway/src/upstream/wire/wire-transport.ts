@@ -20,7 +20,7 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLine
  *
  *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
  *               ├─► a new one, while there are fewer than `connections`
- *               ├─► with `pipelining`: the connection with the least under way ─► departures ─► begin
+ *               ├─► with `pipelining`: the one that others joined in this turn, or that with the least under way ─► departures ─► begin
  *               └─► line (first in, first out) ─► the next connection that becomes free, or has room
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
@@ -31,6 +31,8 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
   readonly #line = new Set<WireAttempt>()
+  /** The connection that was joined last. */
+  #joined: Connection | null = null
   #onEmpty: (() => void) | null = null
 
   constructor(options: WireTransportOptions) {
@@ -78,6 +80,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   onClosed(connection: Connection): void {
     this.#open.delete(connection)
+    if (this.#joined === connection) this.#joined = null
     remove(this.#idle, connection)
     const { attempt, behind } = connection
     connection.attempt = null
@@ -139,19 +142,28 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   /** Sends the attempt behind others. False: there is no connection with room. */
   #join(attempt: WireAttempt): boolean {
-    let best: Connection | null = null
-    let least = this.#options.pipelining
-    for (const connection of this.#open) {
-      const { load } = connection
-      if (load >= least || !connection.isShared) continue
-      best = connection
-      least = load
-      if (load === 1) break
-    }
-    if (best === null) return false
-    best.join(attempt)
-    depart(best)
+    const last = this.#joined
+    // What leaves together is one write for us, and few reads for both sides.
+    const connection = last?.isDue === true && this.#hasRoomBehind(last) ? last : this.#leastLoaded()
+    if (connection === null) return false
+    this.#joined = connection
+    connection.join(attempt)
+    depart(connection)
     return true
+  }
+
+  #hasRoomBehind(connection: Connection): boolean {
+    return connection.isShared && connection.load < this.#options.pipelining
+  }
+
+  #leastLoaded(): Connection | null {
+    let best: Connection | null = null
+    for (const connection of this.#open) {
+      if (!this.#hasRoomBehind(connection) || (best !== null && connection.load >= best.load)) continue
+      best = connection
+      if (best.load === 1) break
+    }
+    return best
   }
 
   #hasRoom(attempt: WireAttempt): boolean {
