@@ -11,7 +11,7 @@ export function comparisonLines(comparison: Omit<Comparison, 'lines'>): string[]
     ...onlyBefore.map((name) => `only before: ${name}`),
     ...onlyAfter.map((name) => `only after: ${name}`),
     ...warnings.map((warning) => `warning: ${warning}`),
-    isFailed ? 'FAILED' : 'ok',
+    isFailed ? 'FAILED' : points.length === 0 ? 'nothing was compared' : 'ok',
   ]
 }
 

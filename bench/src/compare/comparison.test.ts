@@ -72,9 +72,11 @@ test('a point that is no result is no evidence, and a comparison with nothing el
   assert.equal(comparison.isFailed, true)
 })
 
-test('without limits nothing fails', () => {
+test('without limits nothing fails, and what was not compared is not called ok', () => {
   const comparison = compareSummaries(sampleSummary([]), sampleSummary([]), [])
   assert.equal(comparison.isFailed, false)
+  assert.equal(comparison.lines.at(-1), 'nothing was compared')
+  assert.equal(compared([rpsPoint([1000])], [rpsPoint([900])]).lines.at(-1), 'ok')
 })
 
 test('fixed-rate points are matched by the rate that comes closest', () => {

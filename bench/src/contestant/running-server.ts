@@ -53,10 +53,13 @@ process.once('exit', () => {
 /**
  * Starts a server in a group of processes of its own: a Ctrl-C then reaches only the benchmark, which stops gracefully.
  *
- * @throws Error with the last lines of its output when it does not serve in time
+ * @throws Error when somebody else serves at its address, and with the last lines of its output when it does not serve
+ * in time.
  */
 export async function startServer(order: ServerOrder): Promise<RunningServer> {
   const { name, version, host = LOOPBACK, port, seat } = order
+  if (await accepts(host, port))
+    throw new Error(`${host}:${port} is in use; stop the other process, or choose another address`)
   const command = seat.cpus === null ? order.command : ['taskset', '-c', seat.cpus, ...order.command]
   const file = join(seat.dir, `${name}-${port}.log`)
   const output = openSync(file, 'w')

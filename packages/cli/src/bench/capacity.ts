@@ -14,7 +14,7 @@ interface CapacityFlags extends OutputOptions {
   readonly from?: string
 }
 
-/** `gw bench capacity`. */
+/** `gw bench capacity`: exits with 1 when the run does not hold what an answer needs. */
 export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Promise<number> {
   return async ({ rps, body, policies, from, output }) => {
     const wish: CapacityWish = {
@@ -31,7 +31,7 @@ export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Prom
     const answer = answered(() => tools.capacityFor(summary, wish))
     if (output === 'table') print(...answer.lines)
     else await printValue(answer, output)
-    return EXIT.ok
+    return answer.size === null ? EXIT.failed : EXIT.ok
   }
 }
 

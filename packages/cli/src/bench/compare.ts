@@ -10,17 +10,23 @@ interface CompareFlags extends OutputOptions {
   readonly failIf?: string
 }
 
-/** `gw bench compare`: exits with 7 when a limit is exceeded. */
+/** `gw bench compare`: exits with 7 when a limit is exceeded, with 1 when there was nothing to compare. */
 export function benchCompare(
   tools: BenchTools,
 ): (flags: CompareFlags, before: string, after: string) => Promise<number> {
   return async ({ failIf, output }, before, after) => {
     const limits = failIf === undefined ? [] : limitsOf(tools, failIf)
     const [old, fresh] = [await savedSummary(tools, before), await savedSummary(tools, after)]
-    const { lines, isFailed } = compared(() => tools.compareSummaries(old.summary, fresh.summary, limits))
+    const comparison = compared(() => tools.compareSummaries(old.summary, fresh.summary, limits))
+    const { lines, isFailed, points, onlyBefore, onlyAfter, noEvidence, warnings } = comparison
     if (output === 'table') print(...lines)
-    else await printValue({ failed: isFailed, lines }, output)
-    return isFailed ? EXIT.assertion : EXIT.ok
+    else {
+      const figures = points.map(({ name, changes, verdicts }) => ({ name, changes, verdicts }))
+      const rest = { onlyBefore, onlyAfter, noEvidence, warnings }
+      await printValue({ failed: isFailed, points: figures, ...rest, lines }, output)
+    }
+    if (isFailed) return EXIT.assertion
+    return points.length === 0 ? EXIT.failed : EXIT.ok
   }
 }
 

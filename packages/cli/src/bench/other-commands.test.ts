@@ -19,7 +19,9 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   ])
   assert.deepEqual([fine.code, fine.stdout, fine.stderr], [0, 'old beside new\n', ''])
   assert.equal(failed.code, 7)
-  assert.deepEqual(JSON.parse(failed.stdout), { schemaVersion: 1, failed: true, lines: ['old beside new'] })
+  const { failed: isFailed, points, onlyAfter, lines } = JSON.parse(failed.stdout)
+  assert.deepEqual([isFailed, onlyAfter, lines], [true, ['w2-get'], ['old beside new']])
+  assert.deepEqual([points[0].name, points[0].changes[0].after, 'before' in points[0]], ['w1-get', 2, false])
   assert.deepEqual(
     desk.calls().map(({ limits }) => limits),
     [[], [{ metric: 'rps', direction: '<', change: -0.05, text: 'rps<-5%' }]],
@@ -33,6 +35,14 @@ test('report writes into the folder of the run', async (t) => {
     const { code, stdout } = await desk.run(['report', path])
     assert.deepEqual([code, stdout], [0, 'results/old/summary.json\n'])
   }
+})
+
+test('what has nothing to answer from exits with 1', async (t) => {
+  const desk = new Desk(t)
+  desk.save('old', 1)
+  const compared = await desk.run(['compare', 'results/old', 'results/old'], 'empty')
+  const sized = await desk.run(['capacity', '--rps', '10', '--from', 'results/old'], 'empty')
+  assert.deepEqual([compared.code, sized.code, sized.stdout], [1, 1, 'no answer\n'])
 })
 
 test('capacity takes the newest run, or the one that is named', async (t) => {
@@ -51,7 +61,8 @@ test('capacity takes the newest run, or the one that is named', async (t) => {
   const named = await desk.run(['capacity', '--rps', '10', '--from', 'results/old', '-o', 'json'])
   assert.deepEqual([newest.code, newest.stdout], [0, 'two of W2\n'])
   assert.equal(newest.stderr, 'from results/new/summary.json\n')
-  assert.deepEqual(JSON.parse(named.stdout), { schemaVersion: 1, lines: ['two of W2'] })
+  const answer = JSON.parse(named.stdout)
+  assert.deepEqual([answer.schemaVersion, answer.lines, answer.size.replicas], [1, ['two of W2'], 2])
   assert.deepEqual(desk.calls(), [
     { call: 'capacityFor', id: 'new', perSecond: 5000, bodyBytes: 5120, policies: ['header', 'api-key'] },
     { call: 'capacityFor', id: 'old', perSecond: 10, bodyBytes: null, policies: [] },

@@ -20,10 +20,13 @@ export interface RunningOrigin {
 }
 
 /** What the commands print of a comparison, and whether a limit of `--fail-if` is exceeded. */
-export type ComparisonText = Pick<Comparison, 'lines' | 'isFailed'>
+export type ComparisonText = Pick<
+  Comparison,
+  'lines' | 'isFailed' | 'points' | 'onlyBefore' | 'onlyAfter' | 'noEvidence' | 'warnings'
+>
 
 /** What they print of a sizing answer. */
-export type CapacityText = Pick<CapacityAnswer, 'lines'>
+export type CapacityText = Pick<CapacityAnswer, 'lines' | 'size'>
 
 /** What the commands of `gw bench` work with: @sluice/bench in production, something that remembers its calls in tests. */
 export interface BenchTools {

@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
 
 /** Most records that `--last` holds in memory. */
@@ -124,7 +124,15 @@ function addFilters(command: Command): void {
     .option('--host <host>', 'the host')
     .option('--client <address>', 'the address of the client')
     .option('--consumer <id>', 'id or name of the consumer')
-    .option('--result <result>', 'success, blocked, error, aborted or shed')
+    .addOption(
+      new Option('--result <result>', 'how the call ended').choices([
+        'success',
+        'blocked',
+        'error',
+        'aborted',
+        'shed',
+      ]),
+    )
     .option('--code <code>', 'the error code, such as GW_UPSTREAM_TIMEOUT')
     .option('--since <time>', '10m, 1h, or an instant such as 2026-01-31T08:00:00Z')
     .option(

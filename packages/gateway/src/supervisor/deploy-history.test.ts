@@ -67,3 +67,15 @@ test('what served last is read back whole, and a broken file is as good as none'
   writeFileSync(file.path, '[]')
   assert.equal(file.read(), null)
 })
+
+test('what served last is not for who was started with another document', (t) => {
+  const dir = directory(t)
+  const [first, again, other] = ['a.yaml', 'a.yaml', 'b.yaml'].map((document) => {
+    const file = new LastGoodFile(dir)
+    file.startedWith = document
+    return file
+  })
+  first!.save({ digest: 'a', name: 'deployed.yaml', text: 'version: 1' })
+  assert.equal(again!.read()?.digest, 'a')
+  assert.equal(other!.read(), null)
+})

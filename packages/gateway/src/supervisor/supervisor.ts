@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
@@ -110,6 +111,7 @@ export class Supervisor implements AdminBackend {
   async start(): Promise<DocumentSource> {
     try {
       const source = await this.#seams.readSource()
+      this.#lastGood.startedWith = resolve(source.name)
       const result = await this.apply(source, { origin: 'file', actor: 'start' })
       if (result.result !== 'applied') await this.#startWithLastGood(result)
       if (!(await this.#pool.allReady(START_MS)))
@@ -254,6 +256,7 @@ export class Supervisor implements AdminBackend {
     const { name, text, digest } = last
     this.#seams.log.error('start.last-good', {
       digest,
+      document: name,
       because: error.message,
       remedy: 'correct the document',
     })

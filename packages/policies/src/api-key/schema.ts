@@ -73,7 +73,7 @@ export const apiKeySchema = Type.Object(
     additionalProperties: false,
     description: [
       'Without a key the answer is 401 `GW_AUTH_MISSING`; with an unknown one, a repeated one or one longer than 512 characters 401 `GW_AUTH_INVALID`; with one past its time 401 `GW_AUTH_EXPIRED`.',
-      'Keys are stored as SHA-256 only. That is enough for random keys of 128 bits and more, as `gw hash-key` makes them, and not for words that people choose.',
+      'Keys are stored as SHA-256 only. That is enough for random keys of 128 bits and more, as `gw new-key` makes them, and not for words that people choose.',
     ].join('\n\n'),
   },
 )

@@ -52,7 +52,12 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     ],
     compareSummaries: (before, after, limits) => {
       record('compareSummaries', { before: before.id, after: after.id, limits })
-      return { lines: [`${before.id} beside ${after.id}`], isFailed: limits.length > 0 }
+      const point = samplePoint({})
+      const change = { metric: 'rps', before: 1, after: 2, change: 1, range: null } as const
+      const compared = { name: 'w1-get', before: point, after: point, changes: [change], verdicts: [] }
+      const others = { onlyBefore: [], onlyAfter: ['w2-get'], noEvidence: [], warnings: [] }
+      const lines = [`${before.id} beside ${after.id}`]
+      return { ...others, lines, isFailed: limits.length > 0, points: mode === 'empty' ? [] : [compared] }
     },
     parseLimits: (text) => {
       if (!text.includes('%')) throw new Error(`'${text}' is not a limit; write for example rps<-5%`)
@@ -60,7 +65,9 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     },
     capacityFor: (summary, wish) => {
       record('capacityFor', { id: summary.id, ...wish })
-      return { lines: ['two of W2'] }
+      if (mode === 'empty') return { lines: ['no answer'], size: null }
+      const measured = { cores: 2, microsPerRequest: 10, shares: [], guide: [] }
+      return { lines: ['two of W2'], size: { tier: 'W2', replicas: 2, ...measured } }
     },
     readSummary: (path) => JSON.parse(readFileSync(path, 'utf8')) as Summary,
     peerProblem: (name) => (mode === 'bare' ? `${name} is not on the PATH; install it` : null),
