@@ -72,6 +72,21 @@ test('a point that is no result is no evidence, and a comparison with nothing el
   assert.equal(comparison.isFailed, true)
 })
 
+test('with limits, one that could not be checked fails, and so does a result that is none any more', () => {
+  const point = rpsPoint([1000, 1000, 1000])
+  assert.equal(compared([point], [point], 'rps<-5%').isFailed, false)
+  assert.equal(compared([point], [point], 'rps<-5% or p99>+10%').isFailed, true)
+  const peer = samplePoint({ contestant: 'nginx' })
+  const lost = { ...point, invalid: ['5000 answers were not 2xx'] }
+  assert.equal(compared([point, peer], [lost, peer], 'cpu>+5%').isFailed, true)
+  assert.equal(compared([lost, peer], [lost, peer], 'cpu>+5%').isFailed, false)
+})
+
+test('runs of different suites are not compared', () => {
+  const [one, other] = ['apinizer', 'policies'].map((suite) => sampleSummary([rpsPoint([1])], { suite }))
+  assert.throws(() => compareSummaries(one!, other!, []), /different suites, apinizer and policies/)
+})
+
 test('without limits nothing fails, and what was not compared is not called ok', () => {
   const comparison = compareSummaries(sampleSummary([]), sampleSummary([]), [])
   assert.equal(comparison.isFailed, false)

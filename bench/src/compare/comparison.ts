@@ -22,7 +22,7 @@ export interface Comparison {
   readonly noEvidence: readonly string[]
   /** What weakens the comparison, such as another machine. */
   readonly warnings: readonly string[]
-  /** Whether any limit is broken beyond doubt, or a limit was given and nothing could be compared. */
+  /** Whether any limit is broken beyond doubt, or could not be checked, or a result of before is none any more. */
   readonly isFailed: boolean
   /** All of it for people, ready to print. */
   readonly lines: readonly string[]
@@ -52,20 +52,29 @@ export interface Verdict {
   readonly outcome: 'kept' | 'unclear' | 'broken'
 }
 
-/** Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate. */
+/**
+ * Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate.
+ * @throws Error when the runs are of different suites.
+ */
 export function compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): Comparison {
+  if (before.suite !== after.suite)
+    throw new Error(
+      `these are runs of different suites, ${before.suite} and ${after.suite}: nothing in them can be compared`,
+    )
   const { pairs, onlyBefore, onlyAfter } = pairedPoints(before.points, after.points)
   const points = pairs
     .filter((pair) => isValid(pair.before) && isValid(pair.after))
     .map((pair) => compared(pair, limits))
   const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
+  const unchecked = uncheckedLimits(points, limits)
+  const isLost = pairs.some((pair) => isValid(pair.before) && !isValid(pair.after))
   const found = {
     points,
     onlyBefore: onlyBefore.map(nameOf),
     onlyAfter: onlyAfter.map(nameOf),
     noEvidence: pairs.flatMap(reasonsAgainst),
-    warnings: [...warningsOf(before, after, points), ...uncheckedLimits(points, limits)],
-    isFailed: isBroken || (limits.length > 0 && points.length === 0),
+    warnings: [...warningsOf(before, after, points), ...unchecked],
+    isFailed: isBroken || unchecked.length > 0 || (limits.length > 0 && isLost),
   }
   return { ...found, lines: comparisonLines(found) }
 }

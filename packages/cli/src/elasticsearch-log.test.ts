@@ -73,6 +73,7 @@ test('every call is in the data stream, with the credentials of the document and
   assert.equal(await countIn('logs-e2e'), 50)
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
   assert.match(metrics, /^gw_log_received_total 50$/m)
+  assert.match(metrics, /^gw_log_dropped_total\{reason="queue_full"\} 0$/m)
   assert.match(metrics, /^gw_log_indexed_total 50$/m)
   assert.ok(!gateway.logText().includes(node.password!))
   assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(node.password!))

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { EXIT, Failure } from '../failure.js'
 
@@ -6,18 +6,22 @@ import { EXIT, Failure } from '../failure.js'
 export const RESULTS_DIR = 'results'
 export const SUMMARY_FILE = 'summary.json'
 
-/** Hours of measuring must not end with a folder that cannot be written. @throws Failure. */
+/** Hours of measuring must not end with a folder that cannot be written: it is made now. @throws Failure. */
 export function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
     throw new Failure(EXIT.failed, `${dir} holds the results of another run; name another folder with --out`)
-  const parent = nearestExisting(resolve(dir))
   try {
-    accessSync(parent, constants.W_OK | constants.X_OK)
-  } catch {
-    throw new Failure(EXIT.failed, `${parent} cannot be written to; name another folder with --out`)
+    makeFolders(resolve(dir))
+    accessSync(dir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new Failure(EXIT.failed, `${dir} cannot be written to (${reason}); name another folder with --out`)
   }
 }
 
-function nearestExisting(dir: string): string {
-  return existsSync(dir) || dirname(dir) === dir ? dir : nearestExisting(dirname(dir))
+/** One by one: where a file system makes no folders, as /proc, Node.js 20 tries for ever with `recursive`. */
+function makeFolders(dir: string): void {
+  if (existsSync(dir)) return
+  makeFolders(dirname(dir))
+  mkdirSync(dir)
 }

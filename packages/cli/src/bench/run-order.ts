@@ -130,11 +130,15 @@ function installedEngine(tools: BenchTools, name: Engine['name']): Engine {
 }
 
 function measurablePeers(tools: BenchTools, suite: Suite, peers: readonly PeerName[]): readonly PeerName[] {
-  const problems = peers.map((peer) => tools.peerProblem(peer)).filter((problem) => problem !== null)
-  if (problems.length > 0) throw new Failure(EXIT.failed, problems.join('\n'))
+  const problems = peers.map((peer) => tools.peerProblem(peer))
+  const told = problems.filter((problem) => problem !== null).join('\n')
+  const installed = peers.filter((_, i) => problems[i] === null)
+  // Some of several are better than none; who asked for those alone waits for them.
+  if (installed.length === 0 && peers.length > 0) throw new Failure(EXIT.failed, told)
+  if (told !== '') say(told)
   if (peers.length > 0 && suite.cases.every(({ scenario }) => scenario.peers === null))
     say(`no scenario of this run can be asked of ${peers.join(', ')}: it is more than a plain proxy does`)
-  return peers
+  return installed
 }
 
 /** Rates that were asked for must be possible; the usual ones are left out where they are not. */

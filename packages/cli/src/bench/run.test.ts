@@ -10,8 +10,8 @@ test('the options of a run reach the runner', async (t) => {
   const desk = new Desk(t)
   const line =
     'run apinizer --tier W1,W2 --scenario w1-get --scenario w2-get --connections 64,8 --seconds 7 --warm-up 2 ' +
-    '--repetitions 4 --rates 90,50 --slo 50ms --with nginx,haproxy --no-pin --out here'
-  const { code, stdout, calls } = await desk.run(line.split(' '))
+    '--repetitions 4 --rates 90,50 --slo 50ms --with nginx,haproxy,envoy --no-pin --out here'
+  const { code, stdout, stderr, calls } = await desk.run(line.split(' '))
   assert.equal(code, 0)
   assert.deepEqual(calls, [
     {
@@ -37,6 +37,7 @@ test('the options of a run reach the runner', async (t) => {
     { call: 'writeResults', dir: 'here', points: 2 },
   ])
   assert.equal(stdout, 'POINT   RPS\nw1-get  20000\nw2-get  20000\n')
+  assert.match(stderr, /^envoy is not on the PATH; install it\n/)
 })
 
 test('without options a run is the whole suite with the usual rates, kept in a folder of its own', async (t) => {

@@ -26,13 +26,18 @@ const PRINTED_BEGUN: ReadonlySet<number> = new Set(
   PRINTED.flatMap((lengths) => lengths.map((_, last) => lengths.slice(0, last + 1).reduce(longerShape, 0))),
 )
 
-/** Payment card numbers (ISO/IEC 7812) with a sound check digit, in one piece or in groups. */
+/** A UUID (RFC 9562), with its version and variant: one in ten has digits that pass for a card. */
+const UUID =
+  /(?<![0-9a-f-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![0-9a-f-])/gi
+const UUID_LENGTH = 36
+
+/** Payment card numbers (ISO/IEC 7812) with a sound check digit, in one piece or in groups, but not parts of a UUID. */
 export function findCards({ text, longRuns }: Reading, isCut: boolean): Spans {
   let spans: number[] | null = null
   // A run of groups may hold more than the number: `2 4111111111111111` does. Every group may be its first.
   for (let first = 0; first < longRuns.length; first += 2) {
     const end = endOfNumber(text, longRuns, first)
-    if (end === -1) continue
+    if (end === -1 || isInUuid(text, longRuns[first]!, end)) continue
     spans ??= []
     // Where two readings overlap, both go.
     if (longRuns[first]! >= (spans.at(-1) ?? 0)) spans.push(longRuns[first]!, end)
@@ -104,6 +109,17 @@ function isLooseBetween(text: string, start: number, end: number): boolean {
     if (!isSpace(code) && !isDash(code) && !isInvisible(code) && code !== MINUS_SIGN) return false
   }
   return true
+}
+
+function isInUuid(text: string, start: number, end: number): boolean {
+  // With the character before the earliest one that could hold it, and the one behind the last.
+  const from = Math.max(0, end - UUID_LENGTH - 1)
+  for (const { 0: uuid, index } of text.slice(from, start + UUID_LENGTH + 1).matchAll(UUID)) {
+    const at = from + index
+    // One without any letter may be a number in groups as well.
+    if (at <= start && end <= at + UUID_LENGTH && /[a-f]/i.test(uuid)) return true
+  }
+  return false
 }
 
 function isBehindPoint(text: string, at: number): boolean {

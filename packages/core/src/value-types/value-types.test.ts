@@ -60,6 +60,23 @@ for (const type of Object.keys(VALUES) as ValueTypeName[]) {
   })
 }
 
+test('digits of a UUID are no card, and a card beside one is', () => {
+  const digits = '4000-7000-9492-0003'
+  const uuid = `01a2aaaa-${digits}aaaaaaaa`
+  assert.deepEqual(found('card', digits), [digits])
+  for (const text of [uuid, `"id":"${uuid}"`, uuid.toUpperCase(), `${uuid} ${uuid}`]) {
+    assert.deepEqual(found('card', text), [], text)
+  }
+  assert.deepEqual(found('card', `${uuid} 4111111111111111`), ['4111111111111111'])
+  // Longer, of no variant, without a letter: they are no UUIDs.
+  assert.deepEqual(found('card', `${uuid}a`), [digits])
+  assert.deepEqual(found('card', '0aaaaaaa-4111-1111-1111-1111aaaaaaaa'), ['4111-1111-1111-1111'])
+  assert.equal(
+    found('card', `${'0'.repeat(8)}-${digits}${'0'.repeat(8)}`).length,
+    found('card', `-${digits}${'0'.repeat(8)}`).length,
+  )
+})
+
 test('a card number is found among other groups of digits', () => {
   assert.deepEqual(found('card', '12 4111 1111 1111 1111 99'), ['4111 1111 1111 1111'])
   assert.deepEqual(found('card', '4111111111111111 378282246310005'), ['4111111111111111', '378282246310005'])

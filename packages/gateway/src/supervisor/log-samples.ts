@@ -12,6 +12,9 @@ export const LOG_HELP: Readonly<Record<string, string>> = {
   gw_log_in_memory: 'Records in memory, not on disk yet.',
 }
 
+/** Stands there with 0 until records were lost, so that sums over all families have something to add. */
+const FIRST_REASON = 'queue_full'
+
 /** Where the records of the traffic log are, as metrics. */
 export function logSamples(log: LogIdentity): Sample[] {
   const one = (name: string, value: number, labels = ''): Sample => ({ name, labels, value })
@@ -19,7 +22,7 @@ export function logSamples(log: LogIdentity): Sample[] {
     one('gw_log_received_total', log.received),
     one('gw_log_indexed_total', log.indexed),
     one('gw_log_dead_total', log.dead),
-    ...Object.entries(log.droppedBy).map(([reason, count]) =>
+    ...Object.entries({ [FIRST_REASON]: 0, ...log.droppedBy }).map(([reason, count]) =>
       one('gw_log_dropped_total', count, label('reason', reason)),
     ),
     one('gw_log_on_disk', log.onDisk),

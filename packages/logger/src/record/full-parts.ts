@@ -35,7 +35,9 @@ export function receivedParts(x: Exchange): string {
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const { capture } = x
   const full = env.fields === 'full'
-  const isUp = full || (capture?.rules.requestUp.headers === true && capture.upstreamHost !== '')
+  const isUp = full
+    ? x.attempts > 0
+    : capture?.rules.requestUp.headers === true && capture.upstreamHost !== ''
   const isOut = full || capture?.rules.responseOut.headers === true
   const regions =
     region('req_in', capture?.requestHeaders ?? null, x.authority, env) +

@@ -6,7 +6,7 @@ import { samplePoint, sampleSummary } from './sample-summary.js'
 
 /**
  * What the recording tools do besides remembering: end well; find a point that is no result; be interrupted in the
- * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports.
+ * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports. Envoy is never there.
  */
 export type Mode = 'well' | 'invalid' | 'patient' | 'deaf' | 'empty' | 'broken' | 'bare' | 'full'
 
@@ -70,7 +70,8 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       return { lines: ['two of W2'], size: { tier: 'W2', replicas: 2, ...measured } }
     },
     readSummary: (path) => JSON.parse(readFileSync(path, 'utf8')) as Summary,
-    peerProblem: (name) => (mode === 'bare' ? `${name} is not on the PATH; install it` : null),
+    peerProblem: (name) =>
+      mode === 'bare' || name === 'envoy' ? `${name} is not on the PATH; install it` : null,
     startOrigin: async (wish, address) => {
       record('startOrigin', { ...wish, address })
       const keepAlive = setTimeout(() => undefined, GIVE_UP_MS)
