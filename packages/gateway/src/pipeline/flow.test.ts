@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Catalog, Outcome, Policy, Step } from '@sluice/core'
+import type { Catalog, Exchange, Outcome, Policy, Step } from '@sluice/core'
 import { startGateway, TIMEOUTS, until } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
 import { connectRaw } from '../testing/raw-connection.js'
+import { scriptedOrigin } from '../testing/scripted-origin.js'
 
 const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
 
@@ -47,6 +48,29 @@ test('a response to HEAD that ended while a policy looked at its head still reac
   const { text } = await answer
   assert.deepEqual(statusesOf(text), [200])
   assert.match(text, /content-length: 5/i)
+})
+
+test('a refusal whose policies wait is not begun by the head of the response that it replaces', async (t) => {
+  const broken = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n'
+  const origin = await scriptedOrigin(t, ({ socket }) => void socket.write(broken))
+  let calls = 0
+  const onResponse = async (x: Exchange): Promise<Outcome> => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    x.responseHeaders.push('x-seen', String(++calls))
+    return null
+  }
+  const wish = {
+    upstreams: [{ urls: [`http://127.0.0.1:${origin.port}`] }],
+    routes: [{ id: 'all', policies: POLICIES }],
+  }
+  const gateway = await startGateway(t, wish, { catalog: catalogOf({ onResponse }) })
+  const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const { text } = await sendRaw(gateway.port, [request], { waitMs: 5000 })
+  assert.deepEqual(statusesOf(text), [502])
+  assert.match(text, /^content-type: application\/problem\+json\r$/im)
+  assert.match(text, /^x-request-id: /im)
+  assert.match(text, /^x-seen: 2\r$/im)
+  assert.doesNotMatch(text, /x-seen: 1|transfer-encoding/i)
 })
 
 test('a policy that decides after its request was refused changes nothing any more', async (t) => {

@@ -275,6 +275,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   /** Gives up what is under way at the target. */
   abandon(): void {
     const attempt = this.#attempt
+    this.#response?.abandon()
     this.#releaseTarget()
     attempt?.abort()
     this.#body?.destroy()

@@ -6,7 +6,15 @@ import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
 
 /** How far the response to the client has come. */
-type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'draining'
+type Progress =
+  | 'announced'
+  | 'bodiless'
+  | 'collecting'
+  | 'held'
+  | 'streaming'
+  | 'draining'
+  | 'whole'
+  | 'abandoned'
 
 /** Where a response comes from. */
 export interface ResponseSource {
@@ -19,12 +27,13 @@ export interface ResponseSource {
 /**
  * A response on its way to the client, from the target's head on:
  *
- *     announced ─► (response hooks) ─┬─► bodiless ─────────────────────────────┐
- *                                    ├─► collecting ─► (body hooks) ─► whole ──┼─► finish
- *                                    └─► held ─┬─► whole ──────────────────────┤
- *                                              └─► streaming ─► draining ──────┘
+ *     announced ─► (response hooks) ─┬─► bodiless ─────────────────────────────────┐
+ *                                    ├─► collecting ─► (body hooks) ─► whole ──────┼─► finish
+ *                                    └─► held ─┬─► whole, or no body at all ───────┤
+ *                                              └─► streaming ─► (draining) ────────┘
  *
- * The source is paused while the client is slow.
+ * The source is paused while the client is slow. Until something has gone to the client it may be abandoned for another
+ * answer.
  */
 export class ResponseDelivery implements HeldHead {
   readonly #flow: Flow
@@ -33,7 +42,7 @@ export class ResponseDelivery implements HeldHead {
   /** Content-Length; -1 unknown. */
   #length: number
   #progress: Progress = 'announced'
-  /** The target has sent all of it; while hooks still wait it may be so, because a response to HEAD cannot be paused. */
+  /** The target has sent all of it. It may have while hooks wait: a response to HEAD cannot be paused. */
   #hasEnded = false
   /** Gathers the response for the hooks that read its body; null where there are none. */
   #collector: ResponseCollector | null = null
@@ -96,6 +105,11 @@ export class ResponseDelivery implements HeldHead {
     this.#progress = 'streaming'
     flow.waitFor('response-body', this.#idleMs)
     flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
+  }
+
+  /** Nothing more of it goes to the client, also of a head that is held. */
+  abandon(): void {
+    this.#progress = 'abandoned'
   }
 
   /** Takes a part of the target's body. */

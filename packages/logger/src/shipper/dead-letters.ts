@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TellChange } from '../spool/account.js'
-import type { Refusal, Shipment } from '../target/target.js'
+import { type Refusal, refusalMembers, type Shipment } from '../target/target.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
 const FILE_BYTES = 16 * 1024 ** 2
@@ -122,5 +122,5 @@ class LetterBatch {
 }
 
 function jsonOf({ type, reason }: Refusal): string {
-  return `"type":${JSON.stringify(type)},"reason":${JSON.stringify(reason)}`
+  return refusalMembers(JSON.stringify(type), JSON.stringify(reason))
 }

@@ -13,14 +13,19 @@ export interface Shipment {
   readonly bytes: number
 }
 
-/** Why a target will never take a record. */
+/** Why a target will never take a record. Its members may be getters, which a copy by `{...}` or as JSON leaves out. */
 export interface Refusal {
   readonly index: number
   readonly status: number
   readonly type: string
   readonly reason: string
-  /** Both as members of a JSON object, `"type":"…","reason":"…"`, of a target that was told them so. */
+  /** Both as `refusalMembers`, of a target that was told them as JSON. */
   readonly json?: string
+}
+
+/** Type and reason as members of a JSON object, of their JSON. */
+export function refusalMembers(type: string, reason: string): string {
+  return `"type":${type},"reason":${reason}`
 }
 
 /** Refused records in their order, as a list is: what is known of each may be made when it is asked for. */

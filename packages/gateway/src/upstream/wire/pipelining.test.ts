@@ -50,7 +50,7 @@ test('idle connections, then new ones, then together behind the one with the lea
   const first = askAll(transport, FIRST, FIRST)
   await until(() => areOver(first))
   assert.equal(origin.opened.length, 2)
-  const loads = (): number[] => origin.opened.map(({ paths }) => paths.length - 1).sort()
+  const loads = (): number[] => origin.opened.map(({ paths }) => paths.length - 1).sort((a, b) => a - b)
   askAll(transport, '/1', '/2', '/3', '/4', '/5', '/6')
   await until(() => origin.paths().length === 8)
   assert.deepEqual(loads(), [1, 5])

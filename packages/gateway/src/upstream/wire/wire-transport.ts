@@ -20,7 +20,8 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLine
  *
  *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
  *               ├─► a new one, while there are fewer than `connections`
- *               ├─► with `pipelining`: the one that others joined in this turn, or that with the least under way ─► departures ─► begin
+ *               ├─► with `pipelining`: the connection joined last while it is about to leave,
+ *               │                      or the one with the least under way ─► departures ─► begin
  *               └─► line (first in, first out) ─► the next connection that becomes free, or has room
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
@@ -31,7 +32,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
   readonly #line = new Set<WireAttempt>()
-  /** The connection that was joined last. */
+  /** The connection that was joined last; it may be closed since. */
   #joined: Connection | null = null
   #onEmpty: (() => void) | null = null
 
@@ -80,7 +81,6 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   onClosed(connection: Connection): void {
     this.#open.delete(connection)
-    if (this.#joined === connection) this.#joined = null
     remove(this.#idle, connection)
     const { attempt, behind } = connection
     connection.attempt = null

@@ -57,7 +57,7 @@ export class AnswerText {
     const end = from + ITEM.length + 3
     if (isDelivered(begun) && text.startsWith('}}', end)) {
       const to = end + 2
-      if (to === this.#end || text.charCodeAt(to) === COMMA) return to
+      if (to === this.#end || (text.charCodeAt(to) === COMMA && to + 1 < this.#end)) return to
     }
     const next = text.indexOf(BETWEEN, from)
     const to = next === -1 ? this.#end : next

@@ -38,6 +38,12 @@ test('the usual refusal is not read', () => {
   )
 })
 
+test('an item of any length is read', () => {
+  const error = { type: 't', reason: '\n'.repeat(5_000_000) }
+  const { type, reason } = toldRefusal(JSON.stringify({ create: { status: 400, error } }), 0, 400)
+  assert.deepEqual([type, reason], ['t', '\n'.repeat(500)])
+})
+
 test('what is no JSON is not taken for it', () => {
   const whole = '{"create":{"status":400,"error":{"type":"a","reason":"b"}}}'
   assert.equal(toldRefusal(whole, 0, 400).reason, 'b')

@@ -1,4 +1,4 @@
-import type { Refusal } from '../target.js'
+import { type Refusal, refusalMembers } from '../target.js'
 
 /** What a bulk answer says of one record. */
 export interface BulkItem {
@@ -43,18 +43,21 @@ export function refusalOf(item: BulkItem, index: number, status: number): Refusa
   return { index, status, type: error?.type ?? 'unknown', reason }
 }
 
-/** The characters of a JSON string, at most so many as a reason has (an escaped one counts as several). */
+/** The characters of a JSON string. */
 const TEXT = String.raw`[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\x00-\x1f]*)*`
 const REFUSED = new RegExp(
   String.raw`^\{"create":\{"status":\d{3},"error":\{"type":"(${TEXT})","reason":"(${TEXT})"(?:,"caused_by":\{"reason":"(${TEXT})"\})?\}\}\}$`,
 )
+
+/** Longer items are read: the expression takes room on the stack for each escape. */
+const MAX_TOLD_CHARS = 2048
 
 /**
  * The same of an item's JSON. As Elasticsearch writes it, its texts are taken as they stand there, so that whoever writes
  * them as JSON again need not read them. @throws Error of what is no JSON.
  */
 export function toldRefusal(json: string, index: number, status: number): Refusal {
-  const told = REFUSED.exec(json)
+  const told = json.length <= MAX_TOLD_CHARS ? REFUSED.exec(json) : null
   const [, type, reason, cause] = told ?? []
   if (type === undefined || reason === undefined || reason.length + (cause?.length ?? 0) > MAX_REASON - 2)
     return refusalOf(JSON.parse(json) as BulkItem, index, status)
@@ -84,6 +87,6 @@ class ToldRefusal implements Refusal {
   }
 
   get json(): string {
-    return `"type":"${this.#type}","reason":"${this.#reason}"`
+    return refusalMembers(`"${this.#type}"`, `"${this.#reason}"`)
   }
 }

@@ -94,6 +94,7 @@ test('an answer as text that is not about all records, or no JSON, says nothing 
     [text, COUNT - 1, /has 1000 items for 999 records/],
     [text.replace('{"create":{"status":201}},', ''), COUNT, /has 999 items for 1000 records/],
     [`${text.slice(0, 9000)}{"cre${text.slice(9000)}`, COUNT, /cannot be read/],
+    [text.replace(/\]\}$/, ',]}'), COUNT, /cannot be read/],
     [unclosed(201), COUNT, /cannot be read/],
     [unclosed(409), COUNT, /cannot be read/],
     [`<html>${text}`, COUNT, /cannot be read/],
