@@ -12,7 +12,7 @@ export const ERRORS = {
   GW_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request timeout',
-    when: 'The request body paused for longer than `limits.bodyIdle`.',
+    when: 'The request body paused for longer than `limits.bodyIdle`, or had not come whole within `timeouts.total`.',
   },
   GW_BODY_TOO_LARGE: {
     status: 413,

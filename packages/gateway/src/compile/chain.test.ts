@@ -144,6 +144,19 @@ test('a policy that fails stops the request, unless it is allowed to: then its f
   assert.deepEqual(ignored, ['id-throws: broken', 'id-rejects: broken later'])
 })
 
+test('a condition that fails is a failure of its policy', async () => {
+  const { compile, ignored } = bench()
+  const when = 'int(req.header["n"]) == 1'
+  const ask = (chain: Chain, n: string): unknown =>
+    run(chain.request, Object.assign(new Exchange(), { headers: ['n', n] }))
+  const strict = await compile({ use: 'blocks', when })
+  assert.throws(() => ask(strict, 'abc'))
+  const lenient = await compile({ use: 'blocks', when, onError: 'continue' })
+  assert.equal(ask(lenient, 'abc'), null)
+  assert.match(ignored.join(), /^id-blocks: [^,]+$/)
+  assert.equal(ask(lenient, '1'), BLOCKED)
+})
+
 test('a policy that may fail still refuses', async () => {
   const { compile, ignored } = bench()
   const now = await compile({ use: 'blocks', onError: 'continue' })

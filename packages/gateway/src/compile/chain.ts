@@ -90,7 +90,9 @@ export class ChainCompiler {
     add(readsBody ? phases.requestBody : phases.request, step.onRequest?.bind(step))
     const onBody = step.onRequestBody?.bind(step)
     add(phases.requestBody, onBody && ((x) => onBody(x, x.body!)))
-    if (readsBody) phases.requestBody.push({ name: at.use.id, order: at.order, run: asking(at.passes!) })
+    // Only asks: there has to be a phase with the body, and it is that of the policy's place.
+    if (readsBody)
+      phases.requestBody.push({ name: at.use.id, order: at.order, run: this.#wrap(() => null, at) })
     add(phases.attempt, step.onAttempt?.bind(step))
     add(phases.response, step.onResponse?.bind(step))
     const onResponseBody = step.onResponseBody?.bind(step)
@@ -99,8 +101,8 @@ export class ChainCompiler {
   }
 
   #wrap(run: HookFunction, { use, passes }: Place): HookFunction {
-    const guarded = use.onError === 'continue' ? this.#tolerant(run, use.id) : run
-    return passes === null ? guarded : (x) => (passes(x) ? guarded(x) : null)
+    const asked: HookFunction = passes === null ? run : (x) => (passes(x) ? run(x) : null)
+    return use.onError === 'continue' ? this.#tolerant(asked, use.id) : asked
   }
 
   /**
@@ -121,7 +123,7 @@ export class ChainCompiler {
   }
 
   /**
-   * `onError: continue`: a failure of the policy is reported and the request goes on; a refusal still refuses, and a
+   * `onError: continue`: a failure of the policy, or of its condition, is reported and the request goes on; a refusal still refuses, and a
    * body that cannot be read is refused: or else whoever sends one would be rid of the policy.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
@@ -156,14 +158,6 @@ interface Place {
   readonly when: Condition | null
   /** Whether the policy has to do with an exchange; null: always. */
   readonly passes: ((x: Exchange) => boolean) | null
-}
-
-/** Only asks the condition: there has to be a phase with the body, and it is that of the policy's place. */
-function asking(passes: NonNullable<Place['passes']>): HookFunction {
-  return (x) => {
-    passes(x)
-    return null
-  }
 }
 
 function orNull<T>(list: readonly T[]): readonly T[] | null {

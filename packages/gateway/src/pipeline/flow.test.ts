@@ -73,6 +73,16 @@ test('a refusal whose policies wait is not begun by the head of the response tha
   assert.doesNotMatch(text, /x-seen: 1|transfer-encoding/i)
 })
 
+test('an upload that is too slow for the total bound is told so, and not that it paused', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
+  const timeouts = { ...TIMEOUTS, totalMs: 300 }
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
+  const { text } = await sendRaw(gateway.port, [head, 'x', 'x'], { waitMs: 5000 })
+  assert.deepEqual(statusesOf(text), [408])
+  assert.match(text, /timeouts\.total was over/)
+})
+
 test('a policy that decides after its request was refused changes nothing any more', async (t) => {
   let seen = 0
   const origin = await httpOrigin(t, (_, res) => {

@@ -323,9 +323,10 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   onDeadline(): void {
     if (this.isOver) return
-    if (this.waiting === 'request-body') this.refuse(REFUSALS.tooSlow)
+    const isTotal = performance.now() >= this.#totalDueAt
+    if (this.waiting === 'request-body') this.refuse(isTotal ? REFUSALS.tooLong : REFUSALS.tooSlow)
     else if (this.waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
-    else this.#proxy?.onTimeout(this.waiting, performance.now() >= this.#totalDueAt)
+    else this.#proxy?.onTimeout(this.waiting, isTotal)
   }
 
   // The client.

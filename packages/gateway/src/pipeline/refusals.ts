@@ -5,6 +5,7 @@ import { PolicyFailure, type Reply, refusal } from '@sluice/core'
 export const REFUSALS = {
   tooLarge: refusal('GW_BODY_TOO_LARGE', 'the request body is larger than this route accepts'),
   tooSlow: refusal('GW_REQUEST_TIMEOUT', 'the request body did not arrive in time'),
+  tooLong: refusal('GW_REQUEST_TIMEOUT', 'the request body had not come whole when timeouts.total was over'),
   policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was not let through'),
   policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
   conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
