@@ -1,3 +1,4 @@
+export { policyMistakes } from './explain/policy-mistakes.js'
 export { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
 export type { Tier } from './supervisor/sizing.js'
 export { StartError } from './supervisor/start-error.js'

@@ -59,6 +59,37 @@ test('every mistake is told at once with its place and remedy, and the exit code
   assert.match(yaml.stdout, /^schemaVersion: 1\nvalid: false\n/)
 })
 
+test('policies that the gateway would refuse are mistakes, at their places', async (t) => {
+  const file = fileWith(
+    t,
+    `version: 1
+policies:
+  - { id: shared, use: ip-filter, with: { allow: [10.0.0.0/33] } }
+routes:
+  - id: app
+    match: { path: /* }
+    respond: { status: 200 }
+    policies:
+      - shared
+      - use: jwt
+        with: { keys: [{ secret: "\${env:SECRET}", algorithms: [HS256] }] }
+      - { id: expr, use: transform, with: { response: { jsonata: { inline: "{ a: " } } } }
+      - { use: xslt, with: { stylesheet: { file: nowhere.xsl } } }
+`,
+  )
+  const { code, stdout, stderr } = await gw(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
+  const lines = stderr.trimEnd().split('\n')
+  const expected = [
+    /:3:5: policy 'shared': .*33 bits/,
+    /:10:9: policy 'app\/2': key 1 /,
+    /:12:9: policy 'expr': .*JSONata/,
+  ]
+  for (const [i, line] of expected.entries()) assert.match(lines[i] ?? '', line)
+  assert.match(lines[3] ?? '', /:13:\d+: .*nowhere\.xsl/)
+  assert.deepEqual([code, stdout, lines.length], [3, '', 4])
+  assert.doesNotMatch(stderr, /never-shown/)
+})
+
 test('a warning is told and no reason to fail, unless it is quiet', async (t) => {
   const file = fileWith(
     t,

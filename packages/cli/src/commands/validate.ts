@@ -1,4 +1,6 @@
-import { formatDiagnostic } from '@sluice/config'
+import { type Diagnostic, formatDiagnostic, policyDiagnostics } from '@sluice/config'
+import { policyMistakes } from '@sluice/gateway'
+import { catalog } from '@sluice/policies'
 import { checkDocument, readDocument } from '../document.js'
 import { EXIT } from '../failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
@@ -7,11 +9,16 @@ import type { DocumentOptions, OutputOptions } from '../program/building.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
-  const result = checkDocument(await readDocument(config))
-  const diagnostics = result.ok ? result.warnings : result.diagnostics
-  const exit = result.ok ? EXIT.ok : EXIT.invalid
+  const source = await readDocument(config)
+  const result = checkDocument(source)
+  const mistakes: readonly Diagnostic[] = result.ok
+    ? policyDiagnostics(source, await policyMistakes(result.load, catalog))
+    : result.diagnostics
+  const isValid = result.ok && mistakes.length === 0
+  const diagnostics = [...mistakes, ...(result.ok ? result.warnings : [])]
+  const exit = isValid ? EXIT.ok : EXIT.invalid
   if (output !== 'table') {
-    await printValue({ valid: result.ok, diagnostics }, output)
+    await printValue({ valid: isValid, diagnostics }, output)
     return exit
   }
   for (const diagnostic of diagnostics) {
@@ -19,7 +26,7 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
     if (diagnostic.severity === 'warning') say(line)
     else complain(line)
   }
-  if (result.ok) {
+  if (result.ok && isValid) {
     const { routes, upstreams } = result.load.plan
     print(`${config}: ok (${countText(routes.length, 'route')}, ${countText(upstreams.length, 'upstream')})`)
   }

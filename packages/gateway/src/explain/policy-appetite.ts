@@ -1,8 +1,6 @@
 import type { PolicyUse } from '@sluice/config'
 import type { Catalog, MeasuredCost, PolicyCost, Step } from '@sluice/core'
-import { SnapshotEnv } from '../compile/compile-env.js'
-import { type Closer, SharedTable } from '../compile/shared-table.js'
-import { ThreadPool } from '../threads/thread-pool.js'
+import { withTrialEnv } from './trial-env.js'
 
 /** What a policy asks of the gateway. */
 export interface PolicyAppetite {
@@ -14,24 +12,21 @@ export interface PolicyAppetite {
 }
 
 /** Compiles the policies of a chain as a snapshot would, to see which hooks they have. */
-export async function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyAppetite[]> {
-  const closers: Closer[] = []
-  const threads = new ThreadPool(1, () => {})
-  const env = new SnapshotEnv({ shared: new SharedTable(() => {}), threads, closers, report: () => {} })
-  const appetites: PolicyAppetite[] = []
-  for (const use of uses) {
-    const policy = catalog.get(use.use)
-    const costs = { cost: policy?.cost ?? 'cheap', measured: catalog.measured?.get(use.use) ?? null }
-    try {
-      const step = (await policy?.compile(use.with as never, env)) ?? null
-      appetites.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
-    } catch {
-      appetites.push({ ...costs, buffers: null })
+export function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyAppetite[]> {
+  return withTrialEnv(async (env) => {
+    const appetites: PolicyAppetite[] = []
+    for (const use of uses) {
+      const policy = catalog.get(use.use)
+      const costs = { cost: policy?.cost ?? 'cheap', measured: catalog.measured?.get(use.use) ?? null }
+      try {
+        const step = (await policy?.compile(use.with as never, env)) ?? null
+        appetites.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
+      } catch {
+        appetites.push({ ...costs, buffers: null })
+      }
     }
-  }
-  for (const close of closers) close()
-  await threads.close()
-  return appetites
+    return appetites
+  })
 }
 
 function buffersOf(step: Step): ('request' | 'response')[] {

@@ -1,0 +1,17 @@
+import type { CompileEnv } from '@sluice/core'
+import { SnapshotEnv } from '../compile/compile-env.js'
+import { type Closer, SharedTable } from '../compile/shared-table.js'
+import { ThreadPool } from '../threads/thread-pool.js'
+
+/** Lets policies be compiled as a snapshot would, and lets go of all that they opened. */
+export async function withTrialEnv<T>(work: (env: CompileEnv) => Promise<T>): Promise<T> {
+  const closers: Closer[] = []
+  const threads = new ThreadPool(1, () => {})
+  try {
+    const shared = new SharedTable(() => {})
+    return await work(new SnapshotEnv({ shared, threads, closers, report: () => {} }))
+  } finally {
+    for (const close of closers) close()
+    await threads.close()
+  }
+}
