@@ -123,8 +123,8 @@ export class ChainCompiler {
   }
 
   /**
-   * `onError: continue`: a failure of the policy, or of its condition, is reported and the request goes on; a refusal still refuses, and a
-   * body that cannot be read is refused: or else whoever sends one would be rid of the policy.
+   * `onError: continue`: a failure of the policy, or of its condition, is reported and the request goes on; a refusal
+   * still refuses, and a body that cannot be read is refused: or else whoever sends one would be rid of the policy.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
     const ignore = (error: unknown): null => {

@@ -13,7 +13,7 @@ export interface Shipment {
   readonly bytes: number
 }
 
-/** Why a target will never take a record. Its members may be getters, which a copy by `{...}` or as JSON leaves out. */
+/** Why a target will never take a record. Members may be getters, which a copy by `{...}` or as JSON leaves out. */
 export interface Refusal {
   readonly index: number
   readonly status: number

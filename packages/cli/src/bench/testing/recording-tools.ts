@@ -6,7 +6,8 @@ import { samplePoint, sampleSummary } from './sample-summary.js'
 
 /**
  * What the recording tools do besides remembering: end well; find a point that is no result; be interrupted in the
- * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports. Envoy is never there.
+ * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports. Envoy is
+ * never there.
  */
 export type Mode = 'well' | 'invalid' | 'patient' | 'deaf' | 'empty' | 'broken' | 'bare' | 'full'
 

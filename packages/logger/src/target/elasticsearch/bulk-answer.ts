@@ -51,7 +51,10 @@ function readWhole(answer: BulkAnswer | null): Reading {
   return { items: items.length, refused, again }
 }
 
-/** What is not written as Elasticsearch writes it, or is no answer to a bulk, is read as a whole. @throws Error for what is no JSON. */
+/**
+ * What is not written as Elasticsearch writes it, or is no answer to a bulk, is read as a whole.
+ * @throws Error for what is no JSON.
+ */
 async function readText(text: string, count: number, rest: Rest): Promise<Reading> {
   if (isReadInPieces(text)) {
     const reading = await readPieces(text, rest).catch(() => null)
