@@ -7,7 +7,7 @@ export function addDocumentCommands(program: Command): void {
   addStart(program)
   const validate = program
     .command('validate')
-    .description('check a document: every mistake with its place and remedy')
+    .description('check a document and compile its policies: every mistake with its place and remedy')
   withOutput(withDocument(validate), 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/validate.js')).validate),
   )
