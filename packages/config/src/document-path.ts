@@ -32,6 +32,12 @@ export function valueAt(root: unknown, path: DocumentPath): unknown {
   return value
 }
 
+/** The list at a path; empty where there is none. */
+export function listAt(root: unknown, path: DocumentPath): readonly unknown[] {
+  const list = valueAt(root, path)
+  return Array.isArray(list) ? list : []
+}
+
 /** Whether a value is a mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

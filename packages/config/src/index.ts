@@ -9,7 +9,7 @@ export { type LoadOptions, type LoadResult, loadDocument } from './load-document
 export type { Overrides } from './overrides.js'
 export * from './plan.js'
 export { planOf } from './planning/document-plan.js'
-export { policyDiagnostics } from './policy-diagnostics.js'
+export { type PolicyMistake, policyDiagnostics } from './policy-diagnostics.js'
 export { resolvePlan } from './resolve-plan.js'
 export { bestRank, compareRanks, routeRank } from './route-rank.js'
 export { type Document, documentSchema } from './schema/document.js'

@@ -1,44 +1,45 @@
 import type { Diagnostic } from './diagnostic.js'
 import type { DocumentSource } from './document-file.js'
-import { type DocumentPath, isMapping, valueAt } from './document-path.js'
+import { type DocumentPath, formatPath, isMapping, listAt } from './document-path.js'
 import { policyIdOf } from './policy-id.js'
 import { Report } from './report.js'
 import type { PolicyDocument } from './schema/document.js'
 import { readYaml } from './source/yaml-source.js'
 
-/**
- * What is wrong with policies that do not compile, at the places where they are written.
- * @param mistakes what is wrong, by the policy's id.
- */
+/** What is wrong with a policy of a route. */
+export interface PolicyMistake {
+  readonly route: string
+  readonly policy: string
+  readonly message: string
+}
+
+/** Mistakes in policies at the places where those are written; one in a shared policy is told once. */
 export function policyDiagnostics(
   source: DocumentSource,
-  mistakes: ReadonlyMap<string, string>,
+  mistakes: readonly PolicyMistake[],
 ): readonly Diagnostic[] {
   const yaml = readYaml(source.text)
   const report = new Report(yaml, source.name, {})
-  const places = policyPlaces(yaml.value)
-  for (const [id, message] of mistakes) {
-    const path = places.get(id) ?? []
-    report.add({ path, message: `policy '${id}': ${message}`, remedy: 'correct its parameters' })
+  const told = new Set<string>()
+  for (const { route, policy, message } of mistakes) {
+    const path = policyPath(yaml.value, route, policy)
+    const mistake = `${formatPath(path)} ${message}`
+    if (told.has(mistake)) continue
+    told.add(mistake)
+    report.add({ path, message, remedy: 'correct its parameters' })
   }
   return report.diagnostics()
 }
 
-function policyPlaces(root: unknown): ReadonlyMap<string, DocumentPath> {
-  const places = new Map<string, DocumentPath>()
-  const add = (path: DocumentPath, routeId: string): void => {
-    const list = valueAt(root, path)
-    if (!Array.isArray(list)) return
-    for (const [i, entry] of list.entries()) {
-      if (isMapping(entry))
-        places.set(policyIdOf(entry as unknown as PolicyDocument, routeId, i), [...path, i])
-    }
+/** Where a policy is written: in its route, or among the shared ones. */
+function policyPath(root: unknown, routeId: string, policyId: string): DocumentPath {
+  const route = listAt(root, ['routes']).findIndex((entry) => isMapping(entry) && entry['id'] === routeId)
+  for (const path of [['routes', route, 'policies'], ['policies']]) {
+    const place = listAt(root, path).findIndex(
+      (entry, i) =>
+        isMapping(entry) && policyIdOf(entry as unknown as PolicyDocument, routeId, i) === policyId,
+    )
+    if (place >= 0) return [...path, place]
   }
-  add(['policies'], '')
-  const routes = valueAt(root, ['routes'])
-  if (!Array.isArray(routes)) return places
-  for (const [i, route] of routes.entries()) {
-    if (isMapping(route)) add(['routes', i, 'policies'], String(route['id']))
-  }
-  return places
+  return []
 }

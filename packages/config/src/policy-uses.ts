@@ -1,4 +1,4 @@
-import { type DocumentPath, isMapping, valueAt } from './document-path.js'
+import { type DocumentPath, isMapping, listAt } from './document-path.js'
 
 /** A policy as it is written out in a document that may hold mistakes. */
 interface WrittenPolicy {
@@ -21,9 +21,4 @@ function policiesAt(root: unknown, path: DocumentPath): WrittenPolicy[] {
     if (!isMapping(entry) || typeof entry['use'] !== 'string') return []
     return [{ path: [...path, i], use: entry['use'], with: entry['with'] }]
   })
-}
-
-function listAt(root: unknown, path: DocumentPath): readonly unknown[] {
-  const list = valueAt(root, path)
-  return Array.isArray(list) ? list : []
 }

@@ -80,14 +80,35 @@ routes:
   const { code, stdout, stderr } = await gw(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
   const lines = stderr.trimEnd().split('\n')
   const expected = [
-    /:3:5: policy 'shared': .*33 bits/,
-    /:10:9: policy 'app\/2': key 1 /,
-    /:12:9: policy 'expr': .*JSONata/,
+    /:3:5: policy 'shared' \(ip-filter\): .*33 bits/,
+    /:10:9: policy 'app\/2' \(jwt\): key 1 /,
+    /:12:9: policy 'expr' \(transform\): .*JSONata/,
   ]
   for (const [i, line] of expected.entries()) assert.match(lines[i] ?? '', line)
   assert.match(lines[3] ?? '', /:13:\d+: .*nowhere\.xsl/)
   assert.deepEqual([code, stdout, lines.length], [3, '', 4])
   assert.doesNotMatch(stderr, /never-shown/)
+})
+
+test('a policy is compiled where it is used, as the gateway does: by its route, and not behind a constant', async (t) => {
+  const wrong = 'use: ip-filter, with: { allow: [10.0.0.0/33] }'
+  const file = fileWith(
+    t,
+    `version: 1
+policies:
+  - { id: shared, ${wrong} }
+routes:
+  - { id: a, match: { path: /a }, respond: { status: 200 }, policies: [shared, { id: p, ${wrong} }] }
+  - { id: b, match: { path: /b }, respond: { status: 200 }, policies: [shared, { id: p, use: ip-filter, with: { allow: [10.0.0.0/8] } }] }
+  - { id: c, match: { path: /c }, respond: { status: 200 }, policies: [{ id: off, when: 'false', ${wrong} }] }
+`,
+  )
+  const { code, stderr } = await gw(['validate', '-c', file])
+  const places = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => /:(\d+):\d+: policy '(\w+)'/.exec(line)?.slice(1).join(' '))
+  assert.deepEqual([code, places], [3, ['3 shared', '5 p']])
 })
 
 test('a warning is told and no reason to fail, unless it is quiet', async (t) => {

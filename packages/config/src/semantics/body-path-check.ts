@@ -1,6 +1,6 @@
 import type { BodyLanguage, BodyLanguages } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
-import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
+import { type DocumentPath, isMapping, listAt, valueAt } from '../document-path.js'
 import type { Inspection } from './inspection.js'
 
 /** The paths with which conditions ask bodies, as far as their languages are loaded. */
@@ -35,9 +35,4 @@ function policyPlaces(whole: unknown, path: DocumentPath): [DocumentPath, Condit
   return listAt(whole, path).flatMap((entry, i): [DocumentPath, ConditionScope][] =>
     isMapping(entry) ? [[[...path, i, 'when'], 'policy']] : [],
   )
-}
-
-function listAt(whole: unknown, path: DocumentPath): readonly unknown[] {
-  const list = valueAt(whole, path)
-  return Array.isArray(list) ? list : []
 }
