@@ -62,20 +62,17 @@ export class ChainCompiler {
     }
   }
 
-  #step(use: PolicyUse): Promise<Step | null> {
-    const key = `${use.use} ${JSON.stringify(use.with)}`
-    const known = this.#steps.get(key)
-    if (known !== undefined) return known
-    const step = this.#compileStep(use)
-    this.#steps.set(key, step)
-    return step
-  }
-
-  async #compileStep(use: PolicyUse): Promise<Step | null> {
+  async #step(use: PolicyUse): Promise<Step | null> {
     const policy = this.#catalog.get(use.use)
     if (policy === undefined) throw new Error(`policy '${use.id}': there is no policy named '${use.use}'`)
+    const key = `${use.use} ${JSON.stringify(use.with)}`
+    let step = this.#steps.get(key)
+    if (step === undefined) {
+      step = (async () => policy.compile(use.with as never, this.#env))()
+      this.#steps.set(key, step)
+    }
     try {
-      return await policy.compile(use.with as never, this.#env)
+      return await step
     } catch (error) {
       throw new Error(`policy '${use.id}' (${use.use}): ${(error as Error).message}`, { cause: error })
     }
