@@ -1,6 +1,6 @@
 import type { Catalog } from '@sluice/core'
 import { MASK, maskSecrets } from './mask.js'
-import type { AdminPlan, ListenerPlan, LogPlan, Plan, PolicyUse, UpstreamPlan } from './plan.js'
+import type { AdminPlan, ListenerPlan, LogPlan, MatchPlan, Plan, PolicyUse, UpstreamPlan } from './plan.js'
 import { adminSchema, listenerSchema } from './schema/listener.js'
 import { logSchema } from './schema/log.js'
 import { upstreamSchema } from './schema/upstream.js'
@@ -17,10 +17,18 @@ export function displayPlan(plan: Plan, catalog: Catalog): Plan {
     upstreams: plan.upstreams.map((upstream) => maskSecrets(upstreamSchema, upstream) as UpstreamPlan),
     routes: plan.routes.map((route) => ({
       ...route,
+      match: displayMatch(route.match),
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
     log: maskSecrets(logSchema, plan.log) as LogPlan,
   }
+}
+
+function displayMatch({ shown, ...match }: MatchPlan): MatchPlan {
+  if (shown === undefined) return match
+  const { path, hosts } = shown
+  if (path === null) return { ...match, hosts }
+  return { ...match, hosts, path: { ...match.path, text: path, segments: [] } }
 }
 
 function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {

@@ -14,7 +14,7 @@ import { writtenPolicies } from './policy-uses.js'
 import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
-import { settleReferences } from './reference/settled-document.js'
+import { settleReferences, type TakenTexts } from './reference/settled-document.js'
 import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
 import { type Document, documentSchema } from './schema/document.js'
@@ -48,13 +48,13 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
   const values = new ReferenceValues({ env, readFile, documentName: source.name })
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
-  const { kept, resolved } = settleReferences(root, leaves, catalog)
+  const { kept, resolved, taken } = settleReferences(root, leaves, catalog)
   reportViolations(resolved, { catalog, leaves, report })
   const sound = soundPartsOf(structuredClone(resolved))
   if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, report })
   const diagnostics = report.diagnostics()
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
-  return { ok: true, load: loadOf(kept, sound.document, { catalog, values }), warnings: diagnostics }
+  return { ok: true, load: loadOf(kept, sound.document, { catalog, values, taken }), warnings: diagnostics }
 }
 
 interface ViolationContext {
@@ -93,13 +93,13 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
 function loadOf(
   kept: unknown,
   document: Document,
-  context: { catalog: Catalog; values: ReferenceValues },
+  context: { catalog: Catalog; values: ReferenceValues; taken: TakenTexts },
 ): Load {
   fillDefaults(documentSchema, kept, document)
   for (const policy of writtenPolicies(kept)) {
     const schema = context.catalog.get(policy.use)?.schema
     if (schema !== undefined) fillDefaults(schema, policy.with, valueAt(document, [...policy.path, 'with']))
   }
-  const plan = planOf(kept as Document)
+  const plan = planOf(kept as Document, context.taken)
   return { plan, digest: digestOf(plan), values: valuesOf(plan, context.values) }
 }

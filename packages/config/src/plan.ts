@@ -6,7 +6,7 @@ export type * from './plan-log.js'
  * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
  * precedence order, every time is in milliseconds and every size in bytes. It can be printed, compared, stored and
  * sent to another process. Texts may still hold `${env:NAME}` and `${file:PATH}`: their values travel beside the plan
- * (see Load) and are put in where the plan is compiled.
+ * (see Load) and are put in where the plan is compiled. What is shown to people is made of it by displayPlan.
  */
 export interface Plan {
   readonly version: 1
@@ -159,14 +159,16 @@ export interface MatchPlan {
   readonly headers: readonly FieldPredicate[]
   readonly query: readonly FieldPredicate[]
   readonly when: string | null
+  /** What stands for the path (null: itself) and the hosts when the plan is shown, where they came from references. */
+  readonly shown?: { readonly path: string | null; readonly hosts: readonly string[] }
 }
 
 export interface PathPlan {
-  /** As written in the document. */
+  /** As written in the document, with the values of its references. */
   readonly text: string
   /** `exact` /a/b · `template` /a/{id} · `prefix` /a/* and /a/{id}/* · `regex` ~^/a · `any` no path given. */
   readonly kind: 'exact' | 'template' | 'prefix' | 'regex' | 'any'
-  /** Canonical segments; for a regex one segment, its source. */
+  /** Canonical segments; for a regex one segment, its source. None where the plan is shown and they come from references. */
   readonly segments: readonly PathSegment[]
 }
 

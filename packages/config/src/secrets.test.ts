@@ -42,6 +42,74 @@ test('the plan keeps the references of free text and secrets, and their values t
   ])
 })
 
+/** A reference in every text that the plan copies, and in the path and the hosts of a route. */
+const COPIED = `
+version: 1
+listeners: [{ address: 127.0.0.1:80, trustedProxies: ['\${env:RANGE}'] }]
+upstreams: { a: { targets: ['https://a.example:1'], tls: { servername: '\${env:HOST}' } } }
+routes:
+  - id: r
+    match: { path: '/hook/\${env:WORD}/{id}', hosts: ['\${env:HOST}', b.example], when: '\${env:WHEN}', headers: { x: { regex: '\${env:REGEX}' } } }
+    rewrite: { path: '/in/\${env:WORD}/{id}', host: '\${env:HOST}' }
+    upstream: a
+    policies: [{ use: marker, with: { target: { kind: '\${env:KIND}', path: '\${env:WORD}' } }, when: '\${env:WHEN}' }]
+  - { id: p, match: { path: '\${env:PATH}/*' }, rewrite: { prefix: '\${env:PATH}' }, upstream: a }
+  - { id: x, match: { path: '~^/\${env:WORD}$' }, rewrite: { regex: { pattern: '\${env:REGEX}', replacement: '\${env:WORD}' } }, upstream: a }
+  - { id: t, match: { path: /t }, redirect: { path: '\${env:PATH}', host: '\${env:HOST}' } }
+log:
+  elasticsearch: { nodes: ['\${env:URL}'], dataStream: 'logs-\${env:WORD}-default' }
+  syslog: { address: 'udp://\${env:HOST}:514', appName: '\${env:WORD}' }
+  privacy: { rules: [{ id: a, find: { regex: '\${env:REGEX}' }, do: mask }] }
+`
+const COPIED_ENV = {
+  RANGE: '10.77.0.0/16',
+  HOST: 'ZQ7.example',
+  WORD: 'zq7word',
+  WHEN: 'req.header["zq7"] == "1"',
+  REGEX: '^zq7[0-9]$',
+  KIND: 'file',
+  PATH: '/zq7/path',
+  URL: 'http://zq7.example:9200',
+}
+
+test('no value of a reference is in the plan that is shown, and every one in the plan that is compiled', () => {
+  const result = load(COPIED, COPIED_ENV)
+  assert.ok(result.ok, JSON.stringify(result))
+  const shown = displayPlan(result.load.plan, SAMPLE_CATALOG)
+  const printed = JSON.stringify([shown, diffPlans(null, result.load.plan, SAMPLE_CATALOG)])
+  assert.doesNotMatch(printed, /zq7|10\.77|"kind":"file"/i)
+  const match = shown.routes.find(({ id }) => id === 'r')?.match
+  assert.deepEqual(match?.path, { text: '/hook/${env:WORD}/{id}', kind: 'template', segments: [] })
+  assert.deepEqual(match?.hosts, ['${env:HOST}', 'b.example'])
+
+  const plan = resolvePlan(result.load)
+  assert.doesNotMatch(JSON.stringify(plan), /\$\{/)
+  const route = plan.routes.find(({ id }) => id === 'r')
+  assert.deepEqual(
+    route?.match.path.segments.map((segment) => (segment.kind === 'literal' ? segment.text : segment.kind)),
+    ['hook', 'zq7word', 'param'],
+  )
+  assert.deepEqual(route?.match.hosts, ['b.example', 'zq7.example'])
+  assert.deepEqual(route?.policies[0]?.with, {
+    level: 5,
+    target: { kind: 'file', path: 'zq7word', mode: 'append' },
+  })
+  assert.deepEqual(route?.rewrite, {
+    prefix: null,
+    path: '/in/zq7word/{id}',
+    regex: null,
+    host: 'ZQ7.example',
+  })
+})
+
+test('another value of a reference in a path is a difference that does not tell it', () => {
+  const [before, after] = ['zq7word', 'zq7other'].map((WORD) => load(COPIED, { ...COPIED_ENV, WORD }))
+  assert.ok(before?.ok && after?.ok)
+  const lines = formatDiff(diffPlans(before.load.plan, after.load.plan, SAMPLE_CATALOG)).join('\n')
+  assert.match(lines, /~ route r\n/)
+  assert.doesNotMatch(lines, /zq7word|zq7other/)
+})
+
 test('resolving puts the values in, and makes an origin of a target', () => {
   const result = load(FREE_TEXT, FREE_TEXT_ENV)
   assert.ok(result.ok)

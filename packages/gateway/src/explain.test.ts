@@ -222,6 +222,19 @@ test('neither secrets nor the values of references are told', async () => {
   assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
 })
 
+test('what a route does is told from its values, and the values are not', async () => {
+  const routes = `
+  - { id: hook, match: { path: "/in/\${env:HIDDEN}" }, rewrite: { path: "/out/\${env:HIDDEN}" }, upstream: up }
+  - { id: away, match: { path: /away }, redirect: { path: "/\${env:HIDDEN}" } }`
+  const taken = await explain(routes, '/in/hidden-value')
+  assert.deepEqual([taken.route?.id, taken.route?.path], ['hook', '/in/${env:HIDDEN}'])
+  assert.ok(taken.route?.action.kind === 'proxy' && taken.route.action.path === null)
+  const away = await explain(routes, '/away')
+  assert.ok(away.route?.action.kind === 'redirect' && away.route.action.location === null)
+  assert.equal(reasonOf(away, 'hook'), 'path /away does not match /in/${env:HIDDEN}')
+  assert.doesNotMatch(JSON.stringify(away), /hidden-value/)
+})
+
 test('redirects and fixed answers are told with what they give', async () => {
   const routes = `
   - { id: old, match: { path: /old/* }, redirect: { status: 308, prefix: /new } }

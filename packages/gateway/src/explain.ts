@@ -145,7 +145,7 @@ async function routeOf(
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
     policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...appetites[i]! })),
-    action: actionOf(shown, x, context.shown),
+    action: actionOf({ plan, shown }, x, context.shown),
     timeouts: shown.timeouts,
     limits: context.limits,
   }
@@ -159,11 +159,11 @@ function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): Expl
   return checkCondition(when, 'route').ok ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
 }
 
-function actionOf(route: RoutePlan, x: Exchange, shown: Plan): ExplainedAction {
+function actionOf({ plan, shown: route }: Contestant, x: Exchange, shown: Plan): ExplainedAction {
   const { action } = route
   if (action.kind === 'respond') return { kind: 'respond', status: action.status }
   // Only what becomes of the request is asked for, and no upstream is needed to tell that.
-  const compiled = compileAction(route, new Map())
+  const compiled = compileAction(plan, new Map())
   const isOpen = hasReference(action) || hasReference(route.rewrite)
   if (action.kind === 'redirect') {
     const location = compiled.kind === 'answer' ? compiled.reply(x).headers[1] : null

@@ -1,5 +1,6 @@
 import type { ActionPlan, RedirectPlan, RespondPlan, RewritePlan } from '../plan.js'
 import { jsonTemplate } from '../reference/json-template.js'
+import { isTemplate } from '../reference/text-template.js'
 import type { RouteDocument } from '../schema/document.js'
 
 /** What becomes of the requests of a route. */
@@ -38,7 +39,7 @@ function redirectPlan(redirect: NonNullable<RouteDocument['redirect']>): Redirec
     kind: 'redirect',
     status,
     scheme,
-    host: host?.toLowerCase() ?? null,
+    host: host === undefined || isTemplate(host) ? (host ?? null) : host.toLowerCase(),
     port,
     path,
     prefix,

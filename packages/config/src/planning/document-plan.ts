@@ -1,5 +1,6 @@
 import { parseDuration } from '@sluice/core'
 import type { DrainPlan, Plan } from '../plan.js'
+import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
 import { adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
@@ -9,9 +10,10 @@ import { upstreamPlan } from './upstream-plan.js'
 
 /**
  * The plan of a document that has been checked and whose defaults are filled.
+ * @param taken what stands in the document where the plan has the value of a reference.
  * @throws Error when the document was not checked.
  */
-export function planOf(document: Document): Plan {
+export function planOf(document: Document, taken: TakenTexts): Plan {
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
@@ -19,7 +21,7 @@ export function planOf(document: Document): Plan {
     admin: adminPlan(document.admin),
     workers: document.workers ?? null,
     upstreams: names.map((name) => upstreamPlan(name, document.upstreams[name]!)),
-    routes: inPrecedence(routePlans(document)),
+    routes: inPrecedence(routePlans(document, taken)),
     log: logPlan(document.log),
     metrics: { enabled: document.metrics.enabled },
     drain: drainPlan(document.drain),

@@ -1,13 +1,16 @@
+import { type DocumentPath, formatPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { FieldPredicate, MatchPlan, PathPlan } from '../plan.js'
+import type { TakenTexts } from '../reference/settled-document.js'
 import type { RouteDocument } from '../schema/document.js'
 
 type MatchDocument = RouteDocument['match']
 type PredicateDocument = MatchDocument['headers'][string]
 
 /** What a route matches; lists whose order means nothing are sorted. */
-export function matchPlan(match: MatchDocument): MatchPlan {
+export function matchPlan(match: MatchDocument, origin: Origin): MatchPlan {
+  const shown = shownMatch(match, origin)
   return {
     hosts: distinct(match.hosts.map((host) => host.toLowerCase())),
     path: pathPlan(match.path),
@@ -15,7 +18,23 @@ export function matchPlan(match: MatchDocument): MatchPlan {
     headers: predicates(match.headers, (name) => name.toLowerCase()),
     query: predicates(match.query, (name) => name),
     when: match.when ?? null,
+    ...(shown === null ? {} : { shown }),
   }
+}
+
+/** Where a match stands in the document, and what was written there. */
+interface Origin {
+  readonly at: DocumentPath
+  readonly taken: TakenTexts
+}
+
+/** The path and the hosts as written, where they hold references. */
+function shownMatch({ hosts }: MatchDocument, { at, taken }: Origin): NonNullable<MatchPlan['shown']> | null {
+  if (taken.size === 0) return null
+  const path = taken.get(formatPath([...at, 'path'])) ?? null
+  const written = hosts.map((host, i) => taken.get(formatPath([...at, 'hosts', i])) ?? host.toLowerCase())
+  const isShown = hosts.every((host, i) => host.toLowerCase() === written[i])
+  return path === null && isShown ? null : { path, hosts: distinct(written) }
 }
 
 function pathPlan(text: string | undefined): PathPlan {

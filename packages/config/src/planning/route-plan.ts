@@ -1,6 +1,7 @@
 import { parseDuration } from '@sluice/core'
 import type { PolicyUse, RoutePlan, TimeoutsPlan } from '../plan.js'
 import { policyIdOf } from '../policy-id.js'
+import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'
 import { routeLogPlan } from './capture-plan.js'
@@ -8,11 +9,11 @@ import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
 /** The routes of the plan in the order of the document, without their order among equals. */
-export function routePlans(document: Document): readonly RoutePlan[] {
+export function routePlans(document: Document, taken: TakenTexts): readonly RoutePlan[] {
   const shared = new Map(document.policies.map((policy) => [policy.id, policy]))
-  return document.routes.map((route) => ({
+  return document.routes.map((route, i) => ({
     id: route.id,
-    match: matchPlan(route.match),
+    match: matchPlan(route.match, { at: ['routes', i, 'match'], taken }),
     priority: route.priority,
     order: 0,
     rewrite: rewritePlan(route.rewrite),

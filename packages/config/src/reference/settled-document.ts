@@ -13,30 +13,39 @@ interface SettledDocument {
   readonly kept: unknown
   /** For checks: every reference is replaced by its value. */
   readonly resolved: unknown
+  /** The texts whose value is in `kept`, as written, by formatted path. */
+  readonly taken: TakenTexts
 }
 
+/** Texts with references that the plan does not keep, as the document has them, by formatted path. */
+export type TakenTexts = ReadonlyMap<string, string>
+
 /**
- * Decides for each text with a reference whether the plan keeps the reference or takes its value. It keeps it in free
- * text and in secrets; it takes the value where the schema asks for a number, a duration, a keyword, an address: where
- * the text as written does not satisfy the schema.
+ * Decides for each text with a reference whether the plan keeps the reference or takes its value. It keeps it in every
+ * text that it only copies, and in what policies are told; it takes the value where it needs what the text means: a
+ * number, a duration, a keyword, an address, a name, the path and the hosts of a route.
  */
 export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalog: Catalog): SettledDocument {
   const kept = structuredClone(root)
   const resolved = structuredClone(root)
+  const taken = new Map<string, string>()
   for (const leaf of leaves.values()) put(resolved, leaf.path, leaf.value)
-  if (leaves.size === 0) return { kept, resolved }
-  const refused = refusedSchemas([
-    ...violationsOf(documentSchema, root),
-    ...policyViolations(root, resolved, catalog),
-  ])
+  if (leaves.size === 0) return { kept, resolved, taken }
+  const ofDocument = refusedSchemas(violationsOf(documentSchema, root))
+  const ofPolicies = refusedSchemas(policyViolations(root, resolved, catalog))
   for (const [key, leaf] of leaves) {
-    const schemas = refused.get(key)
+    const asked = ofDocument.get(key)
+    const schemas = asked ?? ofPolicies.get(key)
     if (schemas === undefined || leaf.value === null) continue
     const value = scalarFor(leaf.value, schemas)
     put(resolved, leaf.path, value)
-    put(kept, leaf.path, typeof value === 'string' ? escapeText(value) : value)
+    if (typeof value !== 'string') put(kept, leaf.path, value)
+    else if (asked !== undefined) {
+      put(kept, leaf.path, escapeText(value))
+      taken.set(key, String(valueAt(root, leaf.path)))
+    }
   }
-  return { kept, resolved }
+  return { kept, resolved, taken }
 }
 
 /** The schemas that refuse a text because it is written as a reference, by formatted path. */

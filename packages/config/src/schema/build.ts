@@ -90,9 +90,18 @@ export function integer(minimum: number, maximum: number, options: Options) {
   return Type.Integer({ minimum, maximum, ...options })
 }
 
+/** Grammars of texts that the plan is built from: it takes the value of a reference. All others it copies. */
+const TAKEN_APART: ReadonlySet<GrammarName> = new Set([
+  'address',
+  'host-pattern',
+  'path-pattern',
+  'method',
+  'hash-key',
+])
+
 /** A text of a grammar. */
-export function text(grammar: GrammarName, options: Options & { readonly keepsReference?: true } = {}) {
-  return Type.String({ grammar, maxLength: 4096, ...options })
+export function text(grammar: GrammarName, options: Options = {}) {
+  return Type.String({ grammar, maxLength: 4096, keepsReference: !TAKEN_APART.has(grammar), ...options })
 }
 
 /** The path of a file, relative to the working directory. */

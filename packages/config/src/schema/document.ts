@@ -33,7 +33,7 @@ const drain = object(
 /**
  * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
  * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown)
- * and `keepsReference` (the plan keeps the reference, whatever the schema says about the text).
+ * and `keepsReference` (the plan copies the text and keeps its references, whatever the schema says about them).
  */
 export const documentSchema = object(
   {

@@ -46,12 +46,14 @@ export const syslog = object(
     facility: oneOf(FACILITIES, { default: 'local0', description: 'The facility of every message.' }),
     appName: Type.String({
       pattern: APP_NAME,
+      keepsReference: true,
       default: 'sluice',
       description: 'The APP-NAME of every message.',
       expects: 'a name of up to 48 printable characters without spaces',
     }),
     structuredDataId: Type.String({
       pattern: STRUCTURED_DATA_ID,
+      keepsReference: true,
       default: 'traffic@32473',
       description:
         'The name of the structured data. The number is that of an enterprise; 32473 is kept free for examples.',
@@ -106,7 +108,7 @@ const webhookTls = object(
 /** Settings of the sink `webhook`. */
 export const webhook = object(
   {
-    url: text('http-url', { keepsReference: true, description: 'Where records are posted.' }),
+    url: text('http-url', { description: 'Where records are posted.' }),
     headers: mapOf(Type.String({ grammar: 'field-value', secret: true, maxLength: 4096 }), {
       default: {},
       description: 'Header fields of every request.',

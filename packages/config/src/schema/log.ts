@@ -68,6 +68,7 @@ const elasticsearch = object(
     }),
     dataStream: Type.String({
       pattern: DATA_STREAM,
+      keepsReference: true,
       default: 'logs-gateway-default',
       description: 'The data stream that gets the records.',
       expects: 'the name of a data stream: lower-case letters, digits, dots, hyphens and underscores',

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, ratio, size, text } from './build.js'
 
 const url = text('target-url', {
-  keepsReference: true,
   description: '`http://host:port` or `https://host:port`, without a path.',
 })
 
