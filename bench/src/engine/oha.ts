@@ -94,11 +94,8 @@ function spectrumOf(report: OhaReport, count: number, isCorrected: boolean): Spe
   const percentiles = Object.entries(report.latencyPercentiles)
     .map(([name, seconds]) => ({ percentile: Number(name.slice(1)), micros: micros(seconds) }))
     .sort((a, b) => a.percentile - b.percentile)
-  const curve = [
-    { percentile: 0, micros: micros(fastest) },
-    ...percentiles,
-    { percentile: 100, micros: micros(slowest) },
-  ]
+  percentiles.unshift({ percentile: 0, micros: micros(fastest) })
+  const curve = [...percentiles, { percentile: 100, micros: micros(slowest) }]
   return {
     isCorrected,
     count,

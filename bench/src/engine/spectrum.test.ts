@@ -10,7 +10,9 @@ test('a spectrum tells percentiles, mean and maximum with three digits, ascendin
   assert.equal(spectrum.count, 10_000)
   near(spectrum.meanMicros, 5000)
   near(spectrum.maxMicros, 10_000)
+  assert.equal(percentile(spectrum, 0), 1)
   near(percentile(spectrum, 50), 5000)
+  near(percentile(spectrum, 98), 9800)
   near(percentile(spectrum, 99.9), 9990)
   const micros = spectrum.percentiles.map((point) => point.micros)
   assert.deepEqual(
@@ -47,6 +49,7 @@ test('without all histograms the counts stay exact and a percentile is the large
   near(merged.meanMicros, exact.meanMicros)
   near(merged.stdevMicros, exact.stdevMicros)
   for (const wanted of ALWAYS) assert.equal(percentile(merged, wanted), percentile(slow, wanted))
+  assert.equal(percentile(merged, 0), percentile(fast, 0))
 })
 
 test('a merged spectrum has the percentiles that all parts have, and is corrected when all are', () => {

@@ -6,8 +6,8 @@ import {
 } from 'hdr-histogram-js'
 import type { Spectrum } from '../model/engine.js'
 
-/** The percentiles of every spectrum whose engine gives all values. */
-export const PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
+/** The percentiles of every spectrum whose engine gives all values; 0 is the smallest of them. */
+const PERCENTILES = [0, 1, 5, 10, 25, 50, 75, 90, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
 
 /** One minute, in microseconds: what takes longer counts as this long. */
 const HIGHEST_MICROS = 60_000_000
@@ -54,7 +54,7 @@ export function spectrumOf(
 
 /**
  * One spectrum for several measurements of the same thing. Where each has its histogram the answer is exact: the
- * percentiles of all values together. Else counts, mean, deviation and maximum are still exact, but a percentile is the
+ * percentiles of all values together. Else counts, mean, deviation and extremes are still exact, but a percentile is the
  * largest of the single ones: values that nobody kept cannot be ranked together, and the true percentile of all is never
  * above the largest of the parts, so that the answer errs to the slow side only.
  * It is corrected when all of them are. @throws Error without spectra.
@@ -86,10 +86,10 @@ function boundOf(list: readonly Spectrum[], isCorrected: boolean): Spectrum {
     meanMicros,
     stdevMicros: Math.sqrt(variance),
     maxMicros: Math.max(...list.map((spectrum) => spectrum.maxMicros)),
-    percentiles: commonPercentiles(list).map((percentile) => ({
-      percentile,
-      micros: Math.max(...list.map((spectrum) => percentileOf(spectrum, percentile)!)),
-    })),
+    percentiles: commonPercentiles(list).map((percentile) => {
+      const ofEach = list.map((spectrum) => percentileOf(spectrum, percentile)!)
+      return { percentile, micros: percentile === 0 ? Math.min(...ofEach) : Math.max(...ofEach) }
+    }),
     hdr: null,
   }
 }

@@ -49,7 +49,7 @@ async function runWrk2(order: LoadOrder): Promise<LoadResult> {
 
 /** Below this share of the values no row of wrk2 stands; rows from there on are read. */
 const ROW = /^\s+(\d+\.\d+)\s+(\d\.\d+)\s+(\d+)\s+(?:\d+\.\d+|inf)\s*$/gm
-const WANTED = [10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
+const WANTED = [10, 25, 50, 75, 90, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
 
 /**
  * The spectrum that wrk2 prints: milliseconds with three places, by share. The rows stand close together; of a percentile

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { emptyHistogram, record, spectrumOf } from '../engine/spectrum.js'
 import { spreadOf } from '../measure/spread.js'
 import type { Summary } from '../model/summary.js'
 import { elementsOf, markupTree, textOf } from '../testing/markup-tree.js'
@@ -101,6 +102,15 @@ test('jmeter.csv holds results only, in milliseconds', (t) => {
   ])
   assert.equal(rows[0]![head!.indexOf('Average Response Time (ms)')], '4.95')
   assert.equal(rows[0]![head!.indexOf('Concurrent Users')], '100')
+})
+
+test('jmeter.csv has the smallest time and every percentile where all values are known', (t) => {
+  const histogram = emptyHistogram()
+  record(histogram, 5000, 100)
+  const point = samplePoint({ latency: spectrumOf(histogram, false) })
+  const [head, row] = csvRows(written(t, sampleSummary([point]), 'jmeter.csv'))
+  const times = row!.filter((_, i) => /(Minimum|Maximum|Percentile of) Response Time/.test(head![i]!))
+  assert.deepEqual(times, Array(8).fill('5'))
 })
 
 test('junit.xml has a case a point, and a failure with the reasons for each that is no result', (t) => {
