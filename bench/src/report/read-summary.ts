@@ -23,6 +23,8 @@ function parsed(file: string): unknown {
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
+    const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    if (isAbsent) throw new Error(`there is no run of gw bench: ${file} does not exist`, { cause })
     throw new Error(`cannot read ${file}: ${(cause as Error).message}`, { cause })
   }
   try {

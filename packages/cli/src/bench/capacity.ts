@@ -3,6 +3,7 @@ import { parseSize } from '@sluice/core'
 import { EXIT, Failure } from '../failure.js'
 import { print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
+import { knownPair } from './policy.js'
 import { newestRun, savedSummary } from './saved-summary.js'
 import { toolFailure } from './tool-failure.js'
 import type { BenchTools, CapacityText } from './tools.js'
@@ -25,6 +26,7 @@ export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Prom
         .map((name) => name.trim())
         .filter((name) => name !== ''),
     }
+    for (const policy of wish.policies) knownPair(policy)
     const path = from ?? newestRun()
     if (from === undefined) say(`from ${path}`)
     const { summary } = await savedSummary(tools, path)

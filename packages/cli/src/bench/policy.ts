@@ -33,7 +33,8 @@ export function benchPolicy(
   }
 }
 
-function knownPair(name: string): PolicyPair {
+/** The two points of a policy or chain. @throws Failure of a name that has none, with what may have been meant. */
+export function knownPair(name: string): PolicyPair {
   const pair = policyPair(name, catalog)
   if (pair !== null) return pair
   const names = measuredPolicyNames(catalog)
