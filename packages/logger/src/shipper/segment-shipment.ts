@@ -5,6 +5,7 @@ import type { Shipment } from '../target/target.js'
 export class SegmentShipment implements Shipment {
   readonly count: number
   readonly bytes: number
+  readonly mayBeDelivered: boolean
   readonly #segment: Segment
   readonly #content: SegmentContent
   readonly #places: readonly number[]
@@ -15,6 +16,7 @@ export class SegmentShipment implements Shipment {
     this.#content = content
     this.#places = places
     this.count = places.length
+    this.mayBeDelivered = segment.mayBeDelivered
     const { starts, ends } = content.index
     let bytes = 0
     for (const place of places) bytes += ends[place]! - starts[place]!

@@ -94,6 +94,20 @@ test('a target that does not answer is tried again, by one delivery at a time, u
   assert.ok(state.attempts >= 10)
 })
 
+test('a shipment tells whether an attempt without an answer went before, one at another segment not', async (t) => {
+  const told: boolean[] = []
+  const { take, account } = bench(t, ({ mayBeDelivered }, attempt) => {
+    told.push(mayBeDelivered)
+    if (attempt === 2) return { kind: 'failed', overload: false, reason: 'the answer was lost' }
+    return attempt === 1 ? { kind: 'answered', refused: [], again: [0] } : DELIVERED
+  })
+  take(1, 10)
+  await until(() => account.indexed === 10, 'the first are delivered')
+  take(1, 10)
+  await until(() => account.indexed === 20, 'all are delivered')
+  assert.deepEqual(told, [false, false, true, false])
+})
+
 test('only what was refused for the moment is sent again', async (t) => {
   const seen: number[] = []
   const { take, account, delivered } = bench(t, (shipment) => {

@@ -113,8 +113,7 @@ export class Shipper {
     const startedMono = performance.now()
     const delivery = await this.#options.target.deliver(shipment)
     const all = (): number[] => Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
-    // Without an answer nobody knows whether what was sent has left this process.
-    if (delivery.kind !== 'answered') segment.share()
+    if (delivery.kind !== 'answered') segment.unanswered()
     if (this.#isEnding && delivery.kind !== 'answered') return all()
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()

@@ -44,6 +44,7 @@ export class Segment {
   #fd = -1
   #path = ''
   #hasFile: boolean
+  #mayBeDelivered = false
 
   private constructor(place: SegmentPlace, hasFile: boolean) {
     this.place = place
@@ -72,7 +73,14 @@ export class Segment {
     segment.#path = join(place.dir, sealedName(place.first, records))
     segment.records = records
     segment.bytes = bytes
+    // By whoever left it there.
+    segment.#mayBeDelivered = true
     return segment
+  }
+
+  /** An attempt that nobody heard the end of may have delivered records of it. */
+  get mayBeDelivered(): boolean {
+    return this.#mayBeDelivered
   }
 
   get isOnDisk(): boolean {
@@ -123,9 +131,13 @@ export class Segment {
     return { bytes, index: indexFrames(bytes) }
   }
 
-  /** Somebody who was given the records may still look at them when it is removed. */
-  share(): void {
+  /**
+   * An attempt to deliver records of it ended without an answer: whoever was given them may still look at them when it
+   * is removed, and some of them may have been delivered.
+   */
+  unanswered(): void {
     this.#memory?.share()
+    this.#mayBeDelivered = true
   }
 
   /** It has been shipped, or is given up. */

@@ -11,6 +11,8 @@ export interface Shipment {
   copyJson(i: number, into: Buffer, at: number): number
   /** Bytes of all records together. */
   readonly bytes: number
+  /** An earlier attempt, whose answer nobody has seen, may have delivered some of them. */
+  readonly mayBeDelivered: boolean
 }
 
 /** Why a target will never take a record. Members may be getters, which a copy by `{...}` or as JSON leaves out. */

@@ -5,7 +5,6 @@ import { type BulkItem, isDelivered, isForGood, refusalOf, statusOf } from './bu
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
 export interface BulkAnswer {
-  readonly errors?: boolean
   readonly items?: readonly BulkItem[]
 }
 

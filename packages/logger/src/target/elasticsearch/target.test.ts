@@ -24,11 +24,12 @@ before(async () => {
 })
 after(() => node?.stop())
 
-function shipmentOf(records: readonly object[], prefix = 'id'): Shipment {
-  return sampleShipment(
-    records.map((record) => JSON.stringify(record)),
-    prefix,
-  )
+function shipmentOf(
+  records: readonly object[],
+  options: { prefix?: string; mayBeDelivered?: boolean } = {},
+): Shipment {
+  const texts = records.map((record) => JSON.stringify(record))
+  return sampleShipment(texts, options)
 }
 
 function open(changes: Partial<ElasticsearchOptions> = {}) {
@@ -94,9 +95,9 @@ test('of many records each is told apart, in the answer that is read in pieces a
   const records = Array.from({ length: 360 }, (_, n) =>
     n % 3 === 1 ? { '@timestamp': `day ${n}` } : good(n),
   )
-  // The first one leaves the target wary: the second is asked for every record at once, and finds what was written.
+  // The second one finds what was written.
   for (const attempt of [1, 2]) {
-    const delivery = await target.deliver(shipmentOf(records))
+    const delivery = await target.deliver(shipmentOf(records, { mayBeDelivered: attempt === 2 }))
     assert.equal(delivery.kind, 'answered', `${attempt}: ${JSON.stringify(delivery)}`)
     const refused = refusedOf(delivery)
     assert.deepEqual(
@@ -109,15 +110,18 @@ test('of many records each is told apart, in the answer that is read in pieces a
   await target.close()
 })
 
-/** A way to the node on which something happens before a bulk passes, the first being number 1. */
-async function relay(t: TestContext, beforeBulk: (bulk: number) => Promise<void>): Promise<string> {
+/** A way to the node on which the answer to the first bulk is lost. */
+async function forgetfulRelay(t: TestContext): Promise<string> {
   let bulks = 0
-  const server = createServer(async (req, res) => {
-    if (req.url?.includes('/_bulk')) await beforeBulk(++bulks)
+  const server = createServer((req, res) => {
+    const isLost = req.url?.includes('/_bulk') === true && ++bulks === 1
     const { method, headers } = req
     const onward = request(node.url + req.url, { method, headers, agent: false }, (answer) => {
-      res.writeHead(answer.statusCode!, answer.headers)
-      answer.pipe(res)
+      if (isLost) answer.resume().on('end', () => res.destroy())
+      else {
+        res.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(res)
+      }
     })
     req.pipe(onward)
   })
@@ -129,19 +133,16 @@ async function relay(t: TestContext, beforeBulk: (bulk: number) => Promise<void>
 
 const NUMBERED = { type: 'keyword', ignore_above: 1024, fields: { number: { type: 'long' } } }
 
-/** The first record is written by the bulk without a word about each, and would be refused when it is sent again. */
+/** The first record is written by the bulk whose answer is lost, and would be refused when it is sent again. */
 async function deliveryAcrossChange(t: TestContext, settings: object) {
-  let stream = ''
-  const url = await relay(t, async (bulk) => {
-    if (bulk !== 2) return
-    await node.request('PUT', `/${stream}/_mapping`, { properties: { ua: NUMBERED } })
-    await node.request('PUT', `/${stream}/_settings`, settings)
-  })
-  const opened = open({ nodes: [url] })
+  const opened = open({ nodes: [await forgetfulRelay(t)] })
   t.after(() => opened.target.close())
-  stream = opened.stream
+  const { target, stream } = opened
   const records = [{ ...good(1), ua: 'x' }, { '@timestamp': 'yesterday' }, { ...good(2), ua: '7' }]
-  const delivery = await opened.target.deliver(shipmentOf(records))
+  assert.equal((await target.deliver(shipmentOf(records))).kind, 'failed')
+  await node.request('PUT', `/${stream}/_mapping`, { properties: { ua: NUMBERED } })
+  await node.request('PUT', `/${stream}/_settings`, settings)
+  const delivery = await target.deliver(shipmentOf(records, { mayBeDelivered: true }))
   assert.equal(delivery.kind, 'answered')
   return { ...opened, refused: refusedOf(delivery).map(({ index, status }) => [index, status]) }
 }
@@ -152,7 +153,7 @@ test('a record that was written before the mapping would refuse it is delivered,
   const { target, stream, refused, problems } = await deliveryAcrossChange(t, {})
   assert.deepEqual([refused, problems], [[[1, 400]], []])
   assert.equal(await countIn(stream), 2)
-  const next = await target.deliver(shipmentOf([{ ...good(3), ua: 'x' }], 'next'))
+  const next = await target.deliver(shipmentOf([{ ...good(3), ua: 'x' }], { prefix: 'next' }))
   assert.equal(next.kind === 'answered' && next.refused.length, 1, 'what was not written is refused')
 })
 
@@ -165,6 +166,15 @@ test('where the stream may not be read, a record that is refused is kept, writte
     [1, 400],
   ])
   assert.match(problems.join(), /refused records may be in the index as well, .*403/)
+})
+
+test('of a first attempt the answer is believed, and the index is not asked', { skip }, async () => {
+  const { target, stream, problems } = open()
+  await target.deliver(shipmentOf([good(1)], { prefix: 'first' }))
+  await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.read': true })
+  const delivery = await target.deliver(shipmentOf([{ '@timestamp': 'yesterday' }]))
+  assert.deepEqual([refusedOf(delivery).length, problems], [1, []])
+  await target.close()
 })
 
 test('fields that nobody foresaw are kept and not indexed', { skip }, async () => {
@@ -182,10 +192,10 @@ test('an index that may not be written makes records wait, not die', { skip }, a
   const { target, stream } = open()
   await target.deliver(shipmentOf([good(1)]))
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': true })
-  const blocked = await target.deliver(shipmentOf([good(1), good(2)], 'more'))
+  const blocked = await target.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' }))
   assert.deepEqual(blocked, { kind: 'answered', refused: [], again: [0, 1] })
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': false })
-  assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)], 'more')), DELIVERED)
+  assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' })), DELIVERED)
   assert.equal(await countIn(stream), 3)
   await target.close()
 })
@@ -215,7 +225,7 @@ test('another node takes over when the first does not answer', { skip }, async (
     'it is delivered',
   )
   for (let i = 0; i < 4; i++)
-    assert.deepEqual(await target.deliver(shipmentOf([good(i)], `n${i}`)), DELIVERED)
+    assert.deepEqual(await target.deliver(shipmentOf([good(i)], { prefix: `n${i}` })), DELIVERED)
   assert.equal(await countIn(stream), 5)
   await target.close()
 })

@@ -18,10 +18,10 @@ export interface AskedStream {
 }
 
 /**
- * The outcome of a shipment that was sent twice in a row, the first time without a word about each record. A mapping
- * that changed in between refuses what was written before it: a record that is refused and is a document nevertheless
- * is delivered, or it would be counted as a dead letter and found in the index as well. Where the stream may not be
- * read, it remains a dead letter: twice is better than never.
+ * The outcome of a shipment of which an earlier attempt may have written records. A mapping that changed in between
+ * refuses what was written before it: a record that is refused and is a document nevertheless is delivered, or it would
+ * be counted as a dead letter and found in the index as well. Where the stream may not be read, it remains a dead
+ * letter: twice is better than never.
  */
 export async function withoutWritten(
   asked: AskedStream,

@@ -1,8 +1,12 @@
 import type { Shipment } from '../target.js'
 
 /** A shipment of records given as JSON, named `k-0`, `k-1` and so on, or by another prefix. */
-export function sampleShipment(records: readonly string[], prefix = 'k'): Shipment {
+export function sampleShipment(
+  records: readonly string[],
+  { prefix = 'k', mayBeDelivered = false }: { prefix?: string; mayBeDelivered?: boolean } = {},
+): Shipment {
   return {
+    mayBeDelivered,
     count: records.length,
     bytes: records.reduce((sum, record) => sum + record.length, 0),
     idOf: (i) => `${prefix}-${i}`,
