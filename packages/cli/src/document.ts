@@ -35,6 +35,20 @@ export function loadSource(source: DocumentSource): Load {
   return result.load
 }
 
+/**
+ * Checks a document that a gateway on another machine will load; warnings go to stderr. Its variables and files are
+ * those of that machine, which alone can tell whether they are there.
+ * @throws Failure with every mistake that would be one anywhere
+ */
+export function checkForElsewhere(source: DocumentSource): void {
+  const result = checkDocument(source)
+  if (result.ok) for (const warning of result.warnings) say(formatDiagnostic(warning))
+  else {
+    const mistakes = result.diagnostics.filter(({ ofMachine }) => ofMachine === undefined)
+    if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))
+  }
+}
+
 /** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */
 export async function loadFile(file: string): Promise<Load> {
   return loadSource(await readDocument(file))

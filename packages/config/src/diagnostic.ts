@@ -12,6 +12,8 @@ export interface Diagnostic {
   readonly message: string
   /** What to do about it. */
   readonly remedy: string
+  /** It is wrong on this machine, and may not be on another: a variable is not set, a file is not there. */
+  readonly ofMachine?: true
 }
 
 /** `F:line:column: message (remedy)`, the form every command prints. */

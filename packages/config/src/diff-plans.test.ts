@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { diffPlans, formatDiff } from './diff-plans.js'
+import { diffLoads, diffPlans, formatDiff } from './diff-plans.js'
 import { digestOf } from './digest.js'
 import { SAMPLE_CATALOG } from './sample-catalog.js'
 import { loadOrThrow } from './testing.js'
@@ -22,6 +22,22 @@ function lines(before: string | null, after: string, catalog = SAMPLE_CATALOG): 
   const old = before === null ? null : loadOrThrow(before, SAMPLE_CATALOG).plan
   return formatDiff(diffPlans(old, loadOrThrow(after, SAMPLE_CATALOG).plan, catalog))
 }
+
+test('a reference with another value is a difference that does not tell it', () => {
+  const text = `
+version: 1
+routes:
+  - { id: r, match: { path: /r }, respond: { body: "\${env:A} \${env:B}", headers: { x-a: "\${env:A}" } } }
+  - { id: s, match: { path: /s }, respond: { body: { b: "\${env:B}" } } }
+`
+  const load = (A: string, B: string) => loadOrThrow(text, SAMPLE_CATALOG, { A, B })
+  const told = (a: string, b: string): string[] =>
+    formatDiff(diffLoads(load('one', 'two'), load(a, b), SAMPLE_CATALOG))
+  assert.deepEqual(told('one', 'two'), [])
+  assert.deepEqual(told('one', 'other'), ['~ reference ${env:B}', '    another value'])
+  assert.equal(told('other', 'other').length, 4)
+  assert.ok(diffLoads(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
+})
 
 test('equal plans have no difference', () => {
   assert.deepEqual(lines(BEFORE, BEFORE), [])

@@ -1,17 +1,27 @@
 import type { Catalog } from '@sluice/core'
 import { canonicalJson } from './digest.js'
 import { displayPlan } from './display-plan.js'
-import type { Plan, RoutePlan } from './plan.js'
+import type { Load, Plan, RoutePlan } from './plan.js'
 import { differences } from './plan-difference.js'
+import { plainReference } from './reference/json-template.js'
 
 /** What a change is about. */
-export type PlanPart = 'listener' | 'admin' | 'workers' | 'upstream' | 'route' | 'log' | 'metrics' | 'drain'
+export type PlanPart =
+  | 'listener'
+  | 'admin'
+  | 'workers'
+  | 'upstream'
+  | 'route'
+  | 'log'
+  | 'metrics'
+  | 'drain'
+  | 'reference'
 
 /** One part of a plan that is new, different or gone. */
 export interface PlanChange {
   readonly kind: 'add' | 'change' | 'remove'
   readonly what: PlanPart
-  /** The route's id, the upstream's name, the listener's address; empty for what there is one of. */
+  /** The route's id, the upstream's name, the listener's address, the reference; empty for what there is one of. */
   readonly name: string
   /** For a change, each setting that differs; for the others, at most a summary. Secrets are masked. */
   readonly details: readonly string[]
@@ -32,6 +42,21 @@ export function diffPlans(
   const removed = [...old].filter(([key]) => !now.has(key)).map(([, part]) => changeOf('remove', part, []))
   const others = [...now].flatMap(([key, part]) => addedOrChanged(old.get(key), part))
   return [...others, ...removed]
+}
+
+/**
+ * What changes when one load takes the place of another: its plan, and the values behind references that both have.
+ * The values themselves are not told.
+ */
+export function diffLoads(before: Load | null, after: Load, catalog: Catalog): readonly PlanChange[] {
+  const old = before?.values ?? {}
+  const changed = Object.entries(after.values)
+    .filter(([reference, value]) => Object.hasOwn(old, reference) && old[reference] !== value)
+    .map(([reference]) => plainReference(reference))
+  const ofValues = [...new Set(changed)]
+    .sort()
+    .map((name): PlanChange => ({ kind: 'change', what: 'reference', name, details: ['another value'] }))
+  return [...diffPlans(before?.plan ?? null, after.plan, catalog), ...ofValues]
 }
 
 /** Lines for people: `+` new, `~` different, `-` gone, with the details below. */

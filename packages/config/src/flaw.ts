@@ -4,6 +4,8 @@ export interface Flaw {
   readonly remedy: string
   /** Where within the text, when it is known. */
   readonly offset?: number
+  /** It is wrong on this machine, and may not be on another: a variable is not set, a file is not there. */
+  readonly ofMachine?: true
 }
 
 /** Whether reading a value ended in a flaw. */

@@ -94,10 +94,11 @@ export class Report {
       const place = this.#placeOf(finding)
       if (unread.has(place.offset)) return []
       if (end !== null && (finding.presumesAll || place.offset >= end)) return []
-      const { path, severity = 'error', remedy } = finding
+      const { path, severity = 'error', remedy, ofMachine } = finding
       const { line, column } = place
       const message = this.#attributed(finding)
-      return [{ severity, file: this.#file, line, column, path: formatPath(path), message, remedy }]
+      const diagnostic = { severity, file: this.#file, line, column, path: formatPath(path), message, remedy }
+      return [ofMachine === undefined ? diagnostic : { ...diagnostic, ofMachine }]
     })
   }
 

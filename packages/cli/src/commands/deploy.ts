@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { type DocumentSource, formatDiff, type PlanChange } from '@sluice/config'
 import { type AdminAnswer, AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
-import { loadSource, readDocument } from '../document.js'
+import { checkForElsewhere, readDocument } from '../document.js'
 import { EXIT, type ExitCode, Failure } from '../failure.js'
 import { complain, type Format, print, printValue, say } from '../output/output.js'
 import { countText, shortDigest, visibleText } from '../output/text.js'
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 120_000
  */
 export async function deploy(options: DeployOptions): Promise<number> {
   const source = await readDocument(options.config)
-  loadSource(source)
+  checkForElsewhere(source)
   const client = new AdminClient(options)
   const { tag } = await servingPlan(client)
   const attempt = new Deploy(client, source, { tag, note: options.note ?? '' })
@@ -74,8 +74,7 @@ class Deploy {
 }
 
 function planned(part: AnswerPart): string[] {
-  const changes = part.parts('changes').map(changeOf)
-  return changes.length === 0 ? ['~ values behind references'] : formatDiff(changes).map(visibleText)
+  return formatDiff(part.parts('changes').map(changeOf)).map(visibleText)
 }
 
 function changeOf(part: AnswerPart): PlanChange {

@@ -185,7 +185,8 @@ test('reading needs read alone, and whoever may not read is told', { skip }, asy
     search({}),
     search({}, '--es-username', node.username!, '--es-password-file', secret),
   ])
-  for (const { code, stdout, stderr } of [reader, user]) assert.deepEqual([code, stdout, stderr], [0, '', ''])
+  for (const { code, stdout, stderr } of [reader, user])
+    assert.deepEqual([code, stdout, stderr], [0, '', 'no record matches\n'])
   assert.match(writer.stderr, /does not allow it \(403\): .*unauthorized/)
   for (const refused of [wrong, nobody]) {
     assert.match(

@@ -39,6 +39,7 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
   const filter = filterOf(options)
   const source = await openSource(options)
   const color = hasColors()
+  let shown = 0
   try {
     for await (const { line, record } of select(source, {
       filter,
@@ -46,12 +47,14 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
       signal: untilSignal().signal,
     })) {
       print(options.output === 'table' ? formatRecordLine(record, { color }) : line)
+      shown++
     }
   } catch (error) {
     throw sourceFailure(error)
   } finally {
     await source.close()
   }
+  if (shown === 0) say('no record matches')
   if (source.skipped > 0) say(`${countText(source.skipped, 'damaged record')} left out`)
   return EXIT.ok
 }

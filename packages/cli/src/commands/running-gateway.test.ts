@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -145,6 +146,35 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.equal(await hello(), 'changed')
 })
 
+test('a deploy tells which references have another value, and not which one', async (t) => {
+  const { changed, run } = await bench(t)
+  const secret = join(scratch(t), 'secret')
+  writeFileSync(secret, 'never-shown-1')
+  const next = changed({ body: `"\${file:${secret}}"` })
+  assert.equal((await run('deploy', '-c', next)).code, 0)
+  writeFileSync(secret, 'never-shown-2')
+  const { stdout, code } = await run('deploy', '-c', next)
+  assert.match(stdout, /^~ reference \$\{file:.*secret\}\n {4}another value\napplied: /)
+  assert.doesNotMatch(stdout, /never-shown/)
+  assert.equal(code, 0)
+})
+
+test('a deploy needs no variable and no file of the gateway here', async (t) => {
+  const options = { env: { ONLY_THERE: 'there' } }
+  const document = (body: string) =>
+    documentOf({ target: 'http://127.0.0.1:1', dir: scratch(t), body: `"${body}"` })
+  const gateway = await startGateway(t, document('before'), [], options)
+  const file = fileWith(t, document('${env:ONLY_THERE}'))
+  const env = { GW_SERVER: gateway.admin, GW_TOKEN: '' }
+  const { code, stderr } = await gw(['deploy', '-c', file], { env })
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.equal(await (await fetch(`${gateway.url}/hello`)).text(), 'there')
+  const wrong = fileWith(t, `${document('${env:ONLY_THERE}')}workers: none\n`)
+  const refused = await gw(['deploy', '-c', wrong], { env })
+  assert.equal(refused.code, 3)
+  assert.doesNotMatch(refused.stderr, /ONLY_THERE/)
+})
+
 test('what is only wrong where the gateway runs is told as invalid', async (t) => {
   const { changed, run, gateway } = await bench(t)
   const more = 'policies: [{ id: p, use: header, with: { request: { set: { x-a: "${env:ONLY_HERE}" } } } }]\n'
@@ -210,7 +240,7 @@ test('calls are shown from the log files, and filtered', async (t) => {
   assert.equal(missed.stdout.split('\n').length, 2)
   assert.equal(JSON.parse(jsonl.stdout).route, 'hello')
   assert.equal(where.stdout, missed.stdout)
-  assert.deepEqual([none.stdout, none.code], ['', 0])
+  assert.deepEqual([none.stdout, none.stderr, none.code], ['', 'no record matches\n', 0])
   assert.equal(config.stdout.split('\n').length, 2)
   const absent = await run('logs', 'tail', '--dir', join(dir, 'absent'))
   assert.match(absent.stderr, /^there is no traffic log in /)

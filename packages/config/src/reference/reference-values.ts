@@ -40,7 +40,11 @@ export class ReferenceValues {
   #ofEnv({ name, text }: Reference): string | Flaw {
     const value = Object.hasOwn(this.#origins.env, name) ? this.#origins.env[name] : undefined
     if (value !== undefined) return value
-    return { message: `the environment variable '${name}' is not set`, remedy: `set it, or replace ${text}` }
+    return {
+      message: `the environment variable '${name}' is not set`,
+      remedy: `set it, or replace ${text}`,
+      ofMachine: true,
+    }
   }
 
   #ofFile({ name, text }: Reference): string | Flaw {
@@ -55,6 +59,7 @@ export class ReferenceValues {
         remedy: isAbsolute(name)
           ? 'correct the path or the file'
           : 'correct the path, which is relative to the folder of the document, or the file',
+        ofMachine: true,
       }
     }
   }

@@ -8,7 +8,7 @@ export function checkPemFile({ readFile, report }: Inspection, file: string, pat
   const flaw = pemFlaw(readFile, file)
   if (flaw === null) return
   const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
-  report.add({ path, message, remedy: remedyFor(file) })
+  report.add({ path, message, remedy: remedyFor(file), ofMachine: true })
 }
 
 /** Where a relative path leads depends on who starts the gateway, and from where. */

@@ -30,15 +30,18 @@ export function checkKeyPair(inspection: Inspection, pair: KeyPair, path: Docume
       path: certPath,
       message,
       remedy: 'name the certificate chain, PEM, with its own certificate first',
+      ofMachine: true,
     })
   }
   if (key === null) {
     const message = `keyFile ${report.quote(pair.keyFile, keyPath)} holds no private key that can be read without a passphrase`
-    report.add({ path: keyPath, message, remedy: 'name a private key, PEM, that is not encrypted' })
+    const remedy = 'name a private key, PEM, that is not encrypted'
+    report.add({ path: keyPath, message, remedy, ofMachine: true })
   }
   if (certificate === null || key === null || certificate.checkPrivateKey(key)) return
   const message = `the private key in keyFile ${report.quote(pair.keyFile, keyPath)} does not belong to the first certificate in certFile`
-  report.add({ path: keyPath, message, remedy: 'name the key that the certificate was issued for' })
+  const remedy = 'name the key that the certificate was issued for'
+  report.add({ path: keyPath, message, remedy, ofMachine: true })
 }
 
 /** The files of a client: the authorities that it trusts, and its own certificate where it has one. */

@@ -74,7 +74,7 @@ export class Deployment {
     const outcome = await this.#seams.documents.load(source)
     if (!outcome.ok) return { result: 'invalid', diagnostics: outcome.diagnostics }
     const { load, warnings } = outcome
-    const changes = this.#seams.documents.changes(serving?.plan ?? null, load.plan)
+    const changes = this.#seams.documents.changes(serving, load)
     const accepted = { digest: load.digest, changes, warnings }
     if (this.#current !== null && isSameLoad(this.#current.load, load)) {
       // The document on disk says again what serves: a last good document, or one from the API, is none any more.

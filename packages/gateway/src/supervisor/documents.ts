@@ -8,7 +8,8 @@ export interface Documents {
   resolve(load: Load): Plan
   /** The plan with every secret replaced. */
   display(plan: Plan): Plan
-  changes(before: Plan | null, after: Plan): readonly PlanChange[]
+  /** What one load changes of the other; values of references are named and not told. */
+  changes(before: Load | null, after: Load): readonly PlanChange[]
   /** One line, `F:line:column: message (remedy)`. */
   describe(diagnostic: Diagnostic): string
 }

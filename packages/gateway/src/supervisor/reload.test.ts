@@ -58,6 +58,7 @@ test('SIGHUP reads the document again, and references get their new values', asy
   gateway.signal('SIGHUP')
   await until(() => applied() === 2)
   assert.equal((await gateway.status()).digest, before.digest)
+  assert.equal(gateway.log('config.applied')[1]!['changes'], 1)
   gateway.signal('SIGHUP')
   await until(() => gateway.log('config.unchanged').length === 1)
   const plan = await (await gateway.api('/v1/plan')).text()

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import {
   type DocumentSource,
-  diffPlans,
+  diffLoads,
   displayPlan,
   formatDiagnostic,
   loadBodyLanguages,
@@ -85,7 +85,7 @@ function documentsOf({ catalog, overrides, env = process.env }: SupervisorOption
     },
     resolve: resolvePlan,
     display: (plan) => displayPlan(plan, catalog),
-    changes: (before, after) => diffPlans(before, after, catalog),
+    changes: (before, after) => diffLoads(before, after, catalog),
     describe: formatDiagnostic,
   }
 }
