@@ -3,6 +3,7 @@ import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderList } from './header-list.js'
+import type { Journal } from './journal.js'
 import { PHASE, type Phase } from './phase.js'
 
 /** Who is calling, set by the policy that authenticated the request. */
@@ -90,6 +91,8 @@ export class Exchange {
   slots: unknown[] = []
   /** What is kept for the traffic log beside the record; null when nothing is, as for most. */
   capture: Capture | null = null
+  /** What the traffic log tells of some exchanges only; null for most. */
+  journal: Journal | null = null
 
   // The upstream.
   upstream = ''

@@ -98,7 +98,7 @@ export class ChainCompiler {
   }
 
   #wrap(run: HookFunction, { use, passes }: Place): HookFunction {
-    const asked: HookFunction = passes === null ? run : (x) => (passes(x) ? run(x) : null)
+    const asked: HookFunction = passes === null ? run : (x) => (passes(x) ? run(x) : skipped(x))
     return use.onError === 'continue' ? this.#tolerant(asked, use.id) : asked
   }
 
@@ -124,17 +124,18 @@ export class ChainCompiler {
    * still refuses, and a body that cannot be read is refused: or else whoever sends one would be rid of the policy.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
-    const ignore = (error: unknown): null => {
+    const ignore = (error: unknown, { journal }: Exchange): null => {
       if (error instanceof UnreadableBody) throw error
       this.#onIgnored(name, error)
+      if (journal !== null) journal.mark = 'error'
       return null
     }
     return (x) => {
       try {
         const outcome = run(x)
-        return outcome instanceof Promise ? outcome.catch(ignore) : outcome
+        return outcome instanceof Promise ? outcome.catch((error: unknown) => ignore(error, x)) : outcome
       } catch (error) {
-        return ignore(error)
+        return ignore(error, x)
       }
     }
   }
@@ -155,6 +156,12 @@ interface Place {
   readonly when: Condition | null
   /** Whether the policy has to do with an exchange; null: always. */
   readonly passes: ((x: Exchange) => boolean) | null
+}
+
+/** The condition does not hold: the policy has nothing to do with the exchange. */
+function skipped({ journal }: Exchange): null {
+  if (journal !== null) journal.mark = 'skip'
+  return null
 }
 
 function orNull<T>(list: readonly T[]): readonly T[] | null {

@@ -9,6 +9,8 @@ export interface PipelineContext {
   readonly log: LogSink
   /** Tells the operator; rate-bounded by the receiver. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
+  /** The longest delay of the event loop of late, ms. */
+  loopLagMs(): number
   inFlight: number
   /** From now on every response closes its connection. */
   isDraining: boolean

@@ -1,11 +1,21 @@
 import { performance } from 'node:perf_hooks'
-import { Capture, type Exchange, PHASE, type Phase, type Reply, refusal, UnreadableBody } from '@sluice/core'
+import {
+  Capture,
+  type Eventual,
+  type Exchange,
+  Journal,
+  PHASE,
+  type Phase,
+  type Reply,
+  refusal,
+  UnreadableBody,
+} from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { deadlineMono, endTurn } from '../telemetry/turn-clock.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
-import { type Hook, type HookCursor, runHooks } from './hook.js'
+import { type Hook, type HookCursor, runHooks, runTraced } from './hook.js'
 import { renderProblem } from './problem.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
@@ -71,9 +81,10 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.client = client
     this.context = shared.context
     this.#lease = shared.lease
-    const { isOff, capture } = logRuleOf(route.log, x.method)
+    const { isOff, capture, isTraced } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
     if (!isOff) x.keepTimes()
+    if (isTraced) x.journal = new Journal(true)
     if (capture !== null) {
       x.capture = new Capture(capture, x)
       if (x.body !== null) x.capture.onRequestChunk(x.body)
@@ -101,13 +112,19 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     // They may take long.
     endTurn()
     try {
-      const outcome = runHooks(hooks, this.x, this, 0)
+      const outcome = this.#runHooks(hooks)
       if (outcome === null) this.#enter(next)
       else if (outcome instanceof Promise) this.#await(outcome, next)
       else this.#blocked(outcome)
     } catch (error) {
       this.fault(error)
     }
+  }
+
+  #runHooks(hooks: readonly Hook[]): Eventual {
+    const { journal } = this.x
+    if (journal === null || journal.policies === null) return runHooks(hooks, this.x, this, 0)
+    return runTraced(hooks, this.x, { cursor: this, journal }, 0)
   }
 
   #await(outcome: Promise<Reply | null>, next: Stage): void {
@@ -200,8 +217,11 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   /** Refuses the request. Response hooks of the steps that let it pass still see the answer. */
   refuse(reply: Reply): void {
     if (this.isOver) return
-    this.#proxy?.abandon()
-    this.#proxy = null
+    if (this.#proxy !== null) {
+      if (reply.status >= 500 && this.x.result !== 'blocked') this.#proxy.noteFailure()
+      this.#proxy.abandon()
+      this.#proxy = null
+    }
     const { problem } = reply
     this.x.fail(problem === null ? '' : problem.code, problem === null ? '' : problem.detail)
     if (this.x.result === 'success') this.x.result = reply.status === 503 ? 'shed' : 'error'

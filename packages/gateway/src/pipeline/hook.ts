@@ -1,4 +1,5 @@
-import type { Eventual, Exchange, Outcome } from '@sluice/core'
+import { performance } from 'node:perf_hooks'
+import type { Eventual, Exchange, Journal, Outcome, PolicyVerdict } from '@sluice/core'
 
 /** One hook of one step, with the step's condition and error handling compiled into `run`. */
 export interface Hook {
@@ -34,6 +35,44 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
       return outcome.then((late) => late ?? (isWanted() ? runHooks(hooks, x, cursor, i + 1) : null))
     }
     return outcome satisfies Outcome
+  }
+  return null
+}
+
+/** The same for an exchange whose chain is traced: what each policy took and came to stands in the journal. */
+export function runTraced(
+  hooks: readonly Hook[],
+  x: Exchange,
+  { cursor, journal }: { readonly cursor: HookCursor; readonly journal: Journal },
+  from: number,
+): Eventual {
+  for (let i = from; i < hooks.length; i++) {
+    const hook = hooks[i]!
+    cursor.hook = hook
+    journal.mark = null
+    const sinceMono = performance.now()
+    const note = (verdict: PolicyVerdict): void =>
+      journal.ran(hook.name, performance.now() - sinceMono, journal.mark ?? verdict)
+    const fail = (error: unknown): never => {
+      note('error')
+      throw error
+    }
+    let outcome: Eventual
+    try {
+      outcome = hook.run(x)
+    } catch (error) {
+      return fail(error)
+    }
+    if (outcome instanceof Promise) {
+      const { turn } = cursor
+      const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
+      return outcome.then((late) => {
+        note(late === null ? 'pass' : 'stop')
+        return late ?? (isWanted() ? runTraced(hooks, x, { cursor, journal }, i + 1) : null)
+      }, fail)
+    }
+    note(outcome === null ? 'pass' : 'stop')
+    if (outcome !== null) return outcome
   }
   return null
 }

@@ -1,4 +1,5 @@
-import { type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
+import { performance } from 'node:perf_hooks'
+import { type ErrorCode, type Exchange, Journal, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
@@ -33,6 +34,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   #body: RequestBody | null = null
   #attempt: Attempt | null = null
   #hasStarted = false
+  /** Monotonic clock when the attempt began. */
+  #attemptSince = 0
   /** Null until the target has sent its head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
@@ -135,6 +138,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     target.attempts++
     this.#hasStarted = false
     this.#waitForConnection()
+    this.#attemptSince = x.phaseSince
     const request = {
       id: this.#flow.id,
       method: x.method,
@@ -185,6 +189,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   #retry(failure: Failure, target: Target): boolean {
     const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body }
     if (this.#response !== null || !this.#search.goOn(attempt)) return false
+    if (this.#flow.isLogged) {
+      const ms = performance.now() - this.#attemptSince
+      this.#journal.tries.push({ addr: target.origin, ms, code: failure.code, reason: failure.detail })
+    }
     this.#next()
     return true
   }
@@ -263,8 +271,21 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     return this.#response?.isUnderWay !== true
   }
 
+  get #journal(): Journal {
+    this.#x.journal ??= new Journal(false)
+    return this.#x.journal
+  }
+
+  /** For the traffic log: how things stood when it could not succeed. */
+  noteFailure(): void {
+    if (!this.#flow.isLogged) return
+    this.#journal.pool = this.#action.upstream.pool()
+    this.#journal.loopLagMs = this.#flow.context.loopLagMs()
+  }
+
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
   #cut(code: ErrorCode, message: string): void {
+    this.noteFailure()
     this.#x.fail(code, message)
     if (this.#x.result === 'success') this.#x.result = 'error'
     this.abandon()

@@ -26,6 +26,8 @@ export interface LogRule {
   readonly isOff: boolean
   /** Null: the record alone. */
   readonly capture: CaptureRules | null
+  /** What each policy did and took is told. */
+  readonly isTraced: boolean
 }
 
 /** The rule for a method. */

@@ -7,6 +7,7 @@ import type { Transport } from './transport.js'
 const NO_TRANSPORT: Transport = {
   dispatch: () => assert.fail('a balancer does not send anything'),
   createUpload: () => assert.fail('a balancer does not send anything'),
+  pool: () => ({ busy: 0, free: 0, pending: 0 }),
   close: () => Promise.resolve(),
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@sluice/core'
+import type { ErrorCode, PoolState } from '@sluice/core'
 import type { Opening } from './opening.js'
 import type { ReceivedHead } from './received-head.js'
 
@@ -75,6 +75,7 @@ export interface Transport {
   /** Starts an attempt. `isFresh` asks for a new connection instead of a kept one. Never throws. */
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
   createUpload(length: number, onDrain: () => void): Upload
+  pool(): PoolState
   /** Waits for requests under way, then closes the connections. */
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { PoolState } from '@sluice/core'
 import { type Client, type Dispatcher, Pool } from 'undici'
 import { createAgingClient } from './aging-client.js'
 import { type ConnectorOptions, createConnector } from './connector.js'
@@ -63,6 +64,10 @@ export class UndiciTransport implements Transport, PlaceOwner {
 
   createUpload(length: number, onDrain: () => void): Upload {
     return new UndiciUpload(length, onDrain)
+  }
+
+  pool(): PoolState {
+    return { busy: this.#placed, free: this.#pool.stats.free, pending: this.#line.size }
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { HashKey, UpstreamPlan } from '@sluice/config'
-import { type Exchange, headerValue } from '@sluice/core'
+import { type Exchange, headerValue, type PoolState } from '@sluice/core'
 import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
 import { RetryBudget } from './retry-budget.js'
 import type { Target } from './target.js'
@@ -48,6 +48,18 @@ export class Upstream {
   /** Whether `choose` would find one more. */
   hasOther(tried: readonly Target[]): boolean {
     return this.#serving.some((target) => !tried.includes(target))
+  }
+
+  /** The connections of this worker to all of its targets. */
+  pool(): PoolState {
+    const states = this.targets.map(({ transport }) => transport.pool())
+    const sum = (count: (state: PoolState) => number): number =>
+      states.reduce((total, state) => total + count(state), 0)
+    return {
+      busy: sum(({ busy }) => busy),
+      free: sum(({ free }) => free),
+      pending: sum(({ pending }) => pending),
+    }
   }
 
   async close(): Promise<void> {

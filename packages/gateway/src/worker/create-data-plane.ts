@@ -27,6 +27,8 @@ export interface DataPlaneOptions {
   /** Listener address to the port chosen for it, where the plan says port 0. */
   readonly ports: Readonly<Record<string, number>>
   readonly report: (event: string, fields: object) => void
+  /** The longest delay of the event loop of late, ms; default: always 0. */
+  readonly loopLagMs?: () => number
   /** Default: the system's. */
   readonly network?: Network
 }
@@ -76,6 +78,7 @@ class WorkerDataPlane implements DataPlane {
       metrics: new Metrics(),
       log: this.#log,
       report: options.report,
+      loopLagMs: options.loopLagMs ?? (() => 0),
       inFlight: 0,
       isDraining: false,
     }

@@ -23,7 +23,10 @@ export class GatewayGate implements Gate {
 
   constructor(context: PipelineContext) {
     this.#context = context
-    this.#nowhere = nowhere(context, { rule: { isOff: false, capture: null }, byMethod: null })
+    this.#nowhere = nowhere(context, {
+      rule: { isOff: false, capture: null, isTraced: false },
+      byMethod: null,
+    })
   }
 
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {

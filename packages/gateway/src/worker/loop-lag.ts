@@ -18,11 +18,16 @@ export class LoopLag {
     this.#timer = setInterval(() => this.#look(), RESOLUTION_MS).unref()
   }
 
-  /** The longest delay since the last call, in milliseconds; 0 for a loop that kept pace. */
+  /** The longest delay since it was taken last, in milliseconds; 0 for a loop that kept pace. */
+  get longestMs(): number {
+    return Math.round(this.#longestMs * 10) / 10
+  }
+
+  /** The same, which begins anew then. */
   takeMs(): number {
-    const longestMs = this.#longestMs
+    const { longestMs } = this
     this.#longestMs = 0
-    return Math.round(longestMs * 10) / 10
+    return longestMs
   }
 
   /** The delays as a histogram; the label tells the worker. */

@@ -5,8 +5,16 @@ import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.js'
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
-/** Makes the data plane once the worker knows which one it is; `ports` grows before a load that needs more. */
-export type PlaneMaker = (worker: number, ports: Readonly<Record<string, number>>) => DataPlane
+/** What the life of a worker gives to its data plane. */
+export interface PlaneSurroundings {
+  /** Listener address to the port chosen for it; grows before a load that needs more is prepared. */
+  readonly ports: Readonly<Record<string, number>>
+  /** The longest delay of the event loop of late, ms. */
+  readonly loopLagMs: () => number
+}
+
+/** Makes the data plane once the worker knows which one it is. */
+export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => DataPlane
 
 /** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
 const DRAIN_GRACE_MS = 6000
@@ -60,8 +68,9 @@ export class WorkerLife {
 
   #sit(worker: number): void {
     this.#worker = worker
-    this.#vitals = new Vitals()
-    this.#plane = this.#make(worker, this.#ports)
+    const vitals = new Vitals()
+    this.#vitals = vitals
+    this.#plane = this.#make(worker, { ports: this.#ports, loopLagMs: () => vitals.lag.longestMs })
     this.#preparation = new Preparation(this.#plane)
   }
 

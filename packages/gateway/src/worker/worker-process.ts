@@ -2,15 +2,13 @@ import cluster from 'node:cluster'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
 import { type ToWorker, WORKER_VERSION_ENV } from './messages.js'
-import { WorkerLife } from './worker-life.js'
+import { type PlaneSurroundings, WorkerLife } from './worker-life.js'
 
 /** What a worker process hands to the data plane it makes. */
-export interface WorkerSeat {
+export interface WorkerSeat extends PlaneSurroundings {
   /** 1 to N. */
   readonly worker: number
   readonly version: string
-  /** Listener address to the port chosen for it; grows before a load that needs more is prepared. */
-  readonly ports: Readonly<Record<string, number>>
   /** Tells operators about an event of this worker. */
   readonly report: (event: string, fields: object) => void
 }
@@ -29,9 +27,10 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   const seat = cluster.worker
   if (seat === undefined) throw new Error('this file runs as a worker; start the gateway with `gw start`')
   let log = createOperationLog({ fields: { pid: process.pid } })
-  const life = new WorkerLife((worker, ports) => {
+  const life = new WorkerLife((worker, surroundings) => {
     log = createOperationLog({ fields: { worker, pid: process.pid } })
-    return create({ worker, version: process.env[WORKER_VERSION_ENV] ?? '', ports, report: reporter(log) })
+    const version = process.env[WORKER_VERSION_ENV] ?? ''
+    return create({ ...surroundings, worker, version, report: reporter(log) })
   })
 
   // Whoever read the operation log may be gone; that is no reason to stop serving.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PHASE } from '@sluice/core'
+import { Journal, PHASE } from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -76,6 +76,28 @@ test('a full record adds the query, the variables and the header fields', () => 
   assert.deepEqual(record.vars, { tenant: 'acme' })
   assert.equal(record.hdr.req_up.accept, 'text/html, text/plain')
   assert.equal(record.hdr.res_out['content-type'], 'application/json')
+})
+
+test('what only some exchanges have is told in standard, and is JSON whatever is in it', () => {
+  fc.assert(
+    fc.property(someText, someText, (id, reason) => {
+      const journal = new Journal(true)
+      journal.tries.push({ addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason })
+      journal.pool = { busy: 3, free: 2, pending: 1 }
+      journal.loopLagMs = 12.3
+      journal.ran(id, 0.5, 'pass')
+      journal.ran(id, 0.25, 'stop')
+      journal.ran(id, 0.25, 'pass')
+      const record = decoded(sampleExchange({ journal }), 'standard')
+      assert.deepEqual(record.up.tries, [
+        { addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason },
+      ])
+      assert.deepEqual(record.pool, { busy: 3, free: 2, pending: 1 })
+      assert.equal(record.loop_lag_ms, 12.3)
+      assert.deepEqual(record.policies, [{ id, ms: 1, out: 'stop' }])
+      assert.equal(decoded(sampleExchange({ journal }), 'minimal').policies, undefined)
+    }),
+  )
 })
 
 test('a refused exchange names the code and the policy, and leaves out what never was', () => {

@@ -2,6 +2,7 @@ import { type Consumer, type Exchange, PHASE_NAMES } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
+import { journalParts, triesPart } from './journal-parts.js'
 import { jsonText } from './json-text.js'
 import type { KnownTexts } from './known-texts.js'
 import type { RecordEnv } from './record-env.js'
@@ -90,7 +91,8 @@ function responseParts(x: Exchange, known: KnownTexts, totalMs: number): string 
     timingsPart(x, totalMs) +
     ',"result":"' +
     x.result +
-    (x.errorCode === '' ? '"' : errorPart(x, known))
+    (x.errorCode === '' ? '"' : errorPart(x, known)) +
+    (x.journal === null ? '' : journalParts(x.journal, known))
   )
 }
 
@@ -130,7 +132,8 @@ function upstreamPart(x: Exchange, known: KnownTexts): string {
     count(x.attempts) +
     (x.retries > 0 ? ',"retries":' + count(x.retries) : '') +
     (x.failovers > 0 ? ',"failovers":' + count(x.failovers) : '') +
-    (x.isReused ? ',"reused":true}' : '}')
+    (x.isReused ? ',"reused":true' : '') +
+    (x.journal === null ? '}' : triesPart(x.journal, known) + '}')
   )
 }
 

@@ -1,3 +1,4 @@
+import type { PoolState } from '@sluice/core'
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
 import { Connection, type ConnectionOwner } from './connection.js'
@@ -54,6 +55,11 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   createUpload(length: number, onDrain: () => void): Upload {
     return new WireUpload(length, onDrain)
+  }
+
+  pool(): PoolState {
+    const free = this.#idle.length
+    return { busy: this.#open.size - free, free, pending: this.#line.size }
   }
 
   async close(): Promise<void> {

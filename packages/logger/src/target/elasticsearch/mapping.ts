@@ -66,6 +66,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       retries: { type: 'short' },
       failovers: { type: 'short' },
       reused: { type: 'boolean' },
+      tries: group({ addr: keyword, ms: phase, code: keyword, reason: shown }),
     }),
     t: group({
       total: { type: 'float' },
@@ -83,6 +84,9 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     }),
     result: keyword,
     error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
+    pool: group({ busy: size, free: size, pending: size }),
+    loop_lag_ms: phase,
+    policies: group({ id: keyword, ms: phase, out: keyword }),
     vars: fields,
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),

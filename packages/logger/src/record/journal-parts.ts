@@ -1,0 +1,38 @@
+import type { FailedTry, Journal } from '@sluice/core'
+import { millisText } from './iso-clock.js'
+import { jsonText } from './json-text.js'
+import type { KnownTexts } from './known-texts.js'
+
+/** `,"tries":[…]`: the attempts before the last one; a member of `up`. */
+export function triesPart({ tries }: Journal, known: KnownTexts): string {
+  return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
+}
+
+/** `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: how things stood at a failure, and what a chain that is traced did. */
+export function journalParts({ pool, loopLagMs, policies }: Journal, known: KnownTexts): string {
+  let parts = ''
+  if (pool !== null) {
+    parts += ',"pool":{"busy":' + pool.busy + ',"free":' + pool.free + ',"pending":' + pool.pending + '}'
+  }
+  if (loopLagMs > 0) parts += ',"loop_lag_ms":' + millisText(loopLagMs)
+  if (policies === null || policies.length === 0) return parts
+  const runs = policies.map(
+    ({ id, ms, verdict }) =>
+      '{"id":"' + known.json(id) + '","ms":' + millisText(ms) + ',"out":"' + verdict + '"}',
+  )
+  return parts + ',"policies":[' + runs.join(',') + ']'
+}
+
+function triedText({ addr, ms, code, reason }: FailedTry, known: KnownTexts): string {
+  return (
+    '{"addr":"' +
+    known.json(addr) +
+    '","ms":' +
+    millisText(ms) +
+    ',"code":"' +
+    code +
+    '","reason":"' +
+    jsonText(reason) +
+    '"}'
+  )
+}
