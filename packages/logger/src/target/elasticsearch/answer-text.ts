@@ -12,12 +12,24 @@ const BRACE = 125
 /** Read in one go. */
 const PIECE_CHARS = 16 * 1024
 
-/** Whether an answer is to be read piece by piece, and therefore left as text. */
-export function isReadInPieces(text: string): boolean {
-  return text.length > PIECE_CHARS && text.startsWith(LIST + ITEM) && text.endsWith(TAIL)
+/** Whether an answer is one to a bulk, to be left as text: parsing it at once would take as long as many requests. */
+export function isBulkText(text: string): boolean {
+  return text.startsWith(LIST + ITEM) && text.endsWith(TAIL)
 }
 
-/** An answer for which `isReadInPieces` is true: what it says of records, as far as it has been read. */
+const WRITTEN = '{"create":{"status":201}},'
+/** Items of written records, one behind the other; grows to the most that were needed. */
+let written = WRITTEN
+
+/** Whether an answer says of so many records that each was written: compared as a whole, it need not be read. */
+export function saysAllWritten(text: string, count: number): boolean {
+  const length = count * WRITTEN.length - 1
+  if (count === 0 || text.length !== LIST.length + length + TAIL.length || !isBulkText(text)) return false
+  while (written.length < length) written += written
+  return text.slice(LIST.length, -TAIL.length) === written.slice(0, length)
+}
+
+/** An answer for which `isBulkText` is true: what it says of records, as far as it has been read. */
 export class AnswerText {
   readonly refused: LazyRefusals
   readonly again: number[] = []

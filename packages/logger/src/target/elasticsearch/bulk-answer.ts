@@ -1,6 +1,6 @@
 import type { Rest } from '../../rest.js'
 import type { Delivery, Refusal, Refusals } from '../target.js'
-import { AnswerText, isReadInPieces } from './answer-text.js'
+import { AnswerText, isBulkText, saysAllWritten } from './answer-text.js'
 import { type BulkItem, isDelivered, isForGood, refusalOf, statusOf } from './bulk-item.js'
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
@@ -10,7 +10,7 @@ export interface BulkAnswer {
 
 /**
  * What became of each record.
- * @param answer a text when it is to be read in pieces. An item of a refused record is read only when its reason is asked
+ * @param answer a text when it is one to a bulk. An item of a refused record is read only when its reason is asked
  * for.
  */
 export async function bulkDelivery(
@@ -21,7 +21,9 @@ export async function bulkDelivery(
   try {
     const read = typeof answer === 'string' ? await readText(answer, count, rest) : readWhole(answer)
     if (read.items !== count) return failed(`the bulk answer has ${read.items} items for ${count} records`)
-    return { kind: 'answered', refused: read.refused, again: read.again }
+    const { refused, again } = read
+    // A lazy list holds on to the whole answer.
+    return { kind: 'answered', refused: refused.length === 0 ? [] : refused, again }
   } catch (error) {
     return failed(`the bulk answer cannot be read: ${(error as Error).message}`)
   }
@@ -55,7 +57,8 @@ function readWhole(answer: BulkAnswer | null): Reading {
  * @throws Error for what is no JSON.
  */
 async function readText(text: string, count: number, rest: Rest): Promise<Reading> {
-  if (isReadInPieces(text)) {
+  if (saysAllWritten(text, count)) return { items: count, refused: [], again: [] }
+  if (isBulkText(text)) {
     const reading = await readPieces(text, rest).catch(() => null)
     if (reading?.items === count) return reading
   }

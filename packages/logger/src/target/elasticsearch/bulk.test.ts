@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery, Refusal } from '../target.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
-import { isReadInPieces } from './answer-text.js'
+import { isBulkText, saysAllWritten } from './answer-text.js'
 import { bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 
@@ -40,7 +40,7 @@ const ERROR = { type: 'bad', reason: REASON, caused_by: { reason: 'cause' } }
 
 function answerOf(items: readonly object[]): string {
   const text = JSON.stringify({ items })
-  assert.ok(isReadInPieces(text), `${text.length} characters`)
+  assert.ok(isBulkText(text), `${text.length} characters`)
   return text
 }
 
@@ -83,6 +83,20 @@ test('a refusal can be asked for alone, also one that cannot be read', async () 
   assert.deepEqual(refusedOf(delivery, 1, 9), [
     { index: 20, status: 400, type: 'unknown', reason: 'the answer cannot be read at this place' },
   ])
+})
+
+test('an answer that all were written is recognised as a whole, and nothing else is', async () => {
+  for (const count of [1, 2, 999, 5000, 3]) {
+    const text = answerOf(Array.from({ length: count }, () => refusal(201)))
+    assert.ok(saysAllWritten(text, count), `${count}`)
+    for (const other of [0, count - 1, count + 1]) assert.ok(!saysAllWritten(text, other))
+    for (const at of [0, 12, 33, text.length - 30, text.length - 1])
+      assert.ok(!saysAllWritten(`${text.slice(0, at)}9${text.slice(at + 1)}`, count), `${at}`)
+    assert.ok(!saysAllWritten(text.replace(/201(?=\}\}\]\}$)/, '409'), count))
+    const counted = countedRest()
+    const delivery = await bulkDelivery(text, count, counted.rest)
+    assert.deepEqual([delivery, counted.count], [{ kind: 'answered', refused: [], again: [] }, 0])
+  }
 })
 
 test('an answer as text that is not about all records, or no JSON, says nothing about any', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
 import { Serializer } from '@elastic/transport'
-import { isReadInPieces } from './answer-text.js'
+import { isBulkText } from './answer-text.js'
 
 /** How a cluster is reached. */
 export interface ElasticsearchAccess {
@@ -40,10 +40,10 @@ export function elasticsearchClient(access: ElasticsearchAccess): Client {
   return new Client(options)
 }
 
-/** Leaves the answers of large bulks as text: parsing one at once takes as long as fifty requests. */
+/** Leaves the answers to bulks as text. */
 class AnswerReader extends Serializer {
   override deserialize<T = unknown>(json: string): T {
-    return isReadInPieces(json) ? (json as T) : super.deserialize<T>(json)
+    return isBulkText(json) ? (json as T) : super.deserialize<T>(json)
   }
 }
 
