@@ -37,16 +37,19 @@ export function loadSource(source: DocumentSource): Load {
 
 /**
  * Checks a document that a gateway on another machine will load; warnings go to stderr. Its variables and files are
- * those of that machine, which alone can tell whether they are there.
+ * those of that machine: those of this one, which may have the same names, are not looked at.
  * @throws Failure with every mistake that would be one anywhere
  */
 export function checkForElsewhere(source: DocumentSource): void {
-  const result = checkDocument(source)
-  if (result.ok) for (const warning of result.warnings) say(formatDiagnostic(warning))
-  else {
-    const mistakes = result.diagnostics.filter(({ ofMachine }) => ofMachine === undefined)
-    if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))
-  }
+  const result = loadDocument(source, { catalog, env: {}, readFile: readNothing })
+  const found = result.ok ? result.warnings : result.diagnostics
+  const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
+  if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))
+  for (const one of found) if (one.severity === 'warning') say(formatDiagnostic(one))
+}
+
+function readNothing(): never {
+  throw new Error('it is on the machine of the gateway')
 }
 
 /** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */

@@ -20,7 +20,7 @@ const ITEM_NAMES: Readonly<Record<string, string>> = {
 /** Lists of names whose order means nothing. */
 const SETS: ReadonlySet<string> = new Set(['match.hosts', 'match.methods', 'trustedProxies'])
 /** Follows from the rest. */
-const DERIVED: ReadonlySet<string> = new Set(['match.path.kind', 'match.path.segments'])
+const DERIVED: ReadonlySet<string> = new Set(['match.path.kind', 'match.path.segments', 'match.shown'])
 const MAX_SHOWN = 200
 
 /** Each setting that differs, as `name: old -> new`; for lists also `name: + item` and `name: - item`. */
@@ -28,7 +28,7 @@ export function differences(pair: Pair, path = ''): string[] {
   if (DERIVED.has(path) || canonicalJson(pair.old) === canonicalJson(pair.now)) return []
   if (isMapping(pair.old) && isMapping(pair.now)) return ofMappings(pair, path)
   if (Array.isArray(pair.old) && Array.isArray(pair.now)) {
-    if (SETS.has(path)) return ofSets(pair.old, pair.now, path)
+    if (SETS.has(path)) return ofShownSets(pair, path)
     if (ITEM_NAMES[path] !== undefined) return ofNamed(pair, path, ITEM_NAMES[path])
   }
   const [old, now] = [shownText(pair.oldShown), shownText(pair.nowShown)]
@@ -43,6 +43,12 @@ function ofMappings(pair: Pair, path: string): string[] {
       join(path, key),
     ),
   )
+}
+
+/** What differs may be what a reference stands for, which is not told. */
+function ofShownSets({ oldShown, nowShown }: Pair, path: string): string[] {
+  const lines = ofSets(oldShown as readonly unknown[], nowShown as readonly unknown[], path)
+  return lines.length === 0 ? [`${path}: changed`] : lines
 }
 
 function ofSets(old: readonly unknown[], now: readonly unknown[], path: string): string[] {

@@ -26,3 +26,18 @@ export function mapTexts(value: unknown, replace: (text: string) => string): unk
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]))
 }
+
+/** Shorter values are no secrets, and stand in texts by chance. */
+const MIN_CONCEALED = 3
+
+/**
+ * A text that was made of a resolved plan, such as the error of a policy, with the references in place of their values.
+ */
+export function conceal(text: string, values: Readonly<Record<string, string>>): string {
+  const known = Object.entries(values).filter(([, value]) => value.length >= MIN_CONCEALED)
+  known.sort(([, a], [, b]) => b.length - a.length)
+  return known.reduce(
+    (rest, [reference, value]) => rest.replaceAll(value, () => plainReference(reference)),
+    text,
+  )
+}

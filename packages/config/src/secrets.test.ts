@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { diffPlans, formatDiff } from './diff-plans.js'
+import { diffLoads, diffPlans, formatDiff } from './diff-plans.js'
 import { displayPlan } from './display-plan.js'
 import { type LoadResult, loadDocument } from './load-document.js'
 import { resolvePlan } from './resolve-plan.js'
@@ -102,12 +102,34 @@ test('no value of a reference is in the plan that is shown, and every one in the
   })
 })
 
-test('another value of a reference in a path is a difference that does not tell it', () => {
-  const [before, after] = ['zq7word', 'zq7other'].map((WORD) => load(COPIED, { ...COPIED_ENV, WORD }))
-  assert.ok(before?.ok && after?.ok)
-  const lines = formatDiff(diffPlans(before.load.plan, after.load.plan, SAMPLE_CATALOG)).join('\n')
-  assert.match(lines, /~ route r\n/)
-  assert.doesNotMatch(lines, /zq7word|zq7other/)
+test('another value of a reference in a path or host is a difference that does not tell it', () => {
+  const before = load(COPIED, COPIED_ENV)
+  const literal = load(COPIED.replaceAll('${env:HOST}', 'a.example'), COPIED_ENV)
+  for (const other of [{ WORD: 'zq7other' }, { HOST: 'zq7.other' }, { PATH: '/zq7/other' }]) {
+    const after = load(COPIED, { ...COPIED_ENV, ...other })
+    assert.ok(before.ok && after.ok && literal.ok)
+    const lines = formatDiff(diffLoads(before.load, after.load, SAMPLE_CATALOG)).join('\n')
+    assert.match(lines, /~ route [rp]\n {4}match\.\S+: changed\n/)
+    assert.doesNotMatch(lines, /zq7/i)
+    const toLiteral = formatDiff(diffLoads(before.load, literal.load, SAMPLE_CATALOG)).join('\n')
+    assert.match(toLiteral, /match\.hosts: \+ a\.example\n {4}match\.hosts: - \$\{env:HOST\}\n/)
+    assert.doesNotMatch(toLiteral, /zq7|shown/i)
+  }
+})
+
+test('ten thousand references in paths and hosts are all resolved', () => {
+  const route = (i: number): object => ({
+    id: `r${i}`,
+    match: {
+      path: ['', '${env:WORD}', i].join('/'),
+      hosts: ['a.${env:HOST}', 'b.${env:HOST}', 'c.${env:HOST}'],
+    },
+    respond: {},
+  })
+  const routes = Array.from({ length: 2500 }, (_, i) => route(i))
+  const result = load(JSON.stringify({ version: 1, routes }), COPIED_ENV)
+  assert.ok(result.ok)
+  assert.doesNotMatch(JSON.stringify(resolvePlan(result.load).routes.map(({ match }) => match)), /\$\{/)
 })
 
 test('resolving puts the values in, and makes an origin of a target', () => {

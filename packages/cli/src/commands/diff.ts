@@ -22,6 +22,6 @@ export async function diff(options: DiffOptions): Promise<number> {
   const hidden = !isSame && changes.length === 0
   if (options.output !== 'table') await printValue({ different: !isSame, hidden, changes }, options.output)
   else if (isSame) print('no differences')
-  else print(...(hidden ? ['~ secrets that stand in the document'] : formatDiff(changes).map(visibleText)))
+  else print(...(hidden ? ['~ secrets, or values behind references'] : formatDiff(changes).map(visibleText)))
   return !isSame && options.exitCode === true ? EXIT.differences : EXIT.ok
 }

@@ -90,6 +90,16 @@ routes:
   assert.doesNotMatch(stderr, /never-shown/)
 })
 
+test('what a policy says of a value from a reference names the reference', async (t) => {
+  const allow = `{ allow: ["\${env:SECRET}"] }`
+  const routes = `[{ id: a, match: { path: /a }, respond: {}, policies: [{ use: ip-filter, with: ${allow} }] }]`
+  const file = fileWith(t, `version: 1\nroutes: ${routes}\n`)
+  const { code, stderr } = await gw(['validate', '-c', file], { env: { SECRET: 'never-shown' } })
+  assert.match(stderr, /'\$\{env:SECRET\}' is not an address or a range/)
+  assert.doesNotMatch(stderr, /never-shown/)
+  assert.equal(code, 3)
+})
+
 test('a policy is compiled where it is used, as the gateway does: by its route, and not behind a constant', async (t) => {
   const wrong = 'use: ip-filter, with: { allow: [10.0.0.0/33] }'
   const file = fileWith(

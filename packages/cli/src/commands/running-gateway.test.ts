@@ -166,7 +166,9 @@ test('a deploy needs no variable and no file of the gateway here', async (t) => 
   const gateway = await startGateway(t, document('before'), [], options)
   const file = fileWith(t, document('${env:ONLY_THERE}'))
   const env = { GW_SERVER: gateway.admin, GW_TOKEN: '' }
-  const { code, stderr } = await gw(['deploy', '-c', file], { env })
+  // A variable of the same name that is here would not do.
+  const here = { ...env, ONLY_THERE: '"' }
+  const { code, stderr } = await gw(['deploy', '-c', file], { env: here })
   assert.deepEqual([code, stderr], [0, ''])
   assert.equal(await (await fetch(`${gateway.url}/hello`)).text(), 'there')
   const wrong = fileWith(t, `${document('${env:ONLY_THERE}')}workers: none\n`)
@@ -210,7 +212,7 @@ log: { sink: none }
   const none = await as('', 'status')
   assert.match(none.stderr, /answered 401: .*GW_TOKEN or --token-file\n$/)
   const viewer = await as('token-of-viewer', 'diff', '-c', next, '--exit-code')
-  assert.deepEqual(viewer, { code: 2, stdout: '~ secrets that stand in the document\n', stderr: '' })
+  assert.deepEqual(viewer, { code: 2, stdout: '~ secrets, or values behind references\n', stderr: '' })
   const refused = await as('token-of-viewer', 'deploy', '-c', next)
   assert.match(refused.stderr, /answered 403: token 'viewer' has the role viewer, and this needs admin\n$/)
   assert.deepEqual([none.code, refused.code], [4, 4])

@@ -18,15 +18,15 @@ export interface Violation {
   readonly isSecret: boolean
 }
 
-/** More are not looked at: nobody reads them, and wording them takes a second for each ten thousand. */
-const MAX_VIOLATIONS = 5000
+/** More mistakes are not looked at: nobody reads them, and wording them takes a second for each ten thousand. */
+export const MAX_MISTAKES = 5000
 
 /**
  * The mistakes of a value, one for each cause.
  * @param base where the value stands in the document.
  */
 export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
-  const errors = collapse(schemaErrors(schema, value)).slice(0, MAX_VIOLATIONS)
+  const errors = collapse(schemaErrors(schema, value))
   return errors.map((error) => ({
     ...violationOf(error),
     path: [...base, ...pathOfPointer(error.instancePath, value)],

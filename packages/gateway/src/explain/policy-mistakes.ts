@@ -1,4 +1,4 @@
-import { type Load, type PolicyMistake, resolvePlan } from '@sluice/config'
+import { conceal, type Load, type PolicyMistake, resolvePlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import { ChainCompiler } from '../compile/chain.js'
 import { withTrialEnv } from './trial-env.js'
@@ -16,7 +16,7 @@ export function policyMistakes(load: Load, catalog: Catalog): Promise<readonly P
         try {
           await chains.compile([use])
         } catch (error) {
-          mistakes.push({ route, policy: use.id, message: (error as Error).message })
+          mistakes.push({ route, policy: use.id, message: conceal((error as Error).message, load.values) })
         }
       }
     }

@@ -67,7 +67,7 @@ export function runTraced(
       const { turn } = cursor
       const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
       return outcome.then((late) => {
-        note(late === null ? 'pass' : 'stop')
+        note((late ?? null) === null ? 'pass' : 'stop')
         return late ?? (isWanted() ? runTraced(hooks, x, { cursor, journal }, i + 1) : null)
       }, fail)
     }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
+import { conceal, type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
 import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
 import { noneSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
@@ -108,6 +108,8 @@ class WorkerDataPlane implements DataPlane {
       threads: this.#threads,
       context: this.#context,
       network: this.#network,
+    }).catch((error: Error) => {
+      throw new Error(conceal(error.message, load.values))
     })
     const opened: OpenListener[] = []
     let sink: LogSink | null = null

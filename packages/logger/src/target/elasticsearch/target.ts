@@ -1,4 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
+import type { DiagnosticResult } from '@elastic/transport'
 import { rest } from '../../rest.js'
 import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
 import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
@@ -59,8 +60,11 @@ export class ElasticsearchTarget implements LogTarget {
 
   /** Every answer tells of every record, in 26 bytes for one that was written. */
   async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
-    const delivery = await bulkDelivery(await this.#bulk(body), shipment.count, this.#rest)
-    if (delivery.kind !== 'answered' || !shipment.mayBeDelivered) return delivery
+    const { body: answer, meta } = await this.#bulk(body)
+    const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#rest)
+    // The client itself goes on to another node when one breaks off.
+    const isFirst = !shipment.mayBeDelivered && meta.attempts === 0
+    if (delivery.kind !== 'answered' || isFirst) return delivery
     return withoutWritten(this.#asked, shipment, delivery)
   }
 
@@ -69,7 +73,7 @@ export class ElasticsearchTarget implements LogTarget {
     return { client: this.#client, dataStream, signal: this.#ending.signal, tell: this.#tell }
   }
 
-  #bulk(body: Buffer): Promise<BulkAnswer | string> {
+  #bulk(body: Buffer): Promise<DiagnosticResult<BulkAnswer | string>> {
     return this.#client.transport.request<BulkAnswer | string>(
       {
         method: 'POST',
@@ -78,6 +82,7 @@ export class ElasticsearchTarget implements LogTarget {
         querystring: { filter_path: ITEM_FILTER },
       },
       {
+        meta: true,
         signal: this.#ending.signal,
         ...ANSWER_BOUNDS,
         // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
