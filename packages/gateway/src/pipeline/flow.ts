@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import {
   Capture,
-  type Eventual,
   type Exchange,
   Journal,
   PHASE,
@@ -15,11 +14,11 @@ import type { Deadline } from '../telemetry/timer-wheel.js'
 import { deadlineMono, endTurn } from '../telemetry/turn-clock.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
-import { type Hook, type HookCursor, runHooks, runTraced } from './hook.js'
-import { renderProblem } from './problem.js'
+import { type Hook, type HookCursor, runChain } from './hook.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
 import { logRuleOf, type Route } from './route.js'
+import { sendReply } from './sent-reply.js'
 
 /** What a flow does next, once the hooks of a phase have run. */
 export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'deliver-body' | 'reply-body' | 'reply'
@@ -112,19 +111,13 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     // They may take long.
     endTurn()
     try {
-      const outcome = this.#runHooks(hooks)
+      const outcome = runChain(hooks, this.x, this)
       if (outcome === null) this.#enter(next)
       else if (outcome instanceof Promise) this.#await(outcome, next)
       else this.#blocked(outcome)
     } catch (error) {
       this.fault(error)
     }
-  }
-
-  #runHooks(hooks: readonly Hook[]): Eventual {
-    const { journal } = this.x
-    if (journal === null || journal.policies === null) return runHooks(hooks, this.x, this, 0)
-    return runTraced(hooks, this.x, { cursor: this, journal }, 0)
   }
 
   #await(outcome: Promise<Reply | null>, next: Stage): void {
@@ -286,27 +279,9 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   }
 
   #sendReply(): void {
-    const x = this.x
-    const reply = this.#reply!
-    const headers = x.responseHeaders
-    let body: Uint8Array | null = x.responseBody ?? reply.body
-    // A policy may have an answer of its own beside the problem, and a hook may have put one in its place.
-    if (reply.problem !== null && reply.body === null && x.responseBody === null) {
-      const rendered = renderProblem(x, x.status, reply.problem)
-      headers.push('content-type', rendered.contentType)
-      body = Buffer.from(rendered.text)
-    }
-    headers.push('x-request-id', x.id)
-    const length = body?.length ?? 0
     // The body that a GET would bring may be changed.
-    const isRevised = this.route.chain.responseBody !== null && reply.problem === null
-    if (x.method === 'HEAD') this.client.sendHead(x.status, headers, isRevised ? -1 : length)
-    else if (x.status === 204 || x.status === 304) this.client.sendHead(x.status, headers, -1)
-    else {
-      x.responseBytes = length
-      if (x.capture !== null) x.capture.onReply(x, body)
-      this.client.send(x.status, headers, body)
-    }
+    const isRevised = this.route.chain.responseBody !== null
+    sendReply(this.#reply!, { x: this.x, client: this.client, isRevised })
     this.finish()
   }
 
