@@ -5,7 +5,10 @@ const DOTS_PER_LINE = 100
 /** How Node.js 20 reports a test that --grep left out; later versions are silent about it. */
 const NOT_SELECTED = 'test name does not match pattern'
 
-/** Prints a dot for each test that passes, and in full what fails, is skipped or is printed by a test. */
+/**
+ * Prints a dot for each test that passes, and in full what fails, is skipped or is printed by a test. What failed is
+ * printed once more at the end, because of a long log often only the end is kept.
+ */
 export class TestReport {
   passed = 0
   failed = 0
@@ -14,6 +17,7 @@ export class TestReport {
   /** The names of the tests that are open, outermost first. */
   #open = []
   #summary = []
+  #failures = []
 
   /** Takes one event of the runner of node:test. */
   take({ type, data }) {
@@ -28,6 +32,7 @@ export class TestReport {
   close() {
     this.#line('')
     for (const message of this.#summary) this.#line(`ℹ ${message}`)
+    for (const failure of this.#failures) this.#line(failure)
   }
 
   #pass(data) {
@@ -46,8 +51,10 @@ export class TestReport {
     const { error } = data.details
     if (error.failureType === 'subtestsFailed') return
     const place = data.file === undefined ? '' : `  ${relative('.', data.file)}:${data.line ?? 1}`
-    this.#line(`✖ ${this.#title(data)}${place}`)
-    this.#line(indented(inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })))
+    const reason = inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })
+    const failure = `✖ ${this.#title(data)}${place}\n${indented(reason)}`
+    this.#line(failure)
+    this.#failures.push(failure)
   }
 
   #title(data) {
