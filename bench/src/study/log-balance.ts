@@ -22,6 +22,11 @@ export function balanceLine(count: LogCount): string {
   return faults.length === 0 ? `balance: ${sum}` : `balance broken: ${sum} (${faults.join('; ')})`
 }
 
+/** Whether nothing is missing, repeated or astray. */
+export function isBalanced(count: LogCount): boolean {
+  return faultsOf(count).length === 0
+}
+
 function faultsOf({ calls, documents, repeated, letters, identity }: LogCount): string[] {
   const { received, indexed, dead, dropped, onDisk, inMemory } = identity
   const missing = calls - documents - dead - dropped

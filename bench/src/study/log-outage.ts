@@ -2,7 +2,7 @@ import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
 import { treeRssBytes } from '../measure/process-use.js'
 import { median } from '../statistics.js'
-import { balanceLine } from './log-balance.js'
+import { balanceLine, isBalanced } from './log-balance.js'
 import { countLog, type LogPlaces } from './log-count.js'
 import { optionsOf } from './options.js'
 import type { Outage, Stage } from './outage/outage.js'
@@ -22,7 +22,8 @@ import { onTestBed, type TestBed } from './test-bed.js'
  *     half-rejected       half of the records of every bulk are refused for good: they become dead letters
  *     full-disk           the spool's disk is full while the node takes records; needs to be root
  *
- * With `--times N` there are so many outages, each with a time before it, and at the end their P99 in one line.
+ * With `--times N` there are so many outages, each with a time before it, and at the end their P99 in one line. It ends
+ * with 1 when a record is not where the log says, or is there twice.
  * The node runs `aside`, on all cores in the time that others leave (the default), or `apart`, on a core of its own.
  */
 const STREAM = 'logs-gateway-outage'
@@ -154,6 +155,7 @@ async function report(places: LogPlaces, calls: number): Promise<void> {
   console.log(`log: ${JSON.stringify(count.identity)}`)
   console.log(`${count.letters} dead letters on disk`)
   console.log(balanceLine(count))
+  if (!isBalanced(count)) process.exitCode = 1
 }
 
 /** Heartbeats bring the numbers; one of them is waited for. */

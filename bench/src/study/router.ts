@@ -69,6 +69,7 @@ function routePlan(i: number): RoutePlan {
     id: `r${i}`,
     order: 0,
     match: { hosts: [], path: paths[i % 3]!, methods: ['GET'], headers: [], query: [], when: null },
+    api: null,
     priority: 0,
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { keyPair } from '@sluice/core/testing'
 import { makeCertificate } from '@sluice/policies/testing'
 import { origin, type RunningGateway, startGateway, statusOf, until } from './testing.js'
 
@@ -23,7 +24,7 @@ const MEGABYTE = 1024 * 1024
 const MAX_GROWTH = 64 * MEGABYTE
 
 const client = makeCertificate({ name: 'client' })
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const { privateKey, publicKey } = keyPair('rsa', { modulusLength: 2048 })
 const publicPem = publicKey.export({ format: 'pem', type: 'spki' }).toString()
 
 const SCHEMA = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a"><xs:complexType><xs:sequence>

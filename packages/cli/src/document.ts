@@ -41,7 +41,7 @@ export function loadSource(source: DocumentSource): Load {
  * @throws Failure with every mistake that would be one anywhere
  */
 export function checkForElsewhere(source: DocumentSource): void {
-  const result = loadDocument(source, { catalog, env: {}, readFile: readNothing })
+  const result = loadDocument(source, { catalog, env: {}, readFile: readNothing, readEnd: readNothing })
   const found = result.ok ? result.warnings : result.diagnostics
   const mistakes = found.filter(({ severity, ofMachine }) => severity === 'error' && ofMachine === undefined)
   if (mistakes.length > 0) throw new Failure(EXIT.invalid, mistakes.map(formatDiagnostic).join('\n'))

@@ -99,11 +99,14 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   await until(isSettledAt(gateway, 25), 'nothing is counted twice', 30_000)
 })
 
-test('a gateway that ends while Elasticsearch is away loses nothing: the next one ships it', {
-  skip,
-}, async (t) => {
+/** Ends a gateway whose last 40 calls Elasticsearch has not seen; returns the one that comes after it. */
+async function successor(
+  t: TestContext,
+  stream: string,
+  end: (gateway: RunningGateway) => Promise<void>,
+): Promise<RunningGateway> {
   const target = await origin(t, (_, res) => res.end('ok'))
-  const text = documentTo(target, 'logs-restart')
+  const text = documentTo(target, stream)
   const first = await startGateway(t, text)
   await call(first, 10)
   await until(isSettledAt(first, 10), 'the first are indexed', 60_000)
@@ -111,14 +114,36 @@ test('a gateway that ends while Elasticsearch is away loses nothing: the next on
   await node.kill()
   try {
     await call(first, 40)
-    first.process.kill('SIGTERM')
-    assert.equal(await first.exited, 0)
+    await end(first)
   } finally {
     node = await startElasticsearch({ dir: home, port, security: true })
   }
   const second = await startGateway(t, text)
   await until(isSettledAt(second, 40), 'what was left is shipped', 90_000)
-  assert.equal(await countIn('logs-restart'), 50)
+  assert.equal(await countIn(stream), 50)
+  return second
+}
+
+test('a gateway that ends while Elasticsearch is away loses nothing: the next one ships it', {
+  skip,
+}, async (t) => {
+  await successor(t, 'logs-restart', async (first) => {
+    first.process.kill('SIGTERM')
+    assert.equal(await first.exited, 0)
+  })
+})
+
+test('a gateway that is killed while Elasticsearch is away has lost nothing that was on disk', {
+  skip,
+}, async (t) => {
+  const second = await successor(t, 'logs-all-killed', async (first) => {
+    await until(async () => (await identityOf(first.admin)).onDisk === 40, 'all wait on disk', 30_000)
+    const { workers } = await statusOf(first.admin)
+    for (const pid of [first.process.pid!, ...workers.map((worker) => worker.pid!)])
+      process.kill(pid, 'SIGKILL')
+    await first.exited
+  })
+  assert.equal((await identityOf(second.admin)).dropped, 0)
 })
 
 test('workers that are killed leave their records to the others', { skip }, async (t) => {

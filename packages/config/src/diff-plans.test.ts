@@ -132,3 +132,25 @@ test('the digest depends on the content and not on the order of keys', () => {
   assert.equal(digestOf(reordered), digestOf(plan))
   assert.notEqual(digestOf({ ...plan, workers: 7 }), digestOf(plan))
 })
+
+test('a change of what routes are parts of is told of each of them, and of the environment by itself', () => {
+  const text = (head: string) => `
+version: 1
+${head}
+routes:
+  - { id: r, api: orders, match: { path: /r }, respond: {} }
+  - { id: s, match: { path: /s }, respond: {} }
+`
+  const before = text('apis: { orders: { revision: 6 } }')
+  const after = text('environment: staging\napis: { orders: { group: sales, revision: 7 } }')
+  assert.deepEqual(lines(before, after), [
+    '~ route r',
+    '    api.group: none -> sales',
+    '    api.revision: 6 -> 7',
+    '+ environment',
+  ])
+  assert.deepEqual(lines(after, after.replace('staging', 'production')), [
+    '~ environment',
+    '    name: staging -> production',
+  ])
+})

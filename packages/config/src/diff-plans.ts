@@ -7,6 +7,7 @@ import { plainReference } from './reference/json-template.js'
 
 /** What a change is about. */
 export type PlanPart =
+  | 'environment'
   | 'listener'
   | 'admin'
   | 'workers'
@@ -96,10 +97,15 @@ function summary({ what, shown }: Part): string[] {
   return [`${methods}${hosts}, ${path} -> ${action.kind === 'proxy' ? action.upstream : action.kind}`]
 }
 
+/** What is shown as it is. */
+function same(value: unknown): Pick<Part, 'value' | 'shown'> {
+  return { value, shown: value }
+}
+
 function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   const shown = displayPlan(plan, catalog)
   const parts = new Map<string, Part>()
-  const add = (what: PlanPart, name: string, pair: { value: unknown; shown: unknown }) => {
+  const add = (what: PlanPart, name: string, pair: Pick<Part, 'value' | 'shown'>) => {
     // Two listeners may both ask for any free port.
     let key = `${what} ${name}`
     while (parts.has(key)) key += "'"
@@ -110,10 +116,12 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   for (const [i, value] of plan.upstreams.entries())
     add('upstream', value.name, { value, shown: shown.upstreams[i] })
   for (const [i, value] of plan.routes.entries()) add('route', value.id, { value, shown: shown.routes[i] })
+  const { environment } = plan
+  if (environment !== null) add('environment', '', same({ name: environment }))
   add('admin', '', { value: plan.admin, shown: shown.admin })
-  add('workers', '', { value: { count: plan.workers }, shown: { count: plan.workers } })
+  add('workers', '', same({ count: plan.workers }))
   add('log', '', { value: plan.log, shown: shown.log })
-  add('metrics', '', { value: plan.metrics, shown: plan.metrics })
-  add('drain', '', { value: plan.drain, shown: plan.drain })
+  add('metrics', '', same(plan.metrics))
+  add('drain', '', same(plan.drain))
   return parts
 }

@@ -15,7 +15,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.yaml')))
     const text = readFileSync(`${FOLDER}${file}`, 'utf8')
     const result = loadDocument(
       { text, name: file },
-      { catalog: SAMPLE_CATALOG, env: SAMPLE_ENV, readFile: readSampleFile },
+      { catalog: SAMPLE_CATALOG, env: SAMPLE_ENV, readFile: readSampleFile, readEnd: readSampleFile },
     )
     compare(`${name}.plan.json`, planText(result))
     compare(`${name}.errors.txt`, result.ok ? null : lines(result.diagnostics.map(formatDiagnostic)))

@@ -14,7 +14,7 @@ import { documentSchema } from './schema/document.js'
 function loadAndCheck(text: string): void {
   const result = loadDocument(
     { text, name: 'fuzz.yaml' },
-    { catalog: SAMPLE_CATALOG, env: SAMPLE_ENV, readFile: readSampleFile },
+    { catalog: SAMPLE_CATALOG, env: SAMPLE_ENV, readFile: readSampleFile, readEnd: readSampleFile },
   )
   const lines = text.split('\n').length
   const diagnostics = result.ok ? result.warnings : result.diagnostics

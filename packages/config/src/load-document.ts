@@ -20,7 +20,7 @@ import { Report } from './report.js'
 import { type Document, documentSchema } from './schema/document.js'
 import { inspect } from './semantics/inspect.js'
 import { readYaml } from './source/yaml-source.js'
-import { type ReadFile, readTextFile } from './text-file.js'
+import { type ReadFile, readFileEnd, readTextFile } from './text-file.js'
 
 /** What a document is loaded with. */
 export interface LoadOptions {
@@ -28,6 +28,8 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Reads the files that the document names; from the file system when absent. */
   readonly readFile?: ReadFile
+  /** Reads the end of such a file, a character for each byte; from the file system when absent. */
+  readonly readEnd?: ReadFile
   readonly overrides?: Overrides
 }
 
@@ -38,10 +40,16 @@ export type LoadResult =
 
 /** Largest file that a document names, in bytes. */
 const MAX_FILE_BYTES = 1024 * 1024
+/** The metadata of a database is within it. */
+const END_BYTES = 128 * 1024
 
 /** Turns the text of a document into a plan, or says everything that is wrong with it. Never throws. */
 export function loadDocument(source: DocumentSource, options: LoadOptions): LoadResult {
-  const { catalog, env, overrides = {}, readFile = (path) => readTextFile(path, MAX_FILE_BYTES) } = options
+  const { catalog, env, overrides = {} } = options
+  const {
+    readFile = (path) => readTextFile(path, MAX_FILE_BYTES),
+    readEnd = (path) => readFileEnd(path, END_BYTES),
+  } = options
   const yaml = readYaml(source.text)
   const report = new Report(yaml, source.name, overrides)
   const root = withOverrides(yaml.value, overrides)
@@ -51,7 +59,7 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
   const { kept, resolved, taken } = settleReferences(root, leaves, catalog)
   reportViolations(resolved, { catalog, leaves, report })
   const sound = soundPartsOf(structuredClone(resolved))
-  if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, report })
+  if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, readEnd, report })
   const diagnostics = report.diagnostics()
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
   return { ok: true, load: loadOf(kept, sound.document, { catalog, values, taken }), warnings: diagnostics }

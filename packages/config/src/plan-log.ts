@@ -11,6 +11,8 @@ export interface LogPlan {
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly custom?: LogCustomPlan
+  /** Tells where clients are; null: not. */
+  readonly geo: { readonly file: string } | null
   /** Null unless the document has it. */
   readonly privacy: LogPrivacyPlan | null
   /** Requests without a route, and those that a listener refuses, are recorded too. */
@@ -69,6 +71,8 @@ export interface LogSpoolPlan {
   readonly dir: string
   /** All workers together. */
   readonly maxBytes: number
+  /** Bytes of the disk that are left to others. */
+  readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
 
@@ -106,6 +110,8 @@ export interface KeepBodyPlan {
   readonly results: readonly ('error' | 'blocked' | 'aborted' | 'shed')[]
   readonly slowMs: number | null
   readonly status: number | null
+  /** Of all exchanges, 0 to 1, however they end. */
+  readonly share: number | null
 }
 
 export interface LogElasticsearchPlan {

@@ -10,6 +10,8 @@ export type * from './plan-log.js'
  */
 export interface Plan {
   readonly version: 1
+  /** Which gateway this is, for the traffic log; null: nobody said. */
+  readonly environment: string | null
   readonly listeners: readonly ListenerPlan[]
   readonly admin: AdminPlan
   /** Worker processes; null: from the tier or the CPU quota. */
@@ -137,6 +139,8 @@ export interface UpstreamTlsPlan {
 
 export interface RoutePlan {
   readonly id: string
+  /** What it is a part of; null: of nothing that has a name. */
+  readonly api: RouteApiPlan | null
   readonly match: MatchPlan
   readonly priority: number
   /** Position in the document among the routes of a host that nothing else tells apart; 0 for nearly all. */
@@ -148,6 +152,12 @@ export interface RoutePlan {
   readonly policies: readonly PolicyUse[]
   /** What the traffic log gets of the route; null: what it gets of every route. */
   readonly log: RouteLogPlan | null
+}
+
+export interface RouteApiPlan {
+  readonly name: string
+  readonly group: string | null
+  readonly revision: string | null
 }
 
 export interface MatchPlan {

@@ -72,6 +72,8 @@ export function readSampleFile(path: string): string {
 }
 
 const FILES: Readonly<Record<string, string>> = {
+  // What a database of places ends with, as far as documents are checked.
+  'places.mmdb': '\xab\xcd\xefMaxMind.com\xe9',
   'cert.pem': SAMPLE_CERTIFICATE,
   'key.pem': SAMPLE_KEY,
   'other-key.pem': OTHER_KEY,

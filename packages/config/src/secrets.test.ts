@@ -11,7 +11,10 @@ import { loadOrThrow } from './testing.js'
 const SECRET = 'Zq7-unlikely.word'
 
 function load(text: string, env: Record<string, string> = { S: SECRET }): LoadResult {
-  return loadDocument({ text, name: 'g.yaml' }, { catalog: SAMPLE_CATALOG, env, readFile: readSampleFile })
+  return loadDocument(
+    { text, name: 'g.yaml' },
+    { catalog: SAMPLE_CATALOG, env, readFile: readSampleFile, readEnd: readSampleFile },
+  )
 }
 
 const FREE_TEXT = `
@@ -45,10 +48,13 @@ test('the plan keeps the references of free text and secrets, and their values t
 /** A reference in every text that the plan copies, and in the path and the hosts of a route. */
 const COPIED = `
 version: 1
+environment: '\${env:WORD}'
+apis: { o: { group: '\${env:WORD}', revision: '\${env:WORD}' } }
 listeners: [{ address: 127.0.0.1:80, trustedProxies: ['\${env:RANGE}'] }]
 upstreams: { a: { targets: ['https://a.example:1'], tls: { servername: '\${env:HOST}' } } }
 routes:
   - id: r
+    api: o
     match: { path: '/hook/\${env:WORD}/{id}', hosts: ['\${env:HOST}', b.example], when: '\${env:WHEN}', headers: { x: { regex: '\${env:REGEX}' } } }
     rewrite: { path: '/in/\${env:WORD}/{id}', host: '\${env:HOST}' }
     upstream: a
@@ -59,6 +65,7 @@ routes:
 log:
   elasticsearch: { nodes: ['\${env:URL}'], dataStream: 'logs-\${env:WORD}-default' }
   syslog: { address: 'udp://\${env:HOST}:514', appName: '\${env:WORD}' }
+  geo: { file: '\${env:PATH}/places.mmdb' }
   privacy: { rules: [{ id: a, find: { regex: '\${env:REGEX}' }, do: mask }] }
 `
 const COPIED_ENV = {

@@ -15,6 +15,26 @@ export function readTextFile(path: string, maxBytes: number): string {
   return decode(attempt(() => readBounded(path, stats.size, maxBytes)))
 }
 
+/**
+ * Reads the end of a regular file, a character for each byte.
+ * @param bytes at most so many of them.
+ * @throws Error whose message says what is wrong with the file, without its path.
+ */
+export function readFileEnd(path: string, bytes: number): string {
+  const stats = attempt(() => statSync(path))
+  if (!stats.isFile()) throw new Error('it is not a regular file')
+  return attempt(() => {
+    const file = openSync(path, 'r')
+    try {
+      const end = Buffer.alloc(Math.min(bytes, stats.size))
+      const length = readSync(file, end, 0, end.length, stats.size - end.length)
+      return end.toString('latin1', 0, length)
+    } finally {
+      closeSync(file)
+    }
+  })
+}
+
 /** What some file systems generate on reading has no size, and comes with the first read or not at all. */
 const LEAST_BYTES = 4095
 

@@ -33,6 +33,8 @@ export interface KeepBodyRules {
   readonly slowMs: number | null
   /** Its status is this one or higher; null: no matter which. */
   readonly status: number | null
+  /** It is in the sample of this share of all, 0 to 1; null: there is no sample. */
+  readonly share: number | null
 }
 
 /** The beginning of a body, copied while it passes. It never holds more than its limit. */

@@ -15,6 +15,13 @@ export interface Consumer {
   readonly groups: readonly string[]
 }
 
+/** The API that a route is a part of, as the document names it. */
+export interface RouteApi {
+  readonly name: string
+  readonly group: string | null
+  readonly revision: string | null
+}
+
 /** How an exchange ended, as the traffic log and the metrics tell it. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
@@ -77,6 +84,8 @@ export class Exchange {
 
   // What the gateway decided.
   routeId = '-'
+  /** What the route is a part of; null: of nothing that has a name. */
+  api: RouteApi | null = null
   /** The path pattern of the route, as the document has it. */
   routeTemplate = ''
   /** Values of the route's path parameters, in the order of their names. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.js'
+import { PolicyRun } from './policy-run.js'
 
 /** An attempt that failed and was followed by another. */
 export interface FailedTry {
@@ -8,19 +9,6 @@ export interface FailedTry {
   readonly ms: number
   readonly code: ErrorCode
   readonly reason: string
-}
-
-/**
- * How a policy took an exchange: `pass` it went on, `skip` its condition did not hold, `stop` it answered, `error` it
- * threw.
- */
-export type PolicyVerdict = 'pass' | 'skip' | 'stop' | 'error'
-
-/** What a policy did and took in all its phases. */
-export interface PolicyRun {
-  readonly id: string
-  ms: number
-  verdict: PolicyVerdict
 }
 
 /** The connections of a worker to an upstream. */
@@ -44,25 +32,29 @@ export class Journal {
   loopLagMs = 0
   /** In the order in which they were reached; null unless the chain is traced. */
   readonly policies: PolicyRun[] | null
-  /** What the policy that runs now came to, where its answer does not tell. */
-  mark: PolicyVerdict | null = null
+  /** The policy that was begun last; null unless the chain is traced. */
+  running: PolicyRun | null = null
 
   constructor(isTraced: boolean) {
     this.policies = isTraced ? [] : null
   }
 
-  /** Counts a run of a policy; of the verdicts of several phases the gravest stands. */
-  ran(id: string, ms: number, verdict: PolicyVerdict): void {
-    const runs = this.policies
-    if (runs === null) return
-    const known = runs.find((run) => run.id === id)
-    if (known === undefined) {
-      if (runs.length < MAX_POLICIES) runs.push({ id, ms, verdict })
-      return
+  /** A phase of a policy begins. */
+  begin(id: string, nowMono: number): PolicyRun {
+    const runs = this.policies ?? []
+    let run = runs.find((known) => known.id === id)
+    if (run === undefined) {
+      run = new PolicyRun(id)
+      if (runs.length < MAX_POLICIES) runs.push(run)
     }
-    known.ms += ms
-    if (GRAVITY[verdict] > GRAVITY[known.verdict]) known.verdict = verdict
+    run.begin(nowMono)
+    this.running = run
+    return run
+  }
+
+  /** The exchange is over: what still runs had its time. */
+  close(nowMono: number): void {
+    if (this.policies === null) return
+    for (const run of this.policies) run.giveUp(nowMono)
   }
 }
-
-const GRAVITY: Readonly<Record<PolicyVerdict, number>> = { skip: 0, pass: 1, stop: 2, error: 3 }

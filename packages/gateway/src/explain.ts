@@ -47,6 +47,8 @@ export interface Explanation {
 /** The route that wins, as the request meets it. References stand as written, secrets are masked. */
 export interface ExplainedRoute {
   readonly id: string
+  /** What it is a part of. */
+  readonly api: RoutePlan['api']
   /** The path pattern as written. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -142,6 +144,7 @@ async function routeOf(
   const appetites = await appetitesOf(plan.policies, context.catalog)
   return {
     id: shown.id,
+    api: shown.api,
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
     policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...appetites[i]! })),

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { HandOff } from './hand-off/hand-off.js'
-import { checkedPrivacy } from './privacy/checked-privacy.js'
+import { checkedPreparation } from './preparation.js'
 import { recordEnv } from './record/record-env.js'
 import type { SinkOptions } from './sink-options.js'
 import { makeWritable } from './writable-dir.js'
@@ -38,10 +38,10 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   makeWritable(dir, 'the traffic log', 'choose another log.file.dir')
   const segmentBytes = fittingSegmentBytes(options)
   const { maxBytes, worker } = options
-  const privacy = checkedPrivacy(options.privacy)
+  const preparation = checkedPreparation(options)
   return new HandOff({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),
-    program: segmentProgram({ dir, maxBytes, segmentBytes, worker, privacy }),
+    program: segmentProgram({ dir, maxBytes, segmentBytes, worker, preparation }),
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
     handOffMs: options.handOffMs ?? HAND_OFF_MS,
     maxRecordBytes: segmentBytes,

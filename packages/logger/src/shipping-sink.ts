@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { HandOff } from './hand-off/hand-off.js'
-import { checkedPrivacy } from './privacy/checked-privacy.js'
+import { checkedPreparation } from './preparation.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
@@ -18,6 +18,8 @@ export interface ShippingSinkOptions extends SinkOptions {
     readonly dir: string
     /** All workers together. */
     readonly maxBytes: number
+    /** Bytes of the disk that are left to others; default 0. */
+    readonly keepFreeBytes?: number
     readonly whenFull: 'drop-oldest' | 'drop-newest'
   }
   readonly target: TargetOptions
@@ -45,8 +47,9 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     worker,
     target,
     whenFull: spool.whenFull,
-    privacy: checkedPrivacy(options.privacy),
+    preparation: checkedPreparation(options),
     maxBytes: spool.maxBytes,
+    keepFreeBytes: spool.keepFreeBytes ?? 0,
     shareBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
   return new HandOff({

@@ -1,3 +1,4 @@
+import type { GeoOptions } from './geo/places.js'
 import type { PrivacyOptions } from './privacy/privacy-options.js'
 import type { FieldSet } from './record/record-env.js'
 
@@ -10,12 +11,16 @@ export interface SinkOptions {
   readonly writers?: number
   /** The machine or pod, as records tell it; default the host's name. */
   readonly node?: string
+  /** Which gateway this is among several, as records tell it; null or absent: they do not. */
+  readonly environment?: string | null
   /** The build of the gateway, as records tell it. */
   readonly version: string
   /** The digest of the configuration that serves now; asked for once a record. */
   readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, beside the well-known ones. */
   readonly sensitiveNames?: readonly string[]
+  /** Tells where clients are, on the thread that writes; null or absent: not. */
+  readonly geo?: GeoOptions | null
   /** What is kept out of the log, on the thread that writes; null or absent: nothing. */
   readonly privacy?: PrivacyOptions | null
   /** Bytes that may wait for the thread; default 8 MiB. Beyond, new records are dropped and counted. */

@@ -33,6 +33,7 @@ function verdictLines({ outcome, refusal, route }: Explanation): string[] {
 function routeLines(route: Route): string[] {
   const params = Object.entries(route.params).map(([name, value]) => `${name}=${visibleText(value)}`)
   const facts: [string, string][] = [
+    ...apiFacts(route.api),
     ...(params.length > 0 ? [['parameters', params.join('  ')] as [string, string]] : []),
     ...actionFacts(route.action),
     ...(route.timeouts === null ? [] : [['timeouts', timeoutsText(route.timeouts)] as [string, string]]),
@@ -40,6 +41,16 @@ function routeLines(route: Route): string[] {
     ['policies', route.policies.length === 0 ? 'none' : 'in this order'],
   ]
   return ['', ...facts.map(([name, text]) => `  ${name.padEnd(12)}${text}`), ...policyLines(route.policies)]
+}
+
+function apiFacts(api: Route['api']): [string, string][] {
+  if (api === null) return []
+  const { name, group, revision } = api
+  const notes = [
+    ...(group === null ? [] : [`of ${group}`]),
+    ...(revision === null ? [] : [`revision ${revision}`]),
+  ]
+  return [['api', [name, ...notes].join(', ')]]
 }
 
 function actionFacts(action: Action): [string, string][] {

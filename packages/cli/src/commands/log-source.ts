@@ -47,8 +47,12 @@ async function openOfDocument(flags: SourceFlags, config: string): Promise<Recor
   }
   throw new Failure(
     EXIT.failed,
-    `${config} has log.sink: ${log.sink}, so there is no traffic log; name one with --dir or --elasticsearch`,
+    `${config} has log.sink: ${log.sink}, ${absence(log.sink)}; name one with --dir or --elasticsearch`,
   )
+}
+
+function absence(sink: string): string {
+  return sink === 'none' ? 'so there is no traffic log' : 'and what went there cannot be read from here'
 }
 
 function openFiles(flags: SourceFlags, dir: string): RecordSource {

@@ -119,6 +119,7 @@ function addFilters(command: Command): void {
   command
     .option('--status <status>', '404, 5xx or 400-499')
     .option('--route <id>', 'the route')
+    .option('--api <name>', 'the API that the route is a part of')
     .option('--method <method>', 'the method')
     .option('--path <prefix>', 'the beginning of the path')
     .option('--host <host>', 'the host')

@@ -26,6 +26,10 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'What `with` takes is in [the reference of the policies](reference/policies.md), and what `when` takes in [conditions](conditions.md). A policy that one route uses can be written out there, without being shared.',
   },
   {
+    at: 'apis',
+    text: 'Names for records: they tell `api`, `group` and `revision` of every call of a route that is a part of an API. They change nothing of what the gateway does.',
+  },
+  {
     at: 'routes[]',
     text: 'A route has exactly one of `upstream`, `respond` and `redirect`. Which route wins does not depend on the order: a higher `priority`, then an exact host before `*.example.org` before none, then an exact path before parameters before prefixes (the longest first) before regular expressions before none, then the one that asks for more fields. `gw explain METHOD URL -c FILE` shows the winner and why the others lose.',
   },

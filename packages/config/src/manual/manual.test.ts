@@ -19,6 +19,7 @@ const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$/
 
 const env = {
   CI_TOKEN_SHA256: 'a'.repeat(64),
+  INVOICES_REVISION: '2026-11.3',
   ACME_KEY_SHA256: 'b'.repeat(64),
   LOG_KEY: 'a key of sixteen characters and more',
   ES_API_KEY: 'c',
@@ -47,6 +48,7 @@ function completed(example: unknown): object {
     version: 1,
     upstreams: { orders: { targets: ['http://127.0.0.1:9000'] } },
     policies: shared,
+    apis: { orders: {} },
     ...example,
   }
 }
@@ -74,7 +76,10 @@ for (const chapter of CHAPTERS) {
   const name = chapter.at || 'the document'
   test(`the example of ${name} is a valid part of a document`, () => {
     const text = JSON.stringify(completed(parse(exampleOf(chapter))))
-    const result = loadDocument({ text, name: 'example' }, { catalog, env, readFile: readSampleFile })
+    const result = loadDocument(
+      { text, name: 'example' },
+      { catalog, env, readFile: readSampleFile, readEnd: readSampleFile },
+    )
     assert.deepEqual(result.ok ? [] : result.diagnostics.map(formatDiagnostic), [])
   })
 

@@ -1,4 +1,4 @@
-import { parseDuration, parseSize } from '@sluice/core'
+import { parseDuration, parseRatio, parseSize } from '@sluice/core'
 import type { CapturePlan, KeepBodyPlan, LogRulePlan, RegionPlan, RouteLogPlan } from '../plan.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 
@@ -54,13 +54,19 @@ function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePla
   }
 }
 
-/** The lowest threshold of several counts: it is reached first. */
+/** Of several thresholds the lowest counts, because it is reached first; of several samples the largest, which holds the others. */
 function keepBodyPlan(ways: readonly string[]): KeepBodyPlan | null {
   if (ways.length === 0) return null
   const results = RESULTS.filter((result) => ways.includes(result))
   const slow = ways.filter((way) => way.startsWith('slow>')).map((way) => parseDuration(way.slice(5)))
   const status = ways.filter((way) => way.startsWith('status>=')).map((way) => Number(way.slice(8)))
-  return { results, slowMs: lowest(slow), status: lowest(status) }
+  const shares = ways.filter((way) => way.startsWith('sample=')).map((way) => parseRatio(way.slice(7)))
+  return {
+    results,
+    slowMs: lowest(slow),
+    status: lowest(status),
+    share: shares.length === 0 ? null : Math.max(...shares),
+  }
 }
 
 const RESULTS = ['error', 'blocked', 'aborted', 'shed'] as const

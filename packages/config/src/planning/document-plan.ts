@@ -17,6 +17,7 @@ export function planOf(document: Document, taken: TakenTexts): Plan {
   const names = Object.keys(document.upstreams).sort()
   return {
     version: 1,
+    environment: document.environment ?? null,
     listeners: document.listeners.map(listenerPlan),
     admin: adminPlan(document.admin),
     workers: document.workers ?? null,

@@ -12,13 +12,14 @@ const SEGMENT_BYTES = 64 * 1024 * 1024
 
 /** The traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
-  const { sink, fields, file, elasticsearch, privacy, unknownRoutes, capture } = document
+  const { sink, fields, file, elasticsearch, geo = null, privacy, unknownRoutes, capture } = document
   return {
     sink,
     fields,
     file: filePlan(file),
     elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
     ...targetPlans(document),
+    geo,
     privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
     unknownRoutes,
     capture: capturePlan(capture),

@@ -22,8 +22,8 @@ export function targetPlans(
 }
 
 /** The spool of a target. */
-export function spoolPlan({ dir, maxBytes, whenFull }: SpoolDocument): LogSpoolPlan {
-  return { dir, maxBytes: parseSize(maxBytes), whenFull }
+export function spoolPlan({ dir, maxBytes, keepFree, whenFull }: SpoolDocument): LogSpoolPlan {
+  return { dir, maxBytes: parseSize(maxBytes), keepFreeBytes: parseSize(keepFree), whenFull }
 }
 
 function syslogPlan({ maxMessage, tls, spool, ...rest }: SyslogDocument): LogSyslogPlan {

@@ -1,5 +1,5 @@
 import { parseDuration } from '@sluice/core'
-import type { PolicyUse, RoutePlan, TimeoutsPlan } from '../plan.js'
+import type { PolicyUse, RouteApiPlan, RoutePlan, TimeoutsPlan } from '../plan.js'
 import { policyIdOf } from '../policy-id.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
@@ -13,6 +13,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
   const shared = new Map(document.policies.map((policy) => [policy.id, policy]))
   return document.routes.map((route, i) => ({
     id: route.id,
+    api: apiPlan(route.api, document),
     match: matchPlan(route.match, { at: ['routes', i, 'match'], taken }),
     priority: route.priority,
     order: 0,
@@ -22,6 +23,12 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     policies: chainOf(route, shared),
     log: routeLogPlan(route.log, document.log.capture),
   }))
+}
+
+function apiPlan(name: string | undefined, { apis }: Document): RouteApiPlan | null {
+  if (name === undefined) return null
+  const { group = null, revision } = apis[name] ?? {}
+  return { name, group, revision: revision === undefined ? null : String(revision) }
 }
 
 function routeTimeouts({ upstream, timeouts }: RouteDocument, { upstreams }: Document): TimeoutsPlan | null {

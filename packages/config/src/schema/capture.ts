@@ -3,7 +3,12 @@ import { DURATION_PATTERN } from '@sluice/core'
 import { mapOf, object, oneOf, size, text } from './build.js'
 
 /** The ways an exchange can end in which its bodies are kept. */
-export const KEEP_BODY_PATTERN = `^(error|blocked|aborted|shed|slow>${DURATION_PATTERN.slice(1, -1)}|status>=[1-5][0-9]{2})$`
+export const KEEP_BODY_PATTERN = `^(${[
+  'error|blocked|aborted|shed',
+  `slow>${DURATION_PATTERN.slice(1, -1)}`,
+  'status>=[1-5][0-9]{2}',
+  'sample=(100|[0-9]{1,2}(\\.[0-9]{1,6})?)%',
+].join('|')})$`
 
 function region(description: string) {
   return Type.Optional(
@@ -44,13 +49,13 @@ export const captureSchema = object(
         Type.String({
           pattern: KEEP_BODY_PATTERN,
           expects:
-            'error, blocked, aborted, shed, slow>DURATION such as slow>1s, or status>=NUMBER such as status>=500',
-          description: 'A way for an exchange to end.',
+            'error, blocked, aborted, shed, slow>DURATION such as slow>1s, status>=NUMBER such as status>=500, or sample=PERCENTAGE such as sample=1%',
+          description: 'A way for an exchange to end, or a share of all.',
         }),
         {
           maxItems: 10,
           description:
-            'Bodies are recorded only of exchanges that ended in one of these ways. Absent or empty: of all.',
+            'Bodies are recorded only of exchanges that ended in one of these ways, or are in the sample. Absent or empty: of all.',
         },
       ),
     ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { apiSchema, environmentSchema } from './api.js'
 import { duration, integer, mapOf, name, object, text } from './build.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
@@ -38,6 +39,7 @@ const drain = object(
 export const documentSchema = object(
   {
     version: Type.Literal(1, { description: 'The version of this format.' }),
+    environment: Type.Optional(environmentSchema),
     listeners: Type.Array(listenerSchema, {
       default: [{ address: '127.0.0.1:8080' }],
       minItems: 1,
@@ -58,6 +60,12 @@ export const documentSchema = object(
       default: [],
       maxItems: 10_000,
       description: 'Policies that several routes share.',
+    }),
+    apis: mapOf(apiSchema, {
+      default: {},
+      maxProperties: 10_000,
+      propertyNames: name('The name of an API.'),
+      description: 'The APIs that routes are parts of, by name.',
     }),
     routes: Type.Array(routeSchema, {
       default: [],

@@ -14,6 +14,14 @@ export const spool = object(
       { min: '8mb', max: '100000gb' },
       { default: '2gb', description: 'The most that may wait, all workers together.' },
     ),
+    keepFree: size(
+      { min: '0b', max: '100000gb' },
+      {
+        default: '50mb',
+        description:
+          'Left free on the disk for others: with less, records wait in memory, as on a full disk.',
+      },
+    ),
     whenFull: oneOf(['drop-oldest', 'drop-newest'], {
       default: 'drop-oldest',
       description: 'What gives way at maxBytes; what is lost is counted.',

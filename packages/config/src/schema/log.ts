@@ -93,6 +93,18 @@ const elasticsearch = object(
   { description: 'The sink `elasticsearch`.' },
 )
 
+const geo = object(
+  {
+    file: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'A database in the MaxMind DB format, such as GeoLite2-City.mmdb. It is read again when it has changed.',
+    }),
+  },
+  { description: 'Tells in which country and where clients are. Absent: not.' },
+)
+
 /** Where records can go. */
 export const LOG_SINKS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'none'] as const
 
@@ -113,6 +125,7 @@ export const logSchema = object(
     syslog: Type.Optional(syslog),
     webhook: Type.Optional(webhook),
     custom: Type.Optional(custom),
+    geo: Type.Optional(geo),
     privacy: Type.Optional(logPrivacySchema),
     unknownRoutes: Type.Boolean({
       default: true,

@@ -142,6 +142,7 @@ const redirect = object(
 export const routeSchema = object(
   {
     id: name('The name of the route in logs and metrics.'),
+    api: Type.Optional(name('The API of `apis` that it is a part of.')),
     match,
     priority: integer(-1_000_000, 1_000_000, {
       default: 0,

@@ -2,10 +2,32 @@ import { isAbsolute } from 'node:path'
 import type { DocumentPath } from '../document-path.js'
 import type { Inspection } from './inspection.js'
 
+/** What the metadata at the end of a database begins with (MaxMind DB file format 2.0, "Database Metadata"). */
+const METADATA_MARKER = '\xab\xcd\xefMaxMind.com'
+
 /** A certificate or key must be there, and be PEM, before anything is built on it. */
 export function checkPemFile({ readFile, report }: Inspection, file: string, path: DocumentPath): void {
+  const flawOf = () => (readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text')
+  checkFile(report, { file, path, flawOf })
+}
+
+/** A database of places must be there, and be one. */
+export function checkPlacesFile({ readEnd, report }: Inspection, file: string, path: DocumentPath): void {
+  const flawOf = () =>
+    readEnd(file).includes(METADATA_MARKER) ? null : 'is not a database in the MaxMind DB format'
+  checkFile(report, { file, path, flawOf })
+}
+
+interface NamedFile {
+  readonly file: string
+  readonly path: DocumentPath
+  /** What is wrong with its content, or null. @throws Error when it cannot be read. */
+  flawOf(): string | null
+}
+
+function checkFile(report: Inspection['report'], { file, path, flawOf }: NamedFile): void {
   if (!report.isSound(path)) return
-  const flaw = pemFlaw(readFile, file)
+  const flaw = flawIn(flawOf)
   if (flaw === null) return
   const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
   report.add({ path, message, remedy: remedyFor(file), ofMachine: true })
@@ -17,9 +39,9 @@ function remedyFor(file: string): string {
   return 'correct the path, which is relative to the working directory, or the file'
 }
 
-function pemFlaw(readFile: Inspection['readFile'], file: string): string | null {
+function flawIn(flawOf: NamedFile['flawOf']): string | null {
   try {
-    return readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text'
+    return flawOf()
   } catch (cause) {
     return `cannot be read: ${reasonOf(cause)}`
   }

@@ -14,5 +14,7 @@ export interface Inspection {
   readonly whole: unknown
   readonly catalog: Catalog
   readonly readFile: ReadFile
+  /** The end of a file that may be large, a character for each byte. */
+  readonly readEnd: ReadFile
   readonly report: Report
 }

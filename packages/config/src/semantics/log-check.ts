@@ -1,5 +1,5 @@
 import { parseSize } from '@sluice/core'
-import { checkPemFile } from './file-check.js'
+import { checkPemFile, checkPlacesFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
 
@@ -11,6 +11,8 @@ export function checkLog(inspection: Inspection): void {
   checkElasticsearch(inspection)
   checkSyslog(inspection)
   checkWebhook(inspection)
+  const { geo } = inspection.document.log
+  if (geo !== undefined) checkPlacesFile(inspection, geo.file, ['log', 'geo', 'file'])
 }
 
 /** A bound that holds less than two segments would remove the one being written. */

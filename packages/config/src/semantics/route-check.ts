@@ -6,7 +6,7 @@ import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
 
-/** Routes: ids that stand twice, upstreams that are not there, rewrites and redirects that cannot work. */
+/** Routes: ids that stand twice, upstreams and APIs that are not there, rewrites and redirects that cannot work. */
 export function checkRoutes(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const seen = new Set<string>()
@@ -17,7 +17,7 @@ export function checkRoutes(inspection: Inspection): void {
       report.add({ path: place, message, remedy: 'rename one of them' })
     }
     seen.add(route.id)
-    checkUpstream(inspection, route, path)
+    for (const kind of ['upstream', 'api'] as const) checkNamed(inspection, kind, route[kind], path)
     checkProxyKeys(inspection, path)
     checkFields(inspection, route, [...path, 'match', 'headers'])
     checkReply(inspection, route, path)
@@ -36,17 +36,20 @@ function checkColons({ report }: Inspection, { match }: RouteDocument, path: Doc
   report.add({ path: place, severity: 'warning', message, remedy })
 }
 
-function checkUpstream({ whole, report }: Inspection, { upstream }: RouteDocument, path: DocumentPath): void {
-  const defined = valueAt(whole, ['upstreams'])
+/** What a route names has to stand in a section of its own. */
+function checkNamed(
+  { whole, report }: Inspection,
+  kind: 'upstream' | 'api',
+  named: string | undefined,
+  path: DocumentPath,
+): void {
+  const section = `${kind}s`
+  const defined = valueAt(whole, [section])
   const names = isMapping(defined) ? Object.keys(defined) : []
-  if (upstream === undefined || names.includes(upstream)) return
-  const place = [...path, 'upstream']
-  const message = `there is no upstream ${report.quote(upstream, place)}`
-  const remedy = suggestion(
-    upstream,
-    names,
-    `add it under upstreams.${report.referencesAt(place) ?? upstream}`,
-  )
+  if (named === undefined || names.includes(named)) return
+  const place = [...path, kind]
+  const message = `there is no ${kind} ${report.quote(named, place)}`
+  const remedy = suggestion(named, names, `add it under ${section}.${report.referencesAt(place) ?? named}`)
   report.add({ path: place, message, remedy, presumesAll: true })
 }
 

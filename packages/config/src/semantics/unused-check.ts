@@ -2,17 +2,15 @@ import type { Inspection } from './inspection.js'
 
 /** Warns of what is defined and never used. */
 export function checkUnused({ document, origins, report }: Inspection): void {
-  const upstreams = new Set(document.routes.map((route) => route.upstream))
-  for (const name of Object.keys(document.upstreams)) {
-    if (upstreams.has(name)) continue
-    const message = `no route uses the upstream '${name}'`
-    report.add({
-      path: ['upstreams', name],
-      at: 'key',
-      severity: 'warning',
-      message,
-      remedy: 'use it or remove it',
-    })
+  for (const kind of ['upstream', 'api'] as const) {
+    const used = new Set(document.routes.map((route) => route[kind]))
+    const section = `${kind}s` as const
+    for (const name of Object.keys(document[section])) {
+      if (used.has(name)) continue
+      const message = `no route uses the ${kind} '${name}'`
+      const path = [section, name]
+      report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
+    }
   }
   const entries = new Set(document.routes.flatMap((route) => route.policies))
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {

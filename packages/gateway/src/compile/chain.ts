@@ -5,6 +5,7 @@ import {
   type CompileEnv,
   type Eventual,
   type Exchange,
+  type PolicyRun,
   type Step,
   UnreadableBody,
 } from '@sluice/core'
@@ -124,18 +125,19 @@ export class ChainCompiler {
    * still refuses, and a body that cannot be read is refused: or else whoever sends one would be rid of the policy.
    */
   #tolerant(run: HookFunction, name: string): HookFunction {
-    const ignore = (error: unknown, { journal }: Exchange): null => {
+    const ignore = (error: unknown, traced: PolicyRun | null): null => {
       if (error instanceof UnreadableBody) throw error
       this.#onIgnored(name, error)
-      if (journal !== null) journal.mark = 'error'
+      if (traced !== null) traced.mark = 'error'
       return null
     }
     return (x) => {
+      const traced = x.journal === null ? null : x.journal.running
       try {
         const outcome = run(x)
-        return outcome instanceof Promise ? outcome.catch((error: unknown) => ignore(error, x)) : outcome
+        return outcome instanceof Promise ? outcome.catch((error: unknown) => ignore(error, traced)) : outcome
       } catch (error) {
-        return ignore(error, x)
+        return ignore(error, traced)
       }
     }
   }
@@ -160,7 +162,7 @@ interface Place {
 
 /** The condition does not hold: the policy has nothing to do with the exchange. */
 function skipped({ journal }: Exchange): null {
-  if (journal !== null) journal.mark = 'skip'
+  if (journal !== null && journal.running !== null) journal.running.mark = 'skip'
   return null
 }
 

@@ -122,7 +122,8 @@ async function compileRoutes(
     const metrics = context.metrics.route(route.id)
     const action = compileAction(route, upstreams)
     const log = compileRouteLog(route, plan.log)
-    const value = { id: route.id, template: route.match.path.text, log, chain, action, metrics }
+    const { id, api, match } = route
+    const value = { id, api, template: match.path.text, log, chain, action, metrics }
     candidates.push({ plan: route, when: compileWhen(route, options), value })
     if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }

@@ -82,7 +82,7 @@ test('refusals give back what they held: by a policy, without a target, without 
 test('bodies that keepBodyOn drops give back what they held, and those that it keeps, too', async (t) => {
   const origin = await echoOrigin(t)
   for (const status of [500, 200]) {
-    const keepBodyOn = { results: [], slowMs: null, status }
+    const keepBodyOn = { results: [], slowMs: null, status, share: null }
     const gateway = await startWith(t, origin.url, { ...EVERYTHING, keepBodyOn })
     assert.equal(await post(gateway), 200)
     await assertNothingIsHeld(gateway)

@@ -136,7 +136,7 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
   const catalog = toyCatalog({
     onRequest: (x) => (x.path === '/blocked' ? refusal('GW_IP_DENIED', 'not here') : null),
   })
-  const keepBodyOn = { results: ['blocked' as const], slowMs: 60_000, status: 500 }
+  const keepBodyOn = { results: ['blocked' as const], slowMs: 60_000, status: 500, share: null }
   const gateway = await startLogged(
     t,
     { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
@@ -159,7 +159,7 @@ test('a slow exchange keeps its bodies', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     setTimeout(() => res.end('text'), req.url === '/slow' ? 400 : 0)
   })
-  const keepBodyOn = { results: [], slowMs: 300, status: null }
+  const keepBodyOn = { results: [], slowMs: 300, status: null, share: null }
   const gateway = await startLogged(
     t,
     { upstreams: [{ urls: [origin.url] }] },
@@ -194,7 +194,7 @@ test('a route and a method of it may record more, less or nothing', async (t) =>
 test('a client that goes away while it sends leaves what it had sent', async (t) => {
   let begun = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
-  const keepBodyOn = { results: ['aborted' as const], slowMs: null, status: null }
+  const keepBodyOn = { results: ['aborted' as const], slowMs: null, status: null, share: null }
   const capture = captureOf({ requestIn: ON, requestUp: ON, keepBodyOn })
   const gateway = await startLogged(
     t,

@@ -89,6 +89,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       if (x.body !== null) x.capture.onRequestChunk(x.body)
     }
     x.routeId = route.id
+    x.api = route.api
     x.routeTemplate = route.template
     x.phaseSince = x.startedMono
     client.owner = this
@@ -259,6 +260,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   #answer(reply: Reply, hooks: readonly Hook[] | null, next: Stage = 'reply'): void {
     this.#reply = reply
     this.turn++
+    // What still runs has no say any more.
+    if (this.x.journal !== null) this.x.journal.close(performance.now())
     this.x.status = reply.status
     this.x.responseLength = reply.body?.length ?? 0
     this.x.responseHeaders = reply.headers.slice()
@@ -349,6 +352,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (route.chain.finish !== null) this.#runFinishHooks()
     route.metrics.record(x, x.endedMono - x.startedMono)
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
+    if (x.journal !== null) x.journal.close(x.endedMono)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
     // The record is written; whatever still comes of a body is for nobody.

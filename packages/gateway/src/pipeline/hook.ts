@@ -56,10 +56,9 @@ function runTraced(
   for (let i = from; i < hooks.length; i++) {
     const hook = hooks[i]!
     cursor.hook = hook
-    journal.mark = null
     const sinceMono = performance.now()
-    const note = (verdict: PolicyVerdict): void =>
-      journal.ran(hook.name, performance.now() - sinceMono, journal.mark ?? verdict)
+    const policy = journal.begin(hook.name, sinceMono)
+    const note = (verdict: PolicyVerdict): void => policy.end(sinceMono, performance.now(), verdict)
     const fail = (error: unknown): never => {
       note('error')
       throw error

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { definePolicy, type Policy, refusal, type Step } from '@sluice/core'
-import { until } from '../testing/gateway.js'
+import { TIMEOUTS, until } from '../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { startLogged, type WrittenRecord } from '../testing/traffic-records.js'
 
@@ -12,11 +12,16 @@ interface Told {
   readonly out: string
 }
 
-/** Policies by what they do: `pass`, `late` (passes after 20 ms, in both directions), `stop`, `throw`, `late-throw`. */
+/** Policies by what they do: `pass`, `late` (passes after 20 ms, in both directions), `stop`, `throw`, `late-throw`, `never` and `never-back` (do not answer). */
 const CATALOG = new Map(
   Object.entries({
     pass: { onRequest: () => null, onResponse: () => null },
     late: { onRequest: () => sleep(20, null), onResponse: () => sleep(20, null) },
+    never: { onRequest: () => new Promise<null>(() => {}) },
+    // Refuses an attempt when nobody waits for it any more, but for the hook below.
+    'late-stop': { onAttempt: () => sleep(400, refusal('GW_IP_DENIED', 'too late')) },
+    'slow-back': { onRequest: () => null, onResponse: () => sleep(400, null) },
+    'never-back': { onRequest: () => null, onResponse: () => new Promise<null>(() => {}) },
     stop: { onRequest: () => refusal('GW_IP_DENIED', 'not you') },
     throw: {
       onRequest: () => {
@@ -83,6 +88,56 @@ test('a policy that throws is told, whether or not the request goes on', async (
   assert.deepEqual(statuses, [500, 500, 200])
   const told = (await gateway.records()).map((record) => policiesOf(record)!.map(({ out }) => out))
   assert.deepEqual(told, [['error'], ['error'], ['error', 'pass']])
+})
+
+test('a policy that does not answer is told with the time that it was given', async (t) => {
+  const origin = await httpOrigin(t, (_, res) => res.end('ok'))
+  const timeouts = { ...TIMEOUTS, totalMs: 300 }
+  const wish = {
+    upstreams: [{ urls: [origin.url] }],
+    routes: [{ id: 'r', timeouts, policies: [use('pass'), use('never-back')] }],
+  }
+  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  assert.equal((await fetch(gateway.url)).status, 500)
+  const [record] = await gateway.records()
+  const told = policiesOf(record)!
+  assert.deepEqual(
+    told.map(({ id, out }) => `${id} ${out}`),
+    ['my-pass pass', 'my-never-back error'],
+  )
+  const { total } = record!.t
+  assert.ok(told[1]!.ms > 0 && told[1]!.ms <= total!, JSON.stringify([told, total]))
+})
+
+test('what a policy comes to behind its time is not told', async (t) => {
+  const origin = await httpOrigin(t, (_, res) => res.end('ok'))
+  const timeouts = { ...TIMEOUTS, totalMs: 200 }
+  const wish = {
+    upstreams: [{ urls: [origin.url] }],
+    routes: [{ id: 'r', timeouts, policies: [use('slow-back'), use('late-stop')] }],
+  }
+  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  assert.equal((await fetch(gateway.url)).status, 500)
+  const [record] = await gateway.records()
+  const stopped = policiesOf(record)!.find(({ id }) => id === 'my-late-stop')
+  assert.equal(stopped!.out, 'error')
+  assert.ok(stopped!.ms < 400, JSON.stringify(policiesOf(record)))
+})
+
+test('a policy that a client did not wait for is told', async (t) => {
+  const wish = { routes: [{ id: 'r', action: OK, policies: [use('pass'), use('never'), use('stop')] }] }
+  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  const leaving = new AbortController()
+  const answer = fetch(gateway.url, { signal: leaving.signal }).catch(() => null)
+  await until(() => gateway.plane.inFlight === 1)
+  leaving.abort()
+  await answer
+  const [record] = await gateway.records()
+  assert.equal(record!['result'], 'aborted')
+  assert.deepEqual(
+    policiesOf(record)!.map(({ id, out }) => `${id} ${out}`),
+    ['my-pass pass', 'my-never error'],
+  )
 })
 
 test('a standard record tells no policies, and one of 40 policies 32', async (t) => {

@@ -7,6 +7,7 @@ import type { Route, RouteLog } from './route.js'
 export function nowhere(context: PipelineContext, log: RouteLog): Route {
   return {
     id: '-',
+    api: null,
     template: '',
     log,
     chain: EMPTY_CHAIN,

@@ -1,5 +1,5 @@
 import type { TimeoutsPlan } from '@sluice/config'
-import type { CaptureRules, Exchange, Reply } from '@sluice/core'
+import type { CaptureRules, Exchange, Reply, RouteApi } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
@@ -7,6 +7,7 @@ import type { Chain } from './chain.js'
 /** A route with everything that could be decided before a request comes. */
 export interface Route {
   readonly id: string
+  readonly api: RouteApi | null
   /** The path pattern as the document has it. */
   readonly template: string
   readonly log: RouteLog

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { type KeyObject, sign } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { keyPair } from '@sluice/core/testing'
 import { catalog } from '@sluice/policies'
 import { startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
@@ -16,8 +17,8 @@ interface Use {
   readonly when?: string
 }
 
-const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const issuer = keyPair('ec', { namedCurve: 'P-256' })
+const rsa = keyPair('rsa', { modulusLength: 2048 })
 const jwk = (key: KeyObject): string => JSON.stringify(key.export({ format: 'jwk' }))
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
 
@@ -90,7 +91,7 @@ test('refused tokens get their code and challenge and never reach the upstream',
   assert.equal(none.headers.get('www-authenticate'), 'Bearer')
   const problem = (await none.json()) as { code: string }
   assert.equal(problem.code, 'GW_AUTH_MISSING')
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const stranger = keyPair('ec', { namedCurve: 'P-256' })
   for (const [bearer, code] of [
     [token({ sub: 'ann', exp: inAnHour() - 7200 }), 'GW_TOKEN_EXPIRED'],
     [token({ sub: 'ann', exp: inAnHour() }, stranger), 'GW_TOKEN_SIGNATURE'],
@@ -109,7 +110,7 @@ test('a reload with another key ends what was remembered', async (t) => {
   const { gateway, reload } = await serve(t, use(issuer.publicKey))
   const headers = { authorization: `Bearer ${token({ sub: 'ann', exp: inAnHour() })}` }
   for (let i = 0; i < 2; i++) assert.equal((await fetch(gateway.url, { headers })).status, 200)
-  await reload(use(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey))
+  await reload(use(keyPair('ec', { namedCurve: 'P-256' }).publicKey))
   assert.equal((await fetch(gateway.url, { headers })).headers.get('x-gw-error'), 'GW_TOKEN_SIGNATURE')
 })
 

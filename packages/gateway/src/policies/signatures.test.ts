@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
-import {
-  createHash,
-  createHmac,
-  createPublicKey,
-  generateKeyPairSync,
-  randomBytes,
-  verify,
-} from 'node:crypto'
+import { createHash, createHmac, createPublicKey, randomBytes, verify } from 'node:crypto'
 import http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import type { PolicyUse } from '@sluice/config'
+import { keyPair } from '@sluice/core/testing'
 import { catalog } from '@sluice/policies'
 import { startGateway, type TestGateway } from '../testing/gateway.js'
 import { closedPort, httpOrigin } from '../testing/origin.js'
@@ -17,7 +11,7 @@ import { sendRaw } from '../testing/raw-client.js'
 
 const SECRET = randomBytes(32).toString('hex')
 const FIELD_KEY = randomBytes(32).toString('base64')
-const ed = generateKeyPairSync('ed25519')
+const ed = keyPair('ed25519')
 const PRIVATE = String(ed.privateKey.export({ type: 'pkcs8', format: 'pem' }))
 const PUBLIC = String(ed.publicKey.export({ type: 'spki', format: 'pem' }))
 

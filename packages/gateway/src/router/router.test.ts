@@ -26,6 +26,7 @@ function routePlan(id: string, order: number, wish: Wish): RoutePlan {
       query: wish.query ?? [],
       when: null,
     },
+    api: null,
     priority: wish.priority ?? 0,
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },

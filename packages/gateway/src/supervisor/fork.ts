@@ -13,8 +13,13 @@ const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
  * is enough to have both done beside it. And the room for young objects, MB in each heap of a worker, stays as large as it
  * may become: after 100 s without a full collection V8 would make it small to save memory, and collect up to six times as
  * often for minutes.
+ *
+ * Nor does V8 choose objects that are made old from the beginning. It counts which survive, and a worker whose first
+ * clients all come at once has many requests under way then: V8 takes lists of fields and orders to targets for lasting,
+ * for ever, and each such dead old object keeps a young exchange until the next full collection (docs/performance.md,
+ * what V8 takes for lasting).
  */
-const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16']
+const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']
 
 /** What a worker process runs. */
 interface WorkerProgram {

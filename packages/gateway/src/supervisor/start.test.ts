@@ -114,7 +114,7 @@ test('a worker runs with one helper thread of V8, and young objects keep their r
   assert.ok(workers.length > 0)
   for (const { pid } of workers) {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    for (const flag of ['--v8-pool-size=1', '--min-semi-space-size=16'])
+    for (const flag of ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring'])
       assert.ok(command.includes(flag), command.join(' '))
   }
 })

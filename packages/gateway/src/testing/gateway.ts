@@ -14,6 +14,7 @@ export interface PlanWish {
   readonly upstreams?: readonly (Partial<UpstreamPlan> & { readonly urls: readonly string[] })[]
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
+  readonly environment?: string
 }
 
 export const TIMEOUTS: TimeoutsPlan = {
@@ -47,6 +48,7 @@ export function planOf(wish: PlanWish): Plan {
   const upstreams = (wish.upstreams ?? []).map(upstreamPlan)
   return {
     version: 1,
+    environment: wish.environment ?? null,
     listeners: [{ ...LISTENER, ...wish.listener, limits: { ...LISTENER.limits, ...wish.listener?.limits } }],
     admin: { address: '127.0.0.1:0', host: '127.0.0.1', port: 0, tls: null, tokens: [] },
     workers: 1,
@@ -57,6 +59,7 @@ export function planOf(wish: PlanWish): Plan {
       fields: 'standard',
       file: { dir: '', maxBytes: 0, segmentBytes: 0 },
       elasticsearch: null,
+      geo: null,
       privacy: null,
       unknownRoutes: true,
       capture: null,
@@ -100,6 +103,7 @@ function routePlan(
       query: [],
       when: null,
     },
+    api: null,
     priority: 0,
     rewrite: null,
     action: { kind: 'proxy', upstream: 'up' },

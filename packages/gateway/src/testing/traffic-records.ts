@@ -52,6 +52,7 @@ export async function startLogged(
     fields: 'standard',
     file: { dir, maxBytes: 16 * 1024 ** 2, segmentBytes: 1024 ** 2 },
     elasticsearch: null,
+    geo: null,
     privacy: null,
     unknownRoutes: true,
     capture: null,

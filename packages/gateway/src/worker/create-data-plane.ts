@@ -114,7 +114,7 @@ class WorkerDataPlane implements DataPlane {
     const opened: OpenListener[] = []
     let sink: LogSink | null = null
     try {
-      sink = this.#openSink(plan)
+      sink = this.#openSink(plan, load.values)
       await sink?.opened
       for (const listener of plan.listeners) {
         if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
@@ -148,23 +148,30 @@ class WorkerDataPlane implements DataPlane {
 
   /** A sink serves as long as this stays the same. */
   #logKeyOf(plan: Plan): string {
-    return JSON.stringify([plan.log, plan.workers, secretNames(plan, this.#options.catalog)])
+    return JSON.stringify([
+      plan.log,
+      plan.environment,
+      plan.workers,
+      secretNames(plan, this.#options.catalog),
+    ])
   }
 
   /** The sink of a plan when it differs from the one at work; null: keep that. */
-  #openSink(plan: Plan): LogSink | null {
+  #openSink(plan: Plan, values: Load['values']): LogSink | null {
     const key = this.#logKeyOf(plan)
     if (key === this.#logKey) return null
     const { worker, version, report, catalog } = this.#options
     return openSink(plan, {
       fields: plan.log.fields,
+      environment: plan.environment,
       worker,
       writers: plan.workers ?? 1,
       sensitiveNames: secretNames(plan, catalog),
       node: hostname(),
       version,
       configDigest: () => this.digest ?? '',
-      onProblem: (message: string) => report('log_problem', { message }),
+      // Errors of the file system name paths, which may come from references.
+      onProblem: (message: string) => report('log_problem', { message: conceal(message, values) }),
     })
   }
 

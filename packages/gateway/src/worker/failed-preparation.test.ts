@@ -34,6 +34,7 @@ test('a load whose listener cannot be opened leaves no log writer behind', { ski
       fields: 'standard',
       file: { dir, maxBytes: 8 * MB, segmentBytes: MB },
       elasticsearch: null,
+      geo: null,
       privacy: null,
       unknownRoutes: true,
       capture: null,

@@ -23,7 +23,12 @@ async function callOnce(
   t: TestContext,
   log: (spool: LogSpoolPlan) => Pick<LogPlan, 'sink' | 'syslog' | 'webhook' | 'custom'>,
 ): Promise<void> {
-  const spool: LogSpoolPlan = { dir: scratch(t), maxBytes: 8 * 1024 ** 2, whenFull: 'drop-oldest' }
+  const spool: LogSpoolPlan = {
+    dir: scratch(t),
+    maxBytes: 8 * 1024 ** 2,
+    keepFreeBytes: 0,
+    whenFull: 'drop-oldest',
+  }
   const file = { dir: '', maxBytes: 0, segmentBytes: 0 }
   const gateway = await startGateway(t, {
     upstreams: [{ urls: ['http://127.0.0.1:1'] }],
@@ -31,6 +36,7 @@ async function callOnce(
       fields: 'standard',
       file,
       elasticsearch: null,
+      geo: null,
       privacy: null,
       unknownRoutes: true,
       capture: null,

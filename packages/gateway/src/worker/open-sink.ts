@@ -25,7 +25,7 @@ interface Shipping {
 
 /** Opens the sink that a plan asks for. @throws Error when its directory cannot be used. */
 export function openSink({ log }: Plan, common: SinkOptions): LogSink {
-  const options: SinkOptions = { ...common, privacy: log.privacy }
+  const options: SinkOptions = { ...common, geo: log.geo, privacy: log.privacy }
   if (log.sink === 'none') return noneSink
   if (log.sink === 'file') return openFileSink({ ...log.file, ...options })
   return openShippingSink({ ...options, ...SHIPPING[log.sink](log) })

@@ -48,8 +48,3 @@ export class BatchPrivacy {
     }
   }
 }
-
-/** The privacy of a thread, or null when there are no rules and lines pass as they are. */
-export function batchPrivacy(options: PrivacyOptions | null): BatchPrivacy | null {
-  return options === null || options.rules.length === 0 ? null : new BatchPrivacy(options)
-}

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
 import { sampleExchange } from '../testing.js'
-import { BatchPrivacy, batchPrivacy } from './batch-privacy.js'
+import { BatchPrivacy } from './batch-privacy.js'
 import { RecordPrivacy } from './record-privacy.js'
 import { options, redactedBody, redactedRecord, rule } from './testing.js'
 
@@ -176,9 +176,4 @@ test('a line that is no record is replaced by one that says so', () => {
   })
   assert.equal(JSON.parse(second!).privacy.failed, 'record')
   assert.equal(end, '')
-})
-
-test('without rules there is nothing between the lines and the disk', () => {
-  assert.equal(batchPrivacy(null), null)
-  assert.equal(batchPrivacy({ keys: [], rules: [] }), null)
 })

@@ -30,9 +30,12 @@ test('a status is one number, a class or a range', () => {
 })
 
 test('each condition takes what it names and refuses the rest', () => {
-  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED' } as const
+  const api = { name: 'orders-api', group: 'sales', revision: null }
+  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED', api } as const
   const cases: readonly (readonly [FilterRequest, FilterRequest])[] = [
     [{ route: 'orders' }, { route: 'order' }],
+    [{ api: 'orders-api' }, { api: 'sales' }],
+    [{ where: ['group=sales'] }, { where: ['revision='] }],
     [{ method: 'post' }, { method: 'GET' }],
     [{ path: '/orders/' }, { path: 'orders' }],
     [{ host: 'API.example.com' }, { host: 'example.com' }],

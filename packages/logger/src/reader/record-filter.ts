@@ -7,6 +7,7 @@ export interface FilterRequest {
   /** `404`, `5xx` or `400-499`. */
   readonly status?: string | undefined
   readonly route?: string | undefined
+  readonly api?: string | undefined
   readonly method?: string | undefined
   /** The beginning of the path. */
   readonly path?: string | undefined
@@ -51,6 +52,7 @@ export function recordFilter(request: FilterRequest, nowMs = Date.now()): Record
   const criteria: Criterion[] = []
   if (request.status !== undefined) criteria.push(statusCriterion(request.status))
   equals(criteria, ['route'], request.route)
+  equals(criteria, ['api'], request.api)
   equals(criteria, ['http.method'], request.method?.toUpperCase())
   if (request.path !== undefined) criteria.push({ kind: 'prefix', field: 'url.path', value: request.path })
   equals(criteria, ['url.host'], request.host?.toLowerCase())

@@ -165,3 +165,31 @@ test('text is told in the encoding that it has, or not at all, so that rules see
   ])
     assert.equal(bodyOf(untold).text, undefined, JSON.stringify(untold))
 })
+
+const SAMPLED = { results: ['error'], slowMs: null, status: null, share: 0.25 } as const
+
+/** What is told of the exchange with this id, when a quarter of all is in the sample. */
+function sampledRecord(id: string, result: 'success' | 'error') {
+  const x = sampleExchange({ id, result, headers: [], contentLength: -1 })
+  x.capture = new Capture({ ...RULES, keepBodyOn: SAMPLED }, x)
+  x.capture.onRequestChunk(Buffer.from('text'))
+  const options = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
+  return JSON.parse(encodeRecord(x, recordEnv(options)))
+}
+
+test('a sample holds its share of all exchanges, and says so also of those that are told for another reason', () => {
+  const ids = Array.from({ length: 4000 }, (_, i) => `019aa3f0-6c1e-7b7e-9d6f-${String(i).padStart(12, '0')}`)
+  const calls = ids.map((id) => sampledRecord(id, 'success'))
+  const sample = calls.filter(({ sampled }) => sampled === true)
+  assert.ok(sample.length > 900 && sample.length < 1100, String(sample.length))
+  for (const { body, log, sampled } of calls) {
+    assert.equal(body?.req_in.text, sampled ? 'text' : undefined)
+    assert.equal(log?.reason, sampled ? 'sample' : undefined)
+  }
+  const failed = ids.map((id) => sampledRecord(id, 'error'))
+  assert.deepEqual(
+    failed.map(({ sampled }) => sampled),
+    calls.map(({ sampled }) => sampled),
+  )
+  assert.ok(failed.every(({ body, log }) => body.req_in.text === 'text' && log.reason === 'error'))
+})

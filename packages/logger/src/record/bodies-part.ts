@@ -2,12 +2,19 @@ import type { CapturedBody, Exchange, KeepBodyRules } from '@sluice/core'
 import { bodyText } from './body-text.js'
 import { jsonText } from './json-text.js'
 import type { RecordEnv } from './record-env.js'
+import { isInSample } from './sample.js'
 
-/** `,"body":{…},"log":{"reason":…}`: the bodies of the regions that were captured, if the exchange ended so. */
+/**
+ * `,"body":{…},"log":{"reason":…}`: the bodies of the regions that were captured, if the exchange ended so; and
+ * `,"sampled":true` where it is in the sample, for whatever other reason they are told.
+ */
 export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
   const capture = x.capture!
-  const reason = keepReason(x, capture.rules.keepBodyOn, totalMs)
+  const { keepBodyOn } = capture.rules
+  const isSampled = keepBodyOn !== null && isInSample(x.id, keepBodyOn.share)
+  const reason = keepReason(x, keepBodyOn, totalMs) || (isSampled ? 'sample' : '')
   if (reason === '') return ''
+  const sampled = isSampled ? ',"sampled":true' : ''
   const { requestIn, requestUp, responseUp, responseOut } = capture.rules
   const wasAsked = capture.upstreamHost !== ''
   const bodies =
@@ -15,10 +22,11 @@ export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string
     (requestUp.body && wasAsked ? bodyPart('req_up', capture.sent ?? capture.received, x, env) : '') +
     (responseUp.body ? bodyPart('res_up', capture.answered, x, env) : '') +
     (responseOut.body ? bodyPart('res_out', capture.replied ?? capture.answered, x, env) : '')
-  return bodies === '' ? '' : ',"body":{' + bodies.slice(1) + '},"log":{"reason":"' + reason + '"}'
+  if (bodies === '') return sampled
+  return ',"body":{' + bodies.slice(1) + '},"log":{"reason":"' + reason + '"}' + sampled
 }
 
-/** Why the bodies are kept; empty: they are not. */
+/** Why the bodies are kept but for the sample; empty: for nothing else. */
 function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): string {
   if (rules === null) return 'all'
   if (x.result !== 'success' && rules.results.includes(x.result)) return x.result

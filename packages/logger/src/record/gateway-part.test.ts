@@ -4,7 +4,7 @@ import { GatewayPart } from './gateway-part.js'
 
 test('the part tells who served, with whatever configuration serves at the moment', () => {
   let digest = ''
-  const part = new GatewayPart({ node: 'pod "1"', worker: 2, version: '1.0' }, () => digest)
+  const part = new GatewayPart({ node: 'pod "1"', worker: 2, version: '1.0', configDigest: () => digest })
   const told = () => JSON.parse(`{${part.text().slice(1)}}`)
   const gw = { pod: 'pod "1"', worker: 2, version: '1.0' }
   assert.deepEqual(told(), { gw: { ...gw, config: '' } })
@@ -13,4 +13,11 @@ test('the part tells who served, with whatever configuration serves at the momen
   assert.deepEqual(told(), { gw: { ...gw, config: 'ab\n' } })
   digest = ''
   assert.deepEqual(told(), { gw: { ...gw, config: '' } })
+})
+
+test('an environment that is named stands before it', () => {
+  const options = { node: 'n', worker: 1, version: '1', configDigest: () => 'd' }
+  const part = new GatewayPart({ ...options, environment: 'a"b' })
+  const gw = { pod: 'n', worker: 1, version: '1', config: 'd' }
+  assert.deepEqual(JSON.parse(`{${part.text().slice(1)}}`), { env: 'a"b', gw })
 })

@@ -1,4 +1,7 @@
 import { jsonText } from './json-text.js'
+import type { RecordOptions } from './record-env.js'
+
+type GatewayOptions = Pick<RecordOptions, 'node' | 'environment' | 'worker' | 'version' | 'configDigest'>
 
 /** Who served the exchange: the same text for every record, until another configuration takes over. */
 export class GatewayPart {
@@ -7,14 +10,13 @@ export class GatewayPart {
   #digest = ''
   #text = ''
 
-  /** @param configDigest the digest of the configuration that serves now; asked for once a record. */
-  constructor(gateway: { node: string; worker: number; version: string }, configDigest: () => string) {
-    const { node, worker, version } = gateway
-    this.#head = `,"gw":{"pod":"${jsonText(node)}","worker":${worker},"version":"${jsonText(version)}","config":"`
+  constructor({ node, environment = null, worker, version, configDigest }: GatewayOptions) {
+    const env = environment === null ? '' : `,"env":"${jsonText(environment)}"`
+    this.#head = `${env},"gw":{"pod":"${jsonText(node)}","worker":${worker},"version":"${jsonText(version)}","config":"`
     this.#configDigest = configDigest
   }
 
-  /** `,"gw":{"pod":…,"worker":…,"version":…,"config":…}` */
+  /** `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}` */
   text(): string {
     const digest = this.#configDigest()
     if (digest !== this.#digest || this.#text === '') {

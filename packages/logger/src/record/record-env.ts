@@ -13,6 +13,8 @@ export interface RecordOptions {
   readonly worker: number
   /** The machine or pod. */
   readonly node: string
+  /** Which gateway this is among several; null or absent: not told. */
+  readonly environment?: string | null
   /** The build of the gateway. */
   readonly version: string
   /** The digest of the configuration that serves now; asked for once a record. */
@@ -34,7 +36,7 @@ export interface RecordEnv {
 export function recordEnv(options: RecordOptions): RecordEnv {
   return {
     fields: options.fields,
-    gateway: new GatewayPart(options, options.configDigest),
+    gateway: new GatewayPart(options),
     clock: new IsoClock(),
     known: new KnownTexts(),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),

@@ -66,12 +66,24 @@ test('a standard record adds the gateway, the consumer, the upstream, sizes and 
   })
 })
 
+test('every record of a route that is a part of an API tells which', () => {
+  const api = { name: 'orders', group: 'sales', revision: '7' }
+  for (const fields of ['minimal', 'standard', 'full'] as const) {
+    const told = decoded(sampleExchange({ api }), fields)
+    assert.deepEqual([told.api, told.group, told.revision, told.route], ['orders', 'sales', '7', 'orders'])
+  }
+  const bare = decoded(sampleExchange({ api: { name: 'a"b', group: null, revision: null } }), 'minimal')
+  assert.equal(bare.api, 'a"b')
+  assert.ok(!('group' in bare || 'revision' in bare))
+})
+
 test('a full record adds the query, the variables and the header fields', () => {
   const x = sampleExchange({ rawPath: '/orders/%34%32/lines' })
   x.setVar('tenant', 'acme')
   x.headers.push('accept', 'text/html', 'accept', 'text/plain')
   const record = decoded(x, 'full')
   assert.equal(record.url.scheme, 'http')
+  assert.equal(record.up.http, '1.1')
   assert.equal(record.url.original, '/orders/%34%32/lines')
   assert.deepEqual(record.vars, { tenant: 'acme' })
   assert.equal(record.hdr.req_up.accept, 'text/html, text/plain')
@@ -85,9 +97,9 @@ test('what only some exchanges have is told in standard, and is JSON whatever is
       journal.tries.push({ addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason })
       journal.pool = { busy: 3, free: 2, pending: 1 }
       journal.loopLagMs = 12.3
-      journal.ran(id, 0.5, 'pass')
-      journal.ran(id, 0.25, 'stop')
-      journal.ran(id, 0.25, 'pass')
+      journal.begin(id, 10).end(10, 10.5, 'pass')
+      journal.begin(id, 20).end(20, 20.25, 'stop')
+      journal.begin(id, 30).end(30, 30.25, 'pass')
       const record = decoded(sampleExchange({ journal }), 'standard')
       assert.deepEqual(record.up.tries, [
         { addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason },

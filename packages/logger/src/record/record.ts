@@ -1,4 +1,4 @@
-import { type Consumer, type Exchange, PHASE_NAMES } from '@sluice/core'
+import { type Consumer, type Exchange, PHASE_NAMES, type RouteApi } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
@@ -51,7 +51,7 @@ function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     env.gateway.text() +
     requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
     (full ? receivedParts(x) : '') +
-    responseParts(x, env.known, totalMs) +
+    responseParts(x, env.known, full, totalMs) +
     (full ? variablesPart(x, env.sensitive) : '')
   )
 }
@@ -79,7 +79,7 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
   )
 }
 
-function responseParts(x: Exchange, known: KnownTexts, totalMs: number): string {
+function responseParts(x: Exchange, known: KnownTexts, full: boolean, totalMs: number): string {
   return (
     ',"res":{"status":' +
     count(x.status) +
@@ -87,7 +87,7 @@ function responseParts(x: Exchange, known: KnownTexts, totalMs: number): string 
     ',"bytes_b":' +
     count(x.responseBytes) +
     textPart(',"ct":"', given.contentType) +
-    (x.upstream === '' ? '}' : upstreamPart(x, known)) +
+    (x.upstream === '' ? '}' : upstreamPart(x, known, full)) +
     timingsPart(x, totalMs) +
     ',"result":"' +
     x.result +
@@ -101,11 +101,22 @@ function routePart(x: Exchange, known: KnownTexts): string {
   return (
     ',"route":"' +
     known.json(x.routeId) +
+    (x.api === null ? '' : apiPart(x.api, known)) +
     '","client":{"ip":"' +
     jsonText(x.clientIp) +
     (x.clientPort === 0 ? '"' : '","port":' + count(x.clientPort)) +
     '},"http":{"method":"' +
     jsonText(x.method)
+  )
+}
+
+/** Left open, as what it continues. */
+function apiPart({ name, group, revision }: RouteApi, known: KnownTexts): string {
+  return (
+    '","api":"' +
+    known.json(name) +
+    (group === null ? '' : '","group":"' + known.json(group)) +
+    (revision === null ? '' : '","revision":"' + known.json(revision))
   )
 }
 
@@ -121,7 +132,7 @@ function consumerPart(consumer: Consumer, known: KnownTexts): string {
   )
 }
 
-function upstreamPart(x: Exchange, known: KnownTexts): string {
+function upstreamPart(x: Exchange, known: KnownTexts, full: boolean): string {
   return (
     '},"up":{"name":"' +
     known.json(x.upstream) +
@@ -133,6 +144,8 @@ function upstreamPart(x: Exchange, known: KnownTexts): string {
     (x.retries > 0 ? ',"retries":' + count(x.retries) : '') +
     (x.failovers > 0 ? ',"failovers":' + count(x.failovers) : '') +
     (x.isReused ? ',"reused":true' : '') +
+    // What both transports speak.
+    (full ? ',"http":"1.1"' : '') +
     (x.journal === null ? '}' : triesPart(x.journal, known) + '}')
   )
 }

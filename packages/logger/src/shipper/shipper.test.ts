@@ -55,6 +55,7 @@ function bench(t: TestContext, answer: Answer) {
       isHomeMade: false,
       maxBytes: 1e9,
       shareBytes: 1e9,
+      keepFreeBytes: 0,
       whenFull: 'drop-oldest',
     },
     tell,

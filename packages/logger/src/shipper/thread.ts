@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SpoolCount } from '../hand-off/hand-off.js'
-import { batchPrivacy } from '../privacy/batch-privacy.js'
-import type { PrivacyOptions } from '../privacy/privacy-options.js'
+import { openPreparation, type PreparationOptions } from '../preparation.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { lateTarget } from '../target/late-target.js'
@@ -18,6 +17,7 @@ export interface ShipperThreadOptions {
   /** Of all workers together, and this one's share of it. */
   readonly maxBytes: number
   readonly shareBytes: number
+  readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
   /** What the request path has encoded, and how much of it other threads had. */
   readonly count: SpoolCount
@@ -26,8 +26,8 @@ export interface ShipperThreadOptions {
   /** The worker's index, for the ids of records. */
   readonly worker: number
   readonly target: TargetOptions
-  /** Applied to every record before it is spooled; null: records are kept as they come. */
-  readonly privacy: PrivacyOptions | null
+  /** Applied to every record before it is spooled. */
+  readonly preparation: PreparationOptions
 }
 
 /** How often the number of records encoded is brought to the file system: what a kill leaves uncounted is this young. */
@@ -49,7 +49,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     worker,
     count,
     firstOwner,
-    privacy: rules,
+    preparation: rules,
     ...bounds
   } = workerData as ShipperThreadOptions
   const isHomeMade = count[2]!++ === 0 && firstOwner !== null
@@ -63,12 +63,13 @@ function serve(port: NonNullable<typeof parentPort>): void {
     sendReceipt(port, isAnswer ? { ...change, buffer: lent } : change)
     if (isAnswer) lent = null
   }
-  const privacy = batchPrivacy(rules)
   const before = count[1]!
   const encoded = () => count[0]! - before
   const spool = new Spool({ root: dir, owner, encoded, isHomeMade, ...bounds }, tell)
   // From here on every record that is lost by a kill is counted by whoever comes next.
   tell({})
+  // A database takes a while to read.
+  const preparation = openPreparation(rules, (problem) => tell({ problem }))
   // A client takes its time to load, and records must not wait for that before they are on disk.
   const target = lateTarget(async () => {
     const { openTarget } = await import('../target/open-target.js')
@@ -92,7 +93,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   port.on('message', (message: ToWriter) => {
     if (message.kind === 'batch') {
       const received = Buffer.from(message.buffer, 0, message.length)
-      const { lines, problem } = privacy?.redacted(received) ?? { lines: received, problem: '' }
+      const { lines, problem } = preparation.prepared(received)
       if (problem !== '') tell({ problem })
       lent = message.buffer
       spool.append(lines, message)
@@ -104,6 +105,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       return
     }
     for (const timer of timers) clearInterval(timer)
+    preparation.close()
     void shipper.close(message.deadlineMs * SHIPPING_SHARE).finally(() => port.close())
   })
   spool.look(Date.now())

@@ -19,11 +19,7 @@ export class HomeWatch implements SpoolWatch {
   note(encoded: number): void {
     // A thread that came later has a home of its own, and the first one's count is closed.
     if (this.count[2]! > 1) return
-    try {
-      this.#home?.mark.setEncoded(encoded)
-    } catch {
-      // The count of what a kill loses is worth a try, and no more; a disk that takes nothing is told by the thread.
-    }
+    this.#home?.mark.noteEncoded(encoded)
   }
 
   close(): void {

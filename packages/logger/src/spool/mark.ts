@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, unlinkSync, write, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -11,6 +11,9 @@ export class Mark {
   readonly #fd: number
   readonly #bytes = Buffer.alloc(16)
   readonly #own = Buffer.alloc(8)
+  #encoded = 0
+  #isNoting = false
+  #isClosed = false
 
   /** @param isMade the file is there already. @throws the file system's error. */
   constructor(root: string, owner: string, isMade: boolean) {
@@ -26,22 +29,37 @@ export class Mark {
     writeSync(this.#fd, this.#bytes, 0, 16, 0)
   }
 
-  /** Writes the third number: the owner's thread may be late, or not have begun. @throws the file system's error. */
-  setEncoded(received: number): void {
-    if (this.#own.readDoubleLE(0) === received) return
-    this.#own.writeDoubleLE(received, 0)
-    writeSync(this.#fd, this.#own, 0, 8, 16)
+  /**
+   * Notes the third number: the owner's thread may be late, or not have begun. Nobody waits for the disk: one write is
+   * under way at most, and a number that comes meanwhile follows it. A disk that takes nothing is no error.
+   */
+  noteEncoded(received: number): void {
+    this.#encoded = received
+    if (!this.#isNoting && !this.#isClosed) this.#writeEncoded()
   }
 
-  /** Lets go of the file; it stays. */
+  /** Lets go of the file, which stays; behind the write that is under way. */
   close(): void {
-    closeSync(this.#fd)
+    this.#isClosed = true
+    if (!this.#isNoting) closeSync(this.#fd)
   }
 
   /** All is accounted for: there is nothing to tell. */
   remove(): void {
     closeSync(this.#fd)
     rmSync(this.#path, { force: true })
+  }
+
+  #writeEncoded(): void {
+    const received = this.#encoded
+    if (this.#own.readDoubleLE(0) === received) return
+    this.#own.writeDoubleLE(received, 0)
+    this.#isNoting = true
+    write(this.#fd, this.#own, 0, 8, 16, () => {
+      this.#isNoting = false
+      if (this.#isClosed) closeSync(this.#fd)
+      else this.#writeEncoded()
+    })
   }
 }
 

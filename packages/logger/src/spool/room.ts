@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { bytesOfOthers } from './orphans.js'
 
 /** What the owners of a spool may keep. */
@@ -8,6 +9,8 @@ export interface RoomOptions {
   readonly maxBytes: number
   /** What this owner may keep of them whatever the others do. */
   readonly shareBytes: number
+  /** Bytes of the disk that are left to others. */
+  readonly keepFreeBytes: number
   /** What gives way at that bound. */
   readonly whenFull: 'drop-oldest' | 'drop-newest'
 }
@@ -35,6 +38,20 @@ export class Room {
     return bytes <= maxBytes && bytes + this.#others() <= maxBytes
   }
 
+  /** @throws Error when another file would take of the disk what is left to others, or the file system's error. */
+  checkDisk(): void {
+    const { root, keepFreeBytes } = this.#options
+    if (keepFreeBytes === 0) return
+    const { blocks, bavail, bsize } = statfsSync(root)
+    // Some file systems of a network or of user space do not tell their size.
+    if (blocks === 0) return
+    const freeBytes = bavail * bsize
+    if (freeBytes < keepFreeBytes)
+      throw new Error(
+        `${megabytes(freeBytes)} are free, and spool.keepFree leaves ${megabytes(keepFreeBytes)} to others`,
+      )
+  }
+
   #others(): number {
     const nowMono = performance.now()
     if (nowMono - this.#measuredMono >= MEASURE_EVERY_MS) {
@@ -44,6 +61,10 @@ export class Room {
     }
     return this.#othersBytes
   }
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 ** 2)} MB`
 }
 
 /** What cannot be measured may be anything: then there is no room beyond the share. */

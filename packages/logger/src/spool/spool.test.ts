@@ -41,7 +41,7 @@ function open(root: string, changes: Partial<SpoolOptions> = {}) {
   const ledger = new Ledger()
   const options: SpoolOptions = {
     ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isHomeMade: false },
-    ...{ maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' as const },
+    ...{ maxBytes: 64 * 1024 ** 2, keepFreeBytes: 0, whenFull: 'drop-oldest' as const },
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,
   }
@@ -91,6 +91,19 @@ test('what was taken in is on disk before it is shipped, and gone when it has be
   assert.equal(recordsIn(spool), 10)
   spool.close()
   assert.deepEqual(readdirSync(root), [])
+})
+
+test('what is left free for others is not taken: records wait in memory', () => {
+  const root = scratchDir()
+  const { spool, ledger } = open(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  put(spool, 10)
+  spool.sealOpen()
+  assert.deepEqual([ledger.account.onDisk, ledger.account.inMemory], [0, 10])
+  assert.match(ledger.problems.join(), /records wait in memory: \d+ MB are free, and spool.keepFree leaves/)
+  assert.equal(recordsIn(spool), 10)
+  const enough = open(root, { keepFreeBytes: 1 })
+  put(enough.spool, 10)
+  assert.equal(enough.ledger.account.onDisk, 10)
 })
 
 test('the spool of an owner that was killed is taken over, records that died with it are counted', () => {

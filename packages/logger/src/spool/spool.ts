@@ -226,6 +226,7 @@ export class Spool {
     this.#openedMono = performance.now()
     try {
       if (this.#home === null) throw new Error('its directory cannot be made')
+      this.#room.checkDisk()
       mkdirSync(place.dir, { recursive: true, mode: 0o700 })
       this.#open = Segment.create(place)
       return this.#open

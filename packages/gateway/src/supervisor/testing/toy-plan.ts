@@ -35,6 +35,7 @@ export function toyRoute(id: string): RoutePlan {
       query: [],
       when: null,
     },
+    api: null,
     priority: 0,
     order: 0,
     rewrite: null,
@@ -58,6 +59,7 @@ export const TOY_ADMIN: AdminPlan = {
 export function toyPlan(changes: Partial<Plan> = {}): Plan {
   return {
     version: 1,
+    environment: null,
     listeners: [toyListener(0)],
     admin: TOY_ADMIN,
     workers: null,
@@ -68,6 +70,7 @@ export function toyPlan(changes: Partial<Plan> = {}): Plan {
       fields: 'standard',
       file: { dir: './data/traffic', maxBytes: 1_048_576, segmentBytes: 65_536 },
       elasticsearch: null,
+      geo: null,
       privacy: null,
       unknownRoutes: true,
       capture: null,

@@ -7,9 +7,14 @@ const MAX_REASON = 500
 export function failedDelivery(error: unknown): Delivery {
   const reason = reasonOf(error)
   const status = statusOf(error)
-  if (status === 413 || status === 400) return { kind: 'unfit', status, reason }
+  if (status === 413 || (status === 400 && isByElasticsearch(error))) return { kind: 'unfit', status, reason }
   const overload = status === 429 || status === 503 || error instanceof errors.TimeoutError
   return { kind: 'failed', overload, reason }
+}
+
+/** A 400 without the name that Elasticsearch puts on its answers is from something before it, and about no record. */
+function isByElasticsearch(error: unknown): boolean {
+  return error instanceof errors.ResponseError && error.headers?.['x-elastic-product'] === 'Elasticsearch'
 }
 
 /** The HTTP status of an error; 0 when there was no answer. */

@@ -17,8 +17,10 @@ function tellingExchange(): Exchange {
   Object.assign(x, { errorCode: 'GW_UPSTREAM_RESET', errorPolicy: 'p', errorMessage: 'gone' })
   x.phaseMs = x.phaseMs.map(() => 1)
   x.errorPhase = PHASE.upstreamBody
+  x.api = { name: 'orders', group: 'sales', revision: '7' }
+  const keepBodyOn = { results: [], slowMs: null, status: null, share: 1 }
   const regions = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
-  x.capture = new Capture({ ...regions, maxBodyBytes: 2, binary: 'base64', keepBodyOn: null }, x)
+  x.capture = new Capture({ ...regions, maxBodyBytes: 2, binary: 'base64', keepBodyOn }, x)
   const body = Buffer.from([0xff, 0xfe, 0xfd])
   x.body = body
   x.capture.onRequestChunk(body)
@@ -41,7 +43,8 @@ function unmapped(value: object, properties: Readonly<Record<string, unknown>>, 
 
 test('the mapping has every field that a record can have', () => {
   const options = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => 'd' } as const
-  const record = JSON.parse(encodeRecord(tellingExchange(), recordEnv(options)))
+  const environment = 'production'
+  const record = JSON.parse(encodeRecord(tellingExchange(), recordEnv({ ...options, environment })))
   assert.deepEqual(Object.keys(record.body), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(Object.keys(record.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(unmapped(record, TRAFFIC_MAPPING.properties!), [])

@@ -41,10 +41,19 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     event: group({ kind: keyword }),
     trace: group({ id: otherId }),
     span: group({ id: otherId }),
+    env: keyword,
     gw: group({ pod: keyword, worker: { type: 'short' }, version: keyword, config: keyword }),
+    group: keyword,
+    api: keyword,
+    revision: keyword,
     route: keyword,
     consumer: group({ id: keyword, name: keyword, auth: keyword }),
-    client: group({ ip: { type: 'ip', ignore_malformed: true }, port: { type: 'integer' } }),
+    client: group({
+      ip: { type: 'ip', ignore_malformed: true },
+      port: { type: 'integer' },
+      geo: { type: 'geo_point', ignore_malformed: true },
+      country: keyword,
+    }),
     xff: keyword,
     http: group({ method: keyword, version: keyword }),
     url: group({
@@ -66,6 +75,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       retries: { type: 'short' },
       failovers: { type: 'short' },
       reused: { type: 'boolean' },
+      http: keyword,
       tries: group({ addr: keyword, ms: phase, code: keyword, reason: shown }),
     }),
     t: group({
@@ -91,6 +101,7 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),
     privacy: group({ rules: keyword, detected: keyword, failed: keyword }),
+    sampled: { type: 'boolean' },
     log: group({ reason: keyword, dropped: long, reasons: fields, since: { type: 'date' } }),
   },
 }

@@ -53,6 +53,17 @@ test('no record counts as delivered of which the answer does not say so', async 
   }
 })
 
+test('a request is unfit only where Elasticsearch itself says so', async (t) => {
+  const proxy = await deliveryTo(t, (_, res) =>
+    res.writeHead(400).end('a plain HTTP request to an HTTPS port'),
+  )
+  assert.equal(proxy.kind, 'failed')
+  const node = await deliveryTo(t, (_, res) => res.writeHead(400, HEADERS).end('{"status":400}'))
+  assert.equal(node.kind, 'unfit')
+  const large = await deliveryTo(t, (_, res) => res.writeHead(413).end())
+  assert.equal(large.kind, 'unfit')
+})
+
 test('an answer without an end is given up before it fills the memory', async (t) => {
   let sent = 0
   const block = Buffer.alloc(1024 ** 2, 'x')

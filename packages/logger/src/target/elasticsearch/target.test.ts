@@ -188,6 +188,34 @@ test('fields that nobody foresaw are kept and not indexed', { skip }, async () =
   await target.close()
 })
 
+test('calls are found by where their client is, and by what their route is a part of', { skip }, async () => {
+  const { target, stream } = open()
+  const istanbul = { client: { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } } }
+  const auckland = { client: { country: 'NZ', geo: { lat: -36.85, lon: 174.76 } } }
+  const records = [
+    { ...good(1), ...istanbul, env: 'staging', api: 'orders', group: 'sales', revision: '7' },
+    { ...good(2), ...auckland, sampled: true },
+    good(3),
+  ]
+  assert.deepEqual(await target.deliver(shipmentOf(records)), DELIVERED)
+  await node.request('POST', `/${stream}/_refresh`)
+  const idsOf = async (query: object): Promise<unknown> => {
+    const { body } = await node.request('POST', `/${stream}/_search`, { query, _source: ['id'] })
+    const { hits } = (body as { hits: { hits: { _source: { id: string } }[] } }).hits
+    return hits.map(({ _source }) => _source.id)
+  }
+  const near = { distance: '50km', 'client.geo': '41.0,29.0' }
+  assert.deepEqual(await idsOf({ geo_distance: near }), ['r1'])
+  for (const [field, value, id] of [
+    ...[['client.country', 'NZ', 'r2'] as const, ['sampled', true, 'r2'] as const],
+    ...[['env', 'staging', 'r1'] as const, ['api', 'orders', 'r1'] as const],
+    ...[['group', 'sales', 'r1'] as const, ['revision', '7', 'r1'] as const],
+  ]) {
+    assert.deepEqual(await idsOf({ term: { [field]: value } }), [id], field)
+  }
+  await target.close()
+})
+
 test('an index that may not be written makes records wait, not die', { skip }, async () => {
   const { target, stream } = open()
   await target.deliver(shipmentOf([good(1)]))

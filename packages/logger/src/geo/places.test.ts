@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { scratchDir, until } from '../testing.js'
+import { Places } from './places.js'
+
+const SAMPLE = join(import.meta.dirname, '../../samples/places.mmdb')
+
+/** What is told of the client with this address. */
+function clientOf(places: Places, ip: string): unknown {
+  return JSON.parse(places.addedTo(Buffer.from(`{"client":{"ip":"${ip}","port":7}}`)).toString()).client
+}
+
+/** Places of a file that is looked at all the time, and what they told. */
+function watched(t: TestContext, file: string): { places: Places; told: string[] } {
+  const told: string[] = []
+  const places = new Places({ file, renewMs: 5 }, (problem) => told.push(problem))
+  t.after(() => places.close())
+  return { places, told }
+}
+
+/** Puts a file in the place of another at once, as those who deliver databases do. */
+function replace(file: string, make: (fresh: string) => void): void {
+  make(`${file}.new`)
+  renameSync(`${file}.new`, file)
+}
+
+test('country and coordinates stand behind the address, as far as they are known and make sense', (t) => {
+  const { places, told } = watched(t, SAMPLE)
+  for (const [ip, place] of [
+    ['203.0.113.7', { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } }],
+    ['198.51.100.3', { country: 'LK', geo: { lat: 6.9319, lon: 79.8478 } }],
+    ['198.51.100.200', { country: 'DE' }],
+    ['2001:db8::1', { country: 'NZ', geo: { lat: -36.85, lon: 174.76 } }],
+    ['::ffff:198.51.100.200', { country: 'DE' }],
+    ['::FFFF:c633:64c8', { country: 'DE' }],
+    ['198.51.100.200.9', {}],
+    ['198.51.100.200x', {}],
+    ['192.0.2.1', {}],
+    ['127.0.0.1', {}],
+    ['', {}],
+    ['unix', {}],
+  ] as const) {
+    // Twice: the second time it is remembered.
+    for (let i = 0; i < 2; i++) assert.deepEqual(clientOf(places, ip), { ip, port: 7, ...place }, ip)
+  }
+  assert.deepEqual(told, [])
+})
+
+test('a database of IPv4 says nothing of IPv6', (t) => {
+  const { places } = watched(t, join(import.meta.dirname, '../../samples/places-ipv4.mmdb'))
+  assert.deepEqual(clientOf(places, '32.1.13.184'), { ip: '32.1.13.184', port: 7, country: 'US' })
+  assert.deepEqual(clientOf(places, '2001:db8::1'), { ip: '2001:db8::1', port: 7 })
+})
+
+test('of many lines each gets its own, and nothing else in them changes', (t) => {
+  const { places } = watched(t, SAMPLE)
+  const rest = { http: { method: 'GET' }, body: { req_in: { text: '"client":{"ip":"203.0.113.7"}' } } }
+  const ips = ['203.0.113.1', '127.0.0.1', '198.51.100.129', '203.0.113.1']
+  const gap = { event: { kind: 'gap' }, route: '-' }
+  const records = [gap, ...ips.map((ip) => ({ client: { ip }, ...rest })), gap]
+  const lines = `${records.map((record) => JSON.stringify(record)).join('\n')}\n`
+  const added = places.addedTo(Buffer.from(lines)).toString()
+  const [first, ...others] = added.trimEnd().split('\n')
+  assert.equal(first, JSON.stringify(gap))
+  assert.equal(others.pop(), JSON.stringify(gap))
+  const told = others.map((line) => JSON.parse(line))
+  assert.deepEqual(
+    told.map(({ client }) => [client.ip, client.country]),
+    [
+      ['203.0.113.1', 'TR'],
+      ['127.0.0.1', undefined],
+      ['198.51.100.129', 'DE'],
+      ['203.0.113.1', 'TR'],
+    ],
+  )
+  for (const { client: _, ...other } of told) assert.deepEqual(other, rest)
+})
+
+test('a database that is not there yet is used when it comes', async (t) => {
+  const file = join(scratchDir(), 'late.mmdb')
+  const { places, told } = watched(t, file)
+  assert.deepEqual(clientOf(places, '203.0.113.7'), { ip: '203.0.113.7', port: 7 })
+  assert.match(told[0]!, /cannot be read .*; records do not tell where clients are$/)
+  replace(file, (fresh) => copyFileSync(SAMPLE, fresh))
+  await until(() => JSON.stringify(clientOf(places, '203.0.113.7')).includes('TR'), 'the database is used')
+})
+
+test('what could not be read is read again, also where nothing tells that it has changed', async (t) => {
+  const file = join(scratchDir(), 'cured.mmdb')
+  const sound = readFileSync(SAMPLE)
+  const put = (content: Buffer): void => {
+    writeFileSync(file, content)
+    utimesSync(file, 1, 1)
+  }
+  put(Buffer.alloc(sound.length))
+  const { places, told } = watched(t, file)
+  put(sound)
+  await until(() => JSON.stringify(clientOf(places, '203.0.113.7')).includes('TR'), 'the database is used')
+  assert.equal(told.length, 1, told.join('\n'))
+})
+
+test('addresses that are remembered do not keep the batches that they came in', async () => {
+  const places = new URL('./places.js', import.meta.url).href
+  const program = `
+    const { Places } = await import(${JSON.stringify(places)})
+    const places = new Places({ file: ${JSON.stringify(SAMPLE)} }, console.log)
+    const rest = '","port":7},"pad":"' + 'x'.repeat(100_000) + '"}\\n'
+    for (let i = 0; i < 1500; i++)
+      places.addedTo(Buffer.from('{"client":{"ip":"185.123.' + (100 + (i >> 8)) + '.' + (i & 255) + rest))
+    places.close()`
+  const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`)
+  const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: 64 } })
+  const code = await new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve))
+  assert.equal(code, 0)
+})
+
+test('a database that is replaced by a broken one, or goes, serves on, and each is told once', async (t) => {
+  const file = join(scratchDir(), 'good.mmdb')
+  copyFileSync(SAMPLE, file)
+  const { places, told } = watched(t, file)
+  replace(file, (fresh) => writeFileSync(fresh, 'no database'))
+  await until(() => told.length > 0, 'the broken one is told')
+  assert.match(told[0]!, /the one read before serves on$/)
+  rmSync(file)
+  await until(() => told.length > 1, 'the missing one is told')
+  replace(file, (fresh) => mkdirSync(fresh))
+  await until(() => told.length > 2, 'what is no file is told')
+  assert.deepEqual(
+    told.map((problem) => /no database|ENOENT|regular|metadata|Unknown/i.exec(problem) !== null),
+    [true, true, true],
+    told.join('\n'),
+  )
+  assert.deepEqual(clientOf(places, '198.51.100.200'), { ip: '198.51.100.200', port: 7, country: 'DE' })
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { LogSink } from '@sluice/core'
+import { openShippingSink } from './shipping-sink.js'
+import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+
+// With a directory this file is a program that stands still with records that it has not handed over.
+
+const ON_DISK = 100
+const IN_HAND = 40
+const [, , dir] = process.argv
+if (dir === undefined) defineTests()
+else await standStill(sinkTo(dir))
+
+async function standStill(sink: LogSink): Promise<void> {
+  record(sink, ON_DISK)
+  await until(() => sink.identity().onDisk === ON_DISK, 'the first are on disk')
+  record(sink, IN_HAND)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
+function record(sink: LogSink, count: number): void {
+  for (let i = 0; i < count; i++) sink.record(sampleExchange({ id: `r-${i}` }))
+}
+
+/** To a node that does not answer. */
+function sinkTo(spoolDir: string): LogSink {
+  return openShippingSink({
+    ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    spool: { dir: spoolDir, maxBytes: 16 * 1024 ** 2, whenFull: 'drop-oldest' },
+    target: {
+      ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },
+      ...{ compress: false, dataStream: 'logs', retentionDays: null, replicas: 0, manage: true },
+    },
+  })
+}
+
+function defineTests(): void {
+  test('records that a killed process had not handed over are counted, each of them', async (t) => {
+    const spoolDir = scratchDir()
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.url), spoolDir], { stdio: 'inherit' })
+    t.after(() => child.kill('SIGKILL'))
+    await until(() => encodedBy(spoolDir) === ON_DISK + IN_HAND, 'the thread has noted how many there are')
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const heir = sinkTo(spoolDir)
+    t.after(() => heir.close(0))
+    await until(() => heir.identity().received === ON_DISK + IN_HAND, 'what it has left is taken over')
+    const { onDisk, droppedBy } = heir.identity()
+    assert.deepEqual({ onDisk, ...droppedBy }, { onDisk: ON_DISK, process_lost: IN_HAND })
+    assertIdentity(heir.identity())
+  })
+}
+
+/** What the first number of the only mark says. */
+function encodedBy(spoolDir: string): number {
+  const mark = readdirSync(spoolDir).find((file) => file.endsWith('.mark'))
+  const bytes = mark === undefined ? Buffer.alloc(0) : readFileSync(join(spoolDir, mark))
+  return bytes.length < 8 ? 0 : bytes.readDoubleLE(0)
+}

@@ -1,0 +1,43 @@
+import { type GeoOptions, Places } from './geo/places.js'
+import { BatchPrivacy, type RedactedBatch } from './privacy/batch-privacy.js'
+import { checkedPrivacy } from './privacy/checked-privacy.js'
+import type { PrivacyOptions } from './privacy/privacy-options.js'
+
+/** What is done to records on the thread that writes them. */
+export interface PreparationOptions {
+  /** What is added; null: nothing. */
+  readonly geo: GeoOptions | null
+  /** What is taken away; null: nothing. */
+  readonly privacy: PrivacyOptions | null
+}
+
+/** What every record goes through before it is on disk. */
+export interface Preparation {
+  /** As many lines as there were. Never throws. */
+  prepared(lines: Buffer): RedactedBatch
+  close(): void
+}
+
+/** The options for a thread. @throws Error when privacy rules cannot be applied. */
+export function checkedPreparation(options: {
+  readonly geo?: GeoOptions | null
+  readonly privacy?: PrivacyOptions | null
+}): PreparationOptions {
+  return { geo: options.geo ?? null, privacy: checkedPrivacy(options.privacy) }
+}
+
+/** @param tell hears what an operator should know beside the problem of a batch. */
+export function openPreparation(
+  { geo, privacy }: PreparationOptions,
+  tell: (problem: string) => void,
+): Preparation {
+  const places = geo === null ? null : new Places(geo, tell)
+  const rules = privacy === null ? null : new BatchPrivacy(privacy)
+  return {
+    prepared(received) {
+      const lines = places === null ? received : places.addedTo(received)
+      return rules === null ? { lines, problem: '' } : rules.redacted(lines)
+    },
+    close: () => places?.close(),
+  }
+}
