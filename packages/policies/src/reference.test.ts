@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Policy } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { parse } from 'yaml'
 import { hashKey } from './api-key/key.js'
 import { catalog } from './catalog.js'
@@ -12,9 +13,9 @@ import { makeCertificate, schemaMistakes, testEnv } from './testing.js'
 
 const sources = join(import.meta.dirname, '../src')
 
-const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const ec = keyPair('ec', { namedCurve: 'P-256' })
 const ecJwk = JSON.stringify(ec.publicKey.export({ format: 'jwk' }))
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const rsa = keyPair('rsa', { modulusLength: 2048 })
 const acme = makeCertificate({ name: 'acme' })
 const gateway = makeCertificate({ name: 'gateway' })
 
@@ -27,10 +28,10 @@ const values: Readonly<Record<string, string>> = {
   CLIENT_JWK: ecJwk.replaceAll('"', '\\"'),
   SIGNING_KEY: pem(ec.privateKey),
   DECRYPTION_KEY: pem(rsa.privateKey),
-  ACME_PUBLIC_KEY: pem(generateKeyPairSync('ed25519').publicKey),
-  ACME_NEXT_PUBLIC_KEY: pem(generateKeyPairSync('ed25519').publicKey),
-  PARTNER_PUBLIC_KEY: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey),
-  GATEWAY_PRIVATE_KEY: pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
+  ACME_PUBLIC_KEY: pem(keyPair('ed25519').publicKey),
+  ACME_NEXT_PUBLIC_KEY: pem(keyPair('ed25519').publicKey),
+  PARTNER_PUBLIC_KEY: pem(keyPair('rsa', { modulusLength: 2048 }).publicKey),
+  GATEWAY_PRIVATE_KEY: pem(keyPair('ec', { namedCurve: 'P-256' }).privateKey),
   REDACT_SECRET: randomBytes(32).toString('hex'),
   ACME_PASSWORD: 'correct horse',
   ACME_CERTIFICATE: escapedLines(acme.certificatePem),

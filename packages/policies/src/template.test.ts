@@ -21,6 +21,7 @@ test('every documented variable renders from the exchange', () => {
     path: '/a',
     clientIp: '192.0.2.1',
     routeId: 'orders',
+    api: { name: 'orders-api', group: 'sales', revision: '7' },
     consumer: { id: 'c1', name: 'Acme', auth: 'basic-auth', groups: [] },
     headers: ['x-tenant', 't1', 'accept', 'a', 'accept', 'b'],
   })
@@ -30,7 +31,7 @@ test('every documented variable renders from the exchange', () => {
   )
   assert.equal(
     render(all.map((name) => `{{${name}}}`).join('|'), x),
-    'r1|PUT|h.example|/a|192.0.2.1|c1|Acme|orders|t1|gold',
+    'r1|PUT|h.example|/a|192.0.2.1|c1|Acme|orders|orders-api|sales|7|t1|gold',
   )
   assert.equal(render('<{{ req.header.accept }}>', x), '<a, b>')
 })

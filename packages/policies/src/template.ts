@@ -13,6 +13,9 @@ const VARIABLES: Readonly<Record<string, Render>> = {
   'consumer.id': (x) => x.consumer?.id ?? '',
   'consumer.name': (x) => x.consumer?.name ?? '',
   'route.id': (x) => x.routeId,
+  'api.name': (x) => x.api?.name ?? '',
+  'api.group': (x) => x.api?.group ?? '',
+  'api.revision': (x) => x.api?.revision ?? '',
 }
 
 /** What may stand between the braces, for messages and for the reference. */

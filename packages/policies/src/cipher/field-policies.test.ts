@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { createCipheriv, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createCipheriv, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Policy, Step } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { decrypt } from '../decrypt/policy.js'
 import type { DecryptConfig } from '../decrypt/schema.js'
 import { encrypt } from '../encrypt/policy.js'
@@ -12,9 +13,9 @@ import { verify } from '../verify/policy.js'
 
 const AES = randomBytes(32)
 const OLD = randomBytes(32)
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const ed = generateKeyPairSync('ed25519')
-const ec = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+const rsa = keyPair('rsa', { modulusLength: 2048 })
+const ed = keyPair('ed25519')
+const ec = keyPair('ec', { namedCurve: 'P-384' })
 
 function pem(key: KeyObject): string {
   return String(key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange, Outcome } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import type { SigningConfig } from './schema.js'
 import {
   BODY,
@@ -123,7 +123,7 @@ test('the algorithm is the one of the key, whatever the message says', async () 
   )
   assert.equal(await code({}, lying), 'GW_SIGNATURE_INVALID')
   const unknown = signed(request(), { key: { ...signingKey, id: 'k2' } })
-  const other = generateKeyPairSync('ed25519')
+  const other = keyPair('ed25519')
   const wrong = signed(request(), { key: { ...signingKey, key: pem(other.privateKey) } })
   assert.equal(await detail({}, unknown), await detail({}, wrong))
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { linesOf } from '../message/request-facts.js'
 import { exchange, schemaMistakes } from '../testing.js'
 import { contentDigest } from './content-digest.js'
@@ -173,8 +174,8 @@ test('query parameters are compared as what they mean, and refused where that is
 })
 
 test('configurations that cannot work are refused with what to do', async () => {
-  const small = generateKeyPairSync('rsa', { modulusLength: 1024 })
-  const other = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  const small = keyPair('rsa', { modulusLength: 1024 })
+  const other = keyPair('ec', { namedCurve: 'P-384' })
   const bad: [Config, RegExp][] = [
     [{ verify: { keys: [...keys, ...keys] } }, /stands twice/],
     [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
 import { exchange, testEnv } from '../testing.js'
 import { contentDigest, type DigestAlgorithm } from './content-digest.js'
@@ -15,8 +16,8 @@ export function pem(key: KeyObject): string {
   return String(key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }))
 }
 
-export const pair = generateKeyPairSync('ed25519')
-export const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+export const pair = keyPair('ed25519')
+export const rsa = keyPair('rsa', { modulusLength: 2048 })
 export const signingKey = { id: 'k1', algorithm: 'ed25519' as const, key: pem(pair.privateKey) }
 export const keys = [
   {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { keyPair } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { CompactSign, compactVerify } from 'jose'
 import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
@@ -16,15 +17,15 @@ interface Pair {
   readonly privateKey: KeyObject
 }
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const rsa = keyPair('rsa', { modulusLength: 2048 })
 const secret = createSecretKey(randomBytes(64))
 const symmetric: Pair = { publicKey: secret, privateKey: secret }
 const PAIRS: Readonly<Record<SignatureAlgorithm, Pair>> = {
-  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
-  ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
-  EdDSA: generateKeyPairSync('ed25519'),
-  Ed25519: generateKeyPairSync('ed25519'),
+  ES256: keyPair('ec', { namedCurve: 'P-256' }),
+  ES384: keyPair('ec', { namedCurve: 'P-384' }),
+  ES512: keyPair('ec', { namedCurve: 'P-521' }),
+  EdDSA: keyPair('ed25519'),
+  Ed25519: keyPair('ed25519'),
   PS256: rsa,
   PS384: rsa,
   PS512: rsa,

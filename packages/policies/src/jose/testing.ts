@@ -1,4 +1,5 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { keyPair } from '@sluice/core/testing'
 import type { SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { signer } from './signer.js'
 
@@ -29,10 +30,10 @@ export class Issuer {
     this.kid = kid
     const pair =
       alg === 'RS256'
-        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        ? keyPair('rsa', { modulusLength: 2048 })
         : alg === 'EdDSA'
-          ? generateKeyPairSync('ed25519')
-          : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          ? keyPair('ed25519')
+          : keyPair('ec', { namedCurve: 'P-256' })
     this.key = pair.privateKey
     this.publicKey = pair.publicKey
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { type CompileEnv, type Exchange, type Outcome, Overload } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { COMPRESSED_7520, ENCRYPTION_VECTORS, PLAINTEXT_7520 } from '../jose/rfc-vectors.js'
 import { encode } from '../jose/testing.js'
@@ -15,9 +16,9 @@ interface Pair {
   readonly privateKey: KeyObject
 }
 
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const x25519 = generateKeyPairSync('x25519')
+const rsa = keyPair('rsa', { modulusLength: 2048 })
+const p256 = keyPair('ec', { namedCurve: 'P-256' })
+const x25519 = keyPair('x25519')
 const SIZES: Readonly<Record<string, number>> = {
   A128GCM: 16,
   A256GCM: 32,
@@ -181,7 +182,7 @@ test('PBES2 with a huge count costs nothing', async () => {
 
 test('an ephemeral key on no curve, of another curve or with a private part is refused', async () => {
   const good = p256.publicKey.export({ format: 'jwk' })
-  const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' })
+  const other = keyPair('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' })
   const config = decrypting(p256.privateKey, 'ECDH-ES')
   for (const epk of [
     { ...good, y: good.x },
@@ -207,7 +208,7 @@ test('an ephemeral key on no curve, of another curve or with a private part is r
 })
 
 test('keys are found by kid', async () => {
-  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const other = keyPair('ec', { namedCurve: 'P-256' })
   const config: JweConfig = {
     decrypt: {
       keys: [{ kid: 'a', jwk: jwkOf(p256.privateKey) }],
@@ -277,7 +278,7 @@ test('too many messages at once are refused, and a full pool too', async () => {
 
 test('mistakes in the configuration are named with their remedy', () => {
   const compile = (config: JweConfig) => () => jwe.compile(config, testEnv())
-  const small = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const small = keyPair('rsa', { modulusLength: 1024 })
   const keys = [{ secret: 'x'.repeat(32) }]
   assert.throws(compile({}), /write either 'decrypt' or 'encrypt'/)
   assert.throws(compile({ decrypt: { algorithms: ['dir'] } }), /neither 'keys' nor 'jwks' is given/)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
+import { keyPair } from '@sluice/core/testing'
 import { Issuer, signedToken } from '../jose/testing.js'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { jwt } from './policy.js'
@@ -460,9 +461,8 @@ test('mistakes in the configuration are named with their remedy', () => {
 })
 
 test('weak keys are refused, and taken with allowWeak', async () => {
-  const { generateKeyPairSync } = await import('node:crypto')
-  const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
-  const odd = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 }).publicKey
+  const small = keyPair('rsa', { modulusLength: 1024 }).publicKey
+  const odd = keyPair('rsa', { modulusLength: 2048, publicExponent: 3 }).publicKey
   const pem = (key: typeof small): string => key.export({ type: 'spki', format: 'pem' }) as string
   assert.throws(
     () => compile({ keys: [{ pem: pem(small) }] }),

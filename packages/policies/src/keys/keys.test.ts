@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { createSecretKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { keyPair } from '@sluice/core/testing'
 import { decode, encode } from '../encoding/byte-text.js'
 import { ReplayCache } from '../replay/replay-cache.js'
 import { asymmetricKey, type WrittenKey } from './asymmetric-key.js'
@@ -10,11 +11,11 @@ import { asymmetricSigner, asymmetricVerifier, hmacSigner, hmacVerifier } from '
 import type { SignatureAlgorithm } from './signature-algorithm.js'
 
 const pairs = {
-  rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
-  'rsa-pss': generateKeyPairSync('rsa-pss', { modulusLength: 2048 }),
-  p256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  p384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
-  ed25519: generateKeyPairSync('ed25519'),
+  rsa: keyPair('rsa', { modulusLength: 2048 }),
+  'rsa-pss': keyPair('rsa-pss', { modulusLength: 2048 }),
+  p256: keyPair('ec', { namedCurve: 'P-256' }),
+  p384: keyPair('ec', { namedCurve: 'P-384' }),
+  ed25519: keyPair('ed25519'),
 }
 
 /** The keys of a pair as a document has them. */
@@ -123,7 +124,7 @@ test('a JWK that has a name twice is refused, because readers differ in what it 
 
 test('weak, encrypted and unknown keys are refused, and messages do not repeat them', () => {
   const pem = (type: 'rsa' | 'ec' | 'x25519' | 'dsa', options: object): string => {
-    const { publicKey: key } = generateKeyPairSync(type as 'rsa', options as { modulusLength: number })
+    const { publicKey: key } = keyPair(type as 'rsa', options as { modulusLength: number })
     return String(key.export({ type: 'spki', format: 'pem' }))
   }
   const encrypted = pairs.ed25519.privateKey.export({

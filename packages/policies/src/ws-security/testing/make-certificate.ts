@@ -1,4 +1,5 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, type KeyObject, sign } from 'node:crypto'
+import { keyPair } from '@sluice/core/testing'
 
 /** A key, its certificate, and both as PEM. */
 export interface Pair {
@@ -28,8 +29,8 @@ let serials = 1000
 export function makeCertificate(wish: Wish): Pair {
   const { privateKey, publicKey } =
     wish.kind === 'ec'
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      : generateKeyPairSync('rsa', { modulusLength: wish.bits ?? 2048 })
+      ? keyPair('ec', { namedCurve: 'P-256' })
+      : keyPair('rsa', { modulusLength: wish.bits ?? 2048 })
   const signer = wish.issuer?.key ?? privateKey
   const body = sequence(
     tagged(0xa0, integer(2)),
