@@ -14,6 +14,8 @@ export interface ListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
   readonly onTurnedAway: () => void
+  /** What the kernel holds of a connection is bounded. */
+  readonly isReceiveBounded: boolean
 }
 
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */

@@ -31,6 +31,8 @@ export interface DataPlaneOptions {
   readonly loopLagMs?: () => number
   /** Default: the system's. */
   readonly network?: Network
+  /** False: listeners open some 50 ms earlier, and one fast upload can hold up all other requests. Default: true. */
+  readonly isReceiveBounded?: boolean
 }
 
 /** How often a drain looks whether the last request has ended. */
@@ -142,6 +144,7 @@ class WorkerDataPlane implements DataPlane {
       ids: this.#ids,
       onFault,
       onTurnedAway,
+      isReceiveBounded: this.#options.isReceiveBounded ?? true,
     })
     return { plan, listener }
   }

@@ -1,44 +1,9 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { RequestIds } from '../../telemetry/request-id.js'
+import { test } from 'node:test'
 import { until } from '../../testing/gateway.js'
-import { closedPort } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import type { ClientOwner, ClientStream, Gate, ListenerSettings } from '../listener.js'
-import { openUwsListener } from './listener.js'
-
-const SETTINGS: ListenerSettings = {
-  trusted: null,
-  health: false,
-  strictPaths: false,
-  headerBytes: 16_384,
-  headers: 100,
-  urlBytes: 8192,
-  bodyBytes: 1_000_000,
-  connections: 100,
-  bodyIdleMs: 5000,
-}
-
-/** A port whose requests are all answered by this function. */
-async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {
-  const faults: unknown[] = []
-  const gate: Gate = { accept: (_, client) => answer(client), refuse: (_, client) => client.abort() }
-  const listener = await openUwsListener({
-    host: '127.0.0.1',
-    port: await closedPort(),
-    tls: null,
-    settings: SETTINGS,
-    gate,
-    ids: new RequestIds(),
-    onFault: (error) => faults.push(error),
-    onTurnedAway: () => {},
-  })
-  t.after(() => {
-    listener.terminate()
-    assert.deepEqual(faults, [])
-  })
-  return listener.port
-}
+import type { ClientOwner } from '../listener.js'
+import { listen } from './testing/listen.js'
 
 class CountingOwner implements ClientOwner {
   drains = 0

@@ -20,6 +20,7 @@ import { applyTarget } from '../request-target.js'
 import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
+import { boundReceiveBuffers } from './receive-buffer.js'
 import { StalledStreams } from './stalled-streams.js'
 
 /** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
@@ -69,6 +70,8 @@ export interface UwsListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
   readonly onTurnedAway: () => void
+  /** What the kernel holds of a connection is bounded. It takes a process of its own for a moment, some 50 ms of CPU. */
+  readonly isReceiveBounded: boolean
 }
 
 /**
@@ -131,8 +134,14 @@ class UwsListener implements Listener {
       }
       this.#socket = socket
       this.port = us_socket_local_port(socket)
-      resolve(this)
+      void this.#bound().then(() => resolve(this))
     })
+  }
+
+  /** A listener without the bound serves all the same. */
+  async #bound(): Promise<void> {
+    if (!this.#options.isReceiveBounded) return
+    await boundReceiveBuffers(this.port).catch(this.#options.onFault)
   }
 
   connections(): number {

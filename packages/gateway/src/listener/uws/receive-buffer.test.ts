@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { until } from '../../testing/gateway.js'
+import { closedPort } from '../../testing/origin.js'
+import type { ClientOwner, ClientStream } from '../listener.js'
+import { boundReceiveBuffers } from './receive-buffer.js'
+import { listen } from './testing/listen.js'
+
+const BODY_BYTES = 128 * 1024 ** 2
+/** Nobody who sends over loopback needs so long for 512 KB. */
+const WORK_MS = 3
+
+/** Another thread that sends a body as fast as the connection takes it. */
+const SENDER = `
+const { connect } = require('node:net')
+const { port, bytes } = require('node:worker_threads').workerData
+const socket = connect(port, '127.0.0.1')
+socket.on('error', () => {})
+socket.resume()
+socket.write('POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: ' + bytes + '\\r\\n\\r\\n')
+socket.write(Buffer.alloc(bytes))
+`
+
+const NOBODY: ClientOwner = { onClientAbort: () => {}, onClientDrain: () => {} }
+
+function workFor(ms: number): void {
+  const untilMono = performance.now() + ms
+  while (performance.now() < untilMono);
+}
+
+test('a sender that is faster than the gateway holds up nobody, and a pause is one', {
+  skip: process.platform === 'linux' ? false : 'only Linux bounds what it holds of a connection',
+}, async (t) => {
+  let received = 0
+  let receivedPaused = 0
+  let inTurn = 0
+  let mostInTurn = 0
+  let isPaused = false
+  let hasPaused = false
+  const pause = (client: ClientStream): void => {
+    isPaused = true
+    hasPaused = true
+    client.pauseBody()
+    setTimeout(() => {
+      isPaused = false
+      client.resumeBody()
+    }, 50)
+  }
+  const answer = (client: ClientStream): void => {
+    client.owner = NOBODY
+    client.readBody({
+      onBodyChunk(chunk, isLast) {
+        received += chunk.length
+        if (isPaused) receivedPaused += chunk.length
+        if (inTurn++ === 0) setImmediate(() => (inTurn = 0))
+        mostInTurn = Math.max(mostInTurn, inTurn)
+        workFor(WORK_MS)
+        if (isLast) client.send(204, [], null)
+        else if (!hasPaused && received > BODY_BYTES / 2) pause(client)
+      },
+    })
+  }
+  const port = await listen(t, answer, true)
+  const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES } })
+  t.after(() => sender.terminate())
+  await until(() => received === BODY_BYTES)
+  assert.ok(mostInTurn <= 2, `${mostInTurn} reads in one turn of the event loop`)
+  assert.equal(receivedPaused, 0)
+})
+
+test('a port that nobody listens on has no socket to bound', async () => {
+  await assert.rejects(
+    boundReceiveBuffers(await closedPort()),
+    /the socket that listens on port \d+ was not found/,
+  )
+})

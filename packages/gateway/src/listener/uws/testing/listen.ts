@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { RequestIds } from '../../../telemetry/request-id.js'
+import { closedPort } from '../../../testing/origin.js'
+import type { ClientStream, Gate, ListenerSettings } from '../../listener.js'
+import { openUwsListener } from '../listener.js'
+
+const SETTINGS: ListenerSettings = {
+  trusted: null,
+  health: false,
+  strictPaths: false,
+  headerBytes: 16_384,
+  headers: 100,
+  urlBytes: 8192,
+  bodyBytes: 1_000_000_000,
+  connections: 100,
+  bodyIdleMs: 5000,
+}
+
+/** A port whose requests are all answered by this function. */
+export async function listen(
+  t: TestContext,
+  answer: (client: ClientStream) => void,
+  isReceiveBounded = false,
+): Promise<number> {
+  const faults: unknown[] = []
+  const gate: Gate = { accept: (_, client) => answer(client), refuse: (_, client) => client.abort() }
+  const listener = await openUwsListener({
+    host: '127.0.0.1',
+    port: await closedPort(),
+    tls: null,
+    settings: SETTINGS,
+    gate,
+    ids: new RequestIds(),
+    onFault: (error) => faults.push(error),
+    onTurnedAway: () => {},
+    isReceiveBounded,
+  })
+  t.after(() => {
+    listener.terminate()
+    assert.deepEqual(faults, [])
+  })
+  return listener.port
+}
