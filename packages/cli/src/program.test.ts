@@ -46,6 +46,8 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['logs tail --elasticsearch http://b --data-stream A*', /^'A\*' is not the name of a data stream; /],
   ['logs tail --elasticsearch http://me:pass@b', /^(?!.*pass@)--elasticsearch takes the URL of a cluster, /],
   ['logs tail --elasticsearch http://b --es-username me', /^a user and a password belong together: /],
+  ['logs tail --target siem', /^--target names a target of a document; name that with -c\n$/],
+  ['log-setup --target siem', /^--target names a target of a document; name that with -c\n$/],
   ['log-setup', /^name the cluster with -c or --elasticsearch\n$/],
   ['log-setup kafka', /allowed choices are es, elasticsearch/i],
   [

@@ -1,6 +1,22 @@
 /** The traffic log as the Plan has it. */
-export interface LogPlan {
-  readonly sink: 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom' | 'none'
+export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
+  /** Further places where records go. */
+  readonly targets: readonly LogTargetPlan[]
+  /** Tells where clients are; null: not. */
+  readonly geo: { readonly file: string } | null
+  /** A call that takes longer tells as much as one that fails. */
+  readonly slowMs: number
+  /** Requests without a route, and those that a listener refuses, are recorded too. */
+  readonly unknownRoutes: boolean
+  /** What is kept beside the record; null: nothing. */
+  readonly capture: CapturePlan | null
+}
+
+export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom'
+
+/** One place where records go. */
+export interface LogOutletPlan<Sink = LogSinkKind> {
+  readonly sink: Sink
   readonly fields: 'minimal' | 'standard' | 'full'
   readonly file: LogFilePlan
   /** Null unless the document has it. */
@@ -11,14 +27,19 @@ export interface LogPlan {
   readonly syslog?: LogSyslogPlan
   readonly webhook?: LogWebhookPlan
   readonly custom?: LogCustomPlan
-  /** Tells where clients are; null: not. */
-  readonly geo: { readonly file: string } | null
-  /** Null unless the document has it. */
+  /** Null unless the document has it; a target without it has that of the log. */
   readonly privacy: LogPrivacyPlan | null
-  /** Requests without a route, and those that a listener refuses, are recorded too. */
-  readonly unknownRoutes: boolean
-  /** What is kept beside the record; null: nothing. */
-  readonly capture: CapturePlan | null
+}
+
+/** A place where records go beside the first. */
+export interface LogTargetPlan extends LogOutletPlan {
+  readonly id: string
+  /** It gets the calls for which this condition holds; null: all. */
+  readonly when: string | null
+  /** Of those calls, 0 to 1; null: all. */
+  readonly share: number | null
+  /** What it tells of the messages that are kept; null: all of it. */
+  readonly capture: NarrowingPlan | null
 }
 
 export interface LogStdoutPlan {
@@ -96,9 +117,21 @@ export interface CapturePlan {
   readonly responseOut: RegionPlan
   /** The most of a body that is kept, for each region. */
   readonly maxBodyBytes: number
+  /** The SHA-256 of each whole body is told. */
+  readonly sha256: boolean
+  /** Header fields that are told, lower case; null: all. */
+  readonly headersAllow: readonly string[] | null
+  /** Header fields that are not told, lower case. */
+  readonly headersDeny: readonly string[]
   readonly binary: 'omit' | 'base64'
   /** The exchanges whose bodies are kept: those that ended so. Null: all. */
   readonly keepBodyOn: KeepBodyPlan | null
+}
+
+/** What is told of what was kept: of regions, bodies and fields as much as both say; what is absent is as it was kept. */
+export interface NarrowingPlan extends Omit<CapturePlan, 'binary' | 'keepBodyOn'> {
+  readonly binary?: CapturePlan['binary']
+  readonly keepBodyOn?: CapturePlan['keepBodyOn']
 }
 
 export interface RegionPlan {

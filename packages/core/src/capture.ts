@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto'
 import { CAPTURE_MEMORY, type CaptureMemory } from './capture-memory.js'
 import type { Exchange } from './exchange.js'
 import { headerValue } from './header-list.js'
@@ -20,6 +21,12 @@ export interface CaptureRules {
   readonly responseOut: RegionRules
   /** The most of a body that is kept, for each region. */
   readonly maxBodyBytes: number
+  /** The SHA-256 of each whole body is made. */
+  readonly sha256: boolean
+  /** Header fields that are told, lower case; null: all. */
+  readonly headersAllow: readonly string[] | null
+  /** Header fields that are not told, lower case. */
+  readonly headersDeny: readonly string[]
   /** What becomes of bodies that are not text: left out but for their size, or kept as base64. */
   readonly binary: 'omit' | 'base64'
   /** The exchanges whose bodies are kept, known at their end; null: all. */
@@ -37,29 +44,48 @@ export interface KeepBodyRules {
   readonly share: number | null
 }
 
-/** The beginning of a body, copied while it passes. It never holds more than its limit. */
-export class CapturedBody {
+/** What is known of a body of which the beginning was kept. */
+export interface BodyBeginning {
   /** Of the whole body as far as it passed. */
-  bytes = 0
+  readonly bytes: number
   /** What Content-Type and Content-Encoding said of it. */
   readonly contentType: string
   readonly encoding: string
   /** Less is kept than was asked for, because all captures together held too much. */
+  readonly isStarved: boolean
+  /** What was kept. */
+  readonly beginning: Uint8Array
+  readonly isTruncated: boolean
+  /** The SHA-256 of all bytes that passed, in hexadecimal; empty: it was not asked for. */
+  readonly sha256: string
+}
+
+/** The beginning of a body, copied while it passes. It never holds more than its limit. */
+export class CapturedBody implements BodyBeginning {
+  bytes = 0
+  readonly contentType: string
+  readonly encoding: string
   isStarved = false
   readonly #limit: number
   readonly #memory: CaptureMemory
+  readonly #hash: Hash | null
+  #digest = ''
   #isReleased = false
   #kept: Uint8Array = NOTHING
   #length = 0
 
-  constructor(limit: number, headers: readonly string[], memory: CaptureMemory = CAPTURE_MEMORY) {
-    this.#limit = limit
+  constructor(
+    { maxBodyBytes, sha256 }: Pick<CaptureRules, 'maxBodyBytes' | 'sha256'>,
+    headers: readonly string[],
+    memory: CaptureMemory = CAPTURE_MEMORY,
+  ) {
+    this.#limit = maxBodyBytes
+    this.#hash = sha256 ? createHash('sha256') : null
     this.#memory = memory
     this.contentType = headerValue(headers, 'content-type') ?? ''
     this.encoding = headerValue(headers, 'content-encoding') ?? ''
   }
 
-  /** What was kept. */
   get beginning(): Uint8Array {
     return this.#kept.subarray(0, this.#length)
   }
@@ -68,8 +94,15 @@ export class CapturedBody {
     return this.bytes > this.#length
   }
 
+  /** Asked for once the body is over: nothing that comes behind is in it. */
+  get sha256(): string {
+    if (this.#hash !== null && this.#digest === '') this.#digest = this.#hash.digest('hex')
+    return this.#digest
+  }
+
   add(chunk: Uint8Array): void {
     this.bytes += chunk.length
+    if (this.#hash !== null && this.#digest === '') this.#hash.update(chunk)
     const taken = Math.min(chunk.length, this.#limit - this.#length)
     if (taken === 0 || this.isStarved || this.#isReleased) return
     if (!this.#makeRoom(this.#length + taken)) {
@@ -90,6 +123,14 @@ export class CapturedBody {
     roomy.set(this.beginning)
     this.#kept = roomy
     return true
+  }
+
+  /** The same with no more of the beginning than this. */
+  upTo(limit: number): BodyBeginning {
+    if (this.#length <= limit) return this
+    const { bytes, contentType, encoding, isStarved, sha256 } = this
+    const beginning = this.beginning.subarray(0, limit)
+    return { bytes, contentType, encoding, isStarved, sha256, beginning, isTruncated: true }
   }
 
   /** Gives its memory back; it keeps nothing from then on, and a second time changes nothing. */
@@ -128,7 +169,7 @@ export class Capture {
     this.rules = rules
     this.requestHeaders = rules.requestIn.headers ? x.headers.slice() : null
     if (x.contentLength !== 0 && (rules.requestIn.body || rules.requestUp.body))
-      this.received = new CapturedBody(rules.maxBodyBytes, x.headers)
+      this.received = new CapturedBody(rules, x.headers)
   }
 
   onRequestChunk(chunk: Uint8Array): void {
@@ -140,17 +181,17 @@ export class Capture {
     this.upstreamHost = host
     if (this.#isOver || x.body === null || !this.rules.requestUp.body) return
     this.sent?.release()
-    this.sent = new CapturedBody(this.rules.maxBodyBytes, x.headers)
+    this.sent = new CapturedBody(this.rules, x.headers)
     this.sent.add(x.body)
   }
 
   /** The target answers with these fields, which are not changed yet. */
   onResponseHead(headers: readonly string[]): void {
-    const { responseUp, responseOut, maxBodyBytes } = this.rules
+    const { responseUp, responseOut } = this.rules
     if (responseUp.headers) this.responseHeaders = headers.slice()
     if (this.#isOver || (!responseUp.body && !responseOut.body)) return
     this.answered?.release()
-    this.answered = new CapturedBody(maxBodyBytes, headers)
+    this.answered = new CapturedBody(this.rules, headers)
   }
 
   onResponseChunk(chunk: Uint8Array): void {
@@ -161,7 +202,7 @@ export class Capture {
   onReply(x: Exchange, body: Uint8Array | null): void {
     if (this.#isOver || !this.rules.responseOut.body) return
     this.replied?.release()
-    this.replied = new CapturedBody(this.rules.maxBodyBytes, x.responseHeaders)
+    this.replied = new CapturedBody(this.rules, x.responseHeaders)
     if (body !== null) this.replied.add(body)
   }
 

@@ -2,9 +2,16 @@ import type { Exchange } from './exchange.js'
 
 /**
  * Where every record of the traffic log is, counted in records:
- * `received = indexed + dead + dropped + onDisk + inMemory`, always.
+ * `received = indexed + dead + dropped + onDisk + inMemory`, always. A record that goes to several targets counts for
+ * each of them.
  */
-export interface LogIdentity {
+export interface LogIdentity extends LogCounts {
+  /** The same for each target; there where the log has several. */
+  readonly targets?: Readonly<Record<string, LogCounts>>
+}
+
+/** Where the records of one target are. */
+export interface LogCounts {
   /** Handed over by the request path. */
   readonly received: number
   /** Delivered: written for the file sink, acknowledged for Elasticsearch. */
@@ -22,7 +29,7 @@ export interface LogIdentity {
 }
 
 /** No records at all. */
-export const EMPTY_LOG: LogIdentity = {
+export const EMPTY_LOG: LogCounts = {
   received: 0,
   indexed: 0,
   dead: 0,
@@ -31,6 +38,29 @@ export const EMPTY_LOG: LogIdentity = {
   onDisk: 0,
   inMemory: 0,
   inherited: 0,
+}
+
+/** The sum of counts. */
+export function sumOfCounts(all: Iterable<LogCounts>): LogCounts {
+  let total = EMPTY_LOG
+  for (const counts of all) total = plus(total, counts)
+  return total
+}
+
+function plus(a: LogCounts, b: LogCounts): LogCounts {
+  const droppedBy: Record<string, number> = { ...a.droppedBy }
+  for (const [reason, count] of Object.entries(b.droppedBy))
+    droppedBy[reason] = (droppedBy[reason] ?? 0) + count
+  return {
+    received: a.received + b.received,
+    indexed: a.indexed + b.indexed,
+    dead: a.dead + b.dead,
+    dropped: a.dropped + b.dropped,
+    droppedBy,
+    onDisk: a.onDisk + b.onDisk,
+    inMemory: a.inMemory + b.inMemory,
+    inherited: a.inherited + b.inherited,
+  }
 }
 
 /** The receiving end of the traffic log in a worker. */

@@ -6,6 +6,9 @@ export type PolicyVerdict = 'pass' | 'skip' | 'stop' | 'error'
 
 const GRAVITY: Readonly<Record<PolicyVerdict, number>> = { skip: 0, pass: 1, stop: 2, error: 3 }
 
+/** It had not come to an end when nobody waited for it any more. */
+const UNANSWERED = 'unanswered'
+
 /** It is in no phase. */
 const IDLE = -1
 
@@ -15,6 +18,8 @@ export class PolicyRun {
   ms = 0
   /** The gravest of its phases. */
   verdict: PolicyVerdict = 'skip'
+  /** Why it stopped the exchange or failed, in a word; empty: there is nothing to say. */
+  note = ''
   /** What the phase that it is in comes to, where its answer does not tell. */
   mark: PolicyVerdict | null = null
   #sinceMono = IDLE
@@ -31,16 +36,18 @@ export class PolicyRun {
   }
 
   /** The phase that began at `sinceMono` has ended; one that was given up is not heard. */
-  end(sinceMono: number, nowMono: number, verdict: PolicyVerdict): void {
+  end(sinceMono: number, nowMono: number, verdict: PolicyVerdict, note = ''): void {
     if (sinceMono !== this.#sinceMono || sinceMono === IDLE) return
     this.#sinceMono = IDLE
     this.ms += nowMono - sinceMono
     const told = this.mark ?? verdict
-    if (GRAVITY[told] > GRAVITY[this.verdict]) this.verdict = told
+    if (GRAVITY[told] <= GRAVITY[this.verdict]) return
+    this.verdict = told
+    if (note !== '') this.note = note
   }
 
   /** Nobody waits for it any more. */
   giveUp(nowMono: number): void {
-    this.end(this.#sinceMono, nowMono, 'error')
+    this.end(this.#sinceMono, nowMono, 'error', UNANSWERED)
   }
 }

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Capture, type LogSink } from '@sluice/core'
 import { type FileSinkOptions, openFileSink } from './file-sink.js'
-import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
+import {
+  assertIdentity,
+  captureRules,
+  sampleExchange,
+  scratchDir,
+  segmentFiles,
+  segmentLines,
+  until,
+} from './testing.js'
 
 const MIB = 1024 ** 2
 
@@ -230,14 +238,7 @@ test('a record that its bodies make too large is told without them', async () =>
   const dir = scratchDir()
   const sink = open(dir, { maxBytes: 2 * MIB, segmentBytes: 2 * MIB, writers: 16 })
   const x = sampleExchange({ contentLength: -1 })
-  const off = { headers: false, body: false }
-  const regions = {
-    requestIn: { headers: true, body: true },
-    requestUp: off,
-    responseUp: off,
-    responseOut: off,
-  }
-  x.capture = new Capture({ ...regions, maxBodyBytes: 65_536, binary: 'omit', keepBodyOn: null }, x)
+  x.capture = new Capture(captureRules({ requestIn: { headers: true, body: true }, maxBodyBytes: 65_536 }), x)
   // Each byte is six characters of JSON.
   x.capture.onRequestChunk(Buffer.alloc(65_536, 1))
   sink.record(x)

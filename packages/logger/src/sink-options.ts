@@ -1,5 +1,6 @@
 import type { GeoOptions } from './geo/places.js'
 import type { PrivacyOptions } from './privacy/privacy-options.js'
+import type { CaptureNarrowing } from './record/capture-narrowing.js'
 import type { FieldSet } from './record/record-env.js'
 
 /** What every sink of a worker is opened with. */
@@ -19,6 +20,10 @@ export interface SinkOptions {
   readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, beside the well-known ones. */
   readonly sensitiveNames?: readonly string[]
+  /** What is told of captured messages; null or absent: all that was captured. */
+  readonly capture?: CaptureNarrowing | null
+  /** An exchange that took longer tells as much as one that failed, ms; absent: none does for its time alone. */
+  readonly slowMs?: number
   /** Tells where clients are, on the thread that writes; null or absent: not. */
   readonly geo?: GeoOptions | null
   /** What is kept out of the log, on the thread that writes; null or absent: nothing. */

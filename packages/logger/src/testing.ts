@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Exchange, type LogIdentity, PHASE } from '@sluice/core'
+import { type CaptureRules, Exchange, type LogCounts, type LogIdentity, PHASE } from '@sluice/core'
 import { parseSegmentFile } from './segment-name.js'
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
@@ -49,6 +49,17 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   return Object.assign(x, changes)
 }
 
+const OFF = { headers: false, body: false }
+
+/** Rules that keep nothing but what a test asks for. */
+export function captureRules(changes: Partial<CaptureRules> = {}): CaptureRules {
+  return {
+    ...{ requestIn: OFF, requestUp: OFF, responseUp: OFF, responseOut: OFF },
+    ...{ maxBodyBytes: 4096, sha256: false, headersAllow: null, headersDeny: [] },
+    ...{ binary: 'omit', keepBodyOn: null, ...changes },
+  }
+}
+
 /** Resolves when the condition holds. @throws Error when it does not within `deadlineMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
@@ -92,6 +103,14 @@ export function segmentFiles(dir: string): string[] {
 
 /** Fails unless every record is counted in exactly one place. */
 export function assertIdentity(identity: LogIdentity): void {
+  assertCounts(identity)
+  const targets = Object.values(identity.targets ?? {})
+  for (const counts of targets) assertCounts(counts)
+  const received = targets.reduce((sum, counts) => sum + counts.received, 0)
+  if (targets.length > 0) assert.equal(identity.received, received)
+}
+
+function assertCounts(identity: LogCounts): void {
   const { received, indexed, dead, dropped, droppedBy, onDisk, inMemory } = identity
   assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
   const reasons = Object.values(droppedBy).reduce((sum, count) => sum + count, 0)

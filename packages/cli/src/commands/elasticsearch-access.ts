@@ -1,11 +1,12 @@
-import { type LogElasticsearchPlan, resolvePlan } from '@sluice/config'
-import { loadFile } from '../document.js'
+import type { LogElasticsearchPlan } from '@sluice/config'
 import { EXIT, Failure } from '../failure.js'
 import { secretInFile } from '../input/secret-file.js'
 
 /** The options of commands that talk to Elasticsearch. Secrets are not among them: others can see a command line. */
 export interface ElasticsearchFlags {
   readonly config?: string
+  /** Which of the targets of a document's log; `main` is that of log.sink. */
+  readonly target?: string
   readonly elasticsearch?: readonly string[]
   readonly dataStream?: string
   readonly esUsername?: string
@@ -26,11 +27,6 @@ export interface ElasticsearchPlace {
 
 const DEFAULT_STREAM = 'logs-gateway-default'
 const STREAM = /^[a-z0-9][a-z0-9._-]{0,254}$/
-
-/** The part of a document about Elasticsearch, or null. @throws Failure. */
-export async function elasticsearchOf(config: string): Promise<LogElasticsearchPlan | null> {
-  return resolvePlan(await loadFile(config)).log.elasticsearch
-}
 
 /** The cluster that the options name. Credentials of a document are for its own nodes only. @throws Failure. */
 export function namedPlace(flags: ElasticsearchFlags, nodes: readonly string[]): ElasticsearchPlace {

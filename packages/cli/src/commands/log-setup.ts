@@ -10,12 +10,8 @@ import { EXIT, Failure } from '../failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
 import { visibleText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
-import {
-  documentPlace,
-  type ElasticsearchFlags,
-  elasticsearchOf,
-  namedPlace,
-} from './elasticsearch-access.js'
+import { documentPlace, type ElasticsearchFlags, namedPlace } from './elasticsearch-access.js'
+import { elasticsearchOf } from './log-outlets.js'
 import { sourceFailure } from './log-source.js'
 
 interface LogSetupOptions extends ElasticsearchFlags, OutputOptions {
@@ -53,9 +49,11 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
 }
 
 async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
-  const { config, elasticsearch, retention, replicas } = options
+  const { config, elasticsearch, retention, replicas, target } = options
+  if (target !== undefined && config === undefined)
+    throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
   const retentionDays = retention === undefined ? undefined : daysOf(retention)
-  const plan = config === undefined ? null : await elasticsearchOf(config)
+  const plan = config === undefined ? null : await elasticsearchOf(config, target)
   const ofPlan = plan === null || plan.retentionMs === null ? null : Math.ceil(plan.retentionMs / DAY_MS)
   const wanted = {
     retentionDays: retentionDays === undefined ? ofPlan : retentionDays,

@@ -1,6 +1,4 @@
-import { resolvePlan } from '@sluice/config'
 import { FileSource, type RecordSource, SourceError, type SourceFault } from '@sluice/logger'
-import { loadFile } from '../document.js'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import {
@@ -9,6 +7,7 @@ import {
   type ElasticsearchPlace,
   namedPlace,
 } from './elasticsearch-access.js'
+import { type NamedOutlet, outletsOf } from './log-outlets.js'
 
 /** Where to read the traffic log. */
 export interface SourceFlags extends ElasticsearchFlags {
@@ -25,7 +24,9 @@ const EXIT_OF: Readonly<Record<SourceFault, ExitCode>> = {
 
 /** The traffic log that the options name, else that of the document, else the files in the usual place. @throws Failure. */
 export async function openSource(flags: SourceFlags): Promise<RecordSource> {
-  const { config, dir, elasticsearch } = flags
+  const { config, dir, elasticsearch, target } = flags
+  if (target !== undefined && config === undefined)
+    throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
   if (elasticsearch !== undefined) {
     if (dir !== undefined) throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
     return openElasticsearch(namedPlace(flags, elasticsearch))
@@ -39,20 +40,28 @@ export function sourceFailure(error: unknown): Failure {
   return new Failure(error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed, messageOf(error))
 }
 
+/** The first place that can be read from here. */
 async function openOfDocument(flags: SourceFlags, config: string): Promise<RecordSource> {
-  const { log } = resolvePlan(await loadFile(config))
-  if (log.sink === 'file') return openFiles(flags, log.file.dir)
-  if (log.sink === 'elasticsearch' && log.elasticsearch !== null) {
-    return openElasticsearch(documentPlace(flags, log.elasticsearch))
+  const outlets = await outletsOf(config, flags.target)
+  for (const { outlet } of outlets) {
+    if (outlet.sink === 'file') return openFiles(flags, outlet.file.dir)
+    if (outlet.sink === 'elasticsearch' && outlet.elasticsearch !== null) {
+      return openElasticsearch(documentPlace(flags, outlet.elasticsearch))
+    }
   }
+  const there = outlets.filter(
+    ({ id, outlet }) => id !== 'main' || outlet.sink !== 'none' || outlets.length === 1,
+  )
+  const sinks = there.map(({ id, outlet }) => `${id === 'main' ? 'log' : id}.sink: ${outlet.sink}`).join(', ')
   throw new Failure(
     EXIT.failed,
-    `${config} has log.sink: ${log.sink}, ${absence(log.sink)}; name one with --dir or --elasticsearch`,
+    `${config} has ${sinks}, ${absence(there)}; name one with --dir or --elasticsearch`,
   )
 }
 
-function absence(sink: string): string {
-  return sink === 'none' ? 'so there is no traffic log' : 'and what went there cannot be read from here'
+function absence(outlets: readonly NamedOutlet[]): string {
+  const isSilent = outlets.every(({ outlet }) => outlet.sink === 'none')
+  return isSilent ? 'so there is no traffic log' : 'and what went there cannot be read from here'
 }
 
 function openFiles(flags: SourceFlags, dir: string): RecordSource {

@@ -74,6 +74,7 @@ function addSetup(program: Command): void {
     .description('create or renew the index template, lifecycle and data stream in Elasticsearch')
     .addArgument(new Argument('[target]', 'where the traffic log goes').choices(['es', 'elasticsearch']))
     .option('-c, --config <file>', 'take the cluster and the data stream from this document')
+    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
   addCluster(setup)
   setup
     .option('--retention <time>', 'delete records after this time, such as 30d; none keeps them')
@@ -94,6 +95,7 @@ function addSource(command: Command): void {
   command
     .option('--dir <dir>', 'directory of the log files; default ./data/traffic')
     .option('-c, --config <file>', 'take the directory or the cluster from this document')
+    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
   addCluster(command)
 }
 

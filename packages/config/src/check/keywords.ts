@@ -1,4 +1,4 @@
-import { parseDuration, parseRatio, parseSize } from '@sluice/core'
+import { parseDuration, parseSize } from '@sluice/core'
 import { _, type Ajv } from 'ajv'
 import type { Flaw } from '../flaw.js'
 import { GRAMMARS, type GrammarName } from '../grammar/grammars.js'
@@ -20,7 +20,14 @@ function grammarCheck(name: GrammarName): Examine<string> {
   }
 }
 
-const PARSERS = { duration: parseDuration, size: parseSize, ratio: parseRatio } as const
+const PARSERS = { duration: parseDuration, size: parseSize, ratio: percentOf } as const
+
+/** A percentage of any size: what is too much is for the bounds to say. @throws RangeError when it is none. */
+function percentOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)%$/.exec(text)
+  if (match === null) throw new RangeError(`'${text}' is not a ratio`)
+  return Number(match[1])
+}
 
 /** Only what parses has bounds; for the rest there is the pattern. */
 function boundsCheck({ unit, min, max }: Bounds): Examine<string> {

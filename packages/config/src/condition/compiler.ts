@@ -46,7 +46,7 @@ export class ConditionCompiler {
       case 'value':
         return literal(node.args)
       case 'id':
-        return this.#local(node.args)
+        return this.#name(node.args)
       case '.':
         return this.#field(node.args[0], node.args[1])
       case '[]':
@@ -76,10 +76,12 @@ export class ConditionCompiler {
     }
   }
 
-  #local(name: string): Code {
+  #name(name: string): Code {
     const cell = this.#locals.get(name)
-    if (cell === undefined) throw new RangeError(`'${name}' must be followed by one of its fields`)
-    return dynamic(() => cell.value, { isDouble: cell.isDouble })
+    if (cell !== undefined) return dynamic(() => cell.value, { isDouble: cell.isDouble })
+    const scalar = Object.hasOwn(SCALARS, name) ? SCALARS[name] : undefined
+    if (scalar === undefined) throw new RangeError(`'${name}' must be followed by one of its fields`)
+    return dynamic(scalar)
   }
 
   #field(of: Node, name: string): Code {

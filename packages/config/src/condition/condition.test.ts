@@ -180,3 +180,27 @@ test('no text makes the checker throw', () => {
     { numRuns: 500 },
   )
 })
+
+test('the condition of a log target asks how an exchange ended, and no body', () => {
+  const x = exchange()
+  x.result = 'blocked'
+  x.routeId = 'orders'
+  x.api = { name: 'sales', group: 'shop', revision: null }
+  x.errorCode = 'GW_IP_DENIED'
+  x.errorPolicy = 'only-us'
+  x.startedMono = 10
+  x.endedMono = 1510.75
+  const cases: readonly (readonly [string, boolean])[] = [
+    ['result == "blocked" && route in ["orders", "lines"]', true],
+    ['api.name == "sales" && api.group == "shop" && api.revision == ""', false],
+    ['!has(api.revision)', true],
+    ['error.code.startsWith("GW_") && error.policy == "only-us"', true],
+    ['t.total > 1000 && t.total < 1511', true],
+    ['["error", "shed"].exists(result, result == "shed")', true],
+    ['res.status >= 500', false],
+  ]
+  for (const [text, expected] of cases) assert.equal(compileCondition(text, 'record').test(x), expected, text)
+  for (const scope of ['route', 'policy'] as const)
+    assert.equal(checkCondition('result == "error"', scope).ok, false)
+  assert.equal(checkCondition('req.body.json("$.a") == 1', 'record').ok, false)
+})

@@ -6,8 +6,11 @@ import {
 } from '@marcbachmann/cel-js'
 import { suggestion } from '../spelling.js'
 
-/** `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. */
-export type ConditionScope = 'route' | 'policy'
+/**
+ * `route`: decides whether a route matches. `policy`: decides whether a policy runs; knows the response too. `record`:
+ * decides whether a target of the traffic log gets the record of an exchange that has ended; knows no bodies any more.
+ */
+export type ConditionScope = 'route' | 'policy' | 'record'
 
 /** A node of a condition's syntax tree, as the compiler reads it. */
 export type Node = ASTNode
@@ -41,32 +44,51 @@ const REQUEST = {
   query: 'map<string, string>',
   cookie: 'map<string, string>',
   params: 'map<string, string>',
-  body: 'Body',
 }
 const CLIENT = { ip: 'string' }
 const CONSUMER = { id: 'string', name: 'string', auth: 'string', groups: 'list<string>' }
 const JWT = { claims: 'map<string, string>' }
 const RESPONSE = { status: 'int', header: 'map<string, string>' }
 const UPSTREAM = { name: 'string', target: 'string', status: 'int' }
+const API = { name: 'string', group: 'string', revision: 'string' }
+const FAILURE = { code: 'string', policy: 'string' }
+/** Milliseconds. */
+const TIMES = { total: 'int' }
 
 /** The fields of each variable, for suggestions. */
-const FIELDS: readonly string[] = [REQUEST, CLIENT, CONSUMER, JWT, RESPONSE, UPSTREAM].flatMap((fields) =>
-  Object.keys(fields),
-)
+const FIELDS: readonly string[] = [
+  { ...REQUEST, body: 'Body' },
+  ...[CLIENT, CONSUMER, JWT, RESPONSE, UPSTREAM, API, FAILURE, TIMES],
+].flatMap((fields) => Object.keys(fields))
 const ROUTE_NAMES = ['req', 'client', 'env']
 const POLICY_NAMES = [...ROUTE_NAMES, 'consumer', 'jwt', 'vars', 'res', 'upstream']
+const NAMES: Readonly<Record<ConditionScope, readonly string[]>> = {
+  route: ROUTE_NAMES,
+  policy: POLICY_NAMES,
+  record: [...POLICY_NAMES, 'result', 'route', 'api', 'error', 't'],
+}
 
 const ENVIRONMENTS: Readonly<Record<ConditionScope, Environment>> = {
-  route: routeEnvironment(),
-  policy: routeEnvironment()
+  route: requestEnvironment({ ...REQUEST, body: 'Body' }),
+  policy: responseEnvironment({ ...REQUEST, body: 'Body' }),
+  record: responseEnvironment(REQUEST)
+    .registerVariable('result', 'string')
+    .registerVariable('route', 'string')
+    .registerVariable('api', { schema: API })
+    .registerVariable('error', { schema: FAILURE })
+    .registerVariable('t', { schema: TIMES }),
+}
+
+function responseEnvironment(request: Readonly<Record<string, string>>): Environment {
+  return requestEnvironment(request)
     .registerVariable('consumer', { schema: CONSUMER })
     .registerVariable('jwt', { schema: JWT })
     .registerVariable('vars', 'map<string, string>')
     .registerVariable('res', { schema: RESPONSE })
-    .registerVariable('upstream', { schema: UPSTREAM }),
+    .registerVariable('upstream', { schema: UPSTREAM })
 }
 
-function routeEnvironment(): Environment {
+function requestEnvironment(request: Readonly<Record<string, string>>): Environment {
   const never = (): never => {
     throw new Error('conditions are compiled, never evaluated here')
   }
@@ -75,7 +97,7 @@ function routeEnvironment(): Environment {
     .registerFunction('Body.json(string): dyn', never)
     .registerFunction('Body.xml(string): dyn', never)
     .registerFunction('Body.xml(string, map<string, string>): dyn', never)
-    .registerVariable('req', { schema: REQUEST })
+    .registerVariable('req', { schema: request })
     .registerVariable('client', { schema: CLIENT })
     .registerVariable('env', 'map<string, string>')
     .registerFunction('inCidr(string, string): bool', never)
@@ -126,12 +148,9 @@ function nameRemedy(name: string, summary: string, scope: ConditionScope): strin
   if (scope === 'route' && POLICY_NAMES.includes(name)) {
     return `${name} is not known yet when a route is chosen; use it in the condition of a policy`
   }
-  const known = summary.startsWith('unknown') ? POLICY_NAMES : FIELDS
-  return suggestion(
-    name,
-    known,
-    `known here: ${(summary.startsWith('unknown') ? POLICY_NAMES : FIELDS).join(', ')}`,
-  )
+  if (scope === 'record' && name === 'body') return 'a body is not there any more when its record is made'
+  const known = summary.startsWith('unknown') ? NAMES[scope] : FIELDS
+  return suggestion(name, known, `known here: ${known.join(', ')}`)
 }
 
 /** The nodes directly below a node. */

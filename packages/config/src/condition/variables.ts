@@ -21,6 +21,14 @@ export const SCALARS: Readonly<Record<string, Reader>> = {
   'upstream.name': (x) => x.upstream,
   'upstream.target': (x) => x.target,
   'upstream.status': (x) => x.upstreamStatus,
+  result: (x) => x.result,
+  route: (x) => x.routeId,
+  'api.name': (x) => x.api?.name ?? null,
+  'api.group': (x) => x.api?.group ?? null,
+  'api.revision': (x) => x.api?.revision ?? null,
+  'error.code': (x) => x.errorCode,
+  'error.policy': (x) => x.errorPolicy,
+  't.total': (x) => Math.floor(x.endedMono - x.startedMono),
 }
 
 /** The variables that are maps: how one key is read. Keys of header maps are made lower-case by the compiler. */

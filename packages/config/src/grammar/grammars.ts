@@ -1,5 +1,5 @@
 import { isFieldValue, isHopByHop, isToken, parseCidr } from '@sluice/core'
-import { checkCondition } from '../condition/index.js'
+import { type ConditionScope, checkCondition } from '../condition/index.js'
 import type { Flaw } from '../flaw.js'
 import type { HashKey } from '../plan.js'
 import { parseAddress } from './address.js'
@@ -38,6 +38,7 @@ export const GRAMMARS = {
   'hash-key': grammarOf('header:NAME, cookie:NAME or ip', parseHashKey),
   'route-condition': grammarOf('a condition', (text) => readCondition(text, 'route')),
   'policy-condition': grammarOf('a condition', (text) => readCondition(text, 'policy')),
+  'record-condition': grammarOf('a condition', (text) => readCondition(text, 'record')),
 } as const satisfies Record<string, Grammar>
 
 /** The name of a grammar. */
@@ -114,7 +115,7 @@ function readFieldValue(text: string): Flaw | null {
   }
 }
 
-function readCondition(text: string, scope: 'route' | 'policy'): Flaw | null {
+function readCondition(text: string, scope: ConditionScope): Flaw | null {
   const checked = checkCondition(text, scope)
   return checked.ok ? null : { message: checked.message, remedy: checked.remedy, offset: checked.offset }
 }

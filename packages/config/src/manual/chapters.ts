@@ -51,6 +51,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'log',
     text: 'What a record says: [the traffic log](traffic-log.md). What each sink promises: [targets](traffic-log-targets.md).',
   },
+  {
+    at: 'log.targets[]',
+    text: 'Each gets its own records, in a spool of its own. See [several targets](traffic-log-targets.md#several-targets).',
+  },
   { at: 'log.capture', text: 'See [keeping the messages](traffic-log.md#keeping-the-messages).' },
   { at: 'log.privacy', text: 'See [keeping secrets out of the traffic log](traffic-log-privacy.md).' },
   {
@@ -65,3 +69,11 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'What SIGTERM and `gw drain` do: readiness answers 503, after `delay` no more connections are taken, what is in flight has `timeout`.',
   },
 ]
+
+/** Places with the same keys as another one, which are said there. */
+export const REPEATED: ReadonlyMap<string, string> = new Map([
+  ['apis.NAME.log', 'routes[].log'],
+  ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'privacy', 'capture'].map(
+    (key) => [`log.targets[].${key}`, `log.${key}`] as const,
+  ),
+])

@@ -1,6 +1,6 @@
 import { UNAVAILABLE, type Unavailable } from '../availability.js'
 import { documentSchema } from '../schema/document.js'
-import { CHAPTERS, type Chapter } from './chapters.js'
+import { CHAPTERS, type Chapter, REPEATED } from './chapters.js'
 import { type KeyRow, keyRows } from './key-rows.js'
 
 /** The manual of the document as Markdown. @param exampleOf the example of a chapter, YAML. */
@@ -14,8 +14,20 @@ export function manual(introduction: string, exampleOf: (chapter: Chapter) => st
 /** The keys of a chapter that can be used. */
 export function rowsOf({ at }: Chapter): readonly KeyRow[] {
   return keyRows(documentSchema)
-    .filter(({ path }) => chapterOf(path) === at && !isUnavailable(path))
+    .filter(({ path }) => chapterOf(path) === at && !isUnavailable(path) && !isRepeated(path))
     .map(withoutUnavailableWords)
+    .map(withPlaceOfKeys)
+}
+
+function isRepeated(path: string): boolean {
+  return [...REPEATED.keys()].some((place) => isBelow(path, place))
+}
+
+function withPlaceOfKeys(row: KeyRow): KeyRow {
+  const place = REPEATED.get(row.path)
+  return place === undefined
+    ? row
+    : { ...row, description: `${row.description} Its keys are those of \`${place}\`.` }
 }
 
 /** A key stands with its neighbours, so the path of a chapter itself belongs to the chapter around it. */

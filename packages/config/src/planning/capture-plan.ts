@@ -1,5 +1,12 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
-import type { CapturePlan, KeepBodyPlan, LogRulePlan, RegionPlan, RouteLogPlan } from '../plan.js'
+import type {
+  CapturePlan,
+  KeepBodyPlan,
+  LogRulePlan,
+  NarrowingPlan,
+  RegionPlan,
+  RouteLogPlan,
+} from '../plan.js'
 import type { Document, RouteDocument } from '../schema/document.js'
 
 type CaptureDocument = NonNullable<Document['log']['capture']>
@@ -13,8 +20,21 @@ const NO_CAPTURE: CapturePlan = {
   responseUp: SILENT,
   responseOut: SILENT,
   maxBodyBytes: 4096,
+  sha256: false,
+  headersAllow: null,
+  headersDeny: [],
   binary: 'omit',
   keepBodyOn: null,
+}
+const TOLD: RegionPlan = { headers: true, body: true }
+const EVERYTHING: CapturePlan = {
+  ...NO_CAPTURE,
+  requestIn: TOLD,
+  requestUp: TOLD,
+  responseUp: TOLD,
+  responseOut: TOLD,
+  maxBodyBytes: Number.MAX_SAFE_INTEGER,
+  sha256: true,
 }
 
 /** What is captured everywhere; null: nothing. */
@@ -22,23 +42,52 @@ export function capturePlan(capture: CaptureDocument | undefined): CapturePlan |
   return orNull(merged(NO_CAPTURE, capture))
 }
 
-/** What the log gets of a route that has settings of its own; null for one that has none. */
-export function routeLogPlan(
-  own: RouteLogDocument | undefined,
-  common: CaptureDocument | undefined,
-): RouteLogPlan | null {
+/** What a target tells of what is captured; null: all of it. */
+export function narrowingPlan(own: CaptureDocument | undefined): NarrowingPlan | null {
   if (own === undefined) return null
-  const capture = merged(merged(NO_CAPTURE, common), own.capture)
-  const base = { off: own.off ?? false, capture }
-  const methods = Object.entries(own.methods).map(([method, rule]) => [
-    method.toUpperCase(),
-    rulePlan(base, rule),
-  ])
-  return { off: base.off, capture: orNull(capture), methods: Object.fromEntries(methods) }
+  const { binary, keepBodyOn, ...narrowed } = merged(EVERYTHING, own)
+  return {
+    ...narrowed,
+    ...(own.binary === undefined ? {} : { binary }),
+    ...(own.keepBodyOn === undefined ? {} : { keepBodyOn }),
+  }
 }
 
-function rulePlan(base: { off: boolean; capture: CapturePlan }, rule: RuleDocument): LogRulePlan {
-  return { off: rule.off ?? base.off, capture: orNull(merged(base.capture, rule.capture)) }
+/**
+ * What the log gets of a route that has settings of its own, or whose API has; null for one without.
+ * @param levels the settings from the general to the special; each goes over the ones before it, their methods included.
+ */
+export function routeLogPlan(
+  levels: readonly (RouteLogDocument | undefined)[],
+  common: CaptureDocument | undefined,
+): RouteLogPlan | null {
+  const own = levels.filter((level) => level !== undefined)
+  if (own.length === 0) return null
+  let base: Rule = { off: false, capture: merged(NO_CAPTURE, common) }
+  const methods = new Map<string, Rule>()
+  for (const level of own) {
+    for (const [method, rule] of methods) methods.set(method, over(rule, level))
+    base = over(base, level)
+    for (const [written, rule] of Object.entries(level.methods)) {
+      const method = written.toUpperCase()
+      methods.set(method, over(methods.get(method) ?? base, rule))
+    }
+  }
+  const plans = [...methods].map(([method, rule]) => [method, rulePlan(rule)] as const)
+  return { ...rulePlan(base), methods: Object.fromEntries(plans) }
+}
+
+interface Rule {
+  readonly off: boolean
+  readonly capture: CapturePlan
+}
+
+function over(base: Rule, { off, capture }: RuleDocument): Rule {
+  return { off: off ?? base.off, capture: merged(base.capture, capture) }
+}
+
+function rulePlan({ off, capture }: Rule): LogRulePlan {
+  return { off, capture: orNull(capture) }
 }
 
 function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePlan {
@@ -49,6 +98,9 @@ function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePla
     responseUp: { ...base.responseUp, ...own.responseUp },
     responseOut: { ...base.responseOut, ...own.responseOut },
     maxBodyBytes: own.maxBody === undefined ? base.maxBodyBytes : parseSize(own.maxBody),
+    sha256: own.sha256 ?? base.sha256,
+    headersAllow: own.headersAllow?.map(lowerCase) ?? base.headersAllow,
+    headersDeny: own.headersDeny?.map(lowerCase) ?? base.headersDeny,
     binary: own.binary ?? base.binary,
     keepBodyOn: own.keepBodyOn === undefined ? base.keepBodyOn : keepBodyPlan(own.keepBodyOn),
   }
@@ -75,9 +127,14 @@ function lowest(values: readonly number[]): number | null {
   return values.length === 0 ? null : Math.min(...values)
 }
 
-/** Without a region there is nothing to do while requests run. */
+function lowerCase(text: string): string {
+  return text.toLowerCase()
+}
+
+/** Without a region there is nothing to do while requests run, but records with all fields tell some of the headers too. */
 function orNull(capture: CapturePlan): CapturePlan | null {
-  const { requestIn, requestUp, responseUp, responseOut } = capture
+  const { requestIn, requestUp, responseUp, responseOut, headersAllow, headersDeny } = capture
   const regions = [requestIn, requestUp, responseUp, responseOut]
-  return regions.some(({ headers, body }) => headers || body) ? capture : null
+  const isChoosy = headersAllow !== null || headersDeny.length > 0
+  return isChoosy || regions.some(({ headers, body }) => headers || body) ? capture : null
 }

@@ -1,42 +1,81 @@
-import { parseDuration, parseSize } from '@sluice/core'
-import type { LogElasticsearchPlan, LogFilePlan, LogPlan } from '../plan.js'
+import { parseDuration, parseRatio, parseSize } from '@sluice/core'
+import type { LogElasticsearchPlan, LogFilePlan, LogOutletPlan, LogPlan, LogTargetPlan } from '../plan.js'
 import type { Document } from '../schema/document.js'
-import { capturePlan } from './capture-plan.js'
+import { capturePlan, narrowingPlan } from './capture-plan.js'
 import { logPrivacyPlan } from './log-privacy-plan.js'
-import { spoolPlan, targetPlans } from './log-target-plans.js'
+import { shippedPlans, spoolPlan } from './log-target-plans.js'
 
 type LogDocument = Document['log']
+type TargetDocument = LogDocument['targets'][number]
 type ElasticsearchDocument = NonNullable<LogDocument['elasticsearch']>
 
 const SEGMENT_BYTES = 64 * 1024 * 1024
 
+/** Where the records of the log go that `sink` does not name. */
+export function sinkOf({ sink, targets }: LogDocument): LogPlan['sink'] {
+  return sink ?? (targets.length === 0 ? 'file' : 'none')
+}
+
 /** The traffic log of a checked document. */
 export function logPlan(document: LogDocument): LogPlan {
-  const { sink, fields, file, elasticsearch, geo = null, privacy, unknownRoutes, capture } = document
+  const { targets, geo = null, slow, unknownRoutes, capture } = document
   return {
-    sink,
-    fields,
-    file: filePlan(file),
-    elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch),
-    ...targetPlans(document),
+    ...outletPlan(document, sinkOf(document), ''),
+    targets: targets.map(targetPlan),
     geo,
-    privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
+    slowMs: parseDuration(slow),
     unknownRoutes,
     capture: capturePlan(capture),
   }
 }
 
-function filePlan({ dir, maxBytes: written, segmentBytes }: LogDocument['file']): LogFilePlan {
+function targetPlan(document: TargetDocument): LogTargetPlan {
+  const { id, sink, when = null, sample, capture } = document
+  return {
+    id,
+    ...outletPlan(document, sink, `-${id}`),
+    when,
+    share: sample === undefined ? null : parseRatio(sample),
+    capture: narrowingPlan(capture),
+  }
+}
+
+/** @param suffix sets directories that are not named apart from those of other places. */
+function outletPlan<Sink extends LogPlan['sink']>(
+  document: LogDocument | TargetDocument,
+  sink: Sink,
+  suffix: string,
+): LogOutletPlan<Sink> {
+  const { fields, file, elasticsearch, privacy } = document
+  return {
+    sink,
+    fields,
+    file: filePlan(file, suffix),
+    elasticsearch: elasticsearch === undefined ? null : elasticsearchPlan(elasticsearch, suffix),
+    ...shippedPlans(document, sink, suffix),
+    privacy: privacy === undefined ? null : logPrivacyPlan(privacy),
+  }
+}
+
+/** Where files with records go. */
+export function fileDir(dir: string | undefined, suffix: string): string {
+  return dir ?? `./data/traffic${suffix}`
+}
+
+function filePlan(
+  { dir, maxBytes: written, segmentBytes }: LogDocument['file'],
+  suffix: string,
+): LogFilePlan {
   const maxBytes = parseSize(written)
   const half = Math.floor(maxBytes / 2)
   return {
-    dir,
+    dir: fileDir(dir, suffix),
     maxBytes,
     segmentBytes: segmentBytes === undefined ? Math.min(SEGMENT_BYTES, half) : parseSize(segmentBytes),
   }
 }
 
-function elasticsearchPlan(document: ElasticsearchDocument): LogElasticsearchPlan {
+function elasticsearchPlan(document: ElasticsearchDocument, suffix: string): LogElasticsearchPlan {
   const { nodes, dataStream, tls, compress, retention, replicas, manage, spool } = document
   return {
     nodes,
@@ -47,7 +86,7 @@ function elasticsearchPlan(document: ElasticsearchDocument): LogElasticsearchPla
     retentionMs: retention === undefined ? null : parseDuration(retention),
     replicas,
     manage,
-    spool: spoolPlan(spool),
+    spool: spoolPlan(spool, suffix),
   }
 }
 

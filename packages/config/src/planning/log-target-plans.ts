@@ -8,35 +8,53 @@ type WebhookDocument = NonNullable<LogDocument['webhook']>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
-/** The targets that a checked document has settings for; standard output needs none, so it counts when it is the sink. */
-export function targetPlans(
-  document: LogDocument,
+/** What a place ships to, of what the document has settings for; standard output needs none, so it counts when it is the sink. */
+export function shippedPlans(
+  document: LogDocument | LogDocument['targets'][number],
+  sink: LogPlan['sink'],
+  suffix: string,
 ): Pick<LogPlan, 'stdout' | 'syslog' | 'webhook' | 'custom'> {
-  const { sink, stdout, syslog, webhook, custom } = document
+  const { stdout, syslog, webhook, custom } = document
   return {
-    ...(sink === 'stdout' ? { stdout: { spool: spoolPlan(stdout.spool) } } : {}),
-    ...(syslog === undefined ? {} : { syslog: syslogPlan(syslog) }),
-    ...(webhook === undefined ? {} : { webhook: webhookPlan(webhook) }),
-    ...(custom === undefined ? {} : { custom: customPlan(custom) }),
+    ...(sink === 'stdout' ? { stdout: { spool: spoolPlan(stdout.spool, suffix) } } : {}),
+    ...(syslog === undefined ? {} : { syslog: syslogPlan(syslog, suffix) }),
+    ...(webhook === undefined ? {} : { webhook: webhookPlan(webhook, suffix) }),
+    ...(custom === undefined ? {} : { custom: customPlan(custom, suffix) }),
   }
 }
 
-/** The spool of a target. */
-export function spoolPlan({ dir, maxBytes, keepFree, whenFull }: SpoolDocument): LogSpoolPlan {
-  return { dir, maxBytes: parseSize(maxBytes), keepFreeBytes: parseSize(keepFree), whenFull }
+/** Where records wait for a target. */
+export function spoolDir(dir: string | undefined, suffix: string): string {
+  return dir ?? `./data/spool${suffix}`
 }
 
-function syslogPlan({ maxMessage, tls, spool, ...rest }: SyslogDocument): LogSyslogPlan {
+/**
+ * The spool of a target.
+ * @param suffix sets a directory that is not named apart from those of other targets.
+ */
+export function spoolPlan(
+  { dir, maxBytes, keepFree, whenFull }: SpoolDocument,
+  suffix: string,
+): LogSpoolPlan {
+  return {
+    dir: spoolDir(dir, suffix),
+    maxBytes: parseSize(maxBytes),
+    keepFreeBytes: parseSize(keepFree),
+    whenFull,
+  }
+}
+
+function syslogPlan({ maxMessage, tls, spool, ...rest }: SyslogDocument, suffix: string): LogSyslogPlan {
   const { caFile = null, certFile = null, keyFile = null, insecure } = tls
   return {
     ...rest,
     maxMessageBytes: parseSize(maxMessage),
     tls: { caFile, certFile, keyFile, insecure },
-    spool: spoolPlan(spool),
+    spool: spoolPlan(spool, suffix),
   }
 }
 
-function webhookPlan(document: WebhookDocument): LogWebhookPlan {
+function webhookPlan(document: WebhookDocument, suffix: string): LogWebhookPlan {
   const { url, headers, format, compress, timeout, signature = null, tls, spool } = document
   return {
     url,
@@ -47,7 +65,7 @@ function webhookPlan(document: WebhookDocument): LogWebhookPlan {
     timeoutMs: parseDuration(timeout),
     signature,
     tls: { caFile: tls.caFile ?? null, insecure: tls.insecure },
-    spool: spoolPlan(spool),
+    spool: spoolPlan(spool, suffix),
   }
 }
 
@@ -57,6 +75,6 @@ function webhookAuth(auth: WebhookDocument['auth']): LogWebhookPlan['auth'] {
   return { username: auth.username ?? '', password: auth.password ?? '' }
 }
 
-function customPlan({ module, options, spool }: CustomDocument): LogCustomPlan {
-  return { module, options, spool: spoolPlan(spool) }
+function customPlan({ module, options, spool }: CustomDocument, suffix: string): LogCustomPlan {
+  return { module, options, spool: spoolPlan(spool, suffix) }
 }

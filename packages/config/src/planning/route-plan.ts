@@ -21,7 +21,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),
     policies: chainOf(route, shared),
-    log: routeLogPlan(route.log, document.log.capture),
+    log: routeLogPlan([logOfApi(route.api, document), route.log], document.log.capture),
   }))
 }
 
@@ -29,6 +29,10 @@ function apiPlan(name: string | undefined, { apis }: Document): RouteApiPlan | n
   if (name === undefined) return null
   const { group = null, revision } = apis[name] ?? {}
   return { name, group, revision: revision === undefined ? null : String(revision) }
+}
+
+function logOfApi(name: string | undefined, { apis }: Document): RouteDocument['log'] {
+  return name === undefined ? undefined : apis[name]?.log
 }
 
 function routeTimeouts({ upstream, timeouts }: RouteDocument, { upstreams }: Document): TimeoutsPlan | null {

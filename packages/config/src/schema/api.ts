@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { integer, object } from './build.js'
+import { routeLogSchema } from './capture.js'
 
 /** A text that records repeat; it may come from a reference, such as the revision that a pipeline has built. */
 function label(description: string) {
@@ -30,6 +31,7 @@ export const apiSchema = object(
         { keepsReference: true, description: 'Its version, such as `7`.' },
       ),
     ),
+    log: Type.Optional(routeLogSchema),
   },
   { description: 'What the traffic log tells of the calls of this API, beside its name.' },
 )

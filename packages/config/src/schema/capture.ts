@@ -22,53 +22,70 @@ function region(description: string) {
   )
 }
 
-/**
- * What is recorded of the messages themselves. No key has a default here, because what a route leaves out comes from the
- * document, and what a method leaves out from its route (see planning/capture-plan).
- */
-export const captureSchema = object(
-  {
-    requestIn: region('The request as the client sent it.'),
-    requestUp: region('The request as it went to the target.'),
-    responseUp: region('The response as the target sent it.'),
-    responseOut: region('The response as it went to the client.'),
-    maxBody: Type.Optional(
-      size(
-        { min: '1b', max: '64kb' },
-        { description: 'The most that is recorded of a body, for each region. Absent: 4kb.' },
-      ),
+function fieldNames(description: string) {
+  return Type.Optional(Type.Array(text('field-name'), { maxItems: 100, description }))
+}
+
+const settings = {
+  requestIn: region('The request as the client sent it.'),
+  requestUp: region('The request as it went to the target.'),
+  responseUp: region('The response as the target sent it.'),
+  responseOut: region('The response as it went to the client.'),
+  maxBody: Type.Optional(
+    size(
+      { min: '1b', max: '64kb' },
+      { description: 'The most that is recorded of a body, for each region. Absent everywhere: 4kb.' },
     ),
-    binary: Type.Optional(
-      oneOf(['omit', 'base64'], {
-        description:
-          'What becomes of bodies that are not text. Absent: omit, only size and type are recorded.',
+  ),
+  sha256: Type.Optional(
+    Type.Boolean({
+      description: 'Records the SHA-256 of each whole body that is recorded. Absent everywhere: false.',
+    }),
+  ),
+  headersAllow: fieldNames('Only these header fields are recorded. Absent everywhere: all.'),
+  headersDeny: fieldNames('These header fields are not recorded.'),
+  binary: Type.Optional(
+    oneOf(['omit', 'base64'], {
+      description:
+        'What becomes of bodies that are not text. Absent everywhere: omit, only size and type are recorded.',
+    }),
+  ),
+  keepBodyOn: Type.Optional(
+    Type.Array(
+      Type.String({
+        pattern: KEEP_BODY_PATTERN,
+        expects:
+          'error, blocked, aborted, shed, slow>DURATION such as slow>1s, status>=NUMBER such as status>=500, or sample=PERCENTAGE such as sample=1%',
+        description: 'A way for an exchange to end, or a share of all.',
       }),
+      {
+        maxItems: 10,
+        description:
+          'Bodies are recorded only of exchanges that ended in one of these ways, or are in the sample. Absent everywhere, or empty: of all.',
+      },
     ),
-    keepBodyOn: Type.Optional(
-      Type.Array(
-        Type.String({
-          pattern: KEEP_BODY_PATTERN,
-          expects:
-            'error, blocked, aborted, shed, slow>DURATION such as slow>1s, status>=NUMBER such as status>=500, or sample=PERCENTAGE such as sample=1%',
-          description: 'A way for an exchange to end, or a share of all.',
-        }),
-        {
-          maxItems: 10,
-          description:
-            'Bodies are recorded only of exchanges that ended in one of these ways, or are in the sample. Absent or empty: of all.',
-        },
-      ),
-    ),
-  },
-  { description: 'What is recorded of the messages themselves. Absent: nothing.' },
-)
+  ),
+}
+
+/**
+ * What is recorded of the messages themselves. No key has a default here, because what a route leaves out comes from its
+ * API or the document, and what a method leaves out from its route (see planning/capture-plan).
+ */
+export const captureSchema = object(settings, {
+  description: 'What is recorded of the messages themselves. Absent: nothing.',
+})
+
+/** What one target tells of what is recorded (see planning/capture-plan). */
+export const narrowingSchema = object(settings, {
+  description: 'What it tells of the messages that are recorded. What is left out is as it is recorded.',
+})
 
 const rule = {
   off: Type.Optional(Type.Boolean({ description: 'true: no records.' })),
   capture: Type.Optional(captureSchema),
 }
 
-/** How the traffic log treats a route. */
+/** How the traffic log treats a route, or the routes of an API. */
 export const routeLogSchema = object(
   {
     ...rule,
@@ -79,5 +96,5 @@ export const routeLogSchema = object(
       description: 'What differs for single methods.',
     }),
   },
-  { description: 'How the traffic log treats the route. What is left out is as in `log`.' },
+  { description: 'How the traffic log treats it. What is left out is as in the API, or else in `log`.' },
 )

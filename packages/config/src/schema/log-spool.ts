@@ -4,12 +4,14 @@ import { object, oneOf, size } from './build.js'
 /** Where records wait for the target of a sink that ships them; the same for every kind of target. */
 export const spool = object(
   {
-    dir: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      default: './data/spool',
-      description: 'Where records wait until they are delivered.',
-    }),
+    dir: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'Where records wait until they are delivered. Absent: ./data/spool, and ./data/spool-ID for one of log.targets.',
+      }),
+    ),
     maxBytes: size(
       { min: '8mb', max: '100000gb' },
       { default: '2gb', description: 'The most that may wait, all workers together.' },

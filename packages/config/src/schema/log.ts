@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { duration, filePath, integer, object, oneOf, size, text } from './build.js'
-import { captureSchema } from './capture.js'
+import { duration, filePath, integer, name, object, oneOf, ratio, size, text } from './build.js'
+import { captureSchema, narrowingSchema } from './capture.js'
 import { logPrivacySchema } from './log-privacy.js'
 import { spool } from './log-spool.js'
 import { custom, stdout, syslog, webhook } from './log-targets.js'
@@ -10,12 +10,14 @@ const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
 
 const file = object(
   {
-    dir: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      default: './data/traffic',
-      description: 'Where the segments go.',
-    }),
+    dir: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'Where the segments go. Absent: ./data/traffic, and ./data/traffic-ID for one of log.targets.',
+      }),
+    ),
     maxBytes: size(
       { min: '1mb', max: '100000gb' },
       { default: '1gb', description: 'All segments together; the oldest is removed.' },
@@ -105,28 +107,68 @@ const geo = object(
   { description: 'Tells in which country and where clients are. Absent: not.' },
 )
 
+const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'] as const
+
 /** Where records can go. */
-export const LOG_SINKS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'none'] as const
+export const LOG_SINKS = [...KINDS, 'none'] as const
 
 /** A sink by its name. */
 export type LogSinkName = (typeof LOG_SINKS)[number]
 
+/** What the log and each of its further targets have in common. */
+const settings = {
+  fields: oneOf(['minimal', 'standard', 'full'], {
+    default: 'standard',
+    description: 'How much a record says.',
+  }),
+  file,
+  elasticsearch: Type.Optional(elasticsearch),
+  stdout,
+  syslog: Type.Optional(syslog),
+  webhook: Type.Optional(webhook),
+  custom: Type.Optional(custom),
+  privacy: Type.Optional(logPrivacySchema),
+}
+
+const target = object(
+  {
+    id: name('Its name in metrics and at /v1/log; `main` is that of log.sink.'),
+    sink: oneOf(KINDS, { description: 'Where its records go.' }),
+    when: Type.Optional(
+      text('record-condition', {
+        description: 'It gets only the calls for which this condition (CEL) holds.',
+      }),
+    ),
+    sample: Type.Optional(ratio({ description: 'It gets this share of those calls only. Absent: all.' })),
+    capture: Type.Optional(narrowingSchema),
+    ...settings,
+  },
+  { description: 'A further place where records go, with a spool of its own.' },
+)
+
 /** The traffic log. */
 export const logSchema = object(
   {
-    sink: oneOf(LOG_SINKS, { default: 'file', description: 'Where records go.' }),
-    fields: oneOf(['minimal', 'standard', 'full'], {
-      default: 'standard',
-      description: 'How much a record says.',
+    sink: Type.Optional(
+      oneOf(LOG_SINKS, {
+        description: 'Where records go. Absent: file, or none where there are targets.',
+      }),
+    ),
+    ...settings,
+    targets: Type.Array(target, {
+      default: [],
+      maxItems: 16,
+      description: 'Further places where records go, each with a choice of its own.',
     }),
-    file,
-    elasticsearch: Type.Optional(elasticsearch),
-    stdout,
-    syslog: Type.Optional(syslog),
-    webhook: Type.Optional(webhook),
-    custom: Type.Optional(custom),
     geo: Type.Optional(geo),
-    privacy: Type.Optional(logPrivacySchema),
+    slow: duration(
+      { min: '1ms', max: '1h' },
+      {
+        default: '1s',
+        description:
+          'A call that takes longer tells policies, connections and the delay of the event loop, as one that fails does.',
+      },
+    ),
     unknownRoutes: Type.Boolean({
       default: true,
       description: 'Records requests that no route takes, and those that are refused before.',

@@ -1,30 +1,103 @@
+import { resolve } from 'node:path'
 import { parseSize } from '@sluice/core'
+import { type DocumentPath, formatPath } from '../document-path.js'
+import type { LogPlan } from '../plan.js'
+import { fileDir, sinkOf } from '../planning/log-plan.js'
+import { spoolDir } from '../planning/log-target-plans.js'
 import { checkPemFile, checkPlacesFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
 
-/** The traffic log: what its sink needs is there, and a bound leaves room for what is being written. */
+type LogDocument = Inspection['document']['log']
+type Outlet = LogDocument | LogDocument['targets'][number]
+
+/** One place where records go. */
+interface Place {
+  readonly outlet: Outlet
+  readonly sink: LogPlan['sink']
+  readonly path: DocumentPath
+  /** Where it keeps records, null: nowhere. */
+  readonly dir: string | null
+}
+
+/** The traffic log: what its sinks need is there, they do not meet, and a bound leaves room for what is being written. */
 export function checkLog(inspection: Inspection): void {
-  checkSegments(inspection)
-  if (!inspection.report.isSound(['log'])) return
-  checkSettings(inspection)
-  checkElasticsearch(inspection)
-  checkSyslog(inspection)
-  checkWebhook(inspection)
-  const { geo } = inspection.document.log
-  if (geo !== undefined) checkPlacesFile(inspection, geo.file, ['log', 'geo', 'file'])
+  const { document, origins, report } = inspection
+  const { log } = document
+  checkSegments(inspection, log, ['log'])
+  for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
+    checkSegments(inspection, target, path)
+  if (!report.isSound(['log'])) return
+  const places: Place[] = [placeOf(log, sinkOf(log), ['log'], '')]
+  for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
+    places.push(placeOf(target, target.sink, path, `-${target.id}`))
+  for (const place of places) checkPlace(inspection, place)
+  checkIds(inspection)
+  checkDirs(inspection, places)
+  if (log.geo !== undefined) checkPlacesFile(inspection, log.geo.file, ['log', 'geo', 'file'])
+}
+
+function placeOf(outlet: Outlet, sink: Place['sink'], path: DocumentPath, suffix: string): Place {
+  return { outlet, sink, path, dir: dirOf(outlet, sink, suffix) }
+}
+
+function dirOf(outlet: Outlet, sink: Place['sink'], suffix: string): string | null {
+  if (sink === 'none') return null
+  if (sink === 'file') return fileDir(outlet.file.dir, suffix)
+  return spoolDir(outlet[sink]?.spool.dir, suffix)
 }
 
 /** A bound that holds less than two segments would remove the one being written. */
-function checkSegments({ document, report }: Inspection): void {
-  const { maxBytes, segmentBytes } = document.log.file
-  if (!report.isSound(['log', 'file']) || segmentBytes === undefined) return
+function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentPath): void {
+  const { maxBytes, segmentBytes } = file
+  if (!report.isSound([...path, 'file']) || segmentBytes === undefined) return
   if (parseSize(segmentBytes) * 2 <= parseSize(maxBytes)) return
   report.add({
-    path: ['log', 'file', 'segmentBytes'],
+    path: [...path, 'file', 'segmentBytes'],
     message: 'segmentBytes is more than half of maxBytes',
     remedy: 'raise maxBytes or lower segmentBytes',
   })
+}
+
+/** The first place is named as well where there are others. */
+function checkIds({ document, origins, report }: Inspection): void {
+  const seen = new Set(['main'])
+  for (const [{ id }, path] of origins.entries(document.log.targets, ['log', 'targets'])) {
+    const place = [...path, 'id']
+    if (seen.has(id)) {
+      const message =
+        id === 'main'
+          ? "the id 'main' is that of log.sink"
+          : `two targets of the log have the id ${report.quote(id, place)}`
+      report.add({ path: place, message, remedy: 'rename the target' })
+    }
+    seen.add(id)
+  }
+}
+
+/** A spool belongs to one target: what one leaves behind there, the other would deliver. */
+function checkDirs({ report }: Inspection, places: readonly Place[]): void {
+  const seen = new Map<string, Place>()
+  for (const place of places) {
+    if (place.dir === null) continue
+    const dir = resolve(place.dir)
+    const other = seen.get(dir)
+    seen.set(dir, place)
+    if (other === undefined) continue
+    const names = [other, place].map(({ path }) => formatPath(path)).join(' and ')
+    report.add({
+      path: place.path,
+      message: `${names} keep their records in the same directory`,
+      remedy: place.sink === 'file' ? 'choose another file.dir' : `choose another ${place.sink}.spool.dir`,
+    })
+  }
+}
+
+function checkPlace(inspection: Inspection, place: Place): void {
+  checkSettings(inspection, place)
+  checkElasticsearch(inspection, place)
+  checkSyslog(inspection, place)
+  checkWebhook(inspection, place)
 }
 
 /** What to add for a sink that cannot do without settings. */
@@ -35,30 +108,30 @@ const EXAMPLES = {
   custom: "module: './target.mjs'",
 } as const
 
-function checkSettings({ document, report }: Inspection): void {
-  const { sink, ...settings } = document.log
-  if (sink === 'file' || sink === 'stdout' || sink === 'none' || settings[sink] !== undefined) return
+function checkSettings({ report }: Inspection, { outlet, sink, path }: Place): void {
+  if (sink === 'file' || sink === 'stdout' || sink === 'none' || outlet[sink] !== undefined) return
+  const needed = formatPath([...path, sink])
   report.add({
-    path: ['log', 'sink'],
-    message: `the sink '${sink}' needs log.${sink}`,
-    remedy: `add log.${sink} with ${EXAMPLES[sink]}`,
+    path: [...path, 'sink'],
+    message: `the sink '${sink}' needs ${needed}`,
+    remedy: `add ${needed} with ${EXAMPLES[sink]}`,
   })
 }
 
-function checkElasticsearch({ document, report }: Inspection): void {
-  const { elasticsearch } = document.log
+function checkElasticsearch({ report }: Inspection, { outlet, path }: Place): void {
+  const { elasticsearch } = outlet
   if (isPaired(elasticsearch?.auth?.username, elasticsearch?.auth?.password)) return
   report.add({
-    path: ['log', 'elasticsearch', 'auth'],
+    path: [...path, 'elasticsearch', 'auth'],
     message: 'a user and a password belong together',
     remedy: 'write username and password, or an apiKey',
   })
 }
 
-function checkSyslog(inspection: Inspection): void {
-  const { tls } = inspection.document.log.syslog ?? {}
+function checkSyslog(inspection: Inspection, { outlet, path: place }: Place): void {
+  const { tls } = outlet.syslog ?? {}
   if (tls === undefined) return
-  const path = ['log', 'syslog', 'tls']
+  const path = [...place, 'syslog', 'tls']
   checkTlsFiles(inspection, tls, path)
   if (isPaired(tls.certFile, tls.keyFile)) return
   inspection.report.add({
@@ -68,12 +141,12 @@ function checkSyslog(inspection: Inspection): void {
   })
 }
 
-function checkWebhook(inspection: Inspection): void {
-  const { tls, auth } = inspection.document.log.webhook ?? {}
-  if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, ['log', 'webhook', 'tls', 'caFile'])
+function checkWebhook(inspection: Inspection, { outlet, path }: Place): void {
+  const { tls, auth } = outlet.webhook ?? {}
+  if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, [...path, 'webhook', 'tls', 'caFile'])
   if (isPaired(auth?.username, auth?.password)) return
   inspection.report.add({
-    path: ['log', 'webhook', 'auth'],
+    path: [...path, 'webhook', 'auth'],
     message: 'a user and a password belong together',
     remedy: 'write username and password, or a token',
   })

@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../document-path.js'
+import { type DocumentPath, formatPath } from '../document-path.js'
 import type { Document } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 
@@ -8,37 +8,51 @@ const SHAPES = ['keepFirst', 'keepLast', 'maskFirst'] as const
 
 /** Privacy rules of the traffic log: ids that stand once, keys where they are needed, shapes where there is a mask. */
 export function checkLogPrivacy(inspection: Inspection): void {
-  const { privacy } = inspection.document.log
+  const { log } = inspection.document
+  checkPrivacy(inspection, log.privacy, ['log', 'privacy'])
+  for (const [target, path] of inspection.origins.entries(log.targets, ['log', 'targets']))
+    checkPrivacy(inspection, target.privacy, [...path, 'privacy'])
+}
+
+function checkPrivacy(
+  inspection: Inspection,
+  privacy: PrivacyDocument | undefined,
+  path: DocumentPath,
+): void {
   if (privacy === undefined) return
-  checkIds(inspection, privacy.keys, 'keys')
-  checkIds(inspection, privacy.rules, 'rules')
-  checkRules(inspection, privacy)
+  checkIds(inspection, privacy.keys, [...path, 'keys'])
+  checkIds(inspection, privacy.rules, [...path, 'rules'])
+  checkRules(inspection, privacy, path)
 }
 
 function checkIds(
   { origins, report }: Inspection,
   items: readonly { readonly id: string }[],
-  list: 'keys' | 'rules',
+  list: DocumentPath,
 ): void {
   const seen = new Set<string>()
-  for (const [{ id }, path] of origins.entries(items, ['log', 'privacy', list])) {
+  for (const [{ id }, path] of origins.entries(items, list)) {
     const place = [...path, 'id']
     if (seen.has(id)) {
-      const message = `two privacy ${list} have the id ${report.quote(id, place)}`
+      const message = `two privacy ${list.at(-1)} have the id ${report.quote(id, place)}`
       report.add({ path: place, message, remedy: 'rename one of them' })
     }
     seen.add(id)
   }
 }
 
-function checkRules({ origins, report }: Inspection, { keys, rules }: PrivacyDocument): void {
-  const hasKeys = keys.length > 0 || !report.isSound(['log', 'privacy', 'keys'])
-  for (const [rule, path] of origins.entries(rules, ['log', 'privacy', 'rules'])) {
+function checkRules(
+  { origins, report }: Inspection,
+  { keys, rules }: PrivacyDocument,
+  place: DocumentPath,
+): void {
+  const hasKeys = keys.length > 0 || !report.isSound([...place, 'keys'])
+  for (const [rule, path] of origins.entries(rules, [...place, 'rules'])) {
     if ((rule.do === 'hash' || rule.do === 'encrypt') && !hasKeys) {
       report.add({
         path: [...path, 'do'],
         message: `the privacy rule ${quoted(report, rule.id, path)} needs a key to ${rule.do}`,
-        remedy: "add log.privacy.keys: [{ id: k1, secret: '${env:LOG_KEY}' }]",
+        remedy: `add ${formatPath(place)}.keys: [{ id: k1, secret: '\${env:LOG_KEY}' }]`,
       })
     }
     const shape = SHAPES.find((name) => rule[name] !== undefined)

@@ -6,17 +6,20 @@ const origin = { enum: ['file', 'api', 'last-good'] }
 const listOf = (items: object) => ({ type: 'array', items })
 const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
 
-/** An object whose named members are always there. */
-const object = (properties: Readonly<Record<string, object>>) => ({
+/** An object whose named members are always there, but for the optional ones. */
+const object = (
+  properties: Readonly<Record<string, object>>,
+  optional: Readonly<Record<string, object>> = {},
+) => ({
   type: 'object',
   required: Object.keys(properties),
-  properties,
+  properties: { ...properties, ...optional },
 })
 
 const numbers = { type: 'object', additionalProperties: { type: 'number' } }
 const objection = object({ worker: { ...count, description: '0: the supervisor itself.' }, reason: text })
 
-const logMembers = {
+const logCounts = {
   received: count,
   indexed: count,
   dead: count,
@@ -25,6 +28,11 @@ const logMembers = {
   onDisk: count,
   inMemory: count,
   inherited: count,
+}
+const logTargets = {
+  type: 'object',
+  additionalProperties: ref('LogCounts'),
+  description: 'The same for each target; there where the log has several.',
 }
 
 const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }
@@ -43,14 +51,20 @@ export const OPENAPI_SCHEMAS = {
     digest,
     upstreams: listOf(object({ name: text, balance: text, targets: listOf({ type: 'object' }), numbers })),
   }),
+  LogCounts: object(logCounts),
   LogIdentity: {
-    ...object(logMembers),
+    ...object(logCounts, { targets: logTargets }),
     description: 'received = indexed + dead + dropped + onDisk + inMemory, always.',
   },
-  Log: object({
-    ...logMembers,
-    workers: listOf(object({ id: count, pid: { type: ['integer', 'null'] }, ...logMembers })),
-  }),
+  Log: object(
+    {
+      ...logCounts,
+      workers: listOf(
+        object({ id: count, pid: { type: ['integer', 'null'] }, ...logCounts }, { targets: logTargets }),
+      ),
+    },
+    { targets: logTargets },
+  ),
   Deploys: object({ digest, deploys: listOf(object(deployMembers)) }),
   Applied: object({
     result: { enum: ['applied', 'unchanged', 'valid'] },

@@ -10,7 +10,7 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
-import type { Hook } from '../pipeline/hook.js'
+import { failureNote, type Hook } from '../pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 
 type HookFunction = (x: Exchange) => Eventual
@@ -128,7 +128,10 @@ export class ChainCompiler {
     const ignore = (error: unknown, traced: PolicyRun | null): null => {
       if (error instanceof UnreadableBody) throw error
       this.#onIgnored(name, error)
-      if (traced !== null) traced.mark = 'error'
+      if (traced !== null) {
+        traced.mark = 'error'
+        traced.note = failureNote(error)
+      }
       return null
     }
     return (x) => {

@@ -2,25 +2,44 @@ import type { LogPlan, RoutePlan } from '@sluice/config'
 import type { LogRule, RouteLog } from '../pipeline/route.js'
 
 /** Nobody reads what a request would tell, so that its times are not taken either. */
-const OFF: RouteLog = { rule: { isOff: true, capture: null, isTraced: false }, byMethod: null }
+const OFF: RouteLog = {
+  rule: { isOff: true, capture: null, isTraced: false },
+  byMethod: null,
+  slowMs: Number.POSITIVE_INFINITY,
+}
 
 /** Decides what the traffic log gets of a route, so that requests only look it up. */
-export function compileRouteLog({ log: own }: RoutePlan, log: LogPlan): RouteLog {
-  if (log.sink === 'none') return OFF
-  if (own === null) return { rule: ruleOf({ off: false, capture: log.capture }, log), byMethod: null }
-  const methods = Object.entries(own.methods).map(([method, rule]) => [method, ruleOf(rule, log)] as const)
-  return { rule: ruleOf(own, log), byMethod: methods.length === 0 ? null : new Map(methods) }
+export function compileRouteLog({ log: own, policies }: RoutePlan, log: LogPlan): RouteLog {
+  if (goesNowhere(log)) return OFF
+  const isTraced = policies.length > 0 && tellsPolicies(log)
+  const { slowMs } = log
+  if (own === null)
+    return { rule: ruleOf({ off: false, capture: log.capture }, isTraced), byMethod: null, slowMs }
+  const methods = Object.entries(own.methods).map(
+    ([method, rule]) => [method, ruleOf(rule, isTraced)] as const,
+  )
+  return { rule: ruleOf(own, isTraced), byMethod: methods.length === 0 ? null : new Map(methods), slowMs }
 }
 
 /** The same for requests that no route takes. */
 export function compileUnknownLog(log: LogPlan): RouteLog {
-  if (log.sink === 'none') return OFF
-  return { rule: ruleOf({ off: !log.unknownRoutes, capture: log.capture }, log), byMethod: null }
+  if (goesNowhere(log)) return OFF
+  const rule = ruleOf({ off: !log.unknownRoutes, capture: log.capture }, false)
+  return { rule, byMethod: null, slowMs: log.slowMs }
+}
+
+function goesNowhere({ sink, targets }: LogPlan): boolean {
+  return sink === 'none' && targets.length === 0
+}
+
+/** Minimal records say nothing of policies; others say it of calls that failed or took long, or of all. */
+function tellsPolicies({ sink, fields, targets }: LogPlan): boolean {
+  return (sink !== 'none' && fields !== 'minimal') || targets.some((target) => target.fields !== 'minimal')
 }
 
 function ruleOf(
   { off, capture }: Pick<NonNullable<RoutePlan['log']>, 'off' | 'capture'>,
-  { fields }: LogPlan,
+  isTraced: boolean,
 ): LogRule {
-  return { isOff: off, capture: off ? null : capture, isTraced: !off && fields === 'full' }
+  return { isOff: off, capture: off ? null : capture, isTraced: !off && isTraced }
 }

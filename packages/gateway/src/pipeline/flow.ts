@@ -212,7 +212,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
   refuse(reply: Reply): void {
     if (this.isOver) return
     if (this.#proxy !== null) {
-      if (reply.status >= 500 && this.x.result !== 'blocked') this.#proxy.noteFailure()
+      if (reply.status >= 500 && this.x.result !== 'blocked') this.#proxy.noteConnections()
       this.#proxy.abandon()
       this.#proxy = null
     }
@@ -350,7 +350,10 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     context.wheel.disarm(this)
     x.end(performance.now())
     if (route.chain.finish !== null) this.#runFinishHooks()
-    route.metrics.record(x, x.endedMono - x.startedMono)
+    const totalMs = x.endedMono - x.startedMono
+    route.metrics.record(x, totalMs)
+    if (totalMs > route.log.slowMs && this.#proxy !== null && x.journal?.pool == null)
+      this.#proxy.noteConnections()
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
     if (x.journal !== null) x.journal.close(x.endedMono)
     if (this.isLogged) context.log.record(x)

@@ -1,5 +1,13 @@
 import { performance } from 'node:perf_hooks'
-import type { Eventual, Exchange, Journal, Outcome, PolicyVerdict } from '@sluice/core'
+import {
+  type Eventual,
+  type Exchange,
+  type Journal,
+  type Outcome,
+  type PolicyRun,
+  type Reply,
+  UnreadableBody,
+} from '@sluice/core'
 
 /** One hook of one step, with the step's condition and error handling compiled into `run`. */
 export interface Hook {
@@ -46,39 +54,64 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
   return null
 }
 
+/** The way of an exchange whose chain is traced. */
+interface Trace {
+  readonly cursor: HookCursor
+  readonly journal: Journal
+}
+
 /** The same for an exchange whose chain is traced: what each policy took and came to stands in the journal. */
-function runTraced(
-  hooks: readonly Hook[],
-  x: Exchange,
-  { cursor, journal }: { readonly cursor: HookCursor; readonly journal: Journal },
-  from: number,
-): Eventual {
+function runTraced(hooks: readonly Hook[], x: Exchange, trace: Trace, from: number): Eventual {
+  const { cursor, journal } = trace
+  let sinceMono = performance.now()
   for (let i = from; i < hooks.length; i++) {
     const hook = hooks[i]!
     cursor.hook = hook
-    const sinceMono = performance.now()
     const policy = journal.begin(hook.name, sinceMono)
-    const note = (verdict: PolicyVerdict): void => policy.end(sinceMono, performance.now(), verdict)
-    const fail = (error: unknown): never => {
-      note('error')
-      throw error
-    }
     let outcome: Eventual
     try {
       outcome = hook.run(x)
     } catch (error) {
-      return fail(error)
+      policy.end(sinceMono, performance.now(), 'error', failureNote(error))
+      throw error
     }
     if (outcome instanceof Promise) {
       const { turn } = cursor
       const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
-      return outcome.then((late) => {
-        note((late ?? null) === null ? 'pass' : 'stop')
-        return late ?? (isWanted() ? runTraced(hooks, x, { cursor, journal }, i + 1) : null)
-      }, fail)
+      return traced(outcome, policy, sinceMono).then(
+        (late) => late ?? (isWanted() ? runTraced(hooks, x, trace, i + 1) : null),
+      )
     }
-    note(outcome === null ? 'pass' : 'stop')
-    if (outcome !== null) return outcome
+    const nowMono = performance.now()
+    if (outcome !== null) {
+      policy.end(sinceMono, nowMono, 'stop', replyNote(outcome))
+      return outcome
+    }
+    policy.end(sinceMono, nowMono, 'pass')
+    sinceMono = nowMono
   }
   return null
+}
+
+async function traced(late: Promise<Outcome>, policy: PolicyRun, sinceMono: number): Promise<Outcome> {
+  try {
+    const outcome = (await late) ?? null
+    const note = outcome === null ? '' : replyNote(outcome)
+    policy.end(sinceMono, performance.now(), outcome === null ? 'pass' : 'stop', note)
+    return outcome
+  } catch (error) {
+    policy.end(sinceMono, performance.now(), 'error', failureNote(error))
+    throw error
+  }
+}
+
+/** The code of a refusal, or the status of another answer. */
+function replyNote({ problem, status }: Reply): string {
+  return problem === null ? String(status) : problem.code
+}
+
+/** What kind of failure it was. Its message may repeat what a request had in it. */
+export function failureNote(error: unknown): string {
+  if (error instanceof UnreadableBody) return error.code
+  return error instanceof Error ? error.name : 'thrown'
 }

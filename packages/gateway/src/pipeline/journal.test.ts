@@ -10,6 +10,7 @@ interface Told {
   readonly id: string
   readonly ms: number
   readonly out: string
+  readonly note?: string
 }
 
 /** Policies by what they do: `pass`, `late` (passes after 20 ms, in both directions), `stop`, `throw`, `late-throw`, `never` and `never-back` (do not answer). */
@@ -140,15 +141,49 @@ test('a policy that a client did not wait for is told', async (t) => {
   )
 })
 
-test('a standard record tells no policies, and one of 40 policies 32', async (t) => {
+test('of 40 policies 32 are told, and of those of a call that went well only in full records', async (t) => {
   const policies = Array.from({ length: 40 }, (_, i) => ({ ...use('pass'), id: `p${i}` }))
-  for (const fields of ['standard', 'full'] as const) {
+  for (const fields of ['minimal', 'standard', 'full'] as const) {
     const wish = { routes: [{ id: 'r', action: OK, policies }] }
     const gateway = await startLogged(t, wish, { fields }, { catalog: CATALOG })
     await (await fetch(gateway.url)).text()
     const [record] = await gateway.records()
     assert.equal(policiesOf(record)?.length, fields === 'full' ? 32 : undefined)
   }
+})
+
+test('a standard record tells the policies of a call that was stopped, failed or took long, and why', async (t) => {
+  const slow = { ...use('late'), when: 'req.path == "/slow"' }
+  const stop = { ...use('stop'), when: 'req.path == "/stop"' }
+  const fail = { ...use('throw'), when: 'req.path == "/fail"' }
+  const ignored = { ...use('late-throw', { onError: 'continue' }), when: 'req.path == "/slow"' }
+  const policies = [use('pass'), slow, ignored, stop, fail]
+  const wish = { routes: [{ id: 'r', action: OK, policies }] }
+  const gateway = await startLogged(t, wish, { slowMs: 15 }, { catalog: CATALOG })
+  for (const path of ['/fine', '/slow', '/stop', '/fail']) await (await fetch(gateway.url + path)).text()
+  const told = (await gateway.records()).map((record) =>
+    policiesOf(record)?.map(({ id, out, note }) =>
+      [id, out, note].filter((word) => word !== undefined).join(' '),
+    ),
+  )
+  assert.deepEqual(told, [
+    undefined,
+    ['my-pass pass', 'my-late pass', 'my-late-throw error Error', 'my-stop skip', 'my-throw skip'],
+    ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop stop GW_IP_DENIED'],
+    ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop skip', 'my-throw error Error'],
+  ])
+})
+
+test('a call that took long tells how the connections to its upstream were', async (t) => {
+  const origin = await httpOrigin(t, (req, res) =>
+    setTimeout(() => res.end('ok'), req.url === '/slow' ? 60 : 0),
+  )
+  const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url] }] }, { slowMs: 50 })
+  for (const path of ['/slow', '/fast']) assert.equal((await fetch(gateway.url + path)).status, 200)
+  const [slow, fast] = await gateway.records()
+  assert.deepEqual(Object.keys(slow!['pool'] as object), ['busy', 'free', 'pending'])
+  // The machine may have made the other one slow as well.
+  if (fast!.t['total']! < 50) assert.equal(fast!['pool'], undefined)
 })
 
 test('the attempts before the last one are told with their targets and reasons', async (t) => {

@@ -276,8 +276,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     return this.#x.journal
   }
 
-  /** For the traffic log: how things stood when it could not succeed. */
-  noteFailure(): void {
+  /** For the traffic log: how things stood when it could not succeed, or at the end of a long time. */
+  noteConnections(): void {
     if (!this.#flow.isLogged) return
     this.#journal.pool = this.#action.upstream.pool()
     this.#journal.loopLagMs = this.#flow.context.loopLagMs()
@@ -285,7 +285,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
   #cut(code: ErrorCode, message: string): void {
-    this.noteFailure()
+    this.noteConnections()
     this.#x.fail(code, message)
     if (this.#x.result === 'success') this.#x.result = 'error'
     this.abandon()

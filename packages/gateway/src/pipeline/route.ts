@@ -20,6 +20,8 @@ export interface Route {
 export interface RouteLog {
   readonly rule: LogRule
   readonly byMethod: ReadonlyMap<string, LogRule> | null
+  /** An exchange that takes longer tells how the connections to its upstream were. */
+  readonly slowMs: number
 }
 
 export interface LogRule {
@@ -27,7 +29,7 @@ export interface LogRule {
   readonly isOff: boolean
   /** Null: the record alone. */
   readonly capture: CaptureRules | null
-  /** What each policy did and took is told. */
+  /** What each policy did and took is noted, for records that tell it. */
   readonly isTraced: boolean
 }
 

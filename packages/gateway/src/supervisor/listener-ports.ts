@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { ListenerPlan } from '@sluice/config'
 
@@ -42,9 +43,10 @@ export class ListenerPorts {
   }
 
   async #find(listener: ListenerPlan): Promise<number | Complaint> {
+    const { host, port } = listener
+    if (port === 0) return anyPort(host)
     // A port that this gateway serves on another address of the machine would only be in its own way.
-    const isOwn = listener.port !== 0 && Object.values(this.#serving).includes(listener.port)
-    return isOwn ? listener.port : freePort(listener.host, listener.port)
+    return Object.values(this.#serving).includes(port) ? port : freePort(host, port)
   }
 }
 
@@ -56,6 +58,22 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'is not an address of this machine; change',
   EACCES: 'needs a privilege this process does not have; choose a port from 1024 on in',
   ENOTFOUND: 'cannot be resolved; change',
+}
+
+/**
+ * A free port of the system's choice is one that an outgoing connection may take a moment later, before a worker binds it,
+ * or while a worker is started again. Those below 32,768 are not given to connections (ip_local_port_range, ip(7)).
+ */
+const CHOSEN_PORTS = { first: 10_000, count: 10_000 }
+const ATTEMPTS = 20
+
+/** Finds a free port; the system's choice where there is none among those of ours. */
+async function anyPort(host: string): Promise<number | Complaint> {
+  for (let i = 0; i < ATTEMPTS; i++) {
+    const found = await freePort(host, CHOSEN_PORTS.first + randomInt(CHOSEN_PORTS.count))
+    if (typeof found === 'number') return found
+  }
+  return freePort(host, 0)
 }
 
 /** Binds an address for a moment. Resolves with its port, or with a complaint. */

@@ -1,4 +1,4 @@
-import type { LogIdentity } from '@sluice/core'
+import type { LogCounts, LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 
@@ -15,9 +15,18 @@ export const LOG_HELP: Readonly<Record<string, string>> = {
 /** Stands there with 0 until records were lost, so that sums over all families have something to add. */
 const FIRST_REASON = 'queue_full'
 
-/** Where the records of the traffic log are, as metrics. */
-export function logSamples(log: LogIdentity): Sample[] {
-  const one = (name: string, value: number, labels = ''): Sample => ({ name, labels, value })
+/** Where the records of the traffic log are, as metrics; by target where there are several. */
+export function logSamples({ targets, ...counts }: LogIdentity): Sample[] {
+  if (targets === undefined) return countSamples(counts, [])
+  return Object.entries(targets).flatMap(([id, target]) => countSamples(target, [label('target', id)]))
+}
+
+function countSamples(log: LogCounts, labels: readonly string[]): Sample[] {
+  const one = (name: string, value: number, ...more: readonly string[]): Sample => ({
+    name,
+    labels: [...labels, ...more].join(','),
+    value,
+  })
   return [
     one('gw_log_received_total', log.received),
     one('gw_log_indexed_total', log.indexed),

@@ -1,14 +1,31 @@
-import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import { EMPTY_LOG, type LogCounts, type LogIdentity, sumOfCounts } from '@sluice/core'
 
-/** The sum of several logs' counts. */
+/** The place of records in a log that has one only. */
+const MAIN = 'main'
+
+/** The sum of several logs' counts, also target by target. */
 export function sumOfLogs(logs: Iterable<LogIdentity>): LogIdentity {
-  let total = EMPTY_LOG
+  let total: LogIdentity = EMPTY_LOG
   for (const log of logs) total = plus(total, log)
   return total
 }
 
 /** What is left of a log that has ended: what lies in its spool is counted by whoever takes that over. */
 export function withoutInherited(log: LogIdentity): LogIdentity {
+  return mapped(log, countsWithoutInherited)
+}
+
+/** The same is done to the counts of the whole log and of each target. */
+export function mapped(
+  { targets, ...counts }: LogIdentity,
+  change: (counts: LogCounts) => LogCounts,
+): LogIdentity {
+  if (targets === undefined) return change(counts)
+  const changed = Object.entries(targets).map(([id, target]) => [id, change(target)] as const)
+  return { ...change(counts), targets: Object.fromEntries(changed) }
+}
+
+function countsWithoutInherited(log: LogCounts): LogCounts {
   const { received, onDisk, inMemory, inherited } = log
   // Records in memory alone are inherited only together with all that is on disk.
   const inMemoryLeft = inMemory - Math.max(0, inherited - onDisk)
@@ -17,17 +34,15 @@ export function withoutInherited(log: LogIdentity): LogIdentity {
 }
 
 function plus(a: LogIdentity, b: LogIdentity): LogIdentity {
-  const droppedBy: Record<string, number> = { ...a.droppedBy }
-  for (const [reason, count] of Object.entries(b.droppedBy))
-    droppedBy[reason] = (droppedBy[reason] ?? 0) + count
-  return {
-    received: a.received + b.received,
-    indexed: a.indexed + b.indexed,
-    dead: a.dead + b.dead,
-    dropped: a.dropped + b.dropped,
-    droppedBy,
-    onDisk: a.onDisk + b.onDisk,
-    inMemory: a.inMemory + b.inMemory,
-    inherited: a.inherited + b.inherited,
-  }
+  const counts = sumOfCounts([a, b])
+  if (a.targets === undefined && b.targets === undefined) return counts
+  const targets: Record<string, LogCounts> = { ...targetsOf(a) }
+  for (const [id, target] of Object.entries(targetsOf(b)))
+    targets[id] = sumOfCounts([targets[id] ?? EMPTY_LOG, target])
+  return { ...counts, targets }
+}
+
+/** A log that had one place only may be followed by one with several. */
+function targetsOf({ targets, ...counts }: LogIdentity): Readonly<Record<string, LogCounts>> {
+  return targets ?? (counts.received === 0 ? {} : { [MAIN]: counts })
 }

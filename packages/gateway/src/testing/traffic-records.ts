@@ -28,7 +28,8 @@ const SILENT = { headers: false, body: false }
 export function captureOf(wish: Partial<CapturePlan>): CapturePlan {
   return {
     ...{ requestIn: SILENT, requestUp: SILENT, responseUp: SILENT, responseOut: SILENT },
-    ...{ maxBodyBytes: 4096, binary: 'omit', keepBodyOn: null, ...wish },
+    ...{ maxBodyBytes: 4096, sha256: false, headersAllow: null, headersDeny: [] },
+    ...{ binary: 'omit', keepBodyOn: null, ...wish },
   }
 }
 
@@ -52,7 +53,9 @@ export async function startLogged(
     fields: 'standard',
     file: { dir, maxBytes: 16 * 1024 ** 2, segmentBytes: 1024 ** 2 },
     elasticsearch: null,
+    targets: [],
     geo: null,
+    slowMs: 1000,
     privacy: null,
     unknownRoutes: true,
     capture: null,

@@ -165,7 +165,6 @@ class WorkerDataPlane implements DataPlane {
     if (key === this.#logKey) return null
     const { worker, version, report, catalog } = this.#options
     return openSink(plan, {
-      fields: plan.log.fields,
       environment: plan.environment,
       worker,
       writers: plan.workers ?? 1,

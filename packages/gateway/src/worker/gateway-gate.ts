@@ -26,6 +26,7 @@ export class GatewayGate implements Gate {
     this.#nowhere = nowhere(context, {
       rule: { isOff: false, capture: null, isTraced: false },
       byMethod: null,
+      slowMs: Number.POSITIVE_INFINITY,
     })
   }
 

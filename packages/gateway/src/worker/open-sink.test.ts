@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { LogPlan, LogSpoolPlan } from '@sluice/config'
+import type { LogPlan, LogSpoolPlan, RoutePlan } from '@sluice/config'
 import { startGateway, until } from '../testing/gateway.js'
 
 const TLS = { caFile: null, insecure: false }
@@ -36,7 +36,9 @@ async function callOnce(
       fields: 'standard',
       file,
       elasticsearch: null,
+      targets: [],
       geo: null,
+      slowMs: 1000,
       privacy: null,
       unknownRoutes: true,
       capture: null,
@@ -103,4 +105,81 @@ test('a plan with the sink custom hands the record of a call to a module', async
   const file = join(dir, 'record.json')
   await callOnce(t, (spool) => ({ sink: 'custom', custom: { module, options: { file }, spool } }))
   assert.equal(JSON.parse(readFileSync(file, 'utf8')).url.path, '/called')
+})
+
+test('a plan with several targets gives each the calls and fields that it asks for', async (t) => {
+  const dir = scratch(t)
+  const posted: string[] = []
+  const server = createServer(async (request, response) => {
+    for await (const chunk of request) posted.push(String(chunk))
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close().closeAllConnections())
+  const { port } = server.address() as AddressInfo
+  const spool: LogSpoolPlan = {
+    ...{ dir: join(dir, 'spool'), maxBytes: 8 * 1024 ** 2, keepFreeBytes: 0 },
+    whenFull: 'drop-oldest',
+  }
+  const fileOf = (id: string) => ({ dir: join(dir, id), maxBytes: 1024 ** 2, segmentBytes: 256 * 1024 })
+  const common = {
+    ...({ fields: 'minimal', elasticsearch: null, privacy: null, file: fileOf('unused') } as const),
+    ...{ when: null, share: null, capture: null },
+  }
+  const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
+  const webhook = { url: `http://127.0.0.1:${port}/`, timeoutMs: 10_000, tls: TLS, spool, ...request }
+  const answer = (id: string, status: number): Partial<RoutePlan> & { readonly id: string } => ({
+    ...{ id, timeouts: null, action: { kind: 'respond', status, headers: [], body: '' } },
+    match: {
+      path: { text: `/${id}`, kind: 'exact', segments: [{ kind: 'literal', text: id }] },
+      ...{ hosts: [], methods: [], headers: [], query: [], when: null },
+    },
+  })
+  const gateway = await startGateway(t, {
+    routes: [answer('fine', 200), answer('broken', 500)],
+    log: {
+      ...common,
+      ...{ sink: 'file', file: fileOf('main'), geo: null, slowMs: 1000, unknownRoutes: true },
+      targets: [
+        { ...common, id: 'errors', sink: 'webhook', webhook, when: 'res.status >= 500', fields: 'standard' },
+        { ...common, id: 'nothing', sink: 'file', file: fileOf('nothing'), share: 0 },
+        // A condition that cannot be decided loses nothing.
+        { ...common, id: 'odd', sink: 'file', file: fileOf('odd'), when: '1 / (res.status - 200) > 1' },
+      ],
+    },
+  })
+  for (const path of ['/fine', '/broken', '/fine']) await (await fetch(gateway.url + path)).arrayBuffer()
+  await until(() => gateway.plane.logIdentity().targets!['errors']!.indexed === 1, 30_000)
+  await gateway.plane.drain(5000)
+  const { targets, received } = gateway.plane.logIdentity()
+  const counts = Object.entries(targets!).map(([id, { indexed }]) => [id, indexed])
+  assert.deepEqual(counts, [
+    ['main', 3],
+    ['errors', 1],
+    ['nothing', 0],
+    ['odd', 2],
+  ])
+  assert.equal(received, 6)
+  const [record, ...others] = posted
+    .join('')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual([record.route, record.res.status, others], ['broken', 500, []])
+  assert.ok('gw' in record)
+})
+
+test('of several targets one that cannot be opened leaves none open', async (t) => {
+  const dir = scratch(t)
+  writeFileSync(join(dir, 'in-the-way'), '')
+  const fileOf = (id: string) => ({ dir: join(dir, id), maxBytes: 1024 ** 2, segmentBytes: 256 * 1024 })
+  const common = {
+    ...({ fields: 'minimal', elasticsearch: null, privacy: null, sink: 'file' } as const),
+    ...{ when: null, share: null, capture: null },
+  }
+  const log: LogPlan = {
+    ...{ ...common, file: fileOf('main'), geo: null, slowMs: 1000, unknownRoutes: true },
+    targets: [{ ...common, id: 'bad', file: fileOf('in-the-way') }],
+  }
+  await assert.rejects(startGateway(t, { log }), /in-the-way/)
 })

@@ -1,19 +1,29 @@
-import type {
-  LogElasticsearchPlan,
-  LogPlan,
-  LogSpoolPlan,
-  LogSyslogPlan,
-  LogWebhookPlan,
-  Plan,
+import {
+  compileCondition,
+  type LogElasticsearchPlan,
+  type LogOutletPlan,
+  type LogPlan,
+  type LogSinkKind,
+  type LogSpoolPlan,
+  type LogSyslogPlan,
+  type LogTargetPlan,
+  type LogWebhookPlan,
+  type Plan,
 } from '@sluice/config'
 import type { LogSink } from '@sluice/core'
 import {
+  FanOutSink,
+  isInSample,
   noneSink,
+  type Outlet,
   openFileSink,
   openShippingSink,
   type SinkOptions,
   type TargetOptions,
 } from '@sluice/logger'
+
+/** What does not differ between the places of a log. */
+type CommonOptions = Omit<SinkOptions, 'fields' | 'privacy'>
 
 const DAY_MS = 86_400_000
 
@@ -23,16 +33,56 @@ interface Shipping {
   readonly target: TargetOptions
 }
 
-/** Opens the sink that a plan asks for. @throws Error when its directory cannot be used. */
-export function openSink({ log }: Plan, common: SinkOptions): LogSink {
-  const options: SinkOptions = { ...common, geo: log.geo, privacy: log.privacy }
-  if (log.sink === 'none') return noneSink
-  if (log.sink === 'file') return openFileSink({ ...log.file, ...options })
-  return openShippingSink({ ...options, ...SHIPPING[log.sink](log) })
+/** The name of the counts of `log.sink` where there are others. */
+const MAIN = 'main'
+
+/**
+ * Opens the sinks that a plan asks for, as one.
+ * @throws Error when a directory cannot be used; what had been opened is closed again.
+ */
+export function openSink({ log }: Plan, common: CommonOptions): LogSink {
+  const options: CommonOptions = { ...common, geo: log.geo, slowMs: log.slowMs }
+  const main = log.sink === 'none' ? noneSink : openOutlet({ ...log, sink: log.sink }, log, options)
+  if (log.targets.length === 0) return main
+  const toldOf =
+    ({ id }: LogTargetPlan) =>
+    (message: string): void =>
+      common.onProblem?.(`target '${id}': ${message}`)
+  const outlets: Outlet[] = log.sink === 'none' ? [] : [{ id: MAIN, sink: main, wants: null }]
+  try {
+    for (const target of log.targets) {
+      const sink = openOutlet(target, log, { ...options, capture: target.capture, onProblem: toldOf(target) })
+      outlets.push({ id: target.id, sink, wants: choiceOf(target) })
+    }
+  } catch (error) {
+    for (const { sink } of outlets) void sink.close(0)
+    throw error
+  }
+  return new FanOutSink(outlets)
+}
+
+function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions): LogSink {
+  const options = { ...common, fields: outlet.fields, privacy: outlet.privacy ?? log.privacy }
+  if (outlet.sink === 'file') return openFileSink({ ...outlet.file, ...options })
+  return openShippingSink({ ...options, ...SHIPPING[outlet.sink](outlet) })
+}
+
+/** Which calls a target gets. One whose condition fails on a call gets it: a mistake in it loses nothing. */
+function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
+  const condition = when === null ? null : compileCondition(when, 'record')
+  if (condition === null) return share === null ? null : (x) => isInSample(x.id, share)
+  return (x) => {
+    if (share !== null && !isInSample(x.id, share)) return false
+    try {
+      return condition.test(x)
+    } catch {
+      return true
+    }
+  }
 }
 
 /** By the name of the sink. Validation lets no document through whose sink has no settings. */
-const SHIPPING: Readonly<Record<Exclude<LogPlan['sink'], 'none' | 'file'>, (log: LogPlan) => Shipping>> = {
+const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutletPlan) => Shipping>> = {
   elasticsearch: ({ elasticsearch }) => toElasticsearch(elasticsearch!),
   stdout: ({ stdout }) => ({ spool: stdout!.spool, target: { kind: 'stdout' } }),
   syslog: ({ syslog }) => toSyslog(syslog!),

@@ -68,12 +68,12 @@ test('what captured bodies hold is told, and how many were cut because all held 
   const held = (): number => reading(vitals.samples(3), 'gw_worker_capture_held_bytes')
   const cut = (): number => reading(vitals.samples(3), 'gw_worker_capture_cut_total')
   const [heldBefore, cutBefore] = [held(), cut()]
-  const kept = new CapturedBody(4096, [])
+  const kept = new CapturedBody({ maxBodyBytes: 4096, sha256: false }, [])
   kept.add(Buffer.alloc(100))
   assert.equal(held() - heldBefore, 100)
   const others = 64 * 1024 ** 2 - CAPTURE_MEMORY.heldBytes
   assert.ok(CAPTURE_MEMORY.take(others))
-  const starved = new CapturedBody(4096, [])
+  const starved = new CapturedBody({ maxBodyBytes: 4096, sha256: false }, [])
   for (let i = 0; i < 3; i++) starved.add(Buffer.alloc(100))
   assert.equal(cut() - cutBefore, 1)
   CAPTURE_MEMORY.giveBack(others)

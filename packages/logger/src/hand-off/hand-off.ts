@@ -150,8 +150,7 @@ export class HandOff implements LogSink {
   #lineOf(x: Exchange): string {
     const line = encodeRecord(x, this.#options.env) + '\n'
     if (line.length <= this.#options.maxRecordBytes || x.capture === null) return line
-    x.capture.dropBodies()
-    return encodeRecord(x, this.#options.env) + '\n'
+    return encodeRecord(x, this.#options.env, false) + '\n'
   }
 
   #add(line: string): void {

@@ -1,4 +1,4 @@
-import { type RecordView, recordValue } from './record-view.js'
+import { type RecordView, recordValues, type TrafficRecord } from './record-view.js'
 
 /** How two numbers are compared. */
 export type Comparison = '>' | '>=' | '<' | '<='
@@ -15,23 +15,21 @@ export type Criterion =
   /** Only numbers can be compared; a record without one does not meet it. */
   | { readonly kind: 'compares'; readonly field: string; readonly by: Comparison; readonly bound: number }
 
-/** Whether a record meets a criterion. */
+/** Whether a record meets a criterion; of a list, one item is enough. */
 export function meets({ record }: RecordView, criterion: Criterion): boolean {
+  if (criterion.kind === 'equals') {
+    return criterion.fields.some((field) => textsAt(record, field).includes(criterion.value))
+  }
+  const { field } = criterion
   switch (criterion.kind) {
-    case 'equals':
-      return criterion.fields.some((field) => textOf(recordValue(record, field)) === criterion.value)
     case 'differs':
-      return textOf(recordValue(record, criterion.field)) !== criterion.value
+      return !textsAt(record, field).includes(criterion.value)
     case 'prefix':
-      return textOf(recordValue(record, criterion.field))?.startsWith(criterion.value) === true
-    case 'range': {
-      const value = recordValue(record, criterion.field)
-      return typeof value === 'number' && value >= criterion.from && value <= criterion.to
-    }
-    case 'compares': {
-      const value = recordValue(record, criterion.field)
-      return typeof value === 'number' && holds(value, criterion.by, criterion.bound)
-    }
+      return textsAt(record, field).some((text) => text.startsWith(criterion.value))
+    case 'range':
+      return numbersAt(record, field).some((number) => number >= criterion.from && number <= criterion.to)
+    case 'compares':
+      return numbersAt(record, field).some((number) => holds(number, criterion.by, criterion.bound))
   }
 }
 
@@ -48,8 +46,17 @@ function holds(value: number, by: Comparison, bound: number): boolean {
   }
 }
 
-/** Only single values can be compared; null stands for the rest. */
+/** Only single values can be compared. */
+function textsAt(record: TrafficRecord, field: string): readonly string[] {
+  const texts = recordValues(record, field).map(textOf)
+  return texts.filter((text) => text !== null)
+}
+
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+}
+
+function numbersAt(record: TrafficRecord, field: string): readonly number[] {
+  return recordValues(record, field).filter((value) => typeof value === 'number')
 }

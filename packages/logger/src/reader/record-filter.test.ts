@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Journal } from '@sluice/core'
 import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
 import { sampleExchange } from '../testing.js'
@@ -109,4 +110,15 @@ test('what cannot be understood is refused with what to write instead', () => {
       (error: Error) => error instanceof RangeError && message.test(error.message),
     )
   }
+})
+
+test('of a list one item is enough', () => {
+  const journal = new Journal(true)
+  journal.begin('first', 0).end(0, 2, 'pass')
+  journal.begin('second', 0).end(0, 5, 'stop', 'GW_IP_DENIED')
+  const blocked = view({ journal, result: 'blocked' })
+  for (const where of ['policies.id=second', 'policies.out=pass', 'policies.ms>4', 'policies.id!=third'])
+    assert.ok(isTaken({ where: [where] }, blocked), where)
+  for (const where of ['policies.id=third', 'policies.ms>5', 'policies.id!=first', 'policies=first'])
+    assert.ok(!isTaken({ where: [where] }, blocked), where)
 })

@@ -33,6 +33,16 @@ export function recordValue(record: TrafficRecord, path: string): unknown {
   return value
 }
 
+/** All values at a dotted path, of each item where a list is on the way, such as `policies.id`. */
+export function recordValues(record: TrafficRecord, path: string): readonly unknown[] {
+  let values: readonly unknown[] = [record]
+  for (const name of path.split('.')) {
+    values = values.flatMap((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : []))
+    if (values.length === 0) return values
+  }
+  return values
+}
+
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Capture, type CaptureRules } from '@sluice/core'
 import fc from 'fast-check'
-import { sampleExchange } from '../testing.js'
+import { captureRules, sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
 import { recordEnv } from './record-env.js'
 
-const OFF = { headers: false, body: false }
-const RULES: CaptureRules = {
-  ...{ requestIn: { headers: true, body: true }, requestUp: OFF, responseUp: OFF, responseOut: OFF },
-  ...{ maxBodyBytes: 4096, binary: 'omit', keepBodyOn: null },
-}
+const RULES = captureRules({ requestIn: { headers: true, body: true } })
 
 interface Sent {
   readonly bytes: Uint8Array | string
@@ -192,4 +188,17 @@ test('a sample holds its share of all exchanges, and says so also of those that 
     calls.map(({ sampled }) => sampled),
   )
   assert.ok(failed.every(({ body, log }) => body.req_in.text === 'text' && log.reason === 'error'))
+})
+
+test('the SHA-256 is that of the whole body, however little of it is told', () => {
+  const rules = { sha256: true, maxBodyBytes: 2 }
+  assert.deepEqual(bodyOf({ bytes: 'abc', type: 'text/plain', rules }), {
+    bytes: 3,
+    // FIPS 180-4, its example of one block.
+    sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    ct: 'text/plain',
+    text: 'ab',
+    truncated: true,
+  })
+  assert.equal(bodyOf({ bytes: 'abc', rules: {} }).sha256, undefined)
 })

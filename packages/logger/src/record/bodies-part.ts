@@ -1,4 +1,4 @@
-import type { CapturedBody, Exchange, KeepBodyRules } from '@sluice/core'
+import type { CapturedBody, CaptureRules, Exchange, KeepBodyRules } from '@sluice/core'
 import { bodyText } from './body-text.js'
 import { jsonText } from './json-text.js'
 import type { RecordEnv } from './record-env.js'
@@ -10,18 +10,19 @@ import { isInSample } from './sample.js'
  */
 export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
   const capture = x.capture!
-  const { keepBodyOn } = capture.rules
+  const rules = env.told(capture.rules)
+  const { keepBodyOn } = rules
   const isSampled = keepBodyOn !== null && isInSample(x.id, keepBodyOn.share)
   const reason = keepReason(x, keepBodyOn, totalMs) || (isSampled ? 'sample' : '')
   if (reason === '') return ''
   const sampled = isSampled ? ',"sampled":true' : ''
-  const { requestIn, requestUp, responseUp, responseOut } = capture.rules
+  const { requestIn, requestUp, responseUp, responseOut } = rules
   const wasAsked = capture.upstreamHost !== ''
   const bodies =
-    (requestIn.body ? bodyPart('req_in', capture.received, x, env) : '') +
-    (requestUp.body && wasAsked ? bodyPart('req_up', capture.sent ?? capture.received, x, env) : '') +
-    (responseUp.body ? bodyPart('res_up', capture.answered, x, env) : '') +
-    (responseOut.body ? bodyPart('res_out', capture.replied ?? capture.answered, x, env) : '')
+    (requestIn.body ? bodyPart('req_in', capture.received, rules, env) : '') +
+    (requestUp.body && wasAsked ? bodyPart('req_up', capture.sent ?? capture.received, rules, env) : '') +
+    (responseUp.body ? bodyPart('res_up', capture.answered, rules, env) : '') +
+    (responseOut.body ? bodyPart('res_out', capture.replied ?? capture.answered, rules, env) : '')
   if (bodies === '') return sampled
   return ',"body":{' + bodies.slice(1) + '},"log":{"reason":"' + reason + '"}' + sampled
 }
@@ -34,14 +35,16 @@ function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): 
   return rules.slowMs !== null && totalMs > rules.slowMs ? 'slow' : ''
 }
 
-function bodyPart(region: string, body: CapturedBody | null, x: Exchange, env: RecordEnv): string {
-  if (body === null || body.bytes === 0) return ''
+function bodyPart(region: string, kept: CapturedBody | null, rules: CaptureRules, env: RecordEnv): string {
+  if (kept === null || kept.bytes === 0) return ''
+  const body = kept.upTo(rules.maxBodyBytes)
   const text = bodyText(body, env.sensitive)
-  const head = ',"' + region + '":{"bytes":' + body.bytes
+  const sha256 = rules.sha256 ? ',"sha256":"' + body.sha256 + '"' : ''
+  const head = ',"' + region + '":{"bytes":' + body.bytes + sha256
   const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
   const reason = body.isStarved ? ',"cut":"memory"}' : '}'
   const cut = body.isTruncated ? ',"truncated":true' + reason : '}'
   if (text !== null) return head + ct + ',"text":"' + jsonText(text) + '"' + cut
-  if (x.capture!.rules.binary === 'omit') return head + ct + '}'
+  if (rules.binary === 'omit') return head + ct + '}'
   return head + ct + ',"base64":"' + Buffer.from(body.beginning).toString('base64') + '"' + cut
 }

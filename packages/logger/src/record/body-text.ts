@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { CapturedBody } from '@sluice/core'
+import type { BodyBeginning } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual, mediaType } from './media-type.js'
@@ -9,7 +9,7 @@ import type { SensitiveNames } from './sensitive-names.js'
 const FORM = 'application/x-www-form-urlencoded'
 
 /** What was kept of a body as text; null when it is none. Files of a multipart form are left out of it. */
-export function bodyText(body: CapturedBody, sensitive: SensitiveNames): string | null {
+export function bodyText(body: BodyBeginning, sensitive: SensitiveNames): string | null {
   if (body.encoding !== '' && body.encoding.toLowerCase() !== 'identity') return null
   const type = mediaType(body.contentType)
   if (type.startsWith('multipart/')) return withoutFiles(body, sensitive)

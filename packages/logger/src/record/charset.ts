@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
-import type { CapturedBody } from '@sluice/core'
+import type { BodyBeginning } from '@sluice/core'
 
 /** RFC 9110 section 8.3.2; anywhere among the parameters. */
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s";]*))/i
@@ -11,7 +11,7 @@ const UNLIKE_ASCII = /^(?:utf-16|iso-2022|replacement|x-user-defined)/
 const LONGEST_PROLOG = 256
 
 /** What was kept of a body as text; null when nobody can tell what it says. */
-export function decodedText(body: CapturedBody): string | null {
+export function decodedText(body: BodyBeginning): string | null {
   const label = labelOf(body)
   const utf8 = wholeCharacters(body)
   if (label === '') return textOf(utf8, 'utf8')
@@ -22,7 +22,7 @@ export function decodedText(body: CapturedBody): string | null {
   return decoder.decode(body.beginning)
 }
 
-function labelOf({ contentType, beginning }: CapturedBody): string {
+function labelOf({ contentType, beginning }: BodyBeginning): string {
   const charset = CHARSET.exec(contentType)
   if (charset !== null) return charset[1] ?? charset[2]!
   if (beginning[0] !== 0x3c) return ''
@@ -42,7 +42,7 @@ function textOf(bytes: Uint8Array, encoding: 'latin1' | 'utf8'): string {
 }
 
 /** A cut within a character of UTF-8 takes away the whole of it. */
-export function wholeCharacters(body: CapturedBody): Uint8Array {
+export function wholeCharacters(body: BodyBeginning): Uint8Array {
   const bytes = body.beginning
   if (!body.isTruncated) return bytes
   let start = bytes.length - 1

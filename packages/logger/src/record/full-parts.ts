@@ -1,4 +1,4 @@
-import { type Exchange, headerJoined } from '@sluice/core'
+import { type CaptureRules, type Exchange, headerJoined } from '@sluice/core'
 import { jsonText } from './json-text.js'
 import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
@@ -35,30 +35,44 @@ export function receivedParts(x: Exchange): string {
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const { capture } = x
   const full = env.fields === 'full'
-  const isUp = full
-    ? x.attempts > 0
-    : capture?.rules.requestUp.headers === true && capture.upstreamHost !== ''
-  const isOut = full || capture?.rules.responseOut.headers === true
+  const rules = capture === null ? null : env.told(capture.rules)
+  const isIn = rules?.requestIn.headers === true
+  const isUp = full ? x.attempts > 0 : rules?.requestUp.headers === true && capture!.upstreamHost !== ''
+  const isBack = rules?.responseUp.headers === true
+  const isOut = full || rules?.responseOut.headers === true
+  const choice = { rules, sensitive: env.sensitive }
   const regions =
-    region('req_in', capture?.requestHeaders ?? null, x.authority, env) +
-    region('req_up', isUp ? x.headers : null, capture?.upstreamHost ?? '', env) +
-    region('res_up', capture?.responseHeaders ?? null, '', env) +
-    region('res_out', isOut ? x.responseHeaders : null, '', env)
+    region('req_in', isIn ? capture!.requestHeaders : null, x.authority, choice) +
+    region('req_up', isUp ? x.headers : null, capture?.upstreamHost ?? '', choice) +
+    region('res_up', isBack ? capture!.responseHeaders : null, '', choice) +
+    region('res_out', isOut ? x.responseHeaders : null, '', choice)
   return regions === '' ? '' : ',"hdr":{' + regions.slice(1) + '}'
 }
 
-/** One region, or nothing; the listener keeps Host apart from the other fields. */
-function region(name: string, list: readonly string[] | null, host: string, env: RecordEnv): string {
-  if (list === null) return ''
-  const first = host === '' ? '' : '"host":"' + jsonText(host) + '"'
-  return ',"' + name + '":{' + members(first, list, env.sensitive) + '}'
+/** Which fields are told, and which of those without their values. */
+interface FieldChoice {
+  readonly rules: CaptureRules | null
+  readonly sensitive: SensitiveNames
 }
 
-function members(first: string, list: readonly string[], sensitive: SensitiveNames): string {
+/** One region, or nothing; the listener keeps Host apart from the other fields. */
+function region(name: string, list: readonly string[] | null, host: string, choice: FieldChoice): string {
+  if (list === null) return ''
+  const first = host === '' || !isTold('host', choice.rules) ? '' : '"host":"' + jsonText(host) + '"'
+  return ',"' + name + '":{' + members(first, list, choice) + '}'
+}
+
+function isTold(name: string, rules: CaptureRules | null): boolean {
+  if (rules === null) return true
+  const { headersAllow, headersDeny } = rules
+  return (headersAllow === null || headersAllow.includes(name)) && !headersDeny.includes(name)
+}
+
+function members(first: string, list: readonly string[], { rules, sensitive }: FieldChoice): string {
   let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
-    if (isRepeated(list, i)) continue
+    if (isRepeated(list, i) || !isTold(name, rules)) continue
     out += member(out, name, sensitive.has(name) ? MASK : maskedUrls(headerJoined(list, name)!, sensitive))
   }
   return out

@@ -8,17 +8,31 @@ export function triesPart({ tries }: Journal, known: KnownTexts): string {
   return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
 }
 
-/** `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: how things stood at a failure, and what a chain that is traced did. */
-export function journalParts({ pool, loopLagMs, policies }: Journal, known: KnownTexts): string {
+/**
+ * `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: how things stood at a failure or after a long time, and what a chain that
+ * is traced did.
+ * @param tellsPolicies whether what the policies did is told of this exchange.
+ */
+export function journalParts(
+  { pool, loopLagMs, policies }: Journal,
+  known: KnownTexts,
+  tellsPolicies: boolean,
+): string {
   let parts = ''
   if (pool !== null) {
     parts += ',"pool":{"busy":' + pool.busy + ',"free":' + pool.free + ',"pending":' + pool.pending + '}'
   }
   if (loopLagMs > 0) parts += ',"loop_lag_ms":' + millisText(loopLagMs)
-  if (policies === null || policies.length === 0) return parts
+  if (!tellsPolicies || policies === null || policies.length === 0) return parts
   const runs = policies.map(
-    ({ id, ms, verdict }) =>
-      '{"id":"' + known.json(id) + '","ms":' + millisText(ms) + ',"out":"' + verdict + '"}',
+    ({ id, ms, verdict, note }) =>
+      '{"id":"' +
+      known.json(id) +
+      '","ms":' +
+      millisText(ms) +
+      ',"out":"' +
+      verdict +
+      (note === '' ? '"}' : '","note":"' + jsonText(note) + '"}'),
   )
   return parts + ',"policies":[' + runs.join(',') + ']'
 }

@@ -1,4 +1,4 @@
-import type { CapturedBody } from '@sluice/core'
+import type { BodyBeginning } from '@sluice/core'
 import { isTextual } from './media-type.js'
 import type { SensitiveNames } from './sensitive-names.js'
 
@@ -10,7 +10,7 @@ const FIELD_NAME = /;\s*name=(?:"([^"]*)"|([^\s";]+))/i
  * A multipart form without the content of its files and secrets, of which only the field lines are told. Null when it is no form, or
  * not one that can be read with certainty: then nothing of it is told.
  */
-export function withoutFiles(body: CapturedBody, sensitive: SensitiveNames): string | null {
+export function withoutFiles(body: BodyBeginning, sensitive: SensitiveNames): string | null {
   const { contentType, beginning: bytes } = body
   const match = BOUNDARY.exec(contentType)
   if (match === null || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null

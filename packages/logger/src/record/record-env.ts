@@ -1,3 +1,5 @@
+import type { CaptureRules } from '@sluice/core'
+import { type CaptureNarrowing, narrowed } from './capture-narrowing.js'
 import { GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
 import { KnownTexts } from './known-texts.js'
@@ -21,6 +23,10 @@ export interface RecordOptions {
   readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, beside the well-known ones. */
   readonly sensitiveNames?: readonly string[]
+  /** What is told of captured messages; null or absent: all that was captured. */
+  readonly capture?: CaptureNarrowing | null
+  /** An exchange that took longer tells as much as one that failed, ms; absent: none does for its time alone. */
+  readonly slowMs?: number
 }
 
 /** What encodeRecord needs beside the exchange. */
@@ -30,6 +36,9 @@ export interface RecordEnv {
   readonly clock: IsoClock
   readonly known: KnownTexts
   readonly sensitive: SensitiveNames
+  readonly slowMs: number
+  /** What is told of what was captured by these rules. */
+  told(rules: CaptureRules): CaptureRules
 }
 
 /** Prepares the encoding of records, once a worker. */
@@ -40,5 +49,7 @@ export function recordEnv(options: RecordOptions): RecordEnv {
     clock: new IsoClock(),
     known: new KnownTexts(),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
+    slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
+    told: narrowed(options.capture ?? null),
   }
 }

@@ -98,18 +98,35 @@ test('what only some exchanges have is told in standard, and is JSON whatever is
       journal.pool = { busy: 3, free: 2, pending: 1 }
       journal.loopLagMs = 12.3
       journal.begin(id, 10).end(10, 10.5, 'pass')
-      journal.begin(id, 20).end(20, 20.25, 'stop')
+      journal.begin(id, 20).end(20, 20.25, 'stop', reason)
       journal.begin(id, 30).end(30, 30.25, 'pass')
-      const record = decoded(sampleExchange({ journal }), 'standard')
+      const record = decoded(sampleExchange({ journal, result: 'blocked' }), 'standard')
       assert.deepEqual(record.up.tries, [
         { addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason },
       ])
       assert.deepEqual(record.pool, { busy: 3, free: 2, pending: 1 })
       assert.equal(record.loop_lag_ms, 12.3)
-      assert.deepEqual(record.policies, [{ id, ms: 1, out: 'stop' }])
-      assert.equal(decoded(sampleExchange({ journal }), 'minimal').policies, undefined)
+      assert.deepEqual(record.policies, [{ id, ms: 1, out: 'stop', note: reason }])
+      assert.equal(decoded(sampleExchange({ journal, result: 'blocked' }), 'minimal').policies, undefined)
     }),
   )
+})
+
+test('policies are told of every call in full, else of those that failed or took long', () => {
+  const journal = new Journal(true)
+  journal.begin('one', 10).end(10, 10.5, 'pass')
+  const told = (fields: FieldSet, slowMs: number, changes: Parameters<typeof sampleExchange>[0] = {}) => {
+    const options = { fields, worker: 1, node: 'n', version: '1', configDigest: () => DIGEST, slowMs }
+    return JSON.parse(encodeRecord(sampleExchange({ journal, ...changes }), recordEnv(options))).policies
+  }
+  const policies = [{ id: 'one', ms: 0.5, out: 'pass' }]
+  // It took 12.5 ms.
+  assert.deepEqual(told('standard', 12), policies)
+  assert.equal(told('standard', 13), undefined)
+  assert.equal(told('minimal', 12), undefined)
+  assert.deepEqual(told('full', 13), policies)
+  for (const result of ['error', 'blocked', 'aborted', 'shed'] as const)
+    assert.deepEqual(told('standard', 13, { result }), policies, result)
 })
 
 test('a refused exchange names the code and the policy, and leaves out what never was', () => {

@@ -17,15 +17,16 @@ const given = new SentFields()
 /**
  * One finished exchange as one line of JSON in printable ASCII, without the newline. What is absent or empty is left
  * out. Written by hand because it runs once a request on the request path.
+ * @param hasBodies false: it is told without the bodies that were captured.
  */
-export function encodeRecord(x: Exchange, env: RecordEnv): string {
+export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): string {
   const totalMs = x.endedMono - x.startedMono
   const head = '{"@timestamp":"' + env.clock.text(x.startedAt) + '","id":"' + jsonText(x.id) + '"'
   const full = env.fields === 'full'
   const parts =
     env.fields === 'minimal' ? minimalParts(x, env.known, totalMs) : standardParts(x, env, full, totalMs)
   if (x.capture === null) return head + parts + (full ? fieldsPart(x, env) : '') + '}'
-  return head + parts + fieldsPart(x, env) + bodiesPart(x, env, totalMs) + '}'
+  return head + parts + fieldsPart(x, env) + (hasBodies ? bodiesPart(x, env, totalMs) : '') + '}'
 }
 
 function minimalParts(x: Exchange, known: KnownTexts, totalMs: number): string {
@@ -51,7 +52,7 @@ function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     env.gateway.text() +
     requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
     (full ? receivedParts(x) : '') +
-    responseParts(x, env.known, full, totalMs) +
+    responseParts(x, env, full, totalMs) +
     (full ? variablesPart(x, env.sensitive) : '')
   )
 }
@@ -79,7 +80,8 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
   )
 }
 
-function responseParts(x: Exchange, known: KnownTexts, full: boolean, totalMs: number): string {
+function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
+  const { known } = env
   return (
     ',"res":{"status":' +
     count(x.status) +
@@ -92,7 +94,9 @@ function responseParts(x: Exchange, known: KnownTexts, full: boolean, totalMs: n
     ',"result":"' +
     x.result +
     (x.errorCode === '' ? '"' : errorPart(x, known)) +
-    (x.journal === null ? '' : journalParts(x.journal, known))
+    (x.journal === null
+      ? ''
+      : journalParts(x.journal, known, full || x.result !== 'success' || totalMs > env.slowMs))
   )
 }
 

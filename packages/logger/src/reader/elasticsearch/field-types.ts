@@ -1,6 +1,9 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { Criterion } from '../criterion.js'
 
+/** A field whose items are documents of their own in some parts of a data stream only. */
+export const PARTLY_NESTED = 'partly nested'
+
 /** How the cluster indexes a field in every part of the data stream; what is absent cannot be relied on. */
 export type FieldTypes = ReadonlyMap<string, string>
 
@@ -18,7 +21,10 @@ export async function fieldTypes(
   if (fields.length === 0) return types
   const answer = await client.fieldCaps({ index: dataStream, fields, include_unmapped: true }, { signal })
   for (const [field, capabilities] of Object.entries(answer.fields)) {
-    const [only, ...others] = Object.values(capabilities)
+    const kinds = Object.values(capabilities)
+    if (kinds.some(({ type }) => type === 'nested'))
+      types.set(field, kinds.length === 1 ? 'nested' : PARTLY_NESTED)
+    const [only, ...others] = kinds
     if (only === undefined || others.length > 0 || only.metadata_field || !only.searchable) continue
     types.set(field, only.type)
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FilterRequest, recordFilter } from '../record-filter.js'
+import { PARTLY_NESTED } from './field-types.js'
 import { queryOf } from './query.js'
 
 const TYPES = new Map([
@@ -13,6 +14,11 @@ const TYPES = new Map([
   ['up.reused', 'boolean'],
   ['hdr.req_up', 'flattened'],
   ['error.msg', 'text'],
+  ['policies', 'nested'],
+  ['policies.id', 'keyword'],
+  ['policies.ms', 'float'],
+  ['others', PARTLY_NESTED],
+  ['others.id', 'keyword'],
 ])
 const NOW_MS = Date.UTC(2026, 0, 31)
 
@@ -85,4 +91,16 @@ test('a comparison includes the bound, and stays within what the field can hold'
   assert.deepEqual(asked({ where: ['t.total>500.001'] }), range('t.total', { gte: 500.001 }))
   assert.deepEqual(asked({ where: ['res.status<99999'] }), range('res.status', { lte: 32_767 }))
   assert.deepEqual(asked({ status: '5xx' }), range('res.status', { gte: 500, lte: 599 }))
+})
+
+test('items that are documents of their own are asked as such, where all parts have them so', () => {
+  const [found] = asked({ where: ['policies.id=auth'] }) as {
+    bool: { should: [{ nested: object }, object] }
+  }[]
+  assert.deepEqual(found!.bool.should, [
+    { nested: { path: 'policies', query: orIgnored({ term: { 'policies.id': 'auth' } }, 'policies.id') } },
+    { term: { _ignored: 'policies.id' } },
+  ])
+  assert.deepEqual(asked({ where: ['policies.id!=auth'] }), [])
+  assert.deepEqual(asked({ where: ['others.id=auth'] }), [])
 })

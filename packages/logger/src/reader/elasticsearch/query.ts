@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
 import type { Criterion } from '../criterion.js'
 import type { RecordFilter } from '../record-filter.js'
-import type { FieldTypes } from './field-types.js'
+import { type FieldTypes, PARTLY_NESTED } from './field-types.js'
 
 type Query = estypes.QueryDslQueryContainer
 
@@ -39,7 +39,21 @@ export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: Fie
   return { bool: { filter } }
 }
 
+/** Items of a list that are documents of their own are asked as such; those that are in some parts only, not at all. */
 function criterionQuery(criterion: Criterion, types: FieldTypes): Query | null {
+  const fields = criterion.kind === 'equals' ? criterion.fields : [criterion.field]
+  const lists = [...types].filter(
+    ([path, type]) =>
+      (type === 'nested' || type === PARTLY_NESTED) && fields.some((field) => field.startsWith(`${path}.`)),
+  )
+  const [list, ...others] = lists
+  if (list === undefined) return plainQuery(criterion, types)
+  if (others.length > 0 || fields.length > 1 || list[1] === PARTLY_NESTED) return null
+  const query = plainQuery(criterion, types)
+  return query === null ? null : anyOf([{ nested: { path: list[0], query } }, notIndexed(fields[0]!)])
+}
+
+function plainQuery(criterion: Criterion, types: FieldTypes): Query | null {
   switch (criterion.kind) {
     case 'equals': {
       const queries = criterion.fields.map((field) => equalsQuery(field, criterion.value, types))

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { Journal } from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { segmentFile } from '../../segment-name.js'
@@ -72,6 +73,13 @@ async function lines(source: RecordSource, request: FilterRequest, last: number)
   return found
 }
 
+function journalOf(i: number): Journal {
+  const journal = new Journal(true)
+  journal.begin('auth', 0).end(0, i / 10, 'pass')
+  journal.begin(`limit-${i % 4}`, 0).end(0, 1, 'stop', 'GW_IP_DENIED')
+  return journal
+}
+
 /** Records as gateways write them, and values that are hard to search for. */
 function manyRecords(): string[] {
   const env = recordEnv({ fields: 'full', worker: 2, node: 'n', version: '1', configDigest: () => 'abc' })
@@ -108,6 +116,7 @@ function manyRecords(): string[] {
           'y'.repeat(i * 3),
         ],
         query: i % 7 === 0 ? 'page=2&a>=b' : '',
+        journal: i % 6 === 0 ? journalOf(i) : null,
       }),
       env,
     ),
@@ -153,6 +162,10 @@ const REQUESTS: readonly FilterRequest[] = [
   { where: ['hdr.res_out=p1'] },
   { where: ['url.query=page=2&a>=b'] },
   { where: ['no.such.field=1'] },
+  { where: ['policies.id=limit-2'] },
+  { where: ['policies.id=limit-2', 'policies.ms>30'] },
+  { where: ['policies.id!=limit-2', 'policies.note=GW_IP_DENIED'] },
+  { where: ['policies=auth'] },
   { where: ['_id=1'] },
   { where: ['@timestamp=2026-01-31T12:00:30.000Z'] },
 ]
@@ -212,6 +225,21 @@ test('a field that one part of a stream does not index is still found there', { 
     'b',
   )
   const found = await lines(sourceOf(t, dataStream), { where: ['cache.status=hit'] }, 100)
+  assert.deepEqual(
+    found.map((line) => JSON.parse(line).id),
+    ['r1', 'r3'],
+  )
+})
+
+test('lists that are documents of their own in the newer part of a stream only are found in all of it', async (t) => {
+  const dataStream = await stream()
+  const policies = [{ id: 'auth' }, { id: 'limit' }]
+  await index(dataStream, [brief(1, { list: policies }), brief(2, { list: [{ id: 'other' }] })])
+  await node.request('POST', `/${dataStream}/_rollover`, {
+    mappings: { properties: { list: { type: 'nested', properties: { id: { type: 'keyword' } } } } },
+  })
+  await index(dataStream, [brief(3, { list: policies }), brief(4, {})], 'b')
+  const found = await lines(sourceOf(t, dataStream), { where: ['list.id=limit'] }, 100)
   assert.deepEqual(
     found.map((line) => JSON.parse(line).id),
     ['r1', 'r3'],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Capture, type Exchange, PHASE } from '@sluice/core'
+import { Capture, type Exchange, Journal, PHASE } from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
-import { sampleExchange } from '../../testing.js'
+import { captureRules, sampleExchange } from '../../testing.js'
 import { TRAFFIC_MAPPING } from './mapping.js'
 
 const ON = { headers: true, body: true }
@@ -20,7 +20,15 @@ function tellingExchange(): Exchange {
   x.api = { name: 'orders', group: 'sales', revision: '7' }
   const keepBodyOn = { results: [], slowMs: null, status: null, share: 1 }
   const regions = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
-  x.capture = new Capture({ ...regions, maxBodyBytes: 2, binary: 'base64', keepBodyOn }, x)
+  x.capture = new Capture(
+    captureRules({ ...regions, maxBodyBytes: 2, sha256: true, binary: 'base64', keepBodyOn }),
+    x,
+  )
+  x.journal = new Journal(true)
+  x.journal.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
+  x.journal.tries.push({ addr: 'http://a', ms: 1, code: 'GW_UPSTREAM_RESET', reason: 'gone' })
+  x.journal.pool = { busy: 1, free: 0, pending: 0 }
+  x.journal.loopLagMs = 1
   const body = Buffer.from([0xff, 0xfe, 0xfd])
   x.body = body
   x.capture.onRequestChunk(body)
@@ -31,13 +39,14 @@ function tellingExchange(): Exchange {
   return x
 }
 
-/** Dotted paths of the leaves; below a flattened field there are none. */
+/** Dotted paths of the leaves, of a list those of its first item; below a flattened field there are none. */
 function unmapped(value: object, properties: Readonly<Record<string, unknown>>, at = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const mapped = properties[name] as { type?: string; properties?: Record<string, unknown> } | undefined
     const path = at + name
     if (mapped === undefined) return [path]
-    return mapped.properties === undefined ? [] : unmapped(member, mapped.properties, `${path}.`)
+    const item = Array.isArray(member) ? member[0] : member
+    return mapped.properties === undefined ? [] : unmapped(item, mapped.properties, `${path}.`)
   })
 }
 

@@ -96,7 +96,8 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
     pool: group({ busy: size, free: size, pending: size }),
     loop_lag_ms: phase,
-    policies: group({ id: keyword, ms: phase, out: keyword }),
+    // Nested, so that a search can ask for one policy that did one thing. At most 32 a record.
+    policies: { type: 'nested', properties: { id: keyword, ms: phase, out: keyword, note: keyword } },
     vars: fields,
     hdr: group({ req_in: fields, req_up: fields, res_up: fields, res_out: fields }),
     body: group({ req_in: body, req_up: body, res_up: body, res_out: body }),

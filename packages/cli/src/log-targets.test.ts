@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
+import { fileWith, gw, scratch, spawnGw, startArgs, startGateway, until } from './testing.js'
+
+/** A log whose `all` gets every call and whose `failures` gets those that failed, with their headers. */
+function documentIn(dir: string, more = ''): string {
+  return `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 2
+apis:
+  orders: { log: { capture: { requestIn: { headers: true }, headersDeny: [x-internal] } } }
+routes:
+  - { id: fine, api: orders, match: { path: /fine }, respond: { status: 200 } }
+  - { id: broken, api: orders, match: { path: /broken }, respond: { status: 500 } }
+log:
+  targets:
+    - id: all
+      sink: file
+      file: { dir: ${join(dir, 'all')} }
+      capture: { requestIn: { headers: false } }
+    - id: failures
+      sink: file
+      when: 'res.status >= 500 && api.name == "orders"'
+      file: { dir: ${join(dir, 'failures')} }
+${more}`
+}
+
+async function identityOf(admin: string): Promise<LogIdentity> {
+  return (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+}
+
+test('a gateway with several log targets gives each its calls, counts them apart, and gw logs reads any of them', async (t) => {
+  const dir = scratch(t)
+  const gateway = await startGateway(t, documentIn(dir))
+  for (const path of ['/fine', '/broken', '/fine', '/none']) {
+    const headers = { 'x-internal': 'not for the log', 'x-tenant': 'acme' }
+    await (await fetch(gateway.url + path, { headers })).arrayBuffer()
+  }
+  await until(async () => (await identityOf(gateway.admin)).indexed === 5)
+  const { received, targets } = await identityOf(gateway.admin)
+  assert.deepEqual(
+    [received, targets!['all']!.indexed, targets!['failures']!.indexed, Object.keys(targets!)],
+    [5, 4, 1, ['all', 'failures']],
+  )
+  const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
+  assert.match(metrics, /^gw_log_indexed_total\{target="all"\} 4$/m)
+  assert.match(metrics, /^gw_log_indexed_total\{target="failures"\} 1$/m)
+
+  const read = async (...flags: string[]) => {
+    const { code, stdout, stderr } = await gw([
+      'logs',
+      'search',
+      '-c',
+      gateway.config,
+      '-o',
+      'jsonl',
+      ...flags,
+    ])
+    assert.equal(code, 0, stderr)
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+  const all = await read()
+  assert.deepEqual(all.map(({ route }) => route).sort(), ['-', 'broken', 'fine', 'fine'])
+  assert.ok(all.every(({ hdr }) => hdr === undefined))
+  const [failed, ...others] = await read('--target', 'failures')
+  assert.deepEqual([failed.route, others], ['broken', []])
+  assert.equal(failed.hdr.req_in['x-tenant'], 'acme')
+  assert.equal(failed.hdr.req_in['x-internal'], undefined)
+
+  const wrong = await gw(['logs', 'tail', '-c', gateway.config, '--target', 'siem'])
+  assert.equal(wrong.code, 64)
+  assert.match(wrong.stderr, /has no target 'siem'; it has main, all, failures\n$/)
+})
+
+test('--log-sink takes the place of all targets', async (t) => {
+  const dir = scratch(t)
+  const config = fileWith(t, documentIn(dir))
+  const running = spawnGw(t, startArgs(t, config, '--log-sink', 'none'))
+  await until(() => running.stdout().includes('admin API on'), running.stderr)
+  const admin = /admin API on (\S+)/.exec(running.stdout())![1]!
+  const url = /listening on (\S+)/.exec(running.stdout())![1]!
+  assert.equal((await fetch(`${url}/fine`)).status, 200)
+  assert.equal((await identityOf(admin)).received, 0)
+  assert.equal(existsSync(join(dir, 'all')), false)
+})
+
+test('what a document has no readable log for is told', async (t) => {
+  const document = (log: string) => fileWith(t, `version: 1\nlog: { ${log} }\n`)
+  const tail = (config: string, ...more: string[]) =>
+    gw(['logs', 'tail', '--no-follow', '-c', config, ...more])
+  const none = await tail(document('sink: none'))
+  assert.match(none.stderr, /has log\.sink: none, so there is no traffic log; /)
+  const unread = await tail(document('targets: [{ id: out, sink: stdout }]'))
+  assert.match(unread.stderr, /has out\.sink: stdout, and what went there cannot be read from here; /)
+  const both = await tail(document('sink: stdout, targets: [{ id: out, sink: stdout }]'))
+  assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, and what went there cannot be read/)
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Capture, type Exchange } from '@sluice/core'
+import { captureRules, sampleExchange } from '../testing.js'
+import type { CaptureNarrowing } from './capture-narrowing.js'
+import { encodeRecord } from './record.js'
+import { recordEnv } from './record-env.js'
+
+const ON = { headers: true, body: true }
+const ALL = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
+/** Takes nothing away. */
+const EVERYTHING: CaptureNarrowing = {
+  ...ALL,
+  ...{ maxBodyBytes: 65_536, sha256: true, headersAllow: null, headersDeny: [] },
+}
+
+/** An exchange of which these rules kept a request of `hello` and a response of `world`. */
+function captured(changes: Parameters<typeof captureRules>[0] = {}): Exchange {
+  const headers = ['content-type', 'text/plain', 'accept', '*/*', 'x-internal', '1']
+  const x = sampleExchange({ headers, contentLength: 5, responseHeaders: ['content-type', 'text/plain'] })
+  x.capture = new Capture(captureRules({ ...ALL, sha256: true, ...changes }), x)
+  x.capture.onRequestChunk(Buffer.from('hello'))
+  x.capture.onDispatch(x, 'inside')
+  x.capture.onResponseHead(['content-type', 'text/plain', 'x-internal', '2'])
+  x.capture.onResponseChunk(Buffer.from('world'))
+  return x
+}
+
+function told(x: Exchange, capture: Partial<CaptureNarrowing> | null) {
+  const narrowing = capture === null ? null : { ...EVERYTHING, ...capture }
+  const common = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
+  return JSON.parse(encodeRecord(x, recordEnv({ ...common, capture: narrowing })))
+}
+
+test('a target tells what was captured unless it says otherwise', () => {
+  const x = captured()
+  const whole = told(x, null)
+  assert.deepEqual(Object.keys(whole.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
+  assert.deepEqual(told(x, {}), whole)
+})
+
+test('regions, bodies and fields are told as far as both say', () => {
+  const x = captured({ responseUp: { headers: true, body: false }, headersDeny: ['accept'] })
+  const record = told(x, {
+    requestUp: { headers: false, body: false },
+    responseOut: { headers: false, body: true },
+    maxBodyBytes: 4,
+    sha256: false,
+    headersDeny: ['x-internal'],
+  })
+  assert.deepEqual(record.hdr, {
+    req_in: { host: 'api.example.com:8080', 'content-type': 'text/plain' },
+    res_up: { 'content-type': 'text/plain' },
+  })
+  assert.deepEqual(record.body, {
+    req_in: { bytes: 5, ct: 'text/plain', text: 'hell', truncated: true },
+    res_out: { bytes: 5, ct: 'text/plain', text: 'worl', truncated: true },
+  })
+  // What one target leaves out is there for the others.
+  assert.equal(told(x, null).body.req_in.text, 'hello')
+})
+
+test('a field has to be allowed by both', () => {
+  const x = captured({ headersAllow: ['accept', 'x-internal'] })
+  assert.deepEqual(told(x, null).hdr.req_in, { accept: '*/*', 'x-internal': '1' })
+  assert.deepEqual(told(x, { headersAllow: ['x-internal', 'host'] }).hdr.req_in, { 'x-internal': '1' })
+  assert.deepEqual(told(captured(), { headersAllow: ['host'] }).hdr.req_in, { host: 'api.example.com:8080' })
+  assert.deepEqual(told(captured(), { headersAllow: [] }).hdr.req_in, {})
+})
+
+test('a target chooses by itself which bodies it tells', () => {
+  const failed = { results: ['error'], slowMs: null, status: null, share: null } as const
+  const x = captured({ keepBodyOn: failed })
+  assert.equal(told(x, null).body, undefined)
+  assert.equal(told(x, { keepBodyOn: null }).body.req_in.text, 'hello')
+  assert.equal(told(captured(), { keepBodyOn: failed }).body, undefined)
+})

@@ -1,0 +1,50 @@
+import type { CaptureRules, RegionRules } from '@sluice/core'
+
+/** What one target tells of what was captured: of regions, bodies and fields as much as both say. */
+export interface CaptureNarrowing extends Omit<CaptureRules, 'binary' | 'keepBodyOn'> {
+  /** Absent: as it was captured. */
+  readonly binary?: CaptureRules['binary']
+  /** Absent: as it was captured. Bodies are captured whatever an exchange comes to, so this one may keep others. */
+  readonly keepBodyOn?: CaptureRules['keepBodyOn']
+}
+
+/** The rules by which a target tells what other rules have captured. There are as many rules as routes that have some. */
+export function narrowed(by: CaptureNarrowing | null): (rules: CaptureRules) => CaptureRules {
+  if (by === null) return (rules) => rules
+  const known = new WeakMap<CaptureRules, CaptureRules>()
+  return (rules) => {
+    let told = known.get(rules)
+    if (told === undefined) {
+      told = both(rules, by)
+      known.set(rules, told)
+    }
+    return told
+  }
+}
+
+function both(rules: CaptureRules, by: CaptureNarrowing): CaptureRules {
+  return {
+    ...rules,
+    ...by,
+    requestIn: regionOf(rules.requestIn, by.requestIn),
+    requestUp: regionOf(rules.requestUp, by.requestUp),
+    responseUp: regionOf(rules.responseUp, by.responseUp),
+    responseOut: regionOf(rules.responseOut, by.responseOut),
+    maxBodyBytes: Math.min(rules.maxBodyBytes, by.maxBodyBytes),
+    sha256: rules.sha256 && by.sha256,
+    headersAllow: allowedByBoth(rules.headersAllow, by.headersAllow),
+    headersDeny: [...rules.headersDeny, ...by.headersDeny],
+  }
+}
+
+function regionOf(one: RegionRules, other: RegionRules): RegionRules {
+  return { headers: one.headers && other.headers, body: one.body && other.body }
+}
+
+function allowedByBoth(
+  one: readonly string[] | null,
+  other: readonly string[] | null,
+): readonly string[] | null {
+  if (one === null || other === null) return one ?? other
+  return one.filter((name) => other.includes(name))
+}
