@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Exchange, type LogSink } from '@sluice/core'
+import { Exchange, type LogSink, PHASE } from '@sluice/core'
 import {
   encodeRecord,
   noneSink,
@@ -93,27 +93,31 @@ function print(name: string, { bursts, micros, dropped }: Cost, without: Cost): 
   )
 }
 
+/** A GET as a gateway in front of one upstream finishes it, with the times of its phases. */
 function finishedExchange(): Exchange {
-  const nowMono = performance.now()
+  const startedMono = performance.now() - 12
   const x = new Exchange()
   x.keepTimes()
-  return Object.assign(x, {
-    ...{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d', startedAt: Date.now(), startedMono: nowMono - 12 },
-    ...{
-      method: 'GET',
-      authority: 'api.example.com',
-      host: 'api.example.com',
-      rawPath: '/orders/42',
-      path: '/orders/42',
-    },
-    ...{ headers: ['accept', '*/*', 'user-agent', 'curl/8.5.0'], peer: '10.0.0.9', clientIp: '203.0.113.7' },
-    ...{
-      routeId: 'orders',
-      upstream: 'orders',
-      target: 'http://10.0.0.5:9000',
-      upstreamStatus: 200,
-      attempts: 1,
-    },
+  Object.assign(x, {
+    ...{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d', startedAt: Date.now(), startedMono },
+    ...{ method: 'GET', authority: 'api.example.com', host: 'api.example.com', requestHeadBytes: 213 },
+    ...{ rawPath: '/orders/42', path: '/orders/42', peer: '10.0.0.9', clientIp: '203.0.113.7' },
+    headers: [
+      ...['accept', '*/*', 'user-agent', 'curl/8.5.0', 'x-forwarded-for', '203.0.113.7'],
+      ...['x-forwarded-proto', 'https', 'x-request-id', '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'],
+    ],
+    ...{ routeId: 'orders', routeTemplate: '/orders/{id}', upstream: 'orders' },
+    ...{ target: 'http://10.0.0.5:9000', upstreamStatus: 200, attempts: 1, isReused: true },
     ...{ status: 200, responseHeaders: ['content-type', 'application/json'], responseBytes: 2048 },
   })
+  x.phaseSince = startedMono
+  const phases = [
+    [PHASE.upstreamQueue, 0.412],
+    [PHASE.upstreamFirstByte, 0.455],
+    [PHASE.upstreamBody, 11.318],
+    [PHASE.clientWrite, 11.936],
+  ] as const
+  for (const [phase, afterMs] of phases) x.enter(phase, startedMono + afterMs)
+  x.end(startedMono + 12)
+  return x
 }

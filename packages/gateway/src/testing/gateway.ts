@@ -131,8 +131,6 @@ export interface TestGatewayOptions {
   readonly worker?: number
   readonly port?: number
   readonly network?: Network
-  /** As for real gateways; default: not, because it takes its time. */
-  readonly isReceiveBounded?: boolean
 }
 
 /** Starts a data plane on a free port; drains it when the test ends. */
@@ -149,7 +147,8 @@ export async function startGateway(
     version: 'test',
     ports: { '127.0.0.1:0': port },
     report: (event, fields) => events.push({ event, fields }),
-    isReceiveBounded: options.isReceiveBounded ?? false,
+    // It takes its time.
+    isReceiveBounded: false,
     ...(options.network === undefined ? {} : { network: options.network }),
   })
   const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()

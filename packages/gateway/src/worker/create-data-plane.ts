@@ -31,7 +31,7 @@ export interface DataPlaneOptions {
   readonly loopLagMs?: () => number
   /** Default: the system's. */
   readonly network?: Network
-  /** False: listeners open some 50 ms earlier, and one fast upload can hold up all other requests. Default: true. */
+  /** False: a listener costs some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
   readonly isReceiveBounded?: boolean
 }
 

@@ -12,7 +12,7 @@ export function recordsOf(account: Incoming): number {
 }
 
 /** What taking over the spools of others changes; nothing when there was nothing. */
-export function changesOf({ segments, torn, lost, problem }: Inheritance): Partial<Receipt>[] {
+export function changesOf({ segments, damaged, lost, problem }: Inheritance): Partial<Receipt>[] {
   const changes: Partial<Receipt>[] = []
   let records = 0
   for (const segment of segments) records += segment.records
@@ -21,9 +21,9 @@ export function changesOf({ segments, torn, lost, problem }: Inheritance): Parti
     const told = `${lost} records ended with the process that held them`
     changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })
   }
-  if (torn > 0) {
-    const told = `${torn} spool files had a torn end`
-    changes.push({ adopted: torn, dropped: torn, reason: 'corrupt', problem: told })
+  if (damaged > 0) {
+    const told = `${damaged} records of a spool were damaged`
+    changes.push({ adopted: damaged, dropped: damaged, reason: 'corrupt', problem: told })
   }
   return changes
 }

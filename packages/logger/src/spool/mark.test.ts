@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
-import { Mark, takeLost } from './mark.js'
+import { Mark, type Progress, takeProgress } from './mark.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
 
 test('the last of several counts of the request path is what an heir finds', async () => {
   const root = scratchDir()
   const mark = new Mark(root, OWNER, false)
-  mark.set(3, 3)
+  mark.set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
   for (const encoded of [5, 7, 9]) mark.noteEncoded(encoded)
   await until(() => encodedIn(root) === 9, 'the last count is there')
   mark.close()
-  assert.equal(takeLost(root, OWNER), 6)
-  assert.equal(takeLost(root, OWNER), 0)
+  assert.deepEqual(takeProgress(root, OWNER), { encoded: 9, safe: 3, openFirst: 8192, openRecords: 2 })
+  assert.equal(takeProgress(root, OWNER), null)
 })
 
 test('a mark that is let go while a count is written takes no more of them', async () => {
@@ -25,10 +25,24 @@ test('a mark that is let go while a count is written takes no more of them', asy
   mark.close()
   mark.noteEncoded(9)
   await until(() => encodedIn(root) === 5, 'what was under way is there')
-  assert.equal(takeLost(root, OWNER), 5)
+  assert.equal(takeProgress(root, OWNER)?.encoded, 5)
+})
+
+test('a mark that nobody has written, or that was damaged, tells nothing', () => {
+  const root = scratchDir()
+  const path = join(root, `${OWNER}.mark`)
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(40, 0xff)]) {
+    writeFileSync(path, bytes)
+    assert.equal(takeProgress(root, OWNER), null)
+  }
+  const progress: Progress = { encoded: 1, safe: 0, openFirst: -1, openRecords: 0 }
+  const mark = new Mark(root, OWNER, false)
+  mark.set(progress)
+  mark.close()
+  assert.deepEqual(takeProgress(root, OWNER), progress)
 })
 
 function encodedIn(root: string): number {
   const bytes = readFileSync(join(root, `${OWNER}.mark`))
-  return bytes.length < 24 ? 0 : bytes.readDoubleLE(16)
+  return bytes.length < 40 ? 0 : bytes.readDoubleLE(32)
 }

@@ -1,16 +1,31 @@
 import { closeSync, openSync, readFileSync, rmSync, unlinkSync, write, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** How many records there have been. */
+export interface Progress {
+  /** Encoded by the request path. */
+  readonly encoded: number
+  /** Of these, those that need nobody any more to be counted: in the spool on disk, delivered, or counted as lost. */
+  readonly safe: number
+  /** The number of the first record of the segment that is open on disk, -1: none is; and how many of the safe ones it has. */
+  readonly openFirst: number
+  readonly openRecords: number
+}
+
+const NUMBERS = ['encoded', 'safe', 'openFirst', 'openRecords'] as const
+const NUMBER_BYTES = 8
+const OWN_AT = NUMBERS.length * NUMBER_BYTES
+
 /**
- * How far an owner has come, kept beside its lock in three numbers of 8 bytes, little-endian: records that the request
- * path has encoded, of these the records that are in the spool, and the first once more, as the request path itself has
- * counted. The page cache outlives a process that is killed, so whoever takes over can tell how many records died.
+ * How far an owner has come, kept beside its lock: the numbers of its progress, and the first once more, as the request
+ * path itself has counted; 8 bytes each, little-endian. The page cache outlives a process that is killed, so whoever takes
+ * over can tell how many records died.
  */
 export class Mark {
   readonly #path: string
   readonly #fd: number
-  readonly #bytes = Buffer.alloc(16)
-  readonly #own = Buffer.alloc(8)
+  readonly #bytes = Buffer.alloc(OWN_AT)
+  readonly #own = Buffer.alloc(NUMBER_BYTES)
   #encoded = 0
   #isNoting = false
   #isClosed = false
@@ -21,16 +36,20 @@ export class Mark {
     this.#fd = openSync(this.#path, isMade ? 'r+' : 'wx', 0o600)
   }
 
-  /** Writes the first two numbers, unless they are as before. @throws the file system's error. */
-  set(received: number, spooled: number): void {
-    if (this.#bytes.readDoubleLE(0) === received && this.#bytes.readDoubleLE(8) === spooled) return
-    this.#bytes.writeDoubleLE(received, 0)
-    this.#bytes.writeDoubleLE(spooled, 8)
-    writeSync(this.#fd, this.#bytes, 0, 16, 0)
+  /** Writes the owner's numbers, unless they are as before. @throws the file system's error. */
+  set(progress: Progress): void {
+    let isSame = true
+    for (let i = 0; i < NUMBERS.length; i++) {
+      const value = progress[NUMBERS[i]!]
+      if (this.#bytes.readDoubleLE(i * NUMBER_BYTES) === value) continue
+      this.#bytes.writeDoubleLE(value, i * NUMBER_BYTES)
+      isSame = false
+    }
+    if (!isSame) writeSync(this.#fd, this.#bytes, 0, OWN_AT, 0)
   }
 
   /**
-   * Notes the third number: the owner's thread may be late, or not have begun. Nobody waits for the disk: one write is
+   * Notes the last number: the owner's thread may be late, or not have begun. Nobody waits for the disk: one write is
    * under way at most, and a number that comes meanwhile follows it. A disk that takes nothing is no error.
    */
   noteEncoded(received: number): void {
@@ -55,7 +74,7 @@ export class Mark {
     if (this.#own.readDoubleLE(0) === received) return
     this.#own.writeDoubleLE(received, 0)
     this.#isNoting = true
-    write(this.#fd, this.#own, 0, 8, 16, () => {
+    write(this.#fd, this.#own, 0, NUMBER_BYTES, OWN_AT, () => {
       this.#isNoting = false
       if (this.#isClosed) closeSync(this.#fd)
       else this.#writeEncoded()
@@ -63,20 +82,29 @@ export class Mark {
   }
 }
 
-/** The records that died with an owner, told once: its mark goes. */
-export function takeLost(root: string, owner: string): number {
+/** How far an owner that is gone had come, told once: its mark goes. Null when it had let go, or another has asked. */
+export function takeProgress(root: string, owner: string): Progress | null {
   const path = markPath(root, owner)
   try {
     const bytes = readFileSync(path)
     // Of several that come at the same time, one succeeds.
     unlinkSync(path)
-    const numberAt = (at: number): number => (bytes.length < at + 8 ? 0 : bytes.readDoubleLE(at))
-    const lost = Math.max(numberAt(0), numberAt(16)) - numberAt(8)
-    return lost > 0 && Number.isSafeInteger(lost) ? lost : 0
+    return progressOf(bytes)
   } catch {
-    // An owner that has let go has none.
-    return 0
+    return null
   }
+}
+
+/** Null for a file in which nobody has written, or numbers that make no sense. */
+function progressOf(bytes: Buffer): Progress | null {
+  if (bytes.length < OWN_AT) return null
+  const numberAt = (at: number): number => (bytes.length < at + NUMBER_BYTES ? 0 : bytes.readDoubleLE(at))
+  const [own = 0, safe = 0, openFirst = 0, openRecords = 0] = NUMBERS.map((_, i) =>
+    numberAt(i * NUMBER_BYTES),
+  )
+  const encoded = Math.max(own, numberAt(OWN_AT))
+  const numbers = [encoded, safe, openFirst, openRecords]
+  return numbers.every(Number.isSafeInteger) ? { encoded, safe, openFirst, openRecords } : null
 }
 
 function markPath(root: string, owner: string): string {

@@ -14,6 +14,6 @@ test('directories that are no spool, such as that of the dead letters, stay wher
     mkdirSync(join(root, dir))
     writeFileSync(join(root, dir, file), '{}\n')
   }
-  assert.deepEqual(adoptOrphans(root, 'me', Date.now()), { segments: [], torn: 0, lost: 0, problem: '' })
+  assert.deepEqual(adoptOrphans(root, 'me', Date.now()), { segments: [], damaged: 0, lost: 0, problem: '' })
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
 })

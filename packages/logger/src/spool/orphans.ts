@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
-import { takeLost } from './mark.js'
+import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
 
@@ -9,8 +9,8 @@ import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './s
 export interface Inheritance {
   /** Oldest first. */
   readonly segments: readonly Segment[]
-  /** Files with a torn end. */
-  readonly torn: number
+  /** Records that were on disk and are damaged; of a file about which nothing is known, its torn end counts as one. */
+  readonly damaged: number
   /** Records that ended with their process before they were on disk. */
   readonly lost: number
   /** What could not be taken over, or empty. */
@@ -32,8 +32,9 @@ export function ownDirectory(root: string, owner: string): string {
 export function adoptOrphans(root: string, owner: string, nowMs: number): Inheritance {
   const segments: Segment[] = []
   const problems: string[] = []
-  let torn = 0
-  let lost = 0
+  /** What those that are gone have left of their own; of others' they had taken over, it is not asked here. */
+  const estates = new Map<string, Found>()
+  let damaged = 0
   const entries = readdirSync(root, { withFileTypes: true })
   const isGone = (name: string): boolean =>
     name !== owner && !isOwnerAlive(root, name, nowMs, modifiedMs(lockPath(root, name)))
@@ -47,8 +48,11 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
       const found = segmentsIn(dir, made)
       segments.push(...found.segments)
       problems.push(...found.problems)
-      torn += found.torn
-      lost += forget(root, taken)
+      if (made === taken) estates.set(taken, found)
+      else {
+        damaged += found.torn.length
+        if (!estates.has(taken)) estates.set(taken, NOTHING)
+      }
       if (found.segments.length === 0) removeEmpty(dir)
     } catch (error) {
       // Another one was faster.
@@ -58,10 +62,46 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
   }
   for (const { name } of entries) {
     const left = ownerOfLock(name)
-    if (left !== null && isOwnerName(left) && isGone(left)) lost += forget(root, left)
+    if (left !== null && isOwnerName(left) && isGone(left) && !estates.has(left)) estates.set(left, NOTHING)
+  }
+  let lost = 0
+  for (const [gone, found] of estates) {
+    const losses = lossesOf(root, gone, found)
+    lost += losses.lost
+    damaged += losses.damaged
   }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
-  return { segments: segments.sort(byAge), torn, lost, problem }
+  return { segments: segments.sort(byAge), damaged, lost, problem }
+}
+
+interface Losses {
+  readonly lost: number
+  readonly damaged: number
+}
+
+/** Removes the traces of an owner that is gone; tells how many records ended with it, and how many are damaged. */
+function lossesOf(root: string, owner: string, found: Found): Losses {
+  const progress = takeProgress(root, owner)
+  // What a thread of this process has lost, its owner has counted.
+  const isOwn = isOwnedByThisProcess(root, owner)
+  rmSync(lockPath(root, owner), { force: true })
+  if (progress === null || isOwn) return { lost: 0, damaged: found.torn.length }
+  return lossesSince(progress, found)
+}
+
+/** A record of a batch that the owner was writing when it ended may be there whole: it is not lost. */
+function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segments, torn }: Found): Losses {
+  let written = 0
+  let damaged = 0
+  for (const first of new Set([...segments.map(({ place }) => place.first), ...torn])) {
+    const records = segments.find(({ place }) => place.first === first)?.records ?? 0
+    if (first === openFirst) {
+      written += Math.max(0, records - openRecords)
+      damaged += Math.max(0, openRecords - records)
+    } else if (first > openFirst) written += records
+    else if (torn.includes(first)) damaged++
+  }
+  return { lost: Math.max(0, encoded - safe - written), damaged }
 }
 
 /** The bytes of all segments that are not this owner's. */
@@ -84,15 +124,6 @@ function ownersOf(name: string): { readonly made: string; readonly taken: string
   return isOwnerName(made) && isOwnerName(taken) ? { made, taken } : null
 }
 
-/** Removes the traces of an owner that is gone; tells how many records ended with it. */
-function forget(root: string, owner: string): number {
-  const died = takeLost(root, owner)
-  // What a thread of this process has lost, its owner has counted.
-  const isOwn = isOwnedByThisProcess(root, owner)
-  rmSync(lockPath(root, owner), { force: true })
-  return isOwn ? 0 : died
-}
-
 function filesIn(dir: string): readonly string[] {
   try {
     return readdirSync(dir)
@@ -113,13 +144,16 @@ export function removeEmpty(dir: string): void {
 
 interface Found {
   readonly segments: Segment[]
-  torn: number
+  /** The first numbers of files whose end is torn. */
+  readonly torn: number[]
   readonly problems: string[]
 }
 
+const NOTHING: Found = { segments: [], torn: [], problems: [] }
+
 /** A file that cannot be read is left where it is, and hides no other. */
 function segmentsIn(dir: string, prefix: string): Found {
-  const found: Found = { segments: [], torn: 0, problems: [] }
+  const found: Found = { segments: [], torn: [], problems: [] }
   for (const file of readdirSync(dir)) {
     const name = parseSegmentName(file)
     if (name === null) continue
@@ -142,8 +176,8 @@ function addSegment(
     return
   }
   const sealed = sealAbandoned(place)
-  if (sealed !== null) found.segments.push(sealed.segment)
-  if (sealed === null || sealed.isTorn) found.torn++
+  if (sealed.segment !== null) found.segments.push(sealed.segment)
+  if (sealed.isTorn) found.torn.push(place.first)
 }
 
 function byAge(a: Segment, b: Segment): number {

@@ -184,21 +184,22 @@ export function parseSegmentName(
 }
 
 /**
- * Seals a segment that its owner could not: cuts the torn end off. Returns null when no record is left.
+ * Seals a segment that its owner could not: cuts the torn end off. The segment is null when no record is left.
  * @throws the file system's error.
  */
-export function sealAbandoned(
-  place: SegmentPlace,
-): { readonly segment: Segment; readonly isTorn: boolean } | null {
+export function sealAbandoned(place: SegmentPlace): {
+  readonly segment: Segment | null
+  readonly isTorn: boolean
+} {
   const path = join(place.dir, openName(place.first))
   const bytes = readFileSync(path)
   const { ordinals, soundBytes } = indexFrames(bytes)
   const records = (ordinals.at(-1) ?? -1) + 1
+  const isTorn = soundBytes < bytes.length
   if (records === 0) {
     rmSync(path, { force: true })
-    return null
+    return { segment: null, isTorn }
   }
-  const isTorn = soundBytes < bytes.length
   if (isTorn) truncateSync(path, soundBytes)
   renameSync(path, join(place.dir, sealedName(place.first, records)))
   return { segment: Segment.sealed(place, records, soundBytes), isTorn }

@@ -14,6 +14,7 @@ import { test } from 'node:test'
 import { scratchDir } from '../testing.js'
 import type { Receipt } from '../writer/messages.js'
 import { lockPath } from './lock.js'
+import { Mark } from './mark.js'
 import { ownerName } from './owner-name.js'
 import { Spool, type SpoolOptions } from './spool.js'
 
@@ -183,6 +184,52 @@ test('a torn end is cut off and counted', () => {
   spool.look(Date.now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped, ledger.reasons], [9, 1, ['corrupt']])
   assert.equal(recordsIn(spool), 9)
+})
+
+test('of a batch that was cut short by a kill, what is there whole is kept, and the rest counts once', () => {
+  const root = scratchDir()
+  const dead = open(root)
+  put(dead.spool, 10)
+  put(dead.spool, 5)
+  // What it had noted before the second batch, whose last record did not get through.
+  const mark = new Mark(root, dead.options.owner, true)
+  mark.set({ encoded: 15, safe: 10, openFirst: 0, openRecords: 10 })
+  mark.close()
+  const file = join(root, dead.options.owner, '000000000000000.open')
+  truncateSync(file, readFileSync(file).length - 5)
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.deepEqual(
+    [ledger.account.received, ledger.account.onDisk, ledger.account.dropped, ledger.reasons],
+    [15, 14, 1, ['process_lost']],
+  )
+})
+
+test('a file that was begun and has nothing in it is no loss', () => {
+  const root = scratchDir()
+  const dead = open(root)
+  put(dead.spool, 10)
+  dead.spool.sealOpen()
+  writeFileSync(join(root, dead.options.owner, '000000000008192.open'), '')
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [10, 0])
+})
+
+test('what waits in memory alone counts as lost when its process is killed', () => {
+  const root = scratchDir()
+  const dead = open(root, { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  put(dead.spool, 10)
+  assert.equal(dead.ledger.account.inMemory, 10)
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.deepEqual(
+    [ledger.account.received, ledger.account.dropped, ledger.reasons],
+    [10, 10, ['process_lost']],
+  )
 })
 
 test('at the bound the oldest records give way, counted', () => {

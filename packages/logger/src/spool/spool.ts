@@ -51,6 +51,8 @@ export class Spool {
   #diskBytes = 0
   #hotBytes = 0
   #memoryBytes = 0
+  /** Those of the segments in memory alone. */
+  #memoryRecords = 0
 
   constructor(options: SpoolOptions, tell: TellChange) {
     this.#options = options
@@ -82,12 +84,19 @@ export class Spool {
   /** Takes in a record of the log's own. */
   appendOwn(json: string): void {
     this.#append(Buffer.from(`${json}\n`, 'latin1'), { adopted: 1 })
+    this.mark()
   }
 
   /** Notes how many records there have been, for whoever takes over. */
   mark(): void {
+    const open = this.#open?.isOnDisk === true ? this.#open : null
     try {
-      this.#home?.mark.set(this.#options.encoded(), this.#taken)
+      this.#home?.mark.set({
+        encoded: this.#options.encoded(),
+        safe: this.#taken - this.#memoryRecords,
+        openFirst: open?.place.first ?? -1,
+        openRecords: open?.records ?? 0,
+      })
     } catch (error) {
       this.#tell({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
     }
@@ -102,7 +111,7 @@ export class Spool {
       return
     }
     const segment = this.#appended(frames, records)
-    this.#count(segment, frames.length)
+    this.#count(segment, frames.length, records)
     this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
     this.#boundMemory()
@@ -275,15 +284,21 @@ export class Spool {
     return true
   }
 
-  #count(segment: Segment, bytes: number): void {
+  #count(segment: Segment, bytes: number, records: number): void {
     if (segment.isOnDisk) this.#diskBytes += bytes
-    else this.#memoryBytes += bytes
+    else {
+      this.#memoryBytes += bytes
+      this.#memoryRecords += records
+    }
     if (segment.isOnDisk && segment.isInMemory) this.#hotBytes += bytes
   }
 
   #discount(segment: Segment): void {
     if (segment.isOnDisk) this.#diskBytes -= segment.bytes
-    else this.#memoryBytes -= segment.bytes
+    else {
+      this.#memoryBytes -= segment.bytes
+      this.#memoryRecords -= segment.records
+    }
     if (segment.isOnDisk && segment.isInMemory) this.#hotBytes -= segment.bytes
   }
 

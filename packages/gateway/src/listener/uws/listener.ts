@@ -70,7 +70,10 @@ export interface UwsListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
   readonly onTurnedAway: () => void
-  /** What the kernel holds of a connection is bounded. It takes a process of its own for a moment, some 50 ms of CPU. */
+  /**
+   * What the kernel holds of a connection is bounded, of those that come a moment after the listener has opened. It takes
+   * a process of its own, some 50 ms of CPU time.
+   */
   readonly isReceiveBounded: boolean
 }
 
@@ -134,14 +137,10 @@ class UwsListener implements Listener {
       }
       this.#socket = socket
       this.port = us_socket_local_port(socket)
-      void this.#bound().then(() => resolve(this))
+      // Nobody waits for it: connections come from now on, and a listener without the bound serves all the same.
+      if (this.#options.isReceiveBounded) void boundReceiveBuffers(this.port).catch(this.#options.onFault)
+      resolve(this)
     })
-  }
-
-  /** A listener without the bound serves all the same. */
-  async #bound(): Promise<void> {
-    if (!this.#options.isReceiveBounded) return
-    await boundReceiveBuffers(this.port).catch(this.#options.onFault)
   }
 
   connections(): number {

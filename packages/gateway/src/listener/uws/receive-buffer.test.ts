@@ -61,7 +61,8 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
       },
     })
   }
-  const port = await listen(t, answer, true)
+  const port = await listen(t, answer)
+  await boundReceiveBuffers(port)
   const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES } })
   t.after(() => sender.terminate())
   await until(() => received === BODY_BYTES)

@@ -18,11 +18,7 @@ const SETTINGS: ListenerSettings = {
 }
 
 /** A port whose requests are all answered by this function. */
-export async function listen(
-  t: TestContext,
-  answer: (client: ClientStream) => void,
-  isReceiveBounded = false,
-): Promise<number> {
+export async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {
   const faults: unknown[] = []
   const gate: Gate = { accept: (_, client) => answer(client), refuse: (_, client) => client.abort() }
   const listener = await openUwsListener({
@@ -34,7 +30,7 @@ export async function listen(
     ids: new RequestIds(),
     onFault: (error) => faults.push(error),
     onTurnedAway: () => {},
-    isReceiveBounded,
+    isReceiveBounded: false,
   })
   t.after(() => {
     listener.terminate()
