@@ -7,6 +7,7 @@ import { type FileSinkOptions, openFileSink } from './file-sink.js'
 import {
   assertIdentity,
   captureRules,
+  closeWhole,
   sampleExchange,
   scratchDir,
   segmentFiles,
@@ -65,7 +66,7 @@ test('every record is on disk, in order, when the sink is closed', async () => {
 test('a single record reaches the disk without another one and without closing', async (t) => {
   const dir = scratchDir()
   const sink = open(dir)
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   recordMany(sink, ['lonely'])
   await until(() => sink.identity().indexed === 1, 'the record is written')
   assertIdentity(sink.identity())
@@ -75,7 +76,7 @@ test('a single record reaches the disk without another one and without closing',
 test('the identity holds at every moment while records come and go', async (t) => {
   const dir = scratchDir()
   const sink = open(dir, { queueBytes: 200_000, handOffMs: 1, onProblem: () => {} })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   for (let burst = 0; burst < 40; burst++) {
     recordMany(sink, numbered(`b${burst}`, 250))
     await new Promise((resolve) => setImmediate(resolve))
@@ -133,7 +134,7 @@ test('a record that finds the queue full is dropped, counted and reported', asyn
   const dir = scratchDir()
   const problems: string[] = []
   const sink = open(dir, { queueBytes: 2000, onProblem: (message) => problems.push(message) })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   recordMany(sink, numbered('r', 100))
   const { droppedBy, inMemory } = sink.identity()
   assert.ok(inMemory >= 1 && inMemory < 10, `${inMemory} held`)
@@ -192,7 +193,7 @@ test('a directory that is removed while it is written is made anew', async (t) =
   const dir = join(scratchDir(), 'traffic')
   const problems: string[] = []
   const sink = open(dir, { onProblem: (message) => problems.push(message) })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   recordMany(sink, ['lost with the directory'])
   await until(() => sink.identity().indexed === 1, 'the first record is written')
   rmSync(dir, { recursive: true })
@@ -208,7 +209,7 @@ test('records that the file system refuses are counted, and writing goes on when
   const dir = join(parent, 'traffic')
   const problems: string[] = []
   const sink = open(dir, { onProblem: (message) => problems.push(message) })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   rmSync(dir, { recursive: true })
   writeFileSync(dir, 'in the way')
   recordMany(sink, numbered('refused', 3))
@@ -226,7 +227,7 @@ test('records that the file system refuses are counted, and writing goes on when
 test('a problem that lasts is reported once a second at most', async (t) => {
   const told: number[] = []
   const sink = open(scratchDir(), { queueBytes: 1, onProblem: () => told.push(performance.now()) })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   await until(() => {
     recordMany(sink, numbered('r', 20))
     return told.length === 3

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkedPreparation, openPreparation } from './preparation.js'
 import { openShippingSink } from './shipping-sink.js'
-import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 test('without rules and places there is nothing between the lines and the disk', () => {
   const options = checkedPreparation({ privacy: { keys: [], rules: [] } })
@@ -32,7 +32,7 @@ test('records are prepared before they are on the disk of a spool, with places f
       ],
     },
   })
-  t.after(() => sink.close(1000))
+  t.after(() => closeWhole(sink, 1000))
   await sink.opened
   sink.record(sampleExchange({ clientIp: '203.0.113.7' }))
   await until(() => sink.identity().onDisk === 1, 'the record is spooled')

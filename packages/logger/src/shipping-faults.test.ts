@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSink } from '@sluice/core'
 import { openShippingSink } from './shipping-sink.js'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
-import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 // A real node that takes some of it, later, or nothing for the moment.
 
@@ -44,7 +44,7 @@ function open(
     spool: { dir: spoolDir, maxBytes, whenFull: 'drop-oldest' },
     target: { kind: 'elasticsearch', ...access, dataStream, retentionDays: null, replicas: 0, manage },
   })
-  t.after(() => sink.close(0))
+  t.after(() => closeWhole(sink, 0))
   return { sink, spoolDir, problems }
 }
 

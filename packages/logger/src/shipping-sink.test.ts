@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { LogIdentity, LogSink } from '@sluice/core'
 import { openShippingSink } from './shipping-sink.js'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
-import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 // The whole way of a record, against a real node that goes away and processes that are killed.
 
@@ -80,7 +80,7 @@ function defineTests(): void {
   test('an outage of the target costs no record and writes none twice', { skip }, async (t) => {
     const problems: string[] = []
     const sink = sinkTo(node.url, 'logs-outage', scratchDir(), problems)
-    t.after(() => sink.close(0))
+    t.after(() => closeWhole(sink, 0))
     await log(sink, 1000)
     await until(() => sink.identity().indexed === 1000, 'the first are indexed', 60_000)
     await outage(async () => {
@@ -96,7 +96,7 @@ function defineTests(): void {
 
   test('a target that hangs, with connections open, costs nothing either', { skip }, async (t) => {
     const sink = sinkTo(node.url, 'logs-hang', scratchDir())
-    t.after(() => sink.close(0))
+    t.after(() => closeWhole(sink, 0))
     await log(sink, 500)
     await until(() => sink.identity().indexed === 500, 'the first are indexed', 60_000)
     node.pause()
@@ -141,7 +141,7 @@ function defineTests(): void {
       await new Promise((resolve) => child.once('close', resolve))
     })
     const sink = sinkTo(node.url, 'logs-killed', spoolDir)
-    t.after(() => sink.close(0))
+    t.after(() => closeWhole(sink, 0))
     await until(
       () => sink.identity().indexed > 0 && sink.identity().onDisk === 0,
       'the rest is shipped',

@@ -3,7 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CaptureRules, Exchange, type LogCounts, type LogIdentity, PHASE } from '@sluice/core'
+import {
+  type CaptureRules,
+  Exchange,
+  type LogCounts,
+  type LogIdentity,
+  type LogSink,
+  PHASE,
+} from '@sluice/core'
 import { parseSegmentFile } from './segment-name.js'
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
@@ -108,6 +115,12 @@ export function assertIdentity(identity: LogIdentity): void {
   for (const counts of targets) assertCounts(counts)
   const received = targets.reduce((sum, counts) => sum + counts.received, 0)
   if (targets.length > 0) assert.equal(identity.received, received)
+}
+
+/** Closes a sink; fails unless every record is counted in exactly one place then. */
+export async function closeWhole(sink: LogSink, deadlineMs: number): Promise<void> {
+  await sink.close(deadlineMs)
+  assertIdentity(sink.identity())
 }
 
 function assertCounts(identity: LogCounts): void {

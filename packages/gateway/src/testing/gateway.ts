@@ -158,7 +158,8 @@ export async function startGateway(
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-function loadOf(wish: PlanWish): Load {
+/** What a plane is prepared with. */
+export function loadOf(wish: PlanWish): Load {
   const plan = planOf(wish)
   return { plan, digest: JSON.stringify(plan).length.toString(16), values: {} }
 }

@@ -180,12 +180,13 @@ class WorkerDataPlane implements DataPlane {
   #activate(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
-    this.#gate.snapshot = snapshot
     if (sink !== null) {
       this.#logKey = this.#logKeyOf(snapshot.plan)
       void this.#log.switchTo(sink, LOG_CLOSE_MS)
     }
     this.#changeListeners(snapshot.plan, opened)
+    // Behind the log: requests that have waited may end at once.
+    this.#gate.serve(snapshot)
     before?.release()
   }
 

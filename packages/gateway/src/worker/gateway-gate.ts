@@ -11,12 +11,26 @@ import { RoutingBody } from '../pipeline/routing-body.js'
 import type { Match } from '../router/router.js'
 
 const NO_LEASE: Lease = { release() {} }
+/** As many wait for the first snapshot. */
+const MAX_EARLY = 1000
 
-/** The entrance of a worker's pipeline: finds the route of each request and starts its flow. */
+/** A request that came before the first snapshot, and waits for it. */
+interface EarlyRequest {
+  readonly x: Exchange
+  readonly client: ClientStream
+  readonly settings: ListenerSettings
+  isGone: boolean
+}
+
+/**
+ * The entrance of a worker's pipeline: finds the route of each request and starts its flow. A worker listens a moment
+ * before its first snapshot serves; what comes in between waits for that.
+ */
 export class GatewayGate implements Gate {
   /** The one variable a reload changes. */
-  snapshot: Snapshot | null = null
+  #snapshot: Snapshot | null = null
   isReady = false
+  #early: EarlyRequest[] = []
   readonly #context: PipelineContext
   /** Stands for the route of requests that come before there is a snapshot. */
   readonly #nowhere: Route
@@ -30,10 +44,21 @@ export class GatewayGate implements Gate {
     })
   }
 
+  /** This snapshot serves from now on. */
+  serve(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    const early = this.#early
+    this.#early = []
+    for (const { x, client, settings, isGone } of early) {
+      if (isGone) this.#leave(snapshot.nowhere, x, client, NO_LEASE).onClientAbort()
+      else this.accept(x, client, settings)
+    }
+  }
+
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
-    const snapshot = this.snapshot
+    const snapshot = this.#snapshot
     if (snapshot === null) {
-      this.refuse(x, client, REFUSALS.internal)
+      this.#wait(x, client, settings)
       return
     }
     if (settings.health && x.path.startsWith('/-/')) {
@@ -44,6 +69,16 @@ export class GatewayGate implements Gate {
     if (match.value !== null) this.#start(match.value, x, client, snapshot.use())
     else if (match.isBodyWanted) this.#collect(x, client, snapshot)
     else this.refuse(x, client, missReply(match.allowed))
+  }
+
+  #wait(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
+    if (this.#early.length >= MAX_EARLY) {
+      this.refuse(x, client, REFUSALS.internal)
+      return
+    }
+    const early: EarlyRequest = { x, client, settings, isGone: false }
+    client.owner = { onClientAbort: () => (early.isGone = true), onClientDrain: () => {} }
+    this.#early.push(early)
   }
 
   #start(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {
@@ -80,7 +115,7 @@ export class GatewayGate implements Gate {
   }
 
   refuse(x: Exchange, client: ClientStream, reply: Reply): void {
-    const route = this.snapshot === null ? this.#nowhere : this.snapshot.nowhere
+    const route = this.#snapshot === null ? this.#nowhere : this.#snapshot.nowhere
     new Flow(route, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { recordEnv } from '../record/record-env.js'
-import { assertIdentity, sampleExchange, until } from '../testing.js'
+import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js'
 import type { WriterProgram } from '../writer/writer-thread.js'
 import { HandOff, type HandOffOptions } from './hand-off.js'
 
@@ -32,7 +32,7 @@ function open(t: TestContext, writer: WriterProgram, changes: Partial<HandOffOpt
     spool: null,
     ...changes,
   })
-  t.after(() => sink.close(100))
+  t.after(() => closeWhole(sink, 100))
   return { sink, problems }
 }
 

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { openFileSink } from '../file-sink.js'
 import { segmentFile } from '../segment-name.js'
-import { sampleExchange, scratchDir, segmentFiles, until } from '../testing.js'
+import { closeWhole, sampleExchange, scratchDir, segmentFiles, until } from '../testing.js'
 import { MAX_LINE_BYTES } from './line-splitter.js'
 import { type FilterRequest, recordFilter } from './record-filter.js'
 import { type TrafficTail, tailSegments } from './tail.js'
@@ -171,7 +171,7 @@ test('following shows what a sink writes, over rotation and the deletion of old 
       configDigest: () => 'abc',
     }),
   )
-  t.after(() => Promise.all(sinks.map((sink) => sink.close(1000))))
+  t.after(() => Promise.all(sinks.map((sink) => closeWhole(sink, 1000))))
   let recorded = 0
   for (let round = 0; round < 8; round++) {
     for (let i = 0; i < 400; i++) sinks[i % 2]!.record(sampleExchange({ id: String(recorded++) }))

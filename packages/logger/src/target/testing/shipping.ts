@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { LogSink } from '@sluice/core'
 import { openShippingSink } from '../../shipping-sink.js'
-import { sampleExchange, scratchDir } from '../../testing.js'
+import { closeWhole, sampleExchange, scratchDir } from '../../testing.js'
 import type { TargetOptions } from '../open-target.js'
 
 /** A sink that ships to a target, closed with the test. */
@@ -28,7 +28,7 @@ export function shipTo(t: TestContext, target: TargetOptions, dir = scratchDir()
     target,
     onProblem: (problem) => problems.push(problem),
   })
-  t.after(() => sink.close(5000))
+  t.after(() => closeWhole(sink, 5000))
   const log = (count: number): string[] => {
     const ids = Array.from({ length: count }, () => `r-${last++}`)
     for (const id of ids) sink.record(sampleExchange({ id }))
