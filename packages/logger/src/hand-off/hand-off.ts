@@ -31,13 +31,13 @@ export interface SpoolWatch {
 
 /**
  * Shared with the thread of a spool: the number of records that the request path has encoded, how many of them were not
- * this thread's, and how many threads there have been.
+ * this thread's, how many threads there have been, and the first number as the thread has last noted it.
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
 /** The count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
-  return new Float64Array(new SharedArrayBuffer(24))
+  return new Float64Array(new SharedArrayBuffer(32))
 }
 
 /** Longest wait for the thread of a spool to begin, ms; a gateway that starts must not hang on its log. */

@@ -19,7 +19,7 @@ export interface ShipperThreadOptions {
   readonly shareBytes: number
   readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
-  /** What the request path has encoded, and how much of it other threads had. */
+  /** What the request path has encoded, how much of it other threads had, and what was noted of it. */
   readonly count: SpoolCount
   /** The name and home that the first thread of the sink finds made; null: it makes its own, as later threads do. */
   readonly firstOwner: string | null
@@ -64,7 +64,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
     if (isAnswer) lent = null
   }
   const before = count[1]!
-  const encoded = () => count[0]! - before
+  const encoded = () => {
+    count[3] = count[0]!
+    return count[3] - before
+  }
   const spool = new Spool({ root: dir, owner, encoded, isHomeMade, ...bounds }, tell)
   // From here on every record that is lost by a kill is counted by whoever comes next.
   tell({})

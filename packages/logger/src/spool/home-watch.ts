@@ -10,6 +10,7 @@ export class HomeWatch implements SpoolWatch {
   /** Null when the home cannot be made; the thread tries again, and tells. */
   readonly owner: string | null
   readonly #home: Home | null
+  #before = Number.POSITIVE_INFINITY
 
   constructor(root: string, owner: string) {
     this.#home = homeAt(root, owner)
@@ -19,7 +20,10 @@ export class HomeWatch implements SpoolWatch {
   note(encoded: number): void {
     // A thread that came later has a home of its own, and the first one's count is closed.
     if (this.count[2]! > 1) return
-    this.#home?.mark.noteEncoded(encoded)
+    // Whoever has noted what there was a moment ago does so by itself.
+    const isTimely = this.count[3]! >= this.#before
+    this.#before = encoded
+    if (!isTimely) this.#home?.mark.noteEncoded(encoded)
   }
 
   close(): void {
