@@ -2,6 +2,7 @@ import type { ListenerPlan } from '@sluice/config'
 import type { RequestIds } from '../telemetry/request-id.js'
 import type { Gate, Listener, ListenerSettings } from './listener.js'
 import { openUwsListener } from './uws/listener.js'
+import { boundReceiveBuffers } from './uws/receive-buffer.js'
 
 export interface ListenerOptions {
   readonly plan: ListenerPlan
@@ -14,12 +15,18 @@ export interface ListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
   readonly onTurnedAway: () => void
-  /** What the kernel holds of a connection is bounded. */
-  readonly isReceiveBounded: boolean
 }
 
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
 export function openListener(options: ListenerOptions): Promise<Listener> {
   const { plan, ...rest } = options
   return openUwsListener({ host: plan.host, tls: plan.tls, ...rest })
+}
+
+/**
+ * Bounds what the kernel holds of each connection that comes to these listeners once this is done.
+ * @throws Error when it cannot be bounded; they serve all the same.
+ */
+export function boundListeners(listeners: readonly Listener[]): Promise<void> {
+  return boundReceiveBuffers(listeners.map(({ port }) => port))
 }

@@ -5,7 +5,7 @@ import { noneSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import type { Listener, ListenerSettings } from '../listener/listener.js'
-import { openListener } from '../listener/open-listener.js'
+import { boundListeners, openListener } from '../listener/open-listener.js'
 import { Metrics } from '../telemetry/metrics.js'
 import { RequestIds } from '../telemetry/request-id.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -31,7 +31,7 @@ export interface DataPlaneOptions {
   readonly loopLagMs?: () => number
   /** Default: the system's. */
   readonly network?: Network
-  /** False: a listener costs some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
+  /** False: listeners cost some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
   readonly isReceiveBounded?: boolean
 }
 
@@ -65,8 +65,12 @@ class WorkerDataPlane implements DataPlane {
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
   #listeners = new Map<string, OpenListener>()
+  /** Opened for a load that is not activated yet. */
+  readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
   #logKey = ''
+  readonly #onFault = (error: unknown): void =>
+    this.#options.report('listener_fault', { error: String(error) })
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
@@ -122,19 +126,34 @@ class WorkerDataPlane implements DataPlane {
         if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
       }
     } catch (error) {
-      discard(snapshot, opened, sink)
+      this.#discard(snapshot, opened, sink)
       throw error
     }
+    this.#bound(opened)
     return {
       activate: () => this.#activate(snapshot, opened, sink),
-      discard: () => discard(snapshot, opened, sink),
+      discard: () => this.#discard(snapshot, opened, sink),
     }
+  }
+
+  /** Nobody waits for it: connections come from now on, and a listener without the bound serves all the same. */
+  #bound(opened: readonly OpenListener[]): void {
+    if (this.#options.isReceiveBounded === false) return
+    boundListeners(opened.map(({ listener }) => listener)).catch(this.#onFault)
+  }
+
+  #discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
+    for (const entry of opened) {
+      this.#coming.delete(entry)
+      entry.listener.terminate()
+    }
+    if (sink !== null) void sink.close(0)
+    snapshot.release()
   }
 
   async #open(plan: ListenerPlan): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
     const settings = settingsOf(plan)
-    const onFault = (error: unknown): void => this.#options.report('listener_fault', { error: String(error) })
     const onTurnedAway = (): void => this.#context.metrics.countError('GW_OVERLOADED')
     const listener = await openListener({
       plan,
@@ -142,11 +161,12 @@ class WorkerDataPlane implements DataPlane {
       settings,
       gate: this.#gate,
       ids: this.#ids,
-      onFault,
+      onFault: this.#onFault,
       onTurnedAway,
-      isReceiveBounded: this.#options.isReceiveBounded ?? true,
     })
-    return { plan, listener }
+    const entry = { plan, listener }
+    this.#coming.add(entry)
+    return entry
   }
 
   /** A sink serves as long as this stays the same. */
@@ -192,6 +212,7 @@ class WorkerDataPlane implements DataPlane {
 
   /** Takes the new listeners in, gives the kept ones their new settings, closes those that are gone. */
   #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
+    for (const entry of opened) this.#coming.delete(entry)
     const listeners = new Map(opened.map((entry) => [keyOf(entry.plan), entry]))
     for (const listenerPlan of plan.listeners) {
       const kept = this.#listeners.get(keyOf(listenerPlan))
@@ -225,15 +246,16 @@ class WorkerDataPlane implements DataPlane {
 
   async drain(deadlineMs: number): Promise<number> {
     const until = performance.now() + deadlineMs
-    this.#gate.isReady = false
     this.#context.isDraining = true
-    for (const { listener } of this.#listeners.values()) listener.close()
+    this.#gate.drain()
+    const listeners = [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
+    for (const listener of listeners) listener.close()
     const lingerUntil = Math.min(until, performance.now() + LINGER_MS)
     while (performance.now() < until && (this.inFlight > 0 || performance.now() < lingerUntil)) {
       await delay(DRAIN_POLL_MS)
     }
     const cut = this.inFlight
-    for (const { listener } of this.#listeners.values()) listener.terminate()
+    for (const listener of listeners) listener.terminate()
     await this.#log.close(LOG_CLOSE_MS)
     this.#context.wheel.close()
     this.#shared.clear()
@@ -261,12 +283,6 @@ function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
   const uses = plan.routes.flatMap((route) => route.policies)
   const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])
   return [...new Set(names)].sort()
-}
-
-function discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
-  for (const { listener } of opened) listener.terminate()
-  if (sink !== null) void sink.close(0)
-  snapshot.release()
 }
 
 function closeShared(value: unknown): void {

@@ -1,39 +1,56 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import net from 'node:net'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Load } from '@sluice/config'
 import { loadOf, type PlanWish, until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
-import { connectRaw } from '../testing/raw-connection.js'
+import { connectRaw, type RawConnection } from '../testing/raw-connection.js'
 import { createDataPlane } from './create-data-plane.js'
+import type { DataPlane } from './data-plane.js'
 
 const OK: PlanWish = {
   routes: [{ id: 'r', timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }],
 }
 
-test('what comes before a worker serves waits for it, and a client that leaves meanwhile costs nothing', async (t) => {
+/** A data plane that listens and does not serve yet. */
+async function prepared(t: TestContext, load: Load = loadOf(OK)): Promise<Prepared> {
   const port = await closedPort()
+  const events: string[] = []
   const plane = createDataPlane({
     ...{ catalog: new Map(), worker: 1, version: 'test', isReceiveBounded: false },
-    ...{
-      ports: { '127.0.0.1:0': port },
-      report: (event, fields) => assert.fail(JSON.stringify([event, fields])),
-    },
+    ...{ ports: { '127.0.0.1:0': port }, report: (event) => events.push(event) },
   })
   t.after(() => plane.drain(500))
-  const prepared = await plane.prepare(loadOf(OK))
+  const { activate } = await plane.prepare(load)
+  return { port, plane, events, activate }
+}
+
+interface Prepared {
+  readonly port: number
+  readonly plane: DataPlane
+  readonly events: readonly string[]
+  activate(): void
+}
+
+/** Both ends are in this process: what was sent has been read after some turns of its event loop. */
+const read = (): Promise<void> => sleep(50)
+
+test('what comes before a worker serves waits for it, and a client that leaves meanwhile costs nothing', async (t) => {
+  const { port, plane, events, activate } = await prepared(t)
   const leaving = await connectRaw(t, port)
   leaving.send('GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n')
   const waiting = await connectRaw(t, port)
   waiting.send('POST /waits HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody')
-  // Both ends are in this process: what was sent has been read after some turns of its event loop.
-  await sleep(50)
+  await read()
   leaving.reset()
-  await sleep(50)
+  await read()
   assert.equal(waiting.text, '')
-  prepared.activate()
+  activate()
   await until(() => waiting.text.endsWith('ok'))
   assert.match(waiting.text, /^HTTP\/1\.1 200 OK\r\n/)
   assert.equal(plane.inFlight, 0)
+  assert.deepEqual(events, [])
   const answered = plane.samples().filter(({ name }) => name === 'gw_requests_total')
   assert.deepEqual(
     answered
@@ -42,4 +59,66 @@ test('what comes before a worker serves waits for it, and a client that leaves m
       .sort(),
     ['2xx', '4xx'],
   )
+})
+
+test('a large upload that waits is not read', async (t) => {
+  const limits = { bodyBytes: 1024 ** 3 }
+  const { port, activate } = await prepared(t, loadOf({ ...OK, listener: { limits } }))
+  const socket = net.connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  socket.on('error', () => {})
+  const body = Buffer.alloc(64 * 1024 ** 2, 'x')
+  socket.write(`POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n`)
+  socket.write(body)
+  await read()
+  await read()
+  // What the buffers of both ends take, and no more.
+  assert.ok(socket.writableLength > body.length / 2, `${socket.writableLength} bytes are left to be sent`)
+  activate()
+  await until(() => text.endsWith('ok'))
+})
+
+test('health is told while others wait, and neither logged nor counted', async (t) => {
+  const { port, plane } = await prepared(t, loadOf({ ...OK, listener: { health: true } }))
+  const connection = await connectRaw(t, port)
+  connection.send('GET /-/readyz HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(() => connection.text.includes('\r\n\r\n'))
+  assert.match(connection.text, /^HTTP\/1\.1 503 /)
+  const counted = plane.samples().filter(({ name, value }) => name === 'gw_requests_total' && value > 0)
+  assert.deepEqual(counted, [])
+})
+
+test('no more than a thousand wait; who has left makes room, and the next is told to come again', async (t) => {
+  const { port, activate } = await prepared(t)
+  const wait = async (): Promise<RawConnection> => {
+    const connection = await connectRaw(t, port)
+    connection.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    return connection
+  }
+  const waiting = await Promise.all(Array.from({ length: 1000 }, wait))
+  await read()
+  const refused = await wait()
+  await until(() => refused.text.includes('\r\n\r\n'))
+  assert.match(refused.text, /^HTTP\/1\.1 503 .*GW_OVERLOADED/s)
+  assert.match(refused.text, /retry-after: 1\r\n/i)
+  waiting[0]!.reset()
+  await read()
+  const taken = await wait()
+  await read()
+  assert.equal(taken.text, '')
+  activate()
+  for (const connection of [...waiting.slice(1), taken]) await until(() => connection.text.endsWith('ok'))
+})
+
+test('a worker that stops before it has served refuses those who wait', async (t) => {
+  const { port, plane } = await prepared(t)
+  const connection = await connectRaw(t, port)
+  connection.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await read()
+  await plane.drain(0)
+  await until(() => connection.isClosed)
+  assert.match(connection.text, /^HTTP\/1\.1 503 /)
+  await assert.rejects(connectRaw(t, port), /ECONNREFUSED/)
 })

@@ -9,18 +9,12 @@ import { REFUSALS } from '../pipeline/refusals.js'
 import type { Route } from '../pipeline/route.js'
 import { RoutingBody } from '../pipeline/routing-body.js'
 import type { Match } from '../router/router.js'
+import { EarlyRequests } from './early-requests.js'
 
 const NO_LEASE: Lease = { release() {} }
-/** As many wait for the first snapshot. */
-const MAX_EARLY = 1000
-
-/** A request that came before the first snapshot, and waits for it. */
-interface EarlyRequest {
-  readonly x: Exchange
-  readonly client: ClientStream
-  readonly settings: ListenerSettings
-  isGone: boolean
-}
+const RETRY_SOON = ['retry-after', '1']
+const STARTING = refusal('GW_OVERLOADED', 'too many requests wait for this worker to start', RETRY_SOON)
+const STOPPING = refusal('GW_OVERLOADED', 'this worker stops before it has served', RETRY_SOON)
 
 /**
  * The entrance of a worker's pipeline: finds the route of each request and starts its flow. A worker listens a moment
@@ -30,9 +24,9 @@ export class GatewayGate implements Gate {
   /** The one variable a reload changes. */
   #snapshot: Snapshot | null = null
   isReady = false
-  #early: EarlyRequest[] = []
+  readonly #early = new EarlyRequests()
   readonly #context: PipelineContext
-  /** Stands for the route of requests that come before there is a snapshot. */
+  /** Stands for the route of requests that are refused before there is a snapshot. */
   readonly #nowhere: Route
 
   constructor(context: PipelineContext) {
@@ -47,22 +41,34 @@ export class GatewayGate implements Gate {
   /** This snapshot serves from now on. */
   serve(snapshot: Snapshot): void {
     this.#snapshot = snapshot
-    const early = this.#early
-    this.#early = []
-    for (const { x, client, settings, isGone } of early) {
-      if (isGone) this.#leave(snapshot.nowhere, x, client, NO_LEASE).onClientAbort()
-      else this.accept(x, client, settings)
+    const { waiting, gone } = this.#early.take()
+    for (const { x, client } of gone) this.#leave(snapshot.nowhere, x, client, NO_LEASE).onClientAbort()
+    for (const { x, client, settings } of waiting) {
+      try {
+        this.accept(x, client, settings)
+      } catch (error) {
+        // As in a listener: what fails costs its connection only.
+        this.#context.report('listener_fault', { error: String(error) })
+        client.abort()
+      }
     }
   }
 
+  /** Refuses those who wait, and all who come while there is no snapshot. */
+  drain(): void {
+    this.isReady = false
+    const { waiting } = this.#early.take()
+    for (const { x, client } of waiting) this.refuse(x, client, STOPPING)
+  }
+
   accept(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
+    if (settings.health && x.path.startsWith('/-/')) {
+      this.#answerHealth(x, client)
+      return
+    }
     const snapshot = this.#snapshot
     if (snapshot === null) {
       this.#wait(x, client, settings)
-      return
-    }
-    if (settings.health && x.path.startsWith('/-/')) {
-      this.#answerHealth(x, client)
       return
     }
     const match = snapshot.router.match(x)
@@ -72,13 +78,8 @@ export class GatewayGate implements Gate {
   }
 
   #wait(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
-    if (this.#early.length >= MAX_EARLY) {
-      this.refuse(x, client, REFUSALS.internal)
-      return
-    }
-    const early: EarlyRequest = { x, client, settings, isGone: false }
-    client.owner = { onClientAbort: () => (early.isGone = true), onClientDrain: () => {} }
-    this.#early.push(early)
+    if (this.#context.isDraining) this.refuse(x, client, STOPPING)
+    else if (!this.#early.add({ x, client, settings })) this.refuse(x, client, STARTING)
   }
 
   #start(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {

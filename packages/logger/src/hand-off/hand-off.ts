@@ -24,8 +24,11 @@ export interface HandOffOptions {
 /** What is known of a spool outside of its thread. */
 export interface SpoolWatch {
   readonly count: SpoolCount
-  /** Brings the number of records encoded so far to where it outlives this process. Does not throw. */
-  note(encoded: number): void
+  /**
+   * Brings the number of records encoded so far to where it outlives this process. Does not throw.
+   * @returns false: it is not there yet, and this has to be asked again.
+   */
+  note(encoded: number): boolean
   close(): void
 }
 
@@ -268,9 +271,9 @@ export class HandOff implements LogSink {
   #tick(): void {
     this.#isTimerSet = false
     // Before the batch is on its way, and whether or not there is a thread that will count it.
-    this.#options.spool?.note(this.#spoolCount[0]!)
+    const isNoted = this.#options.spool?.note(this.#spoolCount[0]!) ?? true
     this.#flush()
     this.#report.tell(false)
-    if (this.#report.isPending) this.#setTimer()
+    if (this.#report.isPending || !isNoted) this.#setTimer()
   }
 }

@@ -64,11 +64,9 @@ function serve(port: NonNullable<typeof parentPort>): void {
     if (isAnswer) lent = null
   }
   const before = count[1]!
-  const encoded = () => {
-    count[3] = count[0]!
-    return count[3] - before
-  }
-  const spool = new Spool({ root: dir, owner, encoded, isHomeMade, ...bounds }, tell)
+  const encoded = () => count[0]! - before
+  const noted = (records: number) => (count[3] = before + records)
+  const spool = new Spool({ root: dir, owner, encoded, noted, isHomeMade, ...bounds }, tell)
   // From here on every record that is lost by a kill is counted by whoever comes next.
   tell({})
   // A database takes a while to read.

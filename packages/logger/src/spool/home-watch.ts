@@ -10,20 +10,23 @@ export class HomeWatch implements SpoolWatch {
   /** Null when the home cannot be made; the thread tries again, and tells. */
   readonly owner: string | null
   readonly #home: Home | null
+  /** What there was at the look before, and what this has noted itself. */
   #before = Number.POSITIVE_INFINITY
+  #noted = 0
 
   constructor(root: string, owner: string) {
     this.#home = homeAt(root, owner)
     this.owner = this.#home === null ? null : owner
   }
 
-  note(encoded: number): void {
+  note(encoded: number): boolean {
     // A thread that came later has a home of its own, and the first one's count is closed.
-    if (this.count[2]! > 1) return
+    if (this.#home === null || this.count[2]! > 1) return true
     // Whoever has noted what there was a moment ago does so by itself.
     const isTimely = this.count[3]! >= this.#before
     this.#before = encoded
-    if (!isTimely) this.#home?.mark.noteEncoded(encoded)
+    if (!isTimely && this.#home.mark.noteEncoded(encoded)) this.#noted = encoded
+    return Math.max(this.count[3]!, this.#noted) >= encoded
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
+import { HomeWatch } from './home-watch.js'
 import { Mark, type Progress, takeProgress } from './mark.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
@@ -26,6 +27,30 @@ test('a mark that is let go while a count is written takes no more of them', asy
   mark.noteEncoded(9)
   await until(() => encodedIn(root) === 5, 'what was under way is there')
   assert.equal(takeProgress(root, OWNER)?.encoded, 5)
+})
+
+test('of several marks one writes at a time, and the others are told to come again', async () => {
+  const [root, other] = [scratchDir(), scratchDir()]
+  const [mark, next] = [new Mark(root, OWNER, false), new Mark(other, OWNER, false)]
+  // A write of the test before may still be under way.
+  await until(() => mark.noteEncoded(5), 'the first has its turn')
+  assert.equal(next.noteEncoded(7), false)
+  await until(() => encodedIn(root) === 5, 'the first is there')
+  await until(() => next.noteEncoded(7), 'the other has its turn')
+  await until(() => encodedIn(other) === 7, 'the other is there')
+  mark.close()
+  next.close()
+})
+
+test('what the thread has noted is not written again, and what it has not is, even if nothing comes any more', async () => {
+  const root = scratchDir()
+  const watch = new HomeWatch(root, OWNER)
+  watch.count[3] = 4
+  assert.equal(watch.note(4), true)
+  assert.equal(watch.note(6), false)
+  await until(() => watch.note(6), 'it has its turn')
+  await until(() => encodedIn(root) === 6, 'the rest is there')
+  watch.close()
 })
 
 test('a mark that nobody has written, or that was damaged, tells nothing', () => {

@@ -15,6 +15,12 @@ export interface Progress {
 const NUMBERS = ['encoded', 'safe', 'openFirst', 'openRecords'] as const
 const NUMBER_BYTES = 8
 const OWN_AT = NUMBERS.length * NUMBER_BYTES
+/**
+ * Of a process: a disk that stands still must not take all of the four threads that libuv has, which look up names as
+ * well.
+ */
+const MOST_WRITES = 1
+let writesUnderWay = 0
 
 /**
  * How far an owner has come, kept beside its lock: the numbers of its progress, and the first once more, as the request
@@ -51,10 +57,13 @@ export class Mark {
   /**
    * Notes the last number: the owner's thread may be late, or not have begun. Nobody waits for the disk: one write is
    * under way at most, and a number that comes meanwhile follows it. A disk that takes nothing is no error.
+   * @returns false: another owner's write is under way, and this has to be asked again.
    */
-  noteEncoded(received: number): void {
+  noteEncoded(received: number): boolean {
+    if (!this.#isNoting && writesUnderWay >= MOST_WRITES) return false
     this.#encoded = received
     if (!this.#isNoting && !this.#isClosed) this.#writeEncoded()
+    return true
   }
 
   /** Lets go of the file, which stays; behind the write that is under way. */
@@ -74,8 +83,10 @@ export class Mark {
     if (this.#own.readDoubleLE(0) === received) return
     this.#own.writeDoubleLE(received, 0)
     this.#isNoting = true
+    writesUnderWay++
     write(this.#fd, this.#own, 0, NUMBER_BYTES, OWN_AT, () => {
       this.#isNoting = false
+      writesUnderWay--
       if (this.#isClosed) closeSync(this.#fd)
       else this.#writeEncoded()
     })

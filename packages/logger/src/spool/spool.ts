@@ -11,6 +11,8 @@ import { Segment, type SegmentPlace } from './segment.js'
 export interface SpoolOptions extends RoomOptions {
   /** Records that the request path has encoded so far. */
   readonly encoded: () => number
+  /** Hears of so many when they are noted on disk. */
+  readonly noted?: (encoded: number) => void
   /** The owner's home is there: it was made before this thread began. */
   readonly isHomeMade: boolean
 }
@@ -90,13 +92,15 @@ export class Spool {
   /** Notes how many records there have been, for whoever takes over. */
   mark(): void {
     const open = this.#open?.isOnDisk === true ? this.#open : null
+    const encoded = this.#options.encoded()
     try {
       this.#home?.mark.set({
-        encoded: this.#options.encoded(),
+        encoded,
         safe: this.#taken - this.#memoryRecords,
         openFirst: open?.place.first ?? -1,
         openRecords: open?.records ?? 0,
       })
+      this.#options.noted?.(encoded)
     } catch (error) {
       this.#tell({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
     }

@@ -20,7 +20,6 @@ import { applyTarget } from '../request-target.js'
 import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
-import { boundReceiveBuffers } from './receive-buffer.js'
 import { StalledStreams } from './stalled-streams.js'
 
 /** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
@@ -74,7 +73,6 @@ export interface UwsListenerOptions {
    * What the kernel holds of a connection is bounded, of those that come a moment after the listener has opened. It takes
    * a process of its own, some 50 ms of CPU time.
    */
-  readonly isReceiveBounded: boolean
 }
 
 /**
@@ -137,8 +135,6 @@ class UwsListener implements Listener {
       }
       this.#socket = socket
       this.port = us_socket_local_port(socket)
-      // Nobody waits for it: connections come from now on, and a listener without the bound serves all the same.
-      if (this.#options.isReceiveBounded) void boundReceiveBuffers(this.port).catch(this.#options.onFault)
       resolve(this)
     })
   }

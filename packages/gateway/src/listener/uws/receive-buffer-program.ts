@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs'
 
 /**
- * A process of its own that sets the receive buffer (SO_RCVBUF) of the socket that it has inherited as descriptor 3, and
- * ends. Node.js has this call for UDP sockets only, and where the descriptor is not watched already; the kernel does not
+ * A process of its own that sets the receive buffer (SO_RCVBUF) of the sockets that it has inherited, from descriptor 3
+ * on, and ends. Node.js has this call for UDP sockets only, and where the descriptor is not watched already; the kernel does not
  * mind of which kind the socket is.
  */
 interface UdpHandle {
@@ -14,9 +14,16 @@ interface UdpHandle {
 
 const binding = Reflect.get(process, 'binding') as (name: 'udp_wrap') => { readonly UDP: new () => UdpHandle }
 const { UDP } = binding('udp_wrap')
-const handle = new UDP()
-const opened = handle.open(3)
-const failure: { readonly message?: string } = {}
-const isSet = opened === 0 && handle.bufferSize(Number(process.argv[2]), true, failure) !== undefined
-if (!isSet) writeSync(2, failure.message ?? `error ${opened}`)
-process.exit(isSet ? 0 : 1)
+const [bytes = 0, sockets = 0] = process.argv.slice(2).map(Number)
+for (let fd = 3; fd < 3 + sockets; fd++) setReceiveBuffer(fd)
+// A handle that is open keeps the process.
+process.exit(0)
+
+function setReceiveBuffer(fd: number): void {
+  const handle = new UDP()
+  const opened = handle.open(fd)
+  const failure: { readonly message?: string } = {}
+  if (opened === 0 && handle.bufferSize(bytes, true, failure) !== undefined) return
+  writeSync(2, failure.message ?? `error ${opened}`)
+  process.exit(1)
+}

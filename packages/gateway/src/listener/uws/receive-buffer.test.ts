@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { until } from '../../testing/gateway.js'
 import { closedPort } from '../../testing/origin.js'
 import type { ClientOwner, ClientStream } from '../listener.js'
-import { boundReceiveBuffers } from './receive-buffer.js'
+import { boundReceiveBuffers, listeningSockets } from './receive-buffer.js'
 import { listen } from './testing/listen.js'
 
 const BODY_BYTES = 128 * 1024 ** 2
@@ -29,9 +29,9 @@ function workFor(ms: number): void {
   while (performance.now() < untilMono);
 }
 
-test('a sender that is faster than the gateway holds up nobody, and a pause is one', {
-  skip: process.platform === 'linux' ? false : 'only Linux bounds what it holds of a connection',
-}, async (t) => {
+const skip = process.platform === 'linux' ? false : 'only Linux bounds what it holds of a connection'
+
+test('a sender that is faster than the gateway holds up nobody, and a pause is one', { skip }, async (t) => {
   let received = 0
   let receivedPaused = 0
   let inTurn = 0
@@ -62,7 +62,7 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
     })
   }
   const port = await listen(t, answer)
-  await boundReceiveBuffers(port)
+  await boundReceiveBuffers([port])
   const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES } })
   t.after(() => sender.terminate())
   await until(() => received === BODY_BYTES)
@@ -70,9 +70,19 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
   assert.equal(receivedPaused, 0)
 })
 
-test('a port that nobody listens on has no socket to bound', async () => {
+test('a port that nobody listens on has no socket to bound', { skip }, async () => {
   await assert.rejects(
-    boundReceiveBuffers(await closedPort()),
-    /the socket that listens on port \d+ was not found/,
+    boundReceiveBuffers([await closedPort()]),
+    /a socket that listens on port \d+ was not found/,
   )
+})
+
+test('sockets are found where a table is missing, as without IPv6, and behind many others', {
+  skip,
+}, async (t) => {
+  for (let i = 0; i < 60; i++) await listen(t, (client) => client.abort())
+  const port = await listen(t, (client) => client.abort())
+  assert.equal(listeningSockets([port], ['none', 'tcp']).length, 1)
+  assert.equal(listeningSockets([port, await listen(t, (client) => client.abort())]).length, 2)
+  assert.deepEqual(listeningSockets([port], ['none']), [])
 })

@@ -30,7 +30,6 @@ export async function listen(t: TestContext, answer: (client: ClientStream) => v
     ids: new RequestIds(),
     onFault: (error) => faults.push(error),
     onTurnedAway: () => {},
-    isReceiveBounded: false,
   })
   t.after(() => {
     listener.terminate()
