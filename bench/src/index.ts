@@ -12,11 +12,19 @@ export { doctor, type Finding, hostFacts } from './measure/host.js'
 export { KNEE_STEPS } from './measure/knee.js'
 export { runSuite } from './measure/run-suite.js'
 export type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from './model/engine.js'
-export { PEERS, type PeerName, type RunObserver, type RunOptions, type RunSuite } from './model/run.js'
+export {
+  PEERS,
+  type PeerName,
+  type RunObserver,
+  type RunOptions,
+  type RunSuite,
+  type Target,
+} from './model/run.js'
 export type {
   Call,
   CallBody,
   LogWish,
+  Method,
   OriginWish,
   Scenario,
   Suite,
@@ -38,3 +46,4 @@ export { policyText } from './suite/chains.js'
 export { measuredPolicyNames, type PolicyPair, policyPair } from './suite/policies.js'
 export { quickSuite } from './suite/quick.js'
 export { type ComingSuite, comingSuites, suiteOf, suites } from './suite/suites.js'
+export { urlSuite } from './suite/url.js'

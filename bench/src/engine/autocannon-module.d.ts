@@ -6,7 +6,7 @@ declare module 'autocannon' {
     readonly url: string
     readonly method: string
     readonly headers: Readonly<Record<string, string>>
-    readonly body: string | undefined
+    readonly body: Buffer | undefined
     readonly connections: number
     readonly duration: number
     readonly timeout: number

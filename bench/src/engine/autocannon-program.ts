@@ -47,7 +47,7 @@ function open(order: LoadOrder, pace: Pace, measurement: Measurement): void {
     url: order.origin + path,
     method,
     headers,
-    body: body === null ? undefined : bodyOf(body).toString(),
+    body: body === null ? undefined : bodyOf(body),
     connections: order.connections,
     // Autocannon looks at its clock once a second only: the end is ours.
     duration: order.warmUpSeconds + order.seconds + 3600,

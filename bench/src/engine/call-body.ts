@@ -1,4 +1,4 @@
-import type { CallBody } from '../model/scenario.js'
+import type { CallBody, MadeBody } from '../model/scenario.js'
 import { LEAST_ORDERS_BYTES, ordersXml } from '../suite/orders.js'
 
 /** What fills a body up: words, so that it compresses about as well as what people send, and no better. */
@@ -19,11 +19,15 @@ const SHORT_FRAMES = {
 } as const
 
 /**
- * The bytes of a body, the same for the same wish. JSON and XML are well-formed, and from 64 bytes on they hold an order
+ * The bytes of a body, the same for the same wish: those given, or made ones. JSON and XML are well-formed, and from 64 bytes on they hold an order
  * with a symbol, which routes by content can look for; a longer XML body is a message of orders.
  * @throws Error when the format has nothing so short.
  */
-export function bodyOf({ kind, bytes }: CallBody): Buffer {
+export function bodyOf(body: CallBody): Buffer {
+  return body.kind === 'given' ? Buffer.from(body.base64, 'base64') : madeBody(body)
+}
+
+function madeBody({ kind, bytes }: MadeBody): Buffer {
   if (kind === 'xml' && bytes >= LEAST_ORDERS_BYTES) return Buffer.from(ordersXml(bytes))
   const frames = [FRAMES[kind], SHORT_FRAMES[kind]]
   const frame = frames.find(([before, after]) => before.length + after.length <= bytes)

@@ -1,5 +1,6 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
 import { coreCount, failure, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
+import { withoutRedirections } from './redirection.js'
 import { emptyHistogram, record, spectrumOf } from './spectrum.js'
 import {
   errorClasses,
@@ -12,7 +13,7 @@ import {
 
 /**
  * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the measured
- * one. It takes a redirection for a success, does not count an answer that a closing connection cut off, and mixes the
+ * one. It takes a redirection for a success, which is asked for once behind it; it does not count an answer that a closing connection cut off, and mixes the
  * latency of refusals with that of answers: with a single wrong status there is no latency.
  */
 export const wrk: Engine = {
@@ -45,7 +46,7 @@ async function runWrk(order: LoadOrder): Promise<LoadResult> {
   const end = await load(order.seconds)
   if (end.status !== 0) return refusedResult('wrk', order, end)
   const report = readReport(script)
-  return resultOf(report, order.connections, threads)
+  return withoutRedirections(order, resultOf(report, order.connections, threads))
 }
 
 /** wrk asks once before it starts, and gives up where nobody listens. @throws Error when that was not it. */

@@ -1,5 +1,6 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
+import { withoutRedirections } from './redirection.js'
 import { refusedResult } from './wrk.js'
 import { errorClasses, readReport, TIMEOUT_SECONDS, wholeSeconds, writeScript } from './wrk-script.js'
 
@@ -10,7 +11,7 @@ const NO_RATE = 100_000_000
  * wrk2: a closed loop and a rate with its plan. It has no warm-up, so that a run of its own, which is forgotten, comes
  * before the measured one; of a run longer than ten seconds it drops the latencies of the first ten besides. It opens 200
  * connections a second and thread, so that many connections want a long run, and its times are up to a millisecond late.
- * Of the latencies of refusals the same holds as with wrk.
+ * Of redirections and the latencies of refusals the same holds as with wrk.
  */
 export const wrk2: Engine = {
   name: 'wrk2',
@@ -38,13 +39,13 @@ async function runWrk2(order: LoadOrder): Promise<LoadResult> {
   if (end.status !== 0) return refusedResult('wrk2', order, end)
   const report = readReport(script)
   const errors = errorClasses(report)
-  return {
+  return withoutRedirections(order, {
     requests: report.requests - errors.status,
     seconds: report.durationMicros / 1e6,
     errors,
     latency: errors.status > 0 ? null : wrk2Spectrum(end.stdout, order.perSecond !== null),
     busyShare: report.cpuMicros / report.durationMicros / threads,
-  }
+  })
 }
 
 /** Below this share of the values no row of wrk2 stands; rows from there on are read. */

@@ -8,7 +8,7 @@ import { type Contestant, measure, type Repetition } from './repetition.js'
 import { shuffled } from './shuffle.js'
 import { variation } from './spread.js'
 import type { Stage } from './stage.js'
-import { MOST_VARIATION, spreadRemark } from './validity.js'
+import { MOST_VARIATION, spreadRemark, unknownLimit } from './validity.js'
 
 /** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
 export const CEILING_SHARE = 0.25
@@ -101,7 +101,7 @@ export class CaseRun {
     const perSecond = search.next
     if (perSecond === null) return progress.add(-1)
     progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
-    const order = this.#order(contestant.server.url, group.connections, perSecond)
+    const order = this.#order(contestant.url, group.connections, perSecond)
     search.add(perSecond, await measure(contestant, engine, order, this.#stage.layout))
   }
 
@@ -123,7 +123,7 @@ export class CaseRun {
     for (const contestant of this.#stage.contestants) {
       if (options.signal.aborted) return
       // What fails now fails again when it is measured, and is told then.
-      const order = this.#order(contestant.server.url, connections, null)
+      const order = this.#order(contestant.url, connections, null)
       await engine.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
     }
     await this.#stage.audit?.mismatch()
@@ -179,7 +179,7 @@ export class CaseRun {
         if (options.signal.aborted) return lists
         progress.begin(this.#stepName(group, contestant, i, options.repetitions))
         const rate = group.rates.get(contestant) ?? null
-        const order = this.#order(contestant.server.url, group.connections, rate)
+        const order = this.#order(contestant.url, group.connections, rate)
         lists.get(contestant)!.push(await measure(contestant, engine, order, this.#stage.layout))
       }
     }
@@ -230,10 +230,10 @@ export class CaseRun {
   }
 
   #remark(point: Point): void {
-    const remark = spreadRemark(point)
+    const remarks = [spreadRemark(point), unknownLimit(point)]
     const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
     const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
-    if (remark !== null) this.#context.warn(`${place}: ${remark}`)
+    for (const remark of remarks) if (remark !== null) this.#context.warn(`${place}: ${remark}`)
     const made = point.perSecond.values.length
     const wanted = this.#context.options.repetitions
     if (made < wanted) this.#context.warn(`${place}: ${made} of ${wanted} repetitions`)

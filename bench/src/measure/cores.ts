@@ -48,6 +48,14 @@ export function coreLayout(
   }
 }
 
+/** Somebody else has started the contestant, here or elsewhere, and it runs where it does. */
+export function foreignLayout(cpus: readonly string[] = allowedCpus()): CoreLayout {
+  return {
+    ...{ contestant: null, load: null, contestantCpus: [], isShared: false },
+    ...{ contestantCores: Number.NaN, loadCores: cpus.length },
+  }
+}
+
 /** The cores that this process may use. */
 export function allowedCpus(): string[] {
   const status = readFileSync('/proc/self/status', 'utf8')

@@ -69,7 +69,7 @@ function figuresOf({ result, rssBytes }: Repetition): RepetitionFigures {
 
 function costs(repetitions: readonly Repetition[]): number[] {
   return repetitions.flatMap(({ result, cpuMicros }) =>
-    result === null || result.requests === 0 ? [] : [cpuMicros / result.requests],
+    result === null || result.requests === 0 || Number.isNaN(cpuMicros) ? [] : [cpuMicros / result.requests],
   )
 }
 

@@ -18,6 +18,11 @@ export function processTree(root: number): number[] {
   return below(root)
 }
 
+/** Whether there is such a process, of whomever. */
+export function isRunning(pid: number): boolean {
+  return statFields(pid) !== null
+}
+
 /** User and system time of a process and all below it. */
 export function treeCpuMicros(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + cpuMicros(pid), 0)

@@ -1,5 +1,4 @@
 import type { RunningGateway } from '../contestant/gateway.js'
-import type { RunningServer } from '../contestant/running-server.js'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
 import type { WorkerDiagnostics } from '../model/summary.js'
 import type { CoreLayout } from './cores.js'
@@ -12,8 +11,13 @@ const LOOK_MS = 250
 /** Who is measured. */
 export interface Contestant {
   readonly name: string
-  readonly server: RunningServer
-  /** The same as `server` when it is the gateway; null for a peer. */
+  /** Scheme, host and port. */
+  readonly url: string
+  /** The first process of its tree; null: it is not known, nor what it uses. */
+  readonly pid: number | null
+  /** Null: it is not known. */
+  readonly version: string | null
+  /** Null for anybody but a gateway that was started for the run. */
   readonly gateway: RunningGateway | null
 }
 
@@ -23,9 +27,12 @@ export interface Repetition {
   readonly result: LoadResult | null
   /** Why not; null when it could. */
   readonly failure: string | null
-  /** User and system time of the contestant's tree, with what its traffic log does later. */
+  /** User and system time of the contestant's tree, with what its traffic log does later; NaN: not known. */
   readonly cpuMicros: number
-  /** That time, until the load ended, over what its cores could give: what the machine below took away is left out. */
+  /**
+   * That time, until the load ended, over what its cores could give: what the machine below took away is left out. NaN:
+   * not known, as with a server that uses as many cores as it likes.
+   */
   readonly busyShare: number
   /** What others used of the contestant's cores; 0 where the contestant is not pinned. */
   readonly foreignShare: number
@@ -40,14 +47,15 @@ export async function measure(
   order: LoadOrder,
   layout: CoreLayout,
 ): Promise<Repetition> {
-  const { server, gateway } = contestant
+  const { gateway, pid } = contestant
   const watch = await watchOf(gateway)
   let rssBytes = 0
   const look = (): void => {
-    rssBytes = Math.max(rssBytes, treeRssBytes(server.pid))
+    if (pid !== null) rssBytes = Math.max(rssBytes, treeRssBytes(pid))
     watch?.look()
   }
-  const cpuBefore = treeCpuMicros(server.pid)
+  const used = (): number => (pid === null ? Number.NaN : treeCpuMicros(pid))
+  const cpuBefore = used()
   const before = coreTimes(layout.contestantCpus)
   const timer = setInterval(look, LOOK_MS)
   let result: LoadResult | null = null
@@ -60,10 +68,10 @@ export async function measure(
     clearInterval(timer)
   }
   look()
-  const loaded = treeCpuMicros(server.pid) - cpuBefore
+  const loaded = used() - cpuBefore
   const shares = sharesOf(before, { layout, loaded, seconds: result?.seconds ?? order.seconds })
   failure ??= await settlingFailure(gateway)
-  const cpuMicros = treeCpuMicros(server.pid) - cpuBefore
+  const cpuMicros = used() - cpuBefore
   const diagnostics = await watch?.end().catch(() => [])
   return { result, failure, cpuMicros, ...shares, rssBytes, diagnostics: diagnostics ?? [] }
 }

@@ -12,7 +12,7 @@ import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
 import type { SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 import { CaseRun } from './case-run.js'
-import { coreLayout, keepOffContestant } from './cores.js'
+import { coreLayout, foreignLayout, keepOffContestant } from './cores.js'
 import { hostFacts } from './host.js'
 import { KNEE_STEPS } from './knee.js'
 import type { SpectrumMerge } from './point.js'
@@ -97,6 +97,7 @@ class SuiteRun {
       this.#check()
       const host = await this.#lookAtHost()
       this.#judge(host)
+      this.#leaveToTarget()
       await this.#openSearchEngine()
       await this.#measure()
       return this.#summary(host)
@@ -127,10 +128,26 @@ class SuiteRun {
       this.#warn(`the machine was not quiet: others used ${percent(foreignShare)} of it before the run`)
     if (stolenShare > QUIET_SHARE)
       this.#warn(`the machine below took ${percent(stolenShare)} of the time away before the run`)
-    if (!this.#options.isPinned)
+    if (this.#options.target !== undefined)
+      this.#warn(
+        'somebody else has started the target: how it is configured, how busy it was, and whether it shares its cores is not known here',
+      )
+    else if (!this.#options.isPinned)
       this.#warn(
         'nothing was pinned to cores: gateway, load generator and origin may have disturbed each other',
       )
+  }
+
+  /** What is more than a plain proxy does cannot be known to be asked of somebody else's server. */
+  #leaveToTarget(): void {
+    if (this.#options.target === undefined) return
+    const isAskable = ({ scenario }: SuiteCase): boolean =>
+      scenario.peers === 'plain-proxy' && scenario.log === 'none'
+    const left = this.#cases.filter((one) => !isAskable(one)).map(({ scenario }) => scenario.id)
+    this.#cases = this.#cases.filter(isAskable)
+    if (this.#cases.length === 0)
+      throw new Error('nothing of this run can be asked of a target: it is more than a plain proxy does')
+    if (left.length > 0) this.#warn(`left out, since it is more than a plain proxy does: ${left.join(', ')}`)
   }
 
   /** Points that need an Elasticsearch are left out where none is installed. */
@@ -164,12 +181,12 @@ class SuiteRun {
   }
 
   async #case({ scenario, connections }: SuiteCase, progress: Progress): Promise<void> {
-    const { peers, isPinned } = this.#options
+    const { peers, isPinned, target = null } = this.#options
     const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
-    const layout = coreLayout(scenario.workers, isPinned)
+    const layout = target === null ? coreLayout(scenario.workers, isPinned) : foreignLayout()
     const unpin = keepOffContestant(layout)
     try {
-      const stage = await openStage({ dir: this.#dir, scenario, peers, layout, searchEngine })
+      const stage = await openStage({ dir: this.#dir, scenario, peers, target, layout, searchEngine })
       await this.#onStage(stage, connections, progress).finally(() => stage.close())
     } finally {
       unpin()
@@ -177,7 +194,7 @@ class SuiteRun {
   }
 
   async #onStage(stage: Stage, connections: readonly number[], progress: Progress): Promise<void> {
-    for (const { name, server } of stage.contestants) this.#versions[name] = server.version
+    for (const { name, version } of stage.contestants) if (version !== null) this.#versions[name] = version
     this.#versions['origin'] = stage.origin.version
     const run = new CaseRun(this.#context(progress), stage)
     for (const count of shuffled(connections, this.#random)) {

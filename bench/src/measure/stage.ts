@@ -4,8 +4,10 @@ import { type LogTarget, type RunningGateway, scenarioWish, startGateway } from 
 import { startOrigin } from '../contestant/origin.js'
 import { startPeer } from '../contestant/peers.js'
 import type { RunningServer, Seat } from '../contestant/running-server.js'
-import type { PeerName } from '../model/run.js'
+import { checkTarget } from '../contestant/target.js'
+import type { PeerName, Target } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
+import { OURS } from '../report/rivals.js'
 import type { CoreLayout } from './cores.js'
 import { LogAudit } from './log-audit.js'
 import type { Contestant } from './repetition.js'
@@ -15,7 +17,7 @@ export interface Stage {
   readonly scenario: Scenario
   readonly layout: CoreLayout
   readonly origin: RunningServer
-  /** The gateway first. */
+  /** The gateway, or the target, first. */
   readonly contestants: readonly Contestant[]
   /** Null: no traffic log is measured. */
   readonly audit: LogAudit | null
@@ -28,6 +30,8 @@ export interface StageOrder {
   readonly dir: string
   readonly scenario: Scenario
   readonly peers: readonly PeerName[]
+  /** Takes part in place of a gateway that is started; null: there is none. */
+  readonly target: Target | null
   /** Made before this process was pinned itself, after which it sees its own cores only. */
   readonly layout: CoreLayout
   /** Where the traffic log goes; null when the scenario has none. */
@@ -42,24 +46,40 @@ export async function openStage(order: StageOrder): Promise<Stage> {
     for (const server of started.toReversed()) await server.stop()
   }
   try {
-    const { dir, scenario, layout } = order
+    const { dir, scenario, layout, target } = order
     const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)
     started.push(origin)
     const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
-    const log = logTarget(order)
-    const gateway = await startGateway(seat, scenarioWish(scenario, origin.url, log))
-    started.push(gateway)
-    const contestants: Contestant[] = [{ name: 'sluice', server: gateway, gateway }]
+    const contestants: Contestant[] = []
+    let audit: LogAudit | null = null
+    if (target === null) {
+      const log = logTarget(order)
+      const gateway = await startGateway(seat, scenarioWish(scenario, origin.url, log))
+      started.push(gateway)
+      contestants.push(contestantOf(OURS, gateway, gateway))
+      audit = auditOf(order, gateway, log)
+    } else {
+      await checkTarget(target)
+      contestants.push({ name: 'target', url: target.origin, pid: target.pid, version: null, gateway: null })
+    }
     for (const name of peersOf(order)) {
       const server = await startPeer(name, seat, origin.url)
       started.push(server)
-      contestants.push({ name, server, gateway: null })
+      contestants.push(contestantOf(name, server, null))
     }
-    return { scenario, layout, origin, contestants, audit: auditOf(order, gateway, log), close }
+    return { scenario, layout, origin, contestants, audit, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+function contestantOf(
+  name: string,
+  { url, pid, version }: RunningServer,
+  gateway: RunningGateway | null,
+): Contestant {
+  return { name, url, pid, version, gateway }
 }
 
 /** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */

@@ -35,6 +35,7 @@ export interface PointCase {
   readonly ceilingPerSecond: number | null
   readonly requests: number
   readonly errors: Readonly<Record<ErrorClass, number>>
+  /** NaN: not known. */
   readonly busyShare: number
 }
 
@@ -84,11 +85,28 @@ function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layou
   return reasons
 }
 
-/** The words for a load that could not have been much larger; null when it could. */
-function lowCeiling({ kind, busyShare, ceilingPerSecond, perSecond }: PointCase): string | null {
-  if (ceilingPerSecond === null || (kind === 'saturation' && busyShare >= LEAST_BUSY)) return null
-  const least = kind === 'saturation' ? LEAST_CEILING : LEAST_CEILING_AT_RATE
-  if (ceilingPerSecond >= perSecond.mean * least) return null
+/** The words for a load that could not have been much larger; null when it could, or nothing was known of the contestant. */
+function lowCeiling(point: PointCase): string | null {
+  const { kind, busyShare } = point
+  if (Number.isNaN(busyShare) || (kind === 'saturation' && busyShare >= LEAST_BUSY)) return null
+  return ceilingBelow(point, kind === 'saturation' ? LEAST_CEILING : LEAST_CEILING_AT_RATE)
+}
+
+/**
+ * What to tell of a contestant of which nobody knows how busy it was, when the load could not have been much larger; null
+ * when it could. What was measured is what it did at least.
+ */
+export function unknownLimit(point: Point): string | null {
+  if (!Number.isNaN(point.busyShare) || point.kind !== 'saturation') return null
+  const reason = ceilingBelow({ ...point, ceilingPerSecond: point.ceilingPerSecond ?? null }, LEAST_CEILING)
+  return reason === null ? null : `it may do more than this: ${reason}`
+}
+
+function ceilingBelow(
+  { ceilingPerSecond, perSecond }: Pick<PointCase, 'ceilingPerSecond' | 'perSecond'>,
+  least: number,
+): string | null {
+  if (ceilingPerSecond === null || ceilingPerSecond >= perSecond.mean * least) return null
   const times = (ceilingPerSecond / perSecond.mean).toFixed(1)
   return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
 }

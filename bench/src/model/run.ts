@@ -5,11 +5,21 @@ import type { Point, Summary } from './summary.js'
 export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
 export type PeerName = (typeof PEERS)[number]
 
+/** A server that somebody else has started. */
+export interface Target {
+  /** Scheme, host and port. */
+  readonly origin: string
+  /** The first of its processes, on this machine; null: what CPU time it uses is not known. */
+  readonly pid: number | null
+}
+
 /** What a run of a suite is told. */
 export interface RunOptions {
   readonly suite: Suite
   readonly engine: Engine['name']
   readonly peers: readonly PeerName[]
+  /** Is loaded in place of a gateway of our own; absent: one is started. */
+  readonly target?: Target
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number

@@ -1,9 +1,12 @@
 /** The size of a gateway, as the reference report counts it: cores of the workers and memory of the pod. */
 export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
 
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof METHODS)[number]
+
 /** One request, asked over and over. */
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: Method
   /** Begins with `/`. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -11,10 +14,19 @@ export interface Call {
   readonly body: CallBody | null
 }
 
+export type CallBody = MadeBody | GivenBody
+
 /** A body that is made anew for every run, the same bytes each time. */
-export interface CallBody {
+export interface MadeBody {
   readonly kind: 'text' | 'json' | 'xml'
   readonly bytes: number
+}
+
+/** A body that somebody wrote. */
+export interface GivenBody {
+  readonly kind: 'given'
+  readonly bytes: number
+  readonly base64: string
 }
 
 /** What stands behind the gateway: it reads the whole request and answers after `delayMs` with so many bytes, or with the body it got. */

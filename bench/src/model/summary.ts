@@ -19,7 +19,7 @@ export interface Point {
   readonly suite: string
   readonly scenario: string
   readonly title: string
-  /** `sluice`, or the name of a peer. */
+  /** `sluice`, the name of a peer, or `target`. */
   readonly contestant: string
   readonly kind: 'saturation' | 'fixed-rate'
   readonly tier: Tier | null
@@ -35,7 +35,7 @@ export interface Point {
   readonly perSecond: Spread
   /** What load generator and origin did a second with the same call and nobody between them; null or absent: not measured. */
   readonly ceilingPerSecond?: number | null
-  /** User and system time of the contestant's process tree over completed requests. */
+  /** User and system time of the contestant's process tree over completed requests; without values: not known. */
   readonly cpuMicrosPerRequest: Spread
   readonly requests: number
   readonly errors: Readonly<Record<ErrorClass, number>>
@@ -45,7 +45,7 @@ export interface Point {
   readonly rssBytes: number
   /** What `latency` and `rssBytes` were in each repetition; a comparison needs it to tell a change from noise. */
   readonly perRepetition?: readonly RepetitionFigures[]
-  /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. */
+  /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. NaN: not known. */
   readonly busyShare: number
   /** One per worker of the gateway; empty for peers. */
   readonly diagnostics: readonly WorkerDiagnostics[]

@@ -1,5 +1,5 @@
 import type { Catalog } from '@sluice/core'
-import type { CallBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { CHAINS, chainName } from './chains.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
 import { ECHO, get, KB, type NamedSize, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
@@ -10,7 +10,7 @@ interface Subject {
   readonly title: string
   readonly fixtures: readonly PolicyFixture[]
   /** What its bodies are; null: it works on none. */
-  readonly body: CallBody['kind'] | null
+  readonly body: MadeBody['kind'] | null
 }
 
 /** How it is asked. */
@@ -21,7 +21,7 @@ interface Variant {
 }
 
 interface NamedBody extends NamedSize {
-  readonly kind: CallBody['kind']
+  readonly kind: MadeBody['kind']
 }
 
 /** Of the origin, with the connections that keep one worker busy though most of them wait. */
@@ -109,7 +109,7 @@ function usualVariant({ body }: Subject): Variant {
 }
 
 /** The kinds of bodies that policies work on, the usual one first. */
-function kindsOf(subjects: readonly Subject[]): CallBody['kind'][] {
+function kindsOf(subjects: readonly Subject[]): MadeBody['kind'][] {
   return [...new Set(['json' as const, ...subjects.flatMap(({ body }) => (body === null ? [] : [body]))])]
 }
 
@@ -120,7 +120,7 @@ function otherBases(subjects: readonly Subject[]): Subject[] {
     .map((body) => ({ ...BASE, body }))
 }
 
-function smallPost(kind: CallBody['kind']): Variant {
+function smallPost(kind: MadeBody['kind']): Variant {
   return { body: { ...SIZES[0]!, kind }, delay: AT_ONCE }
 }
 

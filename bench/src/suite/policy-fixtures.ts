@@ -1,11 +1,11 @@
-import type { CallBody } from '../model/scenario.js'
+import type { MadeBody } from '../model/scenario.js'
 import { BASIC_AUTH, BASIC_HEADERS } from './basic-credentials.js'
 import { COMPUTING_FIXTURES } from './computing-fixtures.js'
 
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
 export interface PolicyFixture {
   /** What its bodies are; it is measured with POST then. Null: it works on no bodies. */
-  readonly body: CallBody['kind'] | null
+  readonly body: MadeBody['kind'] | null
   readonly headers: Readonly<Record<string, string>>
   readonly use: Readonly<Record<string, unknown>> & { readonly use: string }
 }

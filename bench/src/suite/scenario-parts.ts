@@ -1,4 +1,4 @@
-import type { Call, CallBody, LogWish, OriginWish } from '../model/scenario.js'
+import type { Call, LogWish, MadeBody, OriginWish } from '../model/scenario.js'
 
 export const KB = 1024
 
@@ -31,7 +31,7 @@ export function get(path = '/', headers: Readonly<Record<string, string>> = {}):
 
 /** A POST of so many bytes of JSON, or of what is asked for. */
 export function post(
-  body: number | CallBody,
+  body: number | MadeBody,
   path = '/',
   headers: Readonly<Record<string, string>> = {},
 ): Call {

@@ -5,6 +5,7 @@ import {
   type RunOptions,
   type Suite,
   type SuiteCase,
+  type Target,
   type Tier,
 } from '@sluice/bench'
 import { suggestion } from '@sluice/config'
@@ -12,6 +13,7 @@ import { parseDuration } from '@sluice/core'
 import { EXIT, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
+import { originOf } from './call.js'
 import type { BenchTools } from './tools.js'
 
 /** Latency is measured at these percentages of the throughput when nothing else is asked for. */
@@ -24,6 +26,14 @@ export interface LoadFlags extends OutputOptions {
   readonly out?: string
   readonly pin: boolean
   readonly failOnInvalid?: boolean
+}
+
+/** Who is loaded in place of a gateway of our own. */
+export interface TargetFlags {
+  /** Its address. */
+  readonly target?: string
+  /** The first of its processes. */
+  readonly pid?: number
 }
 
 /** How long, how often, and at which rates; false: at none. */
@@ -96,7 +106,7 @@ function patternOf(wanted: string): RegExp {
 export function runOrder(
   tools: BenchTools,
   suite: Suite,
-  flags: LoadFlags & MeasuringFlags & ChoiceFlags,
+  flags: LoadFlags & MeasuringFlags & ChoiceFlags & TargetFlags,
   usualRates: readonly number[],
 ): RunOrder {
   const engine = installedEngine(tools, flags.engine)
@@ -107,6 +117,7 @@ export function runOrder(
     suite,
     engine: engine.name,
     peers,
+    ...targetOf(flags),
     warmUpSeconds: flags.warmUp ?? suite.warmUpSeconds,
     seconds: flags.seconds ?? suite.seconds,
     repetitions: flags.repetitions ?? suite.repetitions,
@@ -115,11 +126,26 @@ export function runOrder(
     scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),
     connections: flags.connections ?? [],
     isPinned: flags.pin,
-    command: ['gw', ...process.argv.slice(2).map(quoted)].join(' '),
+    command: ['gw', ...process.argv.slice(2).map(withoutSecret).map(quoted)].join(' '),
   }
 }
 
-function installedEngine(tools: BenchTools, name: Engine['name']): Engine {
+function targetOf({ target, pid }: TargetFlags): { readonly target?: Target } {
+  if (target !== undefined) return { target: { origin: originOf(target, '--target'), pid: pid ?? null } }
+  if (pid === undefined) return {}
+  throw new Failure(EXIT.usage, '--pid names the process of a --target; write its address as well')
+}
+
+/** The value of a header that may be a secret is in no report. */
+function withoutSecret(word: string): string {
+  return word.replace(
+    /((?:^|=)[\w-]*(?:authorization|cookie|key|token|secret|password)[\w-]*:).*/is,
+    '$1 ***',
+  )
+}
+
+/** A load generator. @throws Failure when it is not installed, with those that are. */
+export function installedEngine(tools: BenchTools, name: Engine['name']): Engine {
   const engine = tools.engineOf(name)
   if (engine.version() !== null) return engine
   const others = tools.engines.filter((one) => one.version() !== null).map((one) => one.name)

@@ -56,6 +56,26 @@ test('without options a run is the whole suite with the usual rates, kept in a f
   assert.equal(code, 0)
 })
 
+test('a URL is measured for a minute in all, and a secret in a header is in no report', async (t) => {
+  const { code, calls } = await new Desk(t).run([
+    ...['quick', 'http://127.0.0.1:8080/orders?id=1', '--pid', '7', '--connections', '8,16'],
+    ...['-H', 'Authorization: Bearer s3cret', '--header=x-api-key: s3cret', '-H', 'accept: text/plain'],
+    ...['--data', '{}', '--rates', '50'],
+  ])
+  assert.equal(code, 0)
+  const run = calls[0]!
+  assert.deepEqual(run['target'], { origin: 'http://127.0.0.1:8080', pid: 7 })
+  assert.deepEqual(run['cases'], [{ id: 'target', connections: [8, 16] }])
+  assert.deepEqual([run['seconds'], run['repetitions'], run['rateShares']], [20, 3, [0.5]])
+  assert.doesNotMatch(String(run['command']), /s3cret/)
+  assert.match(String(run['command']), /'Authorization: \*\*\*'.*'accept: text\/plain'/)
+})
+
+test('a suite is run against an address in place of a gateway of our own', async (t) => {
+  const { calls } = await new Desk(t).run(['run', 'smoke', '--target', 'http://10.0.0.7:8080', '--no-rates'])
+  assert.deepEqual(calls[0]!['target'], { origin: 'http://10.0.0.7:8080', pid: null })
+})
+
 test('a quick run asks every scenario once for seconds, and keeps what else is asked for', async (t) => {
   const desk = new Desk(t)
   const { calls } = await desk.run(['run', 'wso2-mi', '--quick', '--seconds', '5'])
@@ -192,6 +212,31 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
   ],
   ['policy chain-header', 'well', 64, /^no benchmark is there for a policy 'chain-header'; .*chain-api-key-/],
   ['policy heder', 'well', 64, /^no benchmark is there for a policy 'heder'; did you mean 'header'\?\n/],
+  ['quick ftp://a/', 'well', 64, /^ftp:\/\/ cannot be measured, only http:\/\/; /],
+  [
+    'quick https://a/',
+    'well',
+    64,
+    /^https:\/\/ cannot be measured, only http:\/\/; point it at the listener/,
+  ],
+  ['quick a:80', 'well', 64, /^a:\/\/ cannot be measured|^'a:80' is no URL; write for example http:/],
+  ['quick localhost', 'well', 64, /^'localhost' is no URL; write for example http:\/\//],
+  ['quick http://u:p@a/', 'well', 64, /^credentials do not belong in a URL, which reports show; /],
+  ['quick http://a/ --with nginx', 'well', 64, /^--with stands beside a gateway of our own: /],
+  ['quick http://a/ -H nothing', 'well', 64, /^--header: 'nothing' is no header; write for example /],
+  ['quick http://a/ -H a:b -H A:c', 'well', 64, /^--header: A is there twice\n/],
+  ['quick http://a/ -H connection:close', 'well', 64, /^--header: connection is for the load generator /],
+  ['quick http://a/ --data a --body 1kb', 'well', 64, /^--data and --body exclude each other\n/],
+  ['quick http://a/ --data a -X GET', 'well', 64, /^a GET has no body here; /],
+  ['quick http://a/ --data @nowhere', 'well', 1, /^cannot read the body nowhere: there is no such file\n/],
+  ['quick http://a/ --body 65mb', 'well', 64, /^--body: 64 MB are the most\n/],
+  ['quick http://a/ --pid 0', 'well', 64, /write a whole number from 1 to 4194304; /],
+  ['quick --data a', 'well', 64, /^--data is for a URL; write it behind the command, /],
+  ['run smoke --target http://a/b', 'well', 64, /^--target: write the address alone, such as http:\/\/a; /],
+  ['run smoke --pid 7', 'well', 64, /^--pid names the process of a --target; /],
+  ['loadgen a', 'well', 64, /^'a' is no URL; /],
+  ['loadgen http://a/ --engine wrk --rate 5', 'well', 64, /^wrk cannot hold a rate; leave out --rate, /],
+  ['loadgen http://a/ --engine oha', 'well', 1, /^the load generator 'oha' is not on the PATH; /],
   ['compare nowhere here', 'well', 1, /^cannot read the run nowhere: there is no such file\n/],
   ['compare a b --fail-if fast', 'well', 64, /^'fast' is not a limit; write for example rps<-5%\n/],
   ['capacity --rps 5', 'well', 1, /^no run is below results; measure with gw bench run apinizer, /],

@@ -1,4 +1,4 @@
-import type { Engine, PeerName, Tier } from '@sluice/bench'
+import type { Engine, Method, PeerName, Tier } from '@sluice/bench'
 import { type Command, Option } from 'commander'
 import type { BenchTools } from '../bench/tools.js'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
@@ -8,8 +8,20 @@ import { nameList, numberList } from './lists.js'
 const ENGINES = ['autocannon', 'wrk', 'wrk2', 'oha', 'h2load'] as const satisfies readonly Engine['name'][]
 const PEERS = ['nginx', 'haproxy', 'envoy'] as const satisfies readonly PeerName[]
 const TIERS = ['W1', 'W2', 'W4', 'W8'] as const satisfies readonly Tier[]
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+] as const satisfies readonly Method[]
 const MAX_CONNECTIONS = 100_000
 const MAX_SECONDS = 86_400
+/** Of Linux with 64 bits. */
+const MAX_PID = 4_194_304
+const MAX_RATE = 10_000_000
 
 type LoadTools = () => Promise<BenchTools>
 
@@ -27,6 +39,7 @@ export function addBenchCommands(program: Command, tools: LoadTools): void {
   addReport(bench, tools)
   addCapacity(bench, tools)
   addUpstream(bench, tools)
+  addLoadgen(bench, tools)
   addDoctor(bench, tools)
 }
 
@@ -48,6 +61,11 @@ function addRun(bench: Command, tools: LoadTools): void {
     )
     .option('--slo <time>', 'also search for the highest rate with a P99 below this, such as 50ms')
     .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
+    .option(
+      '--target <address>',
+      'a server that is running, such as http://10.0.0.7:8080, in place of our own',
+    )
+  addPid(run)
   addMeasuring(run)
   addLoad(run)
   run.action(
@@ -59,6 +77,7 @@ function addRun(bench: Command, tools: LoadTools): void {
   withExample(
     run,
     'gw bench run apinizer --tier W1 --with nginx',
+    'gw bench run apinizer-classic --target http://10.0.0.7:8080 --no-rates',
     'gw bench run wso2-mi --scenario direct-1kb --connections 100 --seconds 30 --repetitions 3 --no-rates',
   )
 }
@@ -66,7 +85,19 @@ function addRun(bench: Command, tools: LoadTools): void {
 function addQuick(bench: Command, tools: LoadTools): void {
   const quick = bench
     .command('quick')
-    .description('a first impression in seconds; writes reports only with --out')
+    .description(
+      'a first impression in seconds, or of a server that is running; writes reports only with --out',
+    )
+    .argument('[url]', 'what is asked for; without it a gateway is started')
+    .option(
+      '--connections <list>',
+      'these numbers of connections, such as 64,256',
+      numberList(1, MAX_CONNECTIONS),
+    )
+    .option('--slo <time>', 'also search for the highest rate with a P99 below this, such as 50ms')
+  addCall(quick)
+  addPid(quick)
+  addMeasuring(quick)
   addLoad(quick)
   quick.action(
     runs(async () => {
@@ -74,7 +105,32 @@ function addQuick(bench: Command, tools: LoadTools): void {
       return benchQuick(await tools())
     }),
   )
-  withExample(quick, 'gw bench quick', 'gw bench quick --with nginx')
+  withExample(
+    quick,
+    'gw bench quick --with nginx',
+    'gw bench quick http://127.0.0.1:8080/orders',
+    "gw bench quick http://127.0.0.1:8080/orders --data '{\"id\":1}' --header 'content-type: application/json'",
+  )
+}
+
+/** What is asked of a URL. */
+function addCall(command: Command): void {
+  command
+    .addOption(
+      new Option('-X, --method <name>', 'the method; default GET, with a body POST').choices([...METHODS]),
+    )
+    .option('-H, --header <line>', "a header, such as 'accept: text/plain'; may be repeated", collect)
+    .option('--data <text>', 'a body, or @ and the file that holds it')
+    .option('--body <size>', 'a body of this size, made of JSON, such as 5kb')
+}
+
+/** Whose CPU time and memory are measured. */
+function addPid(command: Command): void {
+  command.option(
+    '--pid <n>',
+    'the first process of that server, if it is on this machine: its CPU time and memory are measured',
+    wholeNumber(1, MAX_PID),
+  )
 }
 
 function addPolicy(bench: Command, tools: LoadTools): void {
@@ -193,6 +249,31 @@ function addUpstream(bench: Command, tools: LoadTools): void {
       }),
     )
   withExample(upstream, 'gw bench upstream --listen 127.0.0.1:9000 --echo')
+}
+
+function addLoadgen(bench: Command, tools: LoadTools): void {
+  const loadgen = bench
+    .command('loadgen')
+    .description('run a load generator by itself; exits with 1 when nothing was answered')
+    .argument('<url>', 'what is asked for')
+    .addOption(
+      new Option('--engine <name>', 'the load generator').choices([...ENGINES]).default('autocannon'),
+    )
+    .option('--connections <n>', 'so many', wholeNumber(1, MAX_CONNECTIONS), 64)
+    .option('--seconds <n>', 'so long', wholeNumber(1, MAX_SECONDS), 10)
+    .option(
+      '--rate <n>',
+      'requests a second, counted from when they were due; default as fast as it goes',
+      wholeNumber(1, MAX_RATE),
+    )
+  addCall(loadgen)
+  withOutput(loadgen, 'table', 'json').action(
+    runs(async () => {
+      const { benchLoadgen } = await import('../bench/loadgen.js')
+      return benchLoadgen(await tools())
+    }),
+  )
+  withExample(loadgen, 'gw bench loadgen http://127.0.0.1:9000/ --connections 256 --rate 5000')
 }
 
 function addDoctor(bench: Command, tools: LoadTools): void {

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { freePort } from '../contestant/free-port.js'
+import type { Call } from '../model/scenario.js'
+import type { Summary } from '../model/summary.js'
+import { urlSuite } from '../suite/url.js'
+import { suiteRunner } from './run-suite.js'
+import { mergedSpectrum, smallLoad } from './testing/small-load.js'
+import { Notes, optionsOf, PLAIN, suiteOf } from './testing/small-suite.js'
+
+const run = suiteRunner(() => smallLoad(), mergedSpectrum)
+
+/** A server of this process, which is not of the benchmark. */
+async function serve(t: TestContext, status = 200): Promise<{ origin: string; paths: Set<string> }> {
+  const paths = new Set<string>()
+  const server = http.createServer((request, response) => {
+    paths.add(`${request.method} ${request.url}`)
+    response.writeHead(status).end('hello')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths }
+}
+
+function call(path: string): Call {
+  return { method: 'GET', path, headers: {}, body: null }
+}
+
+async function measured(origin: string, pid: number | null, path = '/a?b=c'): Promise<Summary> {
+  const suite = urlSuite(call(path))
+  const target = { origin, pid }
+  return run(optionsOf(suite, { target, connections: [64], rateShares: [0.5] }), new Notes())
+}
+
+test('a server that somebody else has started is asked for what the URL says, and nothing else is started', async (t) => {
+  const { origin, paths } = await serve(t)
+  const { points, warnings, host } = await measured(origin, null)
+  assert.deepEqual(
+    points.map(({ contestant, kind, title }) => [contestant, kind, title]),
+    [
+      ['target', 'saturation', 'GET /a?b=c'],
+      ['target', 'fixed-rate', 'GET /a?b=c'],
+    ],
+  )
+  assert.deepEqual([...paths], ['GET /a?b=c'])
+  for (const point of points) {
+    assert.ok(point.requests > 0 && point.latency !== null)
+    assert.deepEqual([point.cpuMicrosPerRequest.values, point.rssBytes, point.diagnostics], [[], 0, []])
+    assert.ok(Number.isNaN(point.busyShare))
+  }
+  assert.match(warnings.join('\n'), /somebody else has started the target/)
+  assert.equal('target' in host.versions, false)
+})
+
+test('with its process the CPU time and memory of a target are measured, too', async (t) => {
+  const { origin } = await serve(t)
+  const [point] = (await measured(origin, process.pid)).points
+  assert.ok(point!.cpuMicrosPerRequest.mean > 0)
+  assert.ok(point!.rssBytes > 1_000_000)
+})
+
+test('a target that answers with errors is no result', async (t) => {
+  const { origin } = await serve(t, 404)
+  const [point] = (await measured(origin, null)).points
+  assert.match(point!.invalid.join('\n'), /requests failed beside 0 that were completed: \d+ status/)
+})
+
+test('a target that does not serve, and a process that is not there, end the run with the reason', async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  await assert.rejects(measured(nobody, null), /cannot be connected to \(ECONNREFUSED\); is it serving\?/)
+  const { origin } = await serve(t)
+  await assert.rejects(measured(origin, 4_194_304), /there is no process 4194304 on this machine/)
+})
+
+test('of a suite a target is asked for what a plain proxy does', async (t) => {
+  const { origin, paths } = await serve(t)
+  const more = [
+    { ...PLAIN, id: 'logged', log: 'elasticsearch' as const },
+    { ...PLAIN, id: 'guarded', peers: null },
+  ]
+  const cases = more.map((scenario) => ({ scenario, connections: [2] }))
+  const suite = suiteOf(PLAIN, [2])
+  const target = { origin, pid: null }
+  const all = { ...suite, cases: [...suite.cases, ...cases] }
+  const { points, warnings } = await run(optionsOf(all, { target }), new Notes())
+  assert.deepEqual(
+    points.map(({ scenario }) => scenario),
+    ['plain'],
+  )
+  assert.deepEqual([...paths], ['GET /orders'])
+  assert.match(warnings.join('\n'), /more than a plain proxy does: logged, guarded/)
+  await assert.rejects(
+    run(optionsOf({ ...suite, cases }, { target }), new Notes()),
+    /nothing of this run can be asked of a target/,
+  )
+})
