@@ -1,9 +1,10 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
+import { makeFolders } from '@sluice/core'
 
 /** Makes sure that files can be created in a directory. @throws Error that says what cannot be written and what to do. */
 export function makeWritable(dir: string, what: string, remedy: string): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolders(dir)
     accessSync(dir, constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = (error as Error).message

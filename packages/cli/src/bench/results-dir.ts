@@ -1,9 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolders } from '@sluice/core'
 import { EXIT, Failure } from '../failure.js'
 
 /** Where runs go that have no folder of their own. */
 export const RESULTS_DIR = 'results'
+/** Of folders that are nobody's secret. */
+const SHARED = 0o777
 export const SUMMARY_FILE = 'summary.json'
 
 /** Hours of measuring must not end with a folder that cannot be written: it is made now. @throws Failure. */
@@ -11,17 +14,10 @@ export function checkResultsDir(dir: string): void {
   if (existsSync(join(dir, SUMMARY_FILE)))
     throw new Failure(EXIT.failed, `${dir} holds the results of another run; name another folder with --out`)
   try {
-    makeFolders(resolve(dir))
+    makeFolders(dir, SHARED)
     accessSync(dir, constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error)
     throw new Failure(EXIT.failed, `${dir} cannot be written to (${reason}); name another folder with --out`)
   }
-}
-
-/** One by one: where a file system makes no folders, as /proc, Node.js 20 tries for ever with `recursive`. */
-function makeFolders(dir: string): void {
-  if (existsSync(dir)) return
-  makeFolders(dirname(dir))
-  mkdirSync(dir)
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentSource } from '@sluice/config'
+import { makeFolders } from '@sluice/core'
 import { writePrivateFile } from './private-file.js'
 
 /** Where a document came from. */
@@ -69,7 +70,7 @@ export class DeployHistory {
 
   #scan(): Deploy[] {
     try {
-      mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+      makeFolders(this.#dir)
       const names = readdirSync(this.#dir).filter((name) => /^\d{8}\.json$/.test(name))
       const stored = names
         .sort()

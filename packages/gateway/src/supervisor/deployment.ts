@@ -1,5 +1,5 @@
 import type { Diagnostic, DocumentSource, Load } from '@sluice/config'
-import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
+import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
 import type { DeployHistory, Origin } from './deploy-history.js'
 import { type Documents, isSameLoad } from './documents.js'
@@ -114,7 +114,7 @@ export class Deployment {
       history.record({ at: new Date().toISOString(), digest: load.digest, origin, actor, note }, source)
     } catch (error) {
       log.error('config.not-kept', {
-        ...errorFields(error),
+        message: error instanceof Error ? error.message : String(error),
         remedy: 'make room in or give access to the data directory',
       })
     }

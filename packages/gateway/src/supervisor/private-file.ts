@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolders } from '@sluice/core'
 
 /**
  * Writes a file that only its owner can read, wholly or not at all: a crash at any moment leaves the old content or
@@ -7,7 +8,7 @@ import { dirname } from 'node:path'
  * @throws Error of the file system.
  */
 export function writePrivateFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(path))
   const draft = `${path}.tmp`
   // A draft that a crash left behind may have other permissions; `wx` on a fresh name cannot inherit them.
   rmSync(draft, { force: true })

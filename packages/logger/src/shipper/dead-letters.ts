@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolders } from '@sluice/core'
 import type { TellChange } from '../spool/account.js'
 import { type Refusal, refusalMembers, type Shipment } from '../target/target.js'
 
@@ -62,7 +63,7 @@ export class DeadLetters {
 
   /** A file is about to be made; others count too, of owners that have ended before theirs was full. */
   #begin(): void {
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    makeFolders(this.#dir)
     this.#removeOldest()
   }
 

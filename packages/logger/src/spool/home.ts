@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { makeFolders } from '@sluice/core'
 import { OwnerLock } from './lock.js'
 import { Mark } from './mark.js'
 import { ownDirectory, removeEmpty } from './orphans.js'
@@ -15,7 +15,7 @@ export class Home {
     this.#lock = new OwnerLock(root, owner, isMade)
     try {
       // Behind the lock: a directory without one belongs to nobody.
-      mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+      makeFolders(this.#dir)
       this.mark = new Mark(root, owner, isMade)
     } catch (error) {
       removeEmpty(this.#dir)

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { makeFolders } from '@sluice/core'
 import type { LossReason } from '../writer/messages.js'
 import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
 import { Framer } from './frame.js'
@@ -240,7 +240,7 @@ export class Spool {
     try {
       if (this.#home === null) throw new Error('its directory cannot be made')
       this.#room.checkDisk()
-      mkdirSync(place.dir, { recursive: true, mode: 0o700 })
+      makeFolders(place.dir)
       this.#open = Segment.create(place)
       return this.#open
     } catch (error) {

@@ -5,12 +5,12 @@ import {
   fsyncSync,
   ftruncateSync,
   futimesSync,
-  mkdirSync,
   openSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolders } from '@sluice/core'
 import { segmentFile } from '../segment-name.js'
 import type { LossReason } from './messages.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
@@ -97,7 +97,7 @@ export class SegmentWriter {
 
   #open(): void {
     const { dir, worker } = this.#options
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolders(dir)
     while (this.#fd === -1) {
       const name = { worker, startMs: this.#startMs, seq: this.#nextSeq }
       this.#path = join(dir, segmentFile(name))
