@@ -1,5 +1,6 @@
 import { formatSize } from '@sluice/core'
 import type { Point } from '../model/summary.js'
+import { groupedBy } from '../report/scenario-relation.js'
 import type { Evidence, WholeWish } from './evidence.js'
 
 /** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
@@ -23,7 +24,7 @@ export function costOfBody(logged: readonly Point[], plain: readonly Point[], wi
   if (above > 0) return along(sizes[above - 1]!, sizes[above]!, wanted, 'interpolated')
   if (sizes.length < 2)
     return nothing(
-      `a ${wish.method} of ${formatSize(wanted)}, or two smaller sizes; measured is ${formatSize(sizes[0]!.bodyBytes)} only`,
+      `a ${wish.method} of ${formatSize(wanted)}, or two smaller sizes; measured is ${formatSize(sizes[0]!.bodyBytes)} only: gw bench run apinizer --tier W1`,
     )
   return along(sizes.at(-2)!, sizes.at(-1)!, wanted, 'EXTRAPOLATED')
 }
@@ -37,14 +38,8 @@ function along(small: Point, large: Point, bytes: number, how: string): Evidence
 
 /** Of each size, ascending, the dearest of the points with the best throughput of each scenario. */
 function dearestOfSizes(points: readonly Point[]): Point[] {
-  const best = new Map<string, Point>()
-  for (const point of points) {
-    const key = `${point.suite} ${point.scenario}`
-    const known = best.get(key)
-    if (known === undefined || known.perSecond.mean < point.perSecond.mean) best.set(key, point)
-  }
   const sizes = new Map<number, Point>()
-  for (const point of best.values()) {
+  for (const point of bestOfScenarios(points)) {
     const known = sizes.get(point.bodyBytes)
     if (known === undefined || known.cpuMicrosPerRequest.mean < point.cpuMicrosPerRequest.mean)
       sizes.set(point.bodyBytes, point)
@@ -52,11 +47,30 @@ function dearestOfSizes(points: readonly Point[]): Point[] {
   return [...sizes.values()].toSorted((a, b) => a.bodyBytes - b.bodyBytes)
 }
 
+/** The point with the best throughput of each scenario. */
+function bestOfScenarios(points: readonly Point[]): Point[] {
+  const best = new Map<string, Point>()
+  for (const point of points) {
+    const key = `${point.suite} ${point.scenario}`
+    const known = best.get(key)
+    if (known === undefined || known.perSecond.mean < point.perSecond.mean) best.set(key, point)
+  }
+  return [...best.values()]
+}
+
+/** Of each kind of request the dearest, as an answer takes it, the cheapest kind first. */
+export function cheapestFirst(points: readonly Point[]): Point[] {
+  const groups = groupedBy(points, ({ method, log }) => `${method === 'GET'} ${log}`)
+  return [...groups.values()]
+    .flatMap(dearestOfSizes)
+    .toSorted((a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean)
+}
+
 function missingPoint(plain: readonly Point[], { method, log }: WholeWish): string {
   const request = method === 'GET' ? 'a GET' : 'a request with a body'
   const logged = log === 'none' ? 'with the traffic log off' : 'with the traffic log in Elasticsearch'
   const other = plain.length > 0 ? ' (measured the other way only)' : ''
-  return `${request} without policies ${logged}${other}: gw bench run apinizer`
+  return `${request} without policies ${logged}${other}: gw bench run apinizer --tier W1`
 }
 
 function answerNotes({ method, bodyBytes }: WholeWish): string[] {

@@ -7,6 +7,8 @@ export interface CapacityWish {
   /** Of the request; 0 for none; null: that of the measured points, the largest. */
   readonly bodyBytes: number | null
   readonly policies: readonly string[]
+  /** Open at the same time, of clients; absent: no more than the load itself takes. */
+  readonly connections?: number
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly log?: LogWish
 }

@@ -1,11 +1,9 @@
 import { formatSize } from '@sluice/core'
-import type { Point } from '../model/summary.js'
-import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
+import type { PolicyCost } from '../report/policy-cost.js'
 import type { CostShare, Evidence, WholeWish } from './evidence.js'
 
 /** What the wished policies add: each as it was measured alone, with the body that comes closest. */
-export function costOfPolicies(results: readonly Point[], wish: WholeWish): Evidence {
-  const costs = policyCosts(results)
+export function costOfPolicies(costs: readonly PolicyCost[], wish: WholeWish): Evidence {
   const found = wish.policies.map((policy) => ({ policy, cost: nearest(policy, costs, wish) }))
   const known = found.flatMap(({ policy, cost }) => (cost === null ? [] : [{ policy, cost }]))
   const several = known.length > 1 ? ['policies are taken to cost together what each costs alone'] : []

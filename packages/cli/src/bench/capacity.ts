@@ -4,7 +4,7 @@ import { EXIT, Failure } from '../failure.js'
 import { print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { knownPair } from './policy.js'
-import { newestRun, savedSummary } from './saved-summary.js'
+import { savedSummaries } from './saved-summary.js'
 import { toolFailure } from './tool-failure.js'
 import type { BenchTools, CapacityText } from './tools.js'
 
@@ -12,12 +12,13 @@ interface CapacityFlags extends OutputOptions {
   readonly rps: number
   readonly body?: string
   readonly policies?: string
-  readonly from?: string
+  readonly connections?: number
+  readonly from?: readonly string[]
 }
 
 /** `gw bench capacity`: exits with 1 when the run does not hold what an answer needs. */
 export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Promise<number> {
-  return async ({ rps, body, policies, from, output }) => {
+  return async ({ rps, body, policies, connections, from = [], output }) => {
     const wish: CapacityWish = {
       perSecond: rps,
       bodyBytes: body === undefined ? null : bytesOf(body),
@@ -25,12 +26,13 @@ export function benchCapacity(tools: BenchTools): (flags: CapacityFlags) => Prom
         .split(',')
         .map((name) => name.trim())
         .filter((name) => name !== ''),
+      ...(connections === undefined ? {} : { connections }),
     }
     for (const policy of wish.policies) knownPair(policy)
-    const path = from ?? newestRun()
-    if (from === undefined) say(`from ${path}`)
-    const { summary } = await savedSummary(tools, path)
-    const answer = answered(() => tools.capacityFor(summary, wish))
+    const saved = await savedSummaries(tools, from)
+    if (from.length === 0) say(`from ${saved.map(({ dir }) => dir).join(', ')}`)
+    const summaries = saved.map(({ summary }) => summary)
+    const answer = answered(() => tools.capacityFor(summaries, wish))
     if (output === 'table') print(...answer.lines)
     else await printValue(answer, output)
     return answer.size === null ? EXIT.failed : EXIT.ok

@@ -45,7 +45,7 @@ test('what has nothing to answer from exits with 1', async (t) => {
   assert.deepEqual([compared.code, sized.code, sized.stdout], [1, 1, 'no answer\n'])
 })
 
-test('capacity takes the newest run, or the one that is named', async (t) => {
+test('capacity takes all runs below results, or those that are named', async (t) => {
   const desk = new Desk(t)
   desk.save('new', 2000)
   desk.save('old', 1000)
@@ -58,14 +58,21 @@ test('capacity takes the newest run, or the one that is named', async (t) => {
     '--policies',
     'header, api-key',
   ])
-  const named = await desk.run(['capacity', '--rps', '10', '--from', 'results/old', '-o', 'json'])
+  const one = ['--from', 'results/old', '-o', 'json', '--connections', '9']
+  const named = await desk.run(['capacity', '--rps', '10', ...one])
+  const two = ['--from', 'results', '--from', 'results/old/summary.json']
+  await desk.run(['capacity', '--rps', '10', ...two])
   assert.deepEqual([newest.code, newest.stdout], [0, 'two of W2\n'])
-  assert.equal(newest.stderr, 'from results/new/summary.json\n')
+  assert.equal(newest.stderr, 'from results/new, results/old\n')
   const answer = JSON.parse(named.stdout)
   assert.deepEqual([answer.schemaVersion, answer.lines, answer.size.replicas], [1, ['two of W2'], 2])
   assert.deepEqual(desk.calls(), [
-    { call: 'capacityFor', id: 'new', perSecond: 5000, bodyBytes: 5120, policies: ['header', 'api-key'] },
-    { call: 'capacityFor', id: 'old', perSecond: 10, bodyBytes: null, policies: [] },
+    {
+      ...{ call: 'capacityFor', ids: ['new', 'old'], perSecond: 5000, bodyBytes: 5120 },
+      policies: ['header', 'api-key'],
+    },
+    { call: 'capacityFor', ids: ['old'], perSecond: 10, bodyBytes: null, policies: [], connections: 9 },
+    { call: 'capacityFor', ids: ['new', 'old', 'old'], perSecond: 10, bodyBytes: null, policies: [] },
   ])
 })
 

@@ -239,7 +239,7 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
   ['loadgen http://a/ --engine oha', 'well', 1, /^the load generator 'oha' is not on the PATH; /],
   ['compare nowhere here', 'well', 1, /^cannot read the run nowhere: there is no such file\n/],
   ['compare a b --fail-if fast', 'well', 64, /^'fast' is not a limit; write for example rps<-5%\n/],
-  ['capacity --rps 5', 'well', 1, /^no run is below results; measure with gw bench run apinizer, /],
+  ['capacity --rps 5', 'well', 1, /^no run is below results; measure with gw bench run apinizer --tier W1, /],
   ['capacity --rps 5 --policies headr', 'well', 64, /policy 'headr'; did you mean 'header'\?/],
   ['capacity --rps 5 --body big', 'well', 64, /^--body: 'big' is not a size; /],
   ['upstream --bytes many', 'well', 64, /^--bytes: 'many' is not a size; /],

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Summary } from '@sluice/bench'
 import { EXIT, Failure, unreadable } from '../failure.js'
@@ -22,18 +22,31 @@ export async function savedSummary(tools: BenchTools, path: string): Promise<Sav
   }
 }
 
-/** The newest run below `results`. @throws Failure when there is none. */
-export function newestRun(): string {
-  const files = foldersOf(RESULTS_DIR)
-    .map((name) => join(RESULTS_DIR, name, SUMMARY_FILE))
-    .map((file) => ({ file, changed: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null }))
-    .filter(({ changed }) => changed !== null)
-  const newest = files.sort((a, b) => b.changed! - a.changed!)[0]
-  if (newest !== undefined) return newest.file
+/**
+ * The runs that paths name: each a run, or a folder of runs. Without a path all below `results`.
+ * @throws Failure when there is none.
+ */
+export async function savedSummaries(tools: BenchTools, paths: readonly string[]): Promise<SavedSummary[]> {
+  const folders = paths.length === 0 ? [RESULTS_DIR] : paths
+  const files = folders.flatMap((path) => (isFolderOfRuns(path) ? runsIn(path) : [path]))
+  if (files.length > 0) return Promise.all(files.map((file) => savedSummary(tools, file)))
   throw new Failure(
     EXIT.failed,
-    `no run is below ${RESULTS_DIR}; measure with gw bench run apinizer, or name a summary with --from`,
+    `no run is below ${folders.join(' or ')}; measure with gw bench run apinizer --tier W1, or name a run with --from`,
   )
+}
+
+/** What is not there, or no folder, is a run by what it is called. */
+function isFolderOfRuns(path: string): boolean {
+  if (namesIn(path).includes(SUMMARY_FILE)) return false
+  return path === RESULTS_DIR || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function runsIn(folder: string): string[] {
+  return namesIn(folder)
+    .map((name) => join(folder, name, SUMMARY_FILE))
+    .filter((file) => existsSync(file))
+    .sort()
 }
 
 function summaryFile(path: string): string {
@@ -44,7 +57,7 @@ function summaryFile(path: string): string {
   }
 }
 
-function foldersOf(dir: string): string[] {
+function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir)
   } catch {

@@ -42,7 +42,7 @@ export interface BenchTools {
   compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): ComparisonText
   /** @throws Error that says what a limit looks like. */
   parseLimits(text: string): readonly Limit[]
-  capacityFor(summary: Summary, wish: CapacityWish): CapacityText
+  capacityFor(summaries: readonly Summary[], wish: CapacityWish): CapacityText
   /** @throws Error when the file cannot be read or is no summary. */
   readSummary(file: string): Summary | Promise<Summary>
   /** Why a peer cannot be measured here, and what to do; null: it can. */

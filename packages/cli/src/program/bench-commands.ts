@@ -224,7 +224,16 @@ function addCapacity(bench: Command, tools: LoadTools): void {
     .requiredOption('--rps <n>', 'requests a second at peak', wholeNumber(1, 100_000_000))
     .option('--body <size>', 'the body of a request, such as 5kb')
     .option('--policies <list>', 'the policies of the route, such as basic-auth,header')
-    .option('--from <run>', 'summary.json or its folder; default the newest below results')
+    .option(
+      '--connections <n>',
+      'of clients, open at the same time: each pod has the memory for its part',
+      wholeNumber(1, 100_000_000),
+    )
+    .option(
+      '--from <run>',
+      'summary.json, its folder, or a folder of runs; may be repeated; default all below results',
+      collect,
+    )
   withOutput(capacity, 'table', 'json').action(
     runs(async () => {
       const { benchCapacity } = await import('../bench/capacity.js')

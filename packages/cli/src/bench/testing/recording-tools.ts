@@ -64,10 +64,11 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       if (!text.includes('%')) throw new Error(`'${text}' is not a limit; write for example rps<-5%`)
       return [{ metric: 'rps', direction: '<', change: -0.05, text }]
     },
-    capacityFor: (summary, wish) => {
-      record('capacityFor', { id: summary.id, ...wish })
+    capacityFor: (summaries, wish) => {
+      record('capacityFor', { ids: summaries.map(({ id }) => id), ...wish })
       if (mode === 'empty') return { lines: ['no answer'], size: null }
-      const measured = { cores: 2, microsPerRequest: 10, shares: [], guide: [] }
+      const autoscaler = { averageUtilization: 70, minReplicas: 2, maxReplicas: 3 }
+      const measured = { cores: 2, microsPerRequest: 10, shares: [], guide: [], autoscaler }
       return { lines: ['two of W2'], size: { tier: 'W2', replicas: 2, ...measured } }
     },
     readSummary: (path) => JSON.parse(readFileSync(path, 'utf8')) as Summary,
