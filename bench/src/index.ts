@@ -39,6 +39,7 @@ export {
   type Summary,
   type WorkerDiagnostics,
 } from './model/summary.js'
+export { sourceText } from './report/machine-rows.js'
 export { pointTable } from './report/point-table.js'
 export { readSummary } from './report/read-summary.js'
 export { writeResults } from './report/write-results.js'

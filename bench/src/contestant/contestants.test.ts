@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { PEERS } from '../model/run.js'
 import type { OriginWish } from '../model/scenario.js'
+import { planDigest } from './document-digest.js'
 import { freePort } from './free-port.js'
+import { type GatewayWish, startGateway } from './gateway.js'
 import { startOrigin, startOwnOrigin } from './origin.js'
 import { missingPeer, PEER_KINDS, startPeer } from './peers.js'
 import { findProgram, programVersion } from './program.js'
@@ -104,6 +106,33 @@ test('a server that hears no signal is ended all the same, with what it started'
     assert.ok(performance.now() < giveUpMono, 'the child of a stopped server must end')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+})
+
+const WISH: GatewayWish = {
+  workers: 1,
+  upstreams: { origin: { targets: ['http://127.0.0.1:9'] } },
+  routes: [{ id: 'all', match: { path: '/*' }, upstream: 'origin' }],
+  log: { sink: 'none' },
+}
+
+test('the same wish has the same digest wherever and on whatever port it is served, another has another', async (t) => {
+  const other = { ...WISH, upstreams: { origin: { targets: ['http://127.0.0.1:10'], maxPending: 7 } } }
+  const digests = [WISH, WISH, other].map(async (wish) => {
+    const gateway = await startGateway(seat(t), wish)
+    t.after(() => gateway.stop())
+    return gateway.document
+  })
+  const [one, again, changed] = await Promise.all(digests)
+  assert.match(one!.sha256, /^[0-9a-f]{64}$/)
+  assert.equal(again!.sha256, one!.sha256)
+  assert.notEqual(changed!.sha256, one!.sha256)
+  // The gateway's own digest covers its ports.
+  assert.match(one!.plan!, /^[0-9a-f]{64}$/)
+  assert.notEqual(again!.plan, one!.plan)
+})
+
+test('a gateway that does not tell its digest has none', async () => {
+  assert.equal(await planDigest('http://127.0.0.1:9'), null)
 })
 
 for (const name of PEERS) {

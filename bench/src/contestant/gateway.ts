@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity } from '@sluice/core'
+import type { DocumentDigest } from '../model/machine.js'
 import type { Scenario } from '../model/scenario.js'
+import { planDigest, portableDigest } from './document-digest.js'
 import { freePort } from './free-port.js'
 import { type RunningServer, type Seat, startServer } from './running-server.js'
 
@@ -17,6 +19,7 @@ export interface RunningGateway extends RunningServer {
   /** Whether it has a traffic log that is delivered later than the requests end. */
   readonly hasLog: boolean
   readonly admin: string
+  readonly document: DocumentDigest
   /** Resolves when all records of the traffic log are delivered. @throws Error when they are not in time. */
   settled(): Promise<void>
 }
@@ -78,7 +81,8 @@ export async function startGateway(
     drain: { delay: '0s', timeout: '2s' },
   }
   // JSON is YAML, and needs no care with quotes.
-  await writeFile(config, JSON.stringify(document, null, 2))
+  const text = JSON.stringify(document, null, 2)
+  await writeFile(config, text)
   const admin = `http://127.0.0.1:${adminPort}`
   const data = join(seat.dir, `data-${port}`)
   const server = await startServer({
@@ -89,7 +93,9 @@ export async function startGateway(
     command: [...behind, process.execPath, GW, 'start', '-c', config, '--data-dir', data],
     isReady: () => isReady(admin),
   })
-  return { ...server, admin, hasLog: wish.log.sink !== 'none', settled: () => settled(admin) }
+  const digest = { sha256: portableDigest(text, seat.dir), plan: await planDigest(admin) }
+  const hasLog = wish.log.sink !== 'none'
+  return { ...server, admin, document: digest, hasLog, settled: () => settled(admin) }
 }
 
 /** The version of the gateway in this repository. */

@@ -70,6 +70,14 @@ export function mergeSpectra(list: readonly Spectrum[]): Spectrum {
   return spectrumOf(all, isCorrected, bound.maxMicros) ?? bound
 }
 
+/** Steps of a distribution each time that the rest of the values halves, as wrk2 prints them. */
+const TICKS = 5
+
+/** The percentile distribution of an encoded histogram, in milliseconds. @throws Error when it is none. */
+export function percentileText(hdr: string): string {
+  return histogramOf(hdr).outputPercentileDistribution(TICKS, 1000)
+}
+
 function histogramOf(hdr: string): Histogram {
   return decodeFromCompressedBase64(hdr, 64, false)
 }

@@ -8,6 +8,7 @@ import { type Contestant, measure, type Repetition } from './repetition.js'
 import { shuffled } from './shuffle.js'
 import { variation } from './spread.js'
 import type { Stage } from './stage.js'
+import { throttleRemark } from './throttle-reasons.js'
 import { MOST_VARIATION, spreadRemark, unknownLimit } from './validity.js'
 
 /** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
@@ -230,7 +231,7 @@ export class CaseRun {
   }
 
   #remark(point: Point): void {
-    const remarks = [spreadRemark(point), unknownLimit(point)]
+    const remarks = [spreadRemark(point), unknownLimit(point), throttleRemark(point)]
     const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
     const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
     for (const remark of remarks) if (remark !== null) this.#context.warn(`${place}: ${remark}`)

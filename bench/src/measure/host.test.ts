@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { groupLimits } from './control-group.js'
 import { allowedCpus, coreLayout, keepOffContestant } from './cores.js'
 import { doctor, hostFacts } from './host.js'
+import { machineSettings } from './machine-settings.js'
 import { seededRandom, shuffled } from './shuffle.js'
 
 test('the contestant gets the first cores and everything else the others', () => {
@@ -40,6 +42,9 @@ test('the facts of a machine are those that a reader needs to compare it', async
   assert.equal(host.node, process.version)
   for (const name of ['sluice', 'uWebSockets.js', 'undici'])
     assert.match(host.versions[name] ?? '', /^\d+\.\d+/)
+  assert.equal(host.v8, process.versions.v8)
+  assert.ok(host.source === null || /^[0-9a-f]{40,}$/.test(host.source!.commit))
+  assert.deepEqual([host.settings, host.limits], [machineSettings(), groupLimits()])
 })
 
 test('the doctor looks at everything and has a remedy for whatever is not well', () => {
@@ -49,8 +54,12 @@ test('the doctor looks at everything and has a remedy for whatever is not well',
     'quiet machine',
     'cores',
     'governor',
+    'turbo',
     'SMT',
     'open files',
+    'huge pages',
+    'CPU quota',
+    'memory limit',
     'somaxconn',
     'wrk',
     'nginx',

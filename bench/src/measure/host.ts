@@ -2,11 +2,15 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { gatewayVersion } from '../contestant/gateway.js'
 import type { HostFacts } from '../model/summary.js'
+import { groupLimits } from './control-group.js'
 import { allowedCpus } from './cores.js'
 import { cpuScore } from './cpu-score.js'
+import { machineSettings } from './machine-settings.js'
 import { quietLook } from './quiet-look.js'
+import { sourceState } from './source-state.js'
 
-export { doctor, type Finding } from './doctor.js'
+export { doctor } from './doctor.js'
+export type { Finding } from './finding.js'
 
 const PACKAGES = ['uWebSockets.js', 'undici'] as const
 
@@ -23,6 +27,10 @@ export async function hostFacts(): Promise<HostFacts> {
     foreignShare,
     stolenShare,
     versions: versions(),
+    source: sourceState(),
+    v8: process.versions.v8,
+    settings: machineSettings(),
+    limits: groupLimits(),
   }
 }
 

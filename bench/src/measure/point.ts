@@ -1,9 +1,10 @@
 import type { ErrorClass, Spectrum } from '../model/engine.js'
 import type { Scenario } from '../model/scenario.js'
-import type { Point, RepetitionFigures, WorkerDiagnostics } from '../model/summary.js'
+import type { Point, RepetitionFigures, WorkerDiagnostics, WorkerLog } from '../model/summary.js'
 import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
 import { spreadOf } from './spread.js'
+import { throttleReasons } from './throttle-reasons.js'
 import { invalidReasons } from './validity.js'
 
 /** Makes one distribution of those of all repetitions. */
@@ -57,14 +58,16 @@ export function pointOf(
     diagnostics: diagnosticsOf(repetitions),
     perRepetition: repetitions.map(figuresOf),
   }
-  return { ...point, invalid: invalidReasons(point, repetitions, layout) }
+  const invalid = [...invalidReasons(point, repetitions, layout), ...throttleReasons(repetitions)]
+  return { ...point, invalid }
 }
 
-function figuresOf({ result, rssBytes }: Repetition): RepetitionFigures {
+function figuresOf({ result, rssBytes, throttling = null }: Repetition): RepetitionFigures {
   const { latency } = result ?? { latency: null }
   const at = (wanted: number): number | null =>
     latency?.percentiles.find(({ percentile }) => percentile === wanted)?.micros ?? null
-  return { p50Micros: at(50), p99Micros: at(99), rssBytes }
+  const figures = { p50Micros: at(50), p99Micros: at(99), rssBytes }
+  return throttling === null ? figures : { ...figures, throttling }
 }
 
 function costs(repetitions: readonly Repetition[]): number[] {
@@ -98,5 +101,22 @@ function joined(one: WorkerDiagnostics, other: WorkerDiagnostics): WorkerDiagnos
     gcCount: one.gcCount + other.gcCount,
     gcMicros: one.gcMicros + other.gcMicros,
     openSockets: Math.max(one.openSockets, other.openSockets),
+    cpuMicros: (one.cpuMicros ?? 0) + (other.cpuMicros ?? 0),
+    voluntarySwitches: (one.voluntarySwitches ?? 0) + (other.voluntarySwitches ?? 0),
+    involuntarySwitches: (one.involuntarySwitches ?? 0) + (other.involuntarySwitches ?? 0),
+    ...joinedLogs(one.log, other.log),
   }
+}
+
+function joinedLogs(
+  one: WorkerLog | undefined,
+  other: WorkerLog | undefined,
+): Pick<WorkerDiagnostics, 'log'> {
+  if (one === undefined || other === undefined) return {}
+  const log = {
+    queuedRecords: Math.max(one.queuedRecords, other.queuedRecords),
+    lagMicros: Math.max(one.lagMicros, other.lagMicros),
+    droppedRecords: one.droppedRecords + other.droppedRecords,
+  }
+  return { log }
 }

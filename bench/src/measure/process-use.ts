@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { systemText } from './system-file.js'
 
 const PAGE_BYTES = 4096
 /** Of one clock tick: Linux counts process time in hundredths of a second. */
@@ -63,6 +64,35 @@ export function openSockets(pid: number): number {
     return readdirSync(folder).filter((name) => isSocket(`${folder}/${name}`)).length
   } catch {
     return 0
+  }
+}
+
+/** How often a thread left its core, since it began. */
+export interface Switches {
+  /** It waited for something. */
+  readonly voluntary: number
+  /** Its time was up, or somebody else's turn. */
+  readonly involuntary: number
+}
+
+/** The switches of every thread of a process, by the thread's number; empty when it is gone. */
+export function threadSwitches(pid: number): ReadonlyMap<string, Switches> {
+  const found = new Map<string, Switches>()
+  for (const thread of threadsOf(pid)) {
+    const status = systemText(`/proc/${pid}/task/${thread}/status`)
+    if (status === null) continue
+    const count = (name: string): number =>
+      Number(new RegExp(`^${name}_ctxt_switches:\\s*(\\d+)$`, 'm').exec(status)?.[1] ?? 0)
+    found.set(thread, { voluntary: count('voluntary'), involuntary: count('nonvoluntary') })
+  }
+  return found
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunningGateway } from '../contestant/gateway.js'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
-import type { WorkerDiagnostics } from '../model/summary.js'
+import type { Throttling, WorkerDiagnostics } from '../model/summary.js'
+import { throttling, throttlingSince } from './control-group.js'
 import type { CoreLayout } from './cores.js'
 import { type CoreTimes, coreTimes, treeCpuMicros, treeRssBytes } from './process-use.js'
 import { WorkerWatch } from './worker-diagnostics.js'
@@ -38,6 +39,8 @@ export interface Repetition {
   readonly foreignShare: number
   readonly rssBytes: number
   readonly diagnostics: readonly WorkerDiagnostics[]
+  /** What the CPU quota around the contestant counted until the load ended; null or absent: there is none. */
+  readonly throttling?: Throttling | null
 }
 
 /** Loads a contestant once. Never fails: what goes wrong is part of the answer. */
@@ -57,6 +60,7 @@ export async function measure(
   const used = (): number => (pid === null ? Number.NaN : treeCpuMicros(pid))
   const cpuBefore = used()
   const before = coreTimes(layout.contestantCpus)
+  const throttledBefore = pid === null ? null : throttling(pid)
   const timer = setInterval(look, LOOK_MS)
   let result: LoadResult | null = null
   let failure: string | null = null
@@ -68,18 +72,20 @@ export async function measure(
     clearInterval(timer)
   }
   look()
+  const throttled = pid === null ? null : throttlingSince(throttledBefore, throttling(pid))
   const loaded = used() - cpuBefore
   const shares = sharesOf(before, { layout, loaded, seconds: result?.seconds ?? order.seconds })
   failure ??= await settlingFailure(gateway)
   const cpuMicros = used() - cpuBefore
   const diagnostics = await watch?.end().catch(() => [])
-  return { result, failure, cpuMicros, ...shares, rssBytes, diagnostics: diagnostics ?? [] }
+  const seen = { rssBytes, diagnostics: diagnostics ?? [], throttling: throttled }
+  return { result, failure, cpuMicros, ...shares, ...seen }
 }
 
 /** A gateway that does not answer is found out by its load. */
 async function watchOf(gateway: RunningGateway | null): Promise<WorkerWatch | null> {
   if (gateway === null) return null
-  return WorkerWatch.begin(gateway.admin).catch(() => null)
+  return WorkerWatch.begin(gateway).catch(() => null)
 }
 
 async function settlingFailure(gateway: RunningGateway | null): Promise<string | null> {

@@ -64,6 +64,9 @@ test('a suite yields a plausible point for each number of connections and contes
   assert.ok(worker!.heapUsedBytes > 1_000_000 && worker!.rssBytes > worker!.heapUsedBytes)
   assert.ok(worker!.openSockets > 4, 'a worker has sockets to its clients and its upstream')
   assert.ok(worker!.loopLagP99Micros >= 0)
+  assert.ok(worker!.cpuMicros! > 0 && worker!.voluntarySwitches! > 0 && worker!.involuntarySwitches! >= 0)
+  assert.equal(worker!.log, undefined, 'a gateway without a traffic log has no figures of one')
+  assert.deepEqual(Object.keys(summary.host.documents ?? {}), ['plain'])
   assert.equal(notes.points.length, summary.points.length)
   assert.ok(notes.steps.length >= expected.length * 2)
   assert.match(summary.host.versions['sluice'] ?? '', /^\d/)
@@ -202,5 +205,8 @@ test('with Elasticsearch every request is a document', async (t) => {
   const summary = await runner(smallLoad())(optionsOf(suiteOf(logged, [4])), new Notes())
   assert.ok(summary.points[0]!.requests > 0)
   assert.doesNotMatch(summary.points[0]!.invalid.join('\n'), /Elasticsearch|traffic log/)
+  const { log } = summary.points[0]!.diagnostics[0]!
+  assert.ok(log!.queuedRecords > 0 && log!.lagMicros > 0, 'records wait for Elasticsearch for a moment')
+  assert.equal(log!.droppedRecords, 0)
   assert.deepEqual(childPids(), [])
 })

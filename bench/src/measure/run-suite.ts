@@ -8,6 +8,7 @@ import { missingElasticsearch, startSearchEngine } from '../contestant/search-en
 import { engineOf } from '../engine/engines.js'
 import { mergeSpectra } from '../engine/spectrum.js'
 import type { Engine } from '../model/engine.js'
+import type { DocumentDigest } from '../model/machine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
 import type { SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
@@ -76,6 +77,7 @@ class SuiteRun {
   readonly #points: Point[] = []
   readonly #warnings: string[] = []
   readonly #versions: Record<string, string> = {}
+  readonly #documents: Record<string, DocumentDigest> = {}
   #cases: readonly SuiteCase[]
   #searchEngine: ElasticsearchNode | null = null
 
@@ -194,7 +196,10 @@ class SuiteRun {
   }
 
   async #onStage(stage: Stage, connections: readonly number[], progress: Progress): Promise<void> {
-    for (const { name, version } of stage.contestants) if (version !== null) this.#versions[name] = version
+    for (const { name, version, gateway } of stage.contestants) {
+      if (version !== null) this.#versions[name] = version
+      if (gateway !== null) this.#documents[stage.scenario.id] = gateway.document
+    }
     this.#versions['origin'] = stage.origin.version
     const run = new CaseRun(this.#context(progress), stage)
     for (const count of shuffled(connections, this.#random)) {
@@ -246,7 +251,7 @@ class SuiteRun {
       endedAt: new Date().toISOString(),
       command,
       engine: this.#engine.name,
-      host: { ...host, versions: { ...host.versions, ...this.#versions } },
+      host: { ...host, versions: { ...host.versions, ...this.#versions }, documents: this.#documents },
       points: this.#inSuiteOrder(),
       warnings: this.#warnings,
     }

@@ -76,7 +76,7 @@ function assertWritten(t: TestContext, summary: Summary): void {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-short-run-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const files = writeResults(summary, dir)
-  assert.equal(files.length, 6)
+  assert.equal(files.length, 6 + summary.points.filter(({ latency }) => latency?.hdr != null).length)
   for (const file of files) assert.ok(existsSync(file) && statSync(file).size > 0, file)
   assert.deepEqual(readSummary(join(dir, 'summary.json')).points, summary.points)
   const rows = readFileSync(join(dir, 'points.csv'), 'utf8').trim().split('\r\n')

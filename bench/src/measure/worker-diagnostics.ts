@@ -1,5 +1,7 @@
-import type { WorkerDiagnostics } from '../model/summary.js'
-import { openSockets, rssBytes } from './process-use.js'
+import type { RunningGateway } from '../contestant/gateway.js'
+import type { WorkerDiagnostics, WorkerLog } from '../model/summary.js'
+import { LogWatch } from './log-watch.js'
+import { ProcessWatch } from './process-watch.js'
 
 const PERCENTILE = 0.99
 const ANSWER_MS = 10_000
@@ -7,60 +9,76 @@ const ANSWER_MS = 10_000
 /** One series of a Prometheus text, `name{labels}`, to its value. */
 export type Series = ReadonlyMap<string, number>
 
+/** What a worker says of itself. */
+type Vitals = Pick<
+  WorkerDiagnostics,
+  'worker' | 'heapUsedBytes' | 'loopLagP99Micros' | 'gcCount' | 'gcMicros'
+>
+
 /** One worker process of a gateway. */
 interface WorkerProcess {
   readonly id: number
   readonly pid: number
 }
 
-/** Looks at the workers of a gateway over a span of time; memory and sockets are the largest that were seen. */
+interface WatchParts {
+  readonly admin: string
+  readonly workers: readonly WorkerProcess[]
+  readonly before: Series
+  readonly log: LogWatch | null
+}
+
+/** Looks at the workers of a gateway over a span of time. */
 export class WorkerWatch {
   readonly #admin: string
-  readonly #workers: readonly WorkerProcess[]
   readonly #before: Series
-  readonly #largest = new Map<number, { rssBytes: number; sockets: number }>()
+  readonly #log: LogWatch | null
+  readonly #processes: ReadonlyMap<number, ProcessWatch>
 
-  private constructor(admin: string, workers: readonly WorkerProcess[], before: Series) {
+  private constructor({ admin, workers, before, log }: WatchParts) {
     this.#admin = admin
-    this.#workers = workers
     this.#before = before
+    this.#log = log
+    this.#processes = new Map(workers.map(({ id, pid }) => [id, new ProcessWatch(pid)]))
   }
 
-  static async begin(admin: string): Promise<WorkerWatch> {
-    return new WorkerWatch(admin, await workersOf(admin), await scrape(admin))
+  static async begin({ admin, hasLog }: Pick<RunningGateway, 'admin' | 'hasLog'>): Promise<WorkerWatch> {
+    const [workers, before] = [await workersOf(admin), await scrape(admin)]
+    return new WorkerWatch({ admin, workers, before, log: hasLog ? await LogWatch.begin(admin) : null })
   }
 
-  /** Call it while there is load: afterwards the sockets are closed. */
+  /** Call it while there is load, and at its end: afterwards the sockets are closed. */
   look(): void {
-    for (const { id, pid } of this.#workers) {
-      const known = this.#largest.get(id) ?? { rssBytes: 0, sockets: 0 }
-      this.#largest.set(id, {
-        rssBytes: Math.max(known.rssBytes, rssBytes(pid)),
-        sockets: Math.max(known.sockets, openSockets(pid)),
-      })
-    }
+    for (const watch of this.#processes.values()) watch.look()
   }
 
   async end(): Promise<WorkerDiagnostics[]> {
+    const logs = await this.#log?.end()
     const after = await scrape(this.#admin)
-    return this.#workers.map(({ id }) => this.#diagnostics(id, after))
+    return [...this.#processes].map(([id, watch]) => ({
+      ...this.#vitals(id, after),
+      ...watch.use,
+      ...logOf(logs, id),
+    }))
   }
 
-  #diagnostics(id: number, after: Series): WorkerDiagnostics {
+  #vitals(id: number, after: Series): Vitals {
     const labels = `worker="${id}"`
     const grown = (name: string): number =>
       (after.get(`${name}{${labels}}`) ?? 0) - (this.#before.get(`${name}{${labels}}`) ?? 0)
-    const largest = this.#largest.get(id)
     return {
       worker: id,
       heapUsedBytes: after.get(`gw_worker_heap_used_bytes{${labels}}`) ?? 0,
-      rssBytes: largest?.rssBytes ?? 0,
       loopLagP99Micros: lagMicros(this.#before, after, labels),
       gcCount: grown('gw_worker_gc_total'),
       gcMicros: Math.round(grown('gw_worker_gc_seconds_total') * 1e6),
-      openSockets: largest?.sockets ?? 0,
     }
   }
+}
+
+function logOf(logs: ReadonlyMap<number, WorkerLog> | undefined, id: number): Pick<WorkerDiagnostics, 'log'> {
+  const log = logs?.get(id)
+  return log === undefined ? {} : { log }
 }
 
 /** The series of a Prometheus text. */

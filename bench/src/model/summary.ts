@@ -1,4 +1,5 @@
 import type { ErrorClass, Spectrum } from './engine.js'
+import type { DocumentDigest, GroupLimits, MachineSettings, SourceState } from './machine.js'
 import type { LogWish, Tier } from './scenario.js'
 
 /** The version of `summary.json`; it changes when a field changes its meaning or goes away. */
@@ -58,6 +59,14 @@ export interface RepetitionFigures {
   readonly p50Micros: number | null
   readonly p99Micros: number | null
   readonly rssBytes: number
+  /** Periods of the CPU quota around the contestant, and those in which it was made to wait; absent: there is no quota. */
+  readonly throttling?: Throttling
+}
+
+/** What a CPU quota did over a span of time. */
+export interface Throttling {
+  readonly periods: number
+  readonly throttledPeriods: number
 }
 
 /** What Node.js says of one worker over the measured time. */
@@ -69,6 +78,23 @@ export interface WorkerDiagnostics {
   readonly gcCount: number
   readonly gcMicros: number
   readonly openSockets: number
+  /** User and system time of its process until the load ended. */
+  readonly cpuMicros?: number
+  /** How often its threads waited for something, over the same time. */
+  readonly voluntarySwitches?: number
+  /** How often they were made to give up their core. */
+  readonly involuntarySwitches?: number
+  /** Absent: it has no traffic log. */
+  readonly log?: WorkerLog
+}
+
+/** The traffic log of one worker from the beginning of a load until all of it was delivered, looked at twice a second. */
+export interface WorkerLog {
+  /** The most records that were in memory or on disk, not delivered yet. */
+  readonly queuedRecords: number
+  /** The age of the oldest of them at its worst, exact to the half second in which workers report. */
+  readonly lagMicros: number
+  readonly droppedRecords: number
 }
 
 /** The machine of a run. */
@@ -85,6 +111,13 @@ export interface HostFacts {
   readonly stolenShare: number
   /** Versions of what was measured and of what measured: sluice, uWebSockets.js, undici, nginx, wrk and so on. */
   readonly versions: Readonly<Record<string, string>>
+  /** The commit of the measured code; null: it is no checkout, and the version stands for it. */
+  readonly source?: SourceState | null
+  readonly v8?: string
+  readonly settings?: MachineSettings
+  readonly limits?: GroupLimits
+  /** The configuration of the gateway in each scenario, by its id. */
+  readonly documents?: Readonly<Record<string, DocumentDigest>>
 }
 
 /** All of a run; the content of `summary.json`. */

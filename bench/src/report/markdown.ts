@@ -11,7 +11,7 @@ import { wholePointTable } from './point-table.js'
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
 export function reportMarkdown(summary: Summary): string {
   const valid = summary.points.filter(isValid).length
-  const [headings, ...rows] = wholePointTable(summary.points)
+  const [headings, ...rows] = wholePointTable(summary.points, summary.host)
   return [
     `# Benchmark ${markdownText(summary.suite)}`,
     '',
@@ -31,7 +31,7 @@ export function reportMarkdown(summary: Summary): string {
 }
 
 const CEILING = [
-  'The ceiling is how many times as much load generator and origin did by themselves, with the same call.',
+  'The ceiling is how many times as much load generator and origin did by themselves, with the same call. The last column is requests a second over the CPU score of the cores that the contestant had, to compare machines by.',
   '',
 ]
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spreadOf } from '../measure/spread.js'
-import { samplePoint } from '../testing/sample-summary.js'
+import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
 import { kneeTable } from './knee-table.js'
 import { pointTable, wholePointTable } from './point-table.js'
 
@@ -28,7 +28,10 @@ test('a point that is no result has its reasons and no figures', () => {
 
 test('a report also has how much load there could have been, where that was measured', () => {
   const measured = samplePoint({ ceilingPerSecond: 68_112 })
-  const [head, ...rows] = wholePointTable([measured, samplePoint(), { ...measured, invalid: ['busy'] }])
+  const [head, ...rows] = wholePointTable(
+    [measured, samplePoint(), { ...measured, invalid: ['busy'] }],
+    sampleSummary([]).host,
+  )
   const at = head!.indexOf('ceiling')
   assert.deepEqual(
     rows.map((row) => row[at]),

@@ -1,4 +1,5 @@
-import type { Point } from '../model/summary.js'
+import type { HostFacts, Point } from '../model/summary.js'
+import { CORE_SCORE_HEADING, coreScoreText } from './core-score.js'
 import {
   ceilingText,
   countText,
@@ -46,11 +47,17 @@ function row(point: Point): string[] {
   ]
 }
 
-/** The same for a report, which has room for how much load there could have been: `ceiling`, behind the throughput. */
-export function wholePointTable(points: readonly Point[]): string[][] {
+/**
+ * The same for a report, which has room for how much load there could have been: `ceiling`, behind the throughput. At the
+ * end stands the throughput over the score of the cores.
+ */
+export function wholePointTable(points: readonly Point[], host: HostFacts): string[][] {
   const at = HEADINGS.indexOf('±') + 1
-  const cells = ['ceiling', ...points.map((point) => (isValid(point) ? ceilingText(point) : ''))]
-  return pointTable(points).map((line, i) => line.toSpliced(at, 0, cells[i]!))
+  const ofValid = (text: (point: Point) => string): string[] =>
+    points.map((point) => (isValid(point) ? text(point) : ''))
+  const ceilings = ['ceiling', ...ofValid(ceilingText)]
+  const scores = [CORE_SCORE_HEADING, ...ofValid((point) => coreScoreText(point, host))]
+  return pointTable(points).map((line, i) => [...line.toSpliced(at, 0, ceilings[i]!), scores[i]!])
 }
 
 /** Latency at overload is in brackets: it says how long the line was, not how fast the contestant is. */

@@ -1,10 +1,11 @@
-import type { Point, Summary } from '../model/summary.js'
+import type { HostFacts, Point, Summary } from '../model/summary.js'
+import { perCoreScore } from './core-score.js'
 import { type CsvCell, csvText } from './csv.js'
 import { errorCount, isValid, percentileOf } from './figures.js'
 import { tierMemoryBytes } from './tier.js'
 
 /** Name and content of every column of `points.csv`; times are microseconds, sizes bytes. */
-const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
+const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => CsvCell])[] = [
   ['suite', (point) => point.suite],
   ['scenario', (point) => point.scenario],
   ['title', (point) => point.title],
@@ -47,19 +48,37 @@ const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
   ['cpu_stdev', (point) => point.cpuMicrosPerRequest.stdev],
   ['busy', (point) => point.busyShare],
   ['rss', (point) => point.rssBytes],
-  ['loop_lag', (point) => worstLoopLag(point)],
+  ['loop_lag', (point) => worst(point.diagnostics.map(({ loopLagP99Micros }) => loopLagP99Micros))],
   ['valid', isValid],
   ['reason', (point) => point.invalid.join('; ')],
+  ['rps_per_score', perCoreScore],
+  ['worker_cpu', (point) => sum(point.diagnostics.map(({ cpuMicros }) => cpuMicros))],
+  ['voluntary_switches', (point) => sum(point.diagnostics.map((worker) => worker.voluntarySwitches))],
+  ['involuntary_switches', (point) => sum(point.diagnostics.map((worker) => worker.involuntarySwitches))],
+  ['gc', (point) => sum(point.diagnostics.map(({ gcMicros }) => gcMicros))],
+  ['log_queue', (point) => sum(point.diagnostics.map(({ log }) => log?.queuedRecords))],
+  ['log_lag', (point) => worst(point.diagnostics.map(({ log }) => log?.lagMicros))],
+  ['log_drops', (point) => sum(point.diagnostics.map(({ log }) => log?.droppedRecords))],
+  [
+    'throttled_periods',
+    (point) => sum((point.perRepetition ?? []).map(({ throttling }) => throttling?.throttledPeriods)),
+  ],
 ]
 
 /** `points.csv`: one row a point, also of those that are no result, which say why. */
 export function pointsCsv(summary: Summary): string {
-  const rows = summary.points.map((point) => COLUMNS.map(([, cell]) => cell(point)))
+  const rows = summary.points.map((point) => COLUMNS.map(([, cell]) => cell(point, summary.host)))
   return csvText([COLUMNS.map(([name]) => name), ...rows])
 }
 
-/** Null for a peer, which has no event loop that we could ask. */
-function worstLoopLag(point: Point): number | null {
-  const lags = point.diagnostics.map((worker) => worker.loopLagP99Micros)
-  return lags.length === 0 ? null : Math.max(...lags)
+/** The largest of what is known; null where nothing is, as of a peer, which has no workers that we could ask. */
+function worst(values: readonly (number | undefined)[]): number | null {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+/** All that is known together; null where nothing is. */
+function sum(values: readonly (number | undefined)[]): number | null {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0)
 }

@@ -40,7 +40,14 @@ const point = object({
   latency: orNull(spectrum),
   rssBytes: number,
   perRepetition: orAbsent(
-    list(object({ p50Micros: orNull(number), p99Micros: orNull(number), rssBytes: number })),
+    list(
+      object({
+        p50Micros: orNull(number),
+        p99Micros: orNull(number),
+        rssBytes: number,
+        throttling: orAbsent(object({ periods: number, throttledPeriods: number })),
+      }),
+    ),
   ),
   busyShare: number,
   diagnostics: list(
@@ -52,6 +59,10 @@ const point = object({
       gcCount: number,
       gcMicros: number,
       openSockets: number,
+      cpuMicros: orAbsent(number),
+      voluntarySwitches: orAbsent(number),
+      involuntarySwitches: orAbsent(number),
+      log: orAbsent(object({ queuedRecords: number, lagMicros: number, droppedRecords: number })),
     }),
   ),
   invalid: list(text),
@@ -74,6 +85,19 @@ const summary = object({
     foreignShare: number,
     stolenShare: number,
     versions: record(text),
+    source: orAbsent(orNull(object({ commit: text, isDirty: yesNo }))),
+    v8: orAbsent(text),
+    settings: orAbsent(
+      object({
+        governor: orNull(text),
+        turbo: orNull(yesNo),
+        siblings: list(text),
+        openFiles: orNull(number),
+        transparentHugePages: orNull(text),
+      }),
+    ),
+    limits: orAbsent(object({ cpus: orNull(number), cpuset: orNull(text), memoryBytes: orNull(number) })),
+    documents: orAbsent(record(object({ sha256: text, plan: orNull(text) }))),
   }),
   points: list(point),
   warnings: list(text),

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { emptyHistogram, record, spectrumOf } from '../engine/spectrum.js'
 import { spreadOf } from '../measure/spread.js'
 import type { Summary } from '../model/summary.js'
-import { elementsOf, markupTree, textOf } from '../testing/markup-tree.js'
+import { elementsOf, type MarkupElement, markupTree, textOf } from '../testing/markup-tree.js'
 import { sampleRun } from '../testing/sample-run.js'
 import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
 import { readSummary } from './read-summary.js'
@@ -87,6 +87,55 @@ test('a highest rate is in every form, and is read again', (t) => {
   const tables = elementsOf(markupTree(text('report.html')), 'table')
   const table = tables.find(({ attributes }) => attributes['aria-label'] === 'Highest rates')!
   assert.match(textOf(table), /P99 < 50 ms.*15,025/)
+})
+
+test('throughput over the score of the cores stands at the end of every table', (t) => {
+  const two = samplePoint({ perSecond: spreadOf([82_400]), workers: 2 })
+  const held = samplePoint({ kind: 'fixed-rate', targetPerSecond: 9000 })
+  const dir = folder(t)
+  writeResults(sampleSummary([two, held, samplePoint({ workers: 16 })]), dir)
+  const text = (name: string): string => readFileSync(join(dir, name), 'utf8')
+  const [head, ...rows] = csvRows(text('points.csv'))
+  assert.equal(head![head!.indexOf('reason') + 1], 'rps_per_score')
+  // The sample machine has a score of 412 and 8 cores; a chosen rate says nothing of the machine.
+  assert.deepEqual(
+    rows.map((row) => row[head!.indexOf('rps_per_score')]),
+    ['100', '', String(samplePoint().perSecond.mean / (412 * 8))],
+  )
+  const table = text('report.md')
+    .split('\n')
+    .filter((line) => /^\| (scenario|W1 GET) \|/.test(line))
+  assert.deepEqual(
+    table.slice(0, 3).map((line) => line.split(' | ').at(-1)),
+    ['per core-score |', '100 |', '– |'],
+  )
+  const cells = elementsOf(markupTree(text('report.html')), 'table').find(
+    ({ attributes }) => attributes['aria-label'] === 'All points',
+  )!
+  const [titles, first] = elementsOf(cells, 'tr').map((line) =>
+    line.children.map((cell) => textOf(cell as MarkupElement)),
+  )
+  assert.equal(first![titles!.indexOf('per core-score')], '100')
+})
+
+test('what the kernel and the log say of the workers is in points.csv, and empty where nobody looked', (t) => {
+  const [known] = samplePoint().diagnostics
+  const log = { queuedRecords: 40, lagMicros: 250_000, droppedRecords: 3 }
+  const use = { cpuMicros: 9_000_000, voluntarySwitches: 70, involuntarySwitches: 8, log }
+  const throttling = { periods: 600, throttledPeriods: 2 }
+  const point = samplePoint({
+    diagnostics: [
+      { ...known!, ...use },
+      { ...known!, worker: 1, ...use, log: { ...log, lagMicros: 300_000 } },
+    ],
+    perRepetition: [{ p50Micros: 1, p99Micros: 2, rssBytes: 3, throttling }],
+  })
+  const [head, row, old] = csvRows(written(t, sampleSummary([point, samplePoint()]), 'points.csv'))
+  const names = ['worker_cpu', 'voluntary_switches', 'involuntary_switches', 'gc', 'log_queue', 'log_lag']
+  const all = [...names, 'log_drops', 'throttled_periods']
+  assert.deepEqual(head!.slice(-all.length), all)
+  assert.deepEqual(row!.slice(-all.length), ['18000000', '140', '16', '480000', '80', '300000', '6', '2'])
+  assert.deepEqual(old!.slice(-all.length), ['', '', '', '240000', '', '', '', ''])
 })
 
 test('jmeter.csv holds results only, in milliseconds', (t) => {
@@ -176,6 +225,15 @@ test('what is no summary is refused with the reason', (t) => {
   assert.match(
     String(refusal(t, point({ latency: { count: 1 } }))),
     /points\[1\]\.latency\.isCorrected must be true or false/,
+  )
+  const settings = { governor: null, turbo: 'on', siblings: [], openFiles: null, transparentHugePages: null }
+  assert.match(
+    String(refusal(t, text({ host: { ...good.host, settings } }))),
+    /host\.settings\.turbo must be true or false/,
+  )
+  assert.match(
+    String(refusal(t, text({ host: { ...good.host, documents: { a: 'b' } } }))),
+    /host\.documents\.a must be an object/,
   )
   assert.match(String(refusal(t, point({ rssBytes: null }))), /points\[1\]\.rssBytes must be a number/)
   assert.equal(refusal(t, text({})), 'accepted')

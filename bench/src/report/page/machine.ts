@@ -1,6 +1,7 @@
 import { formatSize } from '@sluice/core'
 import type { Point, Summary, WorkerDiagnostics } from '../../model/summary.js'
 import { countText, isValid, kindText, microsText, shareText } from '../figures.js'
+import { machineRows } from '../machine-rows.js'
 import { escaped } from '../markup.js'
 import { tableHtml } from './table.js'
 
@@ -26,12 +27,13 @@ export function factRows({ host, command, engine, startedAt, endedAt }: Summary)
     ],
     ['Memory', formatSize(host.memoryBytes)],
     ['Kernel', host.kernel],
-    ['Node.js', host.node],
+    ['Node.js', host.v8 === undefined ? host.node : `${host.node}, V8 ${host.v8}`],
     ['Versions', versions.join(', ')],
     [
       'Time of others before the run',
       `${shareText(host.foreignShare)} used, ${shareText(host.stolenShare)} taken by the machine below`,
     ],
+    ...machineRows(host),
     ['Began', startedAt],
     ['Ended', endedAt],
   ]
@@ -48,9 +50,15 @@ const HEADINGS = [
   'GC runs',
   'GC time',
   'sockets',
+  'CPU time',
+  'waits',
+  'displaced',
+  'log queue',
+  'log lag',
+  'log drops',
 ]
 
-/** Heap, garbage collection and event loop of every worker; empty when no result has them. */
+/** Heap, garbage collection, event loop, CPU time and traffic log of every worker; empty when no result has them. */
 export function workersHtml(points: readonly Point[]): string {
   const rows = points
     .filter((point) => isValid(point))
@@ -71,5 +79,11 @@ function workerRow(point: Point, worker: WorkerDiagnostics): string[] {
     countText(worker.gcCount),
     microsText(worker.gcMicros),
     countText(worker.openSockets),
+    microsText(worker.cpuMicros ?? null),
+    countText(worker.voluntarySwitches ?? Number.NaN),
+    countText(worker.involuntarySwitches ?? Number.NaN),
+    countText(worker.log?.queuedRecords ?? Number.NaN),
+    microsText(worker.log?.lagMicros ?? null),
+    countText(worker.log?.droppedRecords ?? Number.NaN),
   ]
 }

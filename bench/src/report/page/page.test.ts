@@ -153,6 +153,19 @@ test('a point that is no result shows its reasons, no figures, and is in no char
   assert.match(textOf(tree), /No result: 1 of 3 points/)
 })
 
+test('each worker has what the kernel and its log say of it, and dashes where nobody looked', () => {
+  const [old] = samplePoint().diagnostics
+  const log = { queuedRecords: 4000, lagMicros: 1_500_000, droppedRecords: 7 }
+  const use = { cpuMicros: 9_000_000, voluntarySwitches: 1200, involuntarySwitches: 8 }
+  const diagnostics = [old!, { ...old!, worker: 1, ...use, log }]
+  const [head, before, now] = cellsOf(page(sampleSummary([samplePoint({ diagnostics })])), 'Workers')
+  const names = ['CPU time', 'waits', 'displaced', 'log queue', 'log lag', 'log drops']
+  const cells = (row: readonly string[]): (string | undefined)[] =>
+    names.map((name) => row[head!.indexOf(name)])
+  assert.deepEqual(cells(now!), ['9 s', '1,200', '8', '4,000', '1.5 s', '7'])
+  assert.deepEqual(cells(before!), Array(6).fill('–'))
+})
+
 test('contestants stand side by side with our ratio to each', () => {
   const points = [
     samplePoint({ cpuMicrosPerRequest: spreadOf([46]) }),

@@ -73,7 +73,7 @@ function sectionsOf(summary: Summary): Section[] {
     section('policies', 'Policies', '', chartsHtml('policies', present(policyChart(points)))),
     section('spectrum', 'Percentiles', '', chartsHtml('spectrum', spectrumCharts(points))),
     section('reference', 'Published figures', '', reference === null ? '' : referenceHtml(points, reference)),
-    section('points', 'All points', POINTS, pointsHtml(points)),
+    section('points', 'All points', POINTS, pointsHtml(points, summary.host)),
     section('workers', 'Workers', WORKERS, workersHtml(points)),
     section('machine', 'Machine and method', '', factsHtml(summary)),
   ]
@@ -86,8 +86,9 @@ const RATES =
 const KNEES =
   'The highest rate that keeps the P99 below the limit and the errors below 0.1 %: what a user can count on.'
 const POINTS =
-  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. The ceiling is how many times as much generator and origin did by themselves. Latencies in brackets were taken at overload: they tell the length of the line.'
-const WORKERS = 'What Node.js says of each worker over the measured time.'
+  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. The ceiling is how many times as much generator and origin did by themselves. Latencies in brackets were taken at overload: they tell the length of the line. The last figure is requests a second over the CPU score of the cores that the contestant had, to compare machines by.'
+const WORKERS =
+  'What Node.js and the kernel say of each worker over the measured time: how often its threads waited for something, and how often they were displaced from their core by others. Of the traffic log: the most records that waited to be delivered, and the age of the oldest of them, to half a second.'
 
 function section(id: string, heading: string, text: string, content: string): Section {
   return { id, heading, text, content }

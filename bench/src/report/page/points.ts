@@ -1,5 +1,6 @@
 import { formatSize } from '@sluice/core'
-import type { Point } from '../../model/summary.js'
+import type { HostFacts, Point } from '../../model/summary.js'
+import { CORE_SCORE_HEADING, coreScoreText } from '../core-score.js'
 import {
   ceilingText,
   countText,
@@ -14,18 +15,22 @@ import {
 import { escaped } from '../markup.js'
 
 const STEPS = [50, 90, 99, 99.9]
-const FIGURES = ['requests/s', '±', 'ceiling', 'CPU µs', ...STEPS.map((step) => `P${step}`), 'memory', 'busy']
+const FIGURES = [
+  ...['requests/s', '±', 'ceiling', 'CPU µs'],
+  ...STEPS.map((step) => `P${step}`),
+  ...['memory', 'busy', CORE_SCORE_HEADING],
+]
 
 /** Every point; those that are no result say why and stand apart. */
-export function pointsHtml(points: readonly Point[]): string {
+export function pointsHtml(points: readonly Point[], host: HostFacts): string {
   const names = ['scenario', 'contestant', 'conn.', 'load'].map((name) => `<th scope="col">${name}</th>`)
   const figures = FIGURES.map((name) => `<th scope="col" class="n">${name}</th>`)
   const head = `<tr>${names.join('')}${figures.join('')}<th scope="col">errors</th></tr>`
-  const rows = points.map((point) => (isValid(point) ? resultRow(point) : invalidRow(point)))
+  const rows = points.map((point) => (isValid(point) ? resultRow(point, host) : invalidRow(point)))
   return `<div class="wide"><table aria-label="All points"><thead>${head}</thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
-function resultRow(point: Point): string {
+function resultRow(point: Point, host: HostFacts): string {
   const { perSecond, cpuMicrosPerRequest, latency, rssBytes, busyShare } = point
   const latencies = STEPS.map((step) => percentileOf(latency, step))
   const figures = [
@@ -38,6 +43,7 @@ function resultRow(point: Point): string {
     ),
     formatSize(rssBytes),
     shareText(busyShare),
+    coreScoreText(point, host),
   ]
   const cells = figures.map((text) => `<td class="n">${escaped(text)}</td>`)
   return `<tr>${placeCells(point)}${cells.join('')}<td>${escaped(errorText(point))}</td></tr>`

@@ -1,4 +1,4 @@
-import type { HostFacts } from '@sluice/bench'
+import { type HostFacts, sourceText } from '@sluice/bench'
 import { formatSize } from '@sluice/core'
 import { EXIT } from '../failure.js'
 import { print, printTable, printValue } from '../output/output.js'
@@ -12,7 +12,7 @@ export function benchDoctor(tools: BenchTools): (flags: OutputOptions) => Promis
     const findings = await tools.doctor()
     if (output !== 'table') await printValue({ host, findings }, output)
     else {
-      print(hostLine(host), '')
+      print(...hostLines(host), '')
       printTable(
         ['CHECK', 'STATE', 'FOUND', 'WHAT TO DO'],
         findings.map(({ subject, level, found, remedy }) => [subject, level, found, remedy ?? '']),
@@ -22,6 +22,10 @@ export function benchDoctor(tools: BenchTools): (flags: OutputOptions) => Promis
   }
 }
 
-function hostLine({ cpuModel, cpus, memoryBytes, kernel, node, cpuScore }: HostFacts): string {
-  return `${cpuModel}, ${cpus} CPUs, ${formatSize(memoryBytes)}, Linux ${kernel}, Node.js ${node}, CPU score ${Math.round(cpuScore)}`
+function hostLines({ cpuModel, cpus, memoryBytes, kernel, node, v8, cpuScore, source }: HostFacts): string[] {
+  const engine = v8 === undefined ? node : `${node} with V8 ${v8}`
+  return [
+    `${cpuModel}, ${cpus} CPUs, ${formatSize(memoryBytes)}, ${kernel}, Node.js ${engine}, CPU score ${Math.round(cpuScore)}`,
+    ...(source === undefined ? [] : [`measured code: ${sourceText(source)}`]),
+  ]
 }

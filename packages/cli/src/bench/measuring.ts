@@ -8,8 +8,10 @@ import { runSize } from './estimate.js'
 import { listenForInterruption } from './interruption.js'
 import { checkResultsDir, RESULTS_DIR } from './results-dir.js'
 import type { RunOrder } from './run-order.js'
+import { addStepSummary } from './step-summary.js'
 import { toolFailure } from './tool-failure.js'
 import type { BenchTools } from './tools.js'
+import { writtenFiles } from './written-files.js'
 
 /** What becomes of the results of a run. */
 export interface Outcome {
@@ -114,7 +116,8 @@ async function show(tools: BenchTools, summary: Summary, { output, remarks }: Ou
 async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<Failure | null> {
   try {
     const paths = await tools.writeResults(summary, dir)
-    say(`wrote ${paths.join(', ')}`)
+    say(`wrote ${writtenFiles(paths)}`)
+    addStepSummary(dir)
     return null
   } catch (error) {
     return new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)

@@ -99,7 +99,7 @@ test('doctor exits with 2 when something is amiss, and says what to do', async (
   const [good, bad] = await Promise.all([desk.run(['doctor']), desk.run(['doctor'], 'bare')])
   assert.match(
     good.stdout,
-    /^Sample CPU, 2 CPUs, 4 GB, Linux 6\.1\.0, Node\.js 20\.19\.0, CPU score 1000\n\nCHECK /,
+    /^Sample CPU, 2 CPUs, 4 GB, Linux 6\.1\.0, Node\.js 20\.19\.0 with V8 11\.3, CPU score 1000\nmeasured code: commit c0ffee, with changes that are not committed\n\nCHECK /,
   )
   assert.match(bad.stdout, /\nforeign work +warning +40 % +end the other programs\n$/)
   assert.deepEqual([good.code, bad.code], [0, 2])

@@ -17,8 +17,11 @@ export interface Recorded extends Outcome {
 export class Desk {
   readonly dir: string
   readonly #file: string
+  readonly #stepSummary: string
 
-  constructor(t: TestContext) {
+  /** `stepSummary` is the file that a CI job would show; empty: there is no job. */
+  constructor(t: TestContext, stepSummary = '') {
+    this.#stepSummary = stepSummary
     this.dir = scratch(t)
     this.#file = join(this.dir, 'calls.jsonl')
     writeFileSync(this.#file, '')
@@ -49,7 +52,12 @@ export class Desk {
   }
 
   #options(mode: Mode) {
-    const env = { RECORDING_MODE: mode, RECORDING_FILE: this.#file }
+    const env = {
+      RECORDING_MODE: mode,
+      RECORDING_FILE: this.#file,
+      // Tests may run in such a job themselves.
+      GITHUB_STEP_SUMMARY: this.#stepSummary,
+    }
     return { env, cwd: this.dir, entry: RECORDING_GW }
   }
 }

@@ -32,7 +32,10 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       record('runSuite', { suite: suite.name, cases, isAborted: signal.aborted, ...rest })
       return measured(mode, options, observer)
     },
-    hostFacts: () => sampleSummary([]).host,
+    hostFacts: () => ({
+      ...sampleSummary([]).host,
+      ...{ v8: '11.3', source: { commit: 'c0ffee', isDirty: true } },
+    }),
     doctor: () => [
       { subject: 'cores', level: 'ok', found: '8', remedy: null },
       mode === 'well'
@@ -45,6 +48,7 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       mkdirSync(dir, { recursive: true })
       const path = join(dir, 'summary.json')
       writeFileSync(path, JSON.stringify(summary))
+      writeFileSync(join(dir, 'report.md'), `# ${summary.id}\n`)
       return [path]
     },
     pointTable: (points) => [

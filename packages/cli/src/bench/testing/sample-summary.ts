@@ -49,7 +49,7 @@ export function sampleSummary(points: readonly Point[], more: Partial<Summary> =
       cpuModel: 'Sample CPU',
       cpus: 2,
       memoryBytes: 4 * 1024 ** 3,
-      kernel: '6.1.0',
+      kernel: 'Linux 6.1.0',
       node: '20.19.0',
       cpuScore: 1000,
       foreignShare: 0,
