@@ -36,6 +36,7 @@ export function addBenchCommands(program: Command, tools: LoadTools): void {
   addPolicy(bench, tools)
   addList(bench)
   addCompare(bench, tools)
+  addBaseline(bench, tools)
   addReport(bench, tools)
   addCapacity(bench, tools)
   addUpstream(bench, tools)
@@ -190,9 +191,9 @@ function addList(bench: Command): void {
 function addCompare(bench: Command, tools: LoadTools): void {
   const compare = bench
     .command('compare')
-    .description('two runs of the same suite, point by point')
-    .argument('<before>', 'summary.json or its folder')
-    .argument('<after>', 'summary.json or its folder')
+    .description('two runs of the same suite, point by point; or one with a baseline')
+    .argument('<run...>', 'before and after: summary.json or its folder')
+    .option('--baseline <name>', 'what gw bench baseline save has kept, in place of before')
     .option('--fail-if <limits>', 'exit with 7 when one is exceeded, such as "rps<-5% or p99>+10%"')
   withOutput(compare, 'table', 'json').action(
     runs(async () => {
@@ -200,7 +201,42 @@ function addCompare(bench: Command, tools: LoadTools): void {
       return benchCompare(await tools())
     }),
   )
-  withExample(compare, 'gw bench compare results/main results/branch --fail-if "rps<-5% or p99>+10%"')
+  withExample(
+    compare,
+    'gw bench compare results/main results/branch --fail-if "rps<-5% or p99>+10%"',
+    'gw bench compare --baseline main results/branch',
+  )
+}
+
+function addBaseline(bench: Command, tools: LoadTools): void {
+  const baseline = bench.command('baseline').description('runs that are kept under a name, to compare with')
+  const save = baseline
+    .command('save')
+    .description('keep a run in baselines/NAME.json')
+    .argument('<run>', 'summary.json or its folder')
+    .option('--name <name>', 'what it is called', 'main')
+    .option('--force', 'also over one of this name')
+    .action(
+      runs(async () => {
+        const { saveBaseline } = await import('../bench/baseline.js')
+        return saveBaseline(await tools())
+      }),
+    )
+  withExample(save, 'gw bench baseline save results/main --name main --force')
+  const list = baseline.command('list').description('the baselines of this folder')
+  withOutput(list, 'table', 'json').action(
+    runs(async () => {
+      const { listBaselines } = await import('../bench/baseline.js')
+      return listBaselines(await tools())
+    }),
+  )
+  withExample(list, 'gw bench baseline list')
+  const remove = baseline
+    .command('remove')
+    .description('forget one')
+    .argument('<name>', 'what it is called')
+    .action(runs(async () => (await import('../bench/baseline.js')).removeBaseline))
+  withExample(remove, 'gw bench baseline remove main')
 }
 
 function addReport(bench: Command, tools: LoadTools): void {
