@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine, LoadOrder } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Point } from '../model/summary.js'
@@ -156,7 +157,14 @@ export class CaseRun {
       this.#remark(point)
       points.push(point)
     }
+    await this.#coolDown()
     return points
+  }
+
+  /** Sockets close and collectors end, so that the next points do not begin with what these left behind. */
+  async #coolDown(): Promise<void> {
+    const { coolDownSeconds = 0, signal } = this.#context.options
+    if (coolDownSeconds > 0) await sleep(coolDownSeconds * 1000, undefined, { signal }).catch(() => {})
   }
 
   async #mismatch(measured: ReadonlyMap<Contestant, readonly Repetition[]>): Promise<string | null> {

@@ -74,6 +74,23 @@ test('a suite yields a plausible point for each number of connections and contes
   assert.deepEqual(childPids(), [])
 })
 
+test('between points nothing is loaded for as long as is asked for, unless the run is stopped', async () => {
+  const stop = new AbortController()
+  const notes = new Notes((count) => {
+    if (count === 2) stop.abort()
+  })
+  const startMono = performance.now()
+  const options = { coolDownSeconds: 0.2, repetitions: 1, signal: stop.signal }
+  await runner(smallLoad())(optionsOf(suiteOf(PLAIN, [2, 4]), options), notes)
+  assert.ok(performance.now() - startMono > 200)
+  const late = optionsOf(suiteOf(PLAIN, [2]), {
+    coolDownSeconds: 3600,
+    repetitions: 1,
+    signal: AbortSignal.abort(),
+  })
+  await runner(smallLoad())(late, new Notes())
+})
+
 test('the highest rate within a limit is searched for and is a point of its own', async () => {
   const notes = new Notes()
   const wide = optionsOf(suiteOf(PLAIN, [4]), { repetitions: 1, sloMicros: 5_000_000 })

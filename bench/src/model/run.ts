@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number
+  /** Nothing is loaded for so long behind each group of points; absent: no pause. */
+  readonly coolDownSeconds?: number
   /** Rates of the second kind of points as shares of the measured saturation, such as 0.5 and 0.9; empty: none. */
   readonly rateShares: readonly number[]
   /** The highest rate with a P99 below this is searched for; null: it is not. */

@@ -3,7 +3,15 @@ import { test } from 'node:test'
 import { suiteOf } from '@sluice/bench'
 import { runSize } from './estimate.js'
 
-const TIMES = { warmUpSeconds: 10, seconds: 20, repetitions: 3, rates: 4, hasKnee: false, peers: 0 }
+const TIMES = {
+  warmUpSeconds: 10,
+  seconds: 20,
+  repetitions: 3,
+  rates: 4,
+  hasKnee: false,
+  peers: 0,
+  coolDownSeconds: 0,
+}
 
 function secondsOf(changes: Partial<typeof TIMES>): number {
   return runSize(suiteOf('smoke'), { ...TIMES, ...changes }).seconds
@@ -16,6 +24,10 @@ test('a run takes a warm-up, the loads of all repetitions and a quarter of one f
 
 test('a search for the highest rate takes six loads more, whatever the repetitions', () => {
   assert.equal(secondsOf({ hasKnee: true }) - secondsOf({}), 2 * 6 * 20)
+})
+
+test('a rest is made behind the points of each number of connections and rate', () => {
+  assert.equal(secondsOf({ coolDownSeconds: 3 }) - secondsOf({}), 2 * 5 * 3)
 })
 
 test('peers are measured like the gateway, below the same ceiling', () => {

@@ -17,11 +17,13 @@ interface Times {
   /** Whether the highest rate within a limit is searched for. */
   readonly hasKnee: boolean
   readonly peers: number
+  /** Behind the points of each number of connections and rate; absent: none. */
+  readonly coolDownSeconds?: number
 }
 
 /** The load alone; starting and stopping what is measured comes on top. */
 export function runSize(suite: Suite, times: Times): RunSize {
-  const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers } = times
+  const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers, coolDownSeconds = 0 } = times
   const count = (list: Suite['cases']): number =>
     list.reduce((sum, { connections }) => sum + connections.length, 0)
   const points = count(suite.cases)
@@ -31,6 +33,8 @@ export function runSize(suite: Suite, times: Times): RunSize {
     scenarios: suite.cases.length,
     points,
     // Everybody is warmed up once for all loads with a number of connections, and the ceiling is the same for all.
-    seconds: (points + ofPeers) * (warmUpSeconds + loads * seconds) + points * CEILING_SHARE * seconds,
+    seconds:
+      (points + ofPeers) * (warmUpSeconds + loads * seconds) +
+      points * (CEILING_SHARE * seconds + (1 + rates) * coolDownSeconds),
   }
 }

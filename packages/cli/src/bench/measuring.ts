@@ -51,12 +51,13 @@ function announce({
   warmUpSeconds,
   seconds,
   repetitions,
+  coolDownSeconds = 0,
   rateShares,
   sloMicros,
   peers,
 }: RunOrder): void {
   const times = {
-    ...{ warmUpSeconds, seconds, repetitions, rates: rateShares.length },
+    ...{ warmUpSeconds, seconds, repetitions, coolDownSeconds, rates: rateShares.length },
     ...{ hasKnee: sloMicros !== null, peers: peers.length },
   }
   const size = runSize(suite, times)

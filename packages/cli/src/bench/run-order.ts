@@ -16,6 +16,11 @@ import type { OutputOptions } from '../program/building.js'
 import { originOf } from './call.js'
 import type { BenchTools } from './tools.js'
 
+/** Where points take minutes a pause between them costs little; a first impression does without. */
+function usualCoolDown(seconds: number): number {
+  return seconds >= 60 ? 5 : 0
+}
+
 /** Latency is measured at these percentages of the throughput when nothing else is asked for. */
 export const USUAL_RATES = [50, 70, 80, 90]
 
@@ -41,6 +46,7 @@ export interface MeasuringFlags {
   readonly seconds?: number
   readonly warmUp?: number
   readonly repetitions?: number
+  readonly coolDown?: number
   readonly rates?: readonly number[] | false
   /** A duration: the highest rate with a P99 below it is searched for. */
   readonly slo?: string
@@ -121,6 +127,7 @@ export function runOrder(
     warmUpSeconds: flags.warmUp ?? suite.warmUpSeconds,
     seconds: flags.seconds ?? suite.seconds,
     repetitions: flags.repetitions ?? suite.repetitions,
+    coolDownSeconds: flags.coolDown ?? usualCoolDown(flags.seconds ?? suite.seconds),
     rateShares: rates.map((percent) => percent / 100),
     sloMicros,
     scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),

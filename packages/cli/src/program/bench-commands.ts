@@ -157,6 +157,11 @@ function addMeasuring(command: Command): void {
     .option('--warm-up <n>', 'seconds before it that do not count', wholeNumber(0, MAX_SECONDS))
     .option('--repetitions <n>', 'of each point', wholeNumber(1, 100))
     .option(
+      '--cool-down <n>',
+      'seconds of rest between points; default 5 from a minute a point on',
+      wholeNumber(0, 3600),
+    )
+    .option(
       '--rates <list>',
       'latency at these percentages of the measured throughput, such as 50,70,80,90',
       numberList(1, 100),
