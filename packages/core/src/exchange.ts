@@ -84,6 +84,8 @@ export class Exchange {
 
   // What the gateway decided.
   routeId = '-'
+  /** Of the configuration that it is served by; empty: by none. */
+  configDigest = ''
   /** What the route is a part of; null: of nothing that has a name. */
   api: RouteApi | null = null
   /** The path pattern of the route, as the document has it. */

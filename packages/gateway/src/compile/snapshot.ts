@@ -85,12 +85,12 @@ export async function compileSnapshot(
     const upstreams = compileUpstreams(plan, options, closers)
     const env = new SnapshotEnv({ ...options, closers, report: options.context.report })
     const questions: BodyQuestion[] = []
-    const candidates = await compileRoutes(plan, upstreams, { ...options, env, questions })
+    const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
     return new Snapshot({
       plan,
       digest,
       router: compileRouter(candidates),
-      nowhere: nowhere(options.context, compileUnknownLog(plan.log)),
+      nowhere: nowhere(options.context, compileUnknownLog(plan.log), digest),
       upstreams,
       examine: bodyExaminer(questions, options.catalog, env, 'route'),
       closers,
@@ -102,6 +102,7 @@ export async function compileSnapshot(
 }
 
 interface RouteOptions extends SnapshotOptions {
+  readonly digest: string
   readonly env: CompileEnv
   /** Receives what the conditions of routes ask bodies. */
   readonly questions: BodyQuestion[]
@@ -123,7 +124,16 @@ async function compileRoutes(
     const action = compileAction(route, upstreams)
     const log = compileRouteLog(route, plan.log)
     const { id, api, match } = route
-    const value = { id, api, template: match.path.text, log, chain, action, metrics }
+    const value = {
+      id,
+      configDigest: options.digest,
+      api,
+      template: match.path.text,
+      log,
+      chain,
+      action,
+      metrics,
+    }
     candidates.push({ plan: route, when: compileWhen(route, options), value })
     if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }

@@ -89,6 +89,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       if (x.body !== null) x.capture.onRequestChunk(x.body)
     }
     x.routeId = route.id
+    x.configDigest = route.configDigest
     x.api = route.api
     x.routeTemplate = route.template
     x.phaseSince = x.startedMono

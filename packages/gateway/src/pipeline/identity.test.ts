@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { RoutePlan } from '@sluice/config'
+import { type PlanWish, until } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
 import { startLogged } from '../testing/traffic-records.js'
 
 const PLACES = join(import.meta.dirname, '../../../logger/samples/places.mmdb')
@@ -48,5 +51,27 @@ test('a record tells the environment, the API of its route, and where its client
     { ...common, route: 'bare', api: 'bare-api', country: 'NZ', geo: { lat: -36.85, lon: 174.76 } },
     { ...common, route: 'nobody' },
     { ...common, route: '-', country: 'DE' },
+  ])
+})
+
+test('a call that outlasts a deploy tells the configuration that has served it', async (t) => {
+  const waiting: ServerResponse[] = []
+  const origin = await httpOrigin(t, (_, response) => waiting.push(response))
+  const wishOf = (id: string): PlanWish => ({ upstreams: [{ urls: [origin.url] }], routes: [{ id }] })
+  const gateway = await startLogged(t, wishOf('first'))
+  const before = gateway.plane.digest
+  const calls = [fetch(gateway.url)]
+  await until(() => waiting.length === 1)
+  await gateway.reload({ ...wishOf('the-second'), log: gateway.log })
+  calls.push(fetch(gateway.url))
+  await until(() => waiting.length === 2)
+  const after = gateway.plane.digest
+  for (const response of waiting.toReversed()) response.end()
+  await Promise.all(calls)
+  const told = (await gateway.records()).map(({ route, gw }) => [route, (gw as { config: string }).config])
+  assert.notEqual(before, after)
+  assert.deepEqual(told.sort(), [
+    ['first', before],
+    ['the-second', after],
   ])
 })

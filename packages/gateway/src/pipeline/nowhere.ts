@@ -4,9 +4,10 @@ import { REFUSALS } from './refusals.js'
 import type { Route, RouteLog } from './route.js'
 
 /** Stands for the route of requests that have none. */
-export function nowhere(context: PipelineContext, log: RouteLog): Route {
+export function nowhere(context: PipelineContext, log: RouteLog, configDigest: string): Route {
   return {
     id: '-',
+    configDigest,
     api: null,
     template: '',
     log,

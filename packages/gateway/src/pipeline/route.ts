@@ -7,6 +7,8 @@ import type { Chain } from './chain.js'
 /** A route with everything that could be decided before a request comes. */
 export interface Route {
   readonly id: string
+  /** Of the configuration that it is a part of; empty: of none. */
+  readonly configDigest: string
   readonly api: RouteApi | null
   /** The path pattern as the document has it. */
   readonly template: string

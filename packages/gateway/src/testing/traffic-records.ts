@@ -35,6 +35,8 @@ export function captureOf(wish: Partial<CapturePlan>): CapturePlan {
 
 /** A gateway whose traffic log goes to files, and the way to its records. */
 export interface LoggedGateway extends TestGateway {
+  /** What a reload has to keep for the log to go on. */
+  readonly log: LogPlan
   /** Drains the gateway and reads what it has written. */
   records(): Promise<readonly WrittenRecord[]>
 }
@@ -64,6 +66,7 @@ export async function startLogged(
   const gateway = await startGateway(t, { ...wish, log: plan }, options)
   return {
     ...gateway,
+    log: plan,
     async records() {
       await gateway.plane.drain(5000)
       const lines = readdirSync(dir)

@@ -31,11 +31,8 @@ export class GatewayGate implements Gate {
 
   constructor(context: PipelineContext) {
     this.#context = context
-    this.#nowhere = nowhere(context, {
-      rule: { isOff: false, capture: null, isTraced: false },
-      byMethod: null,
-      slowMs: Number.POSITIVE_INFINITY,
-    })
+    const rule = { isOff: false, capture: null, isTraced: false }
+    this.#nowhere = nowhere(context, { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY }, '')
   }
 
   /** This snapshot serves from now on. */

@@ -16,9 +16,12 @@ export class GatewayPart {
     this.#configDigest = configDigest
   }
 
-  /** `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}` */
-  text(): string {
-    const digest = this.#configDigest()
+  /**
+   * `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}`
+   * @param served the digest of the configuration that served the exchange; empty: none did, and the one of now is told.
+   */
+  text(served = ''): string {
+    const digest = served === '' ? this.#configDigest() : served
     if (digest !== this.#digest || this.#text === '') {
       this.#digest = digest
       this.#text = this.#head + jsonText(digest) + '"}'

@@ -184,7 +184,7 @@ test('below full no query and no header list is in a record', () => {
   assert.ok(!line.includes('s3cr3t') && !line.includes('c2VjcmV0'), line)
 })
 
-test('a record names the configuration that serves when the exchange ends', () => {
+test('a record names the configuration that has served the exchange, and without one the one of now', () => {
   let digest = 'one'
   const changing = recordEnv({
     fields: 'standard',
@@ -195,6 +195,9 @@ test('a record names the configuration that serves when the exchange ends', () =
   })
   assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'one')
   digest = 'two'
+  assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'two')
+  const served = { configDigest: 'one' }
+  assert.equal(JSON.parse(encodeRecord(sampleExchange(served), changing)).gw.config, 'one')
   assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'two')
 })
 

@@ -49,7 +49,7 @@ function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
   given.read(x.responseHeaders)
   return (
     tracePart(sent.traceparent) +
-    env.gateway.text() +
+    env.gateway.text(x.configDigest) +
     requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
     (full ? receivedParts(x) : '') +
     responseParts(x, env, full, totalMs) +
