@@ -8,7 +8,7 @@ import {
   elasticsearchSkip,
   startElasticsearch,
 } from '@sluice/logger/testing/elasticsearch'
-import { documentFor, origin, type RunningGateway, startGateway, statusOf } from './testing.js'
+import { documentFor, gw, origin, type RunningGateway, startGateway, statusOf } from './testing.js'
 
 // The traffic log of the whole gateway in a real Elasticsearch, with security on.
 
@@ -33,14 +33,15 @@ async function countIn(stream: string): Promise<number> {
   return (body as { count: number }).count
 }
 
-function documentTo(target: string, stream: string, password = node.password): string {
+function documentTo(target: string, stream: string, changes: object = {}): string {
   const settings = {
     nodes: [node.url],
     dataStream: stream,
-    auth: { username: node.username, password },
+    auth: { username: node.username, password: node.password },
     tls: { caFile: node.caFile },
     replicas: 0,
     spool: { dir: join(scratchDir(), 'spool') },
+    ...changes,
   }
   return documentFor(target).replace(
     'log: { sink: none }',
@@ -59,9 +60,23 @@ function isSettledAt(gateway: RunningGateway, received: number): () => Promise<b
   }
 }
 
-async function started(t: TestContext, stream: string, password?: string): Promise<RunningGateway> {
+async function started(t: TestContext, stream: string, changes: object = {}): Promise<RunningGateway> {
   const target = await origin(t, (_, res) => res.end('ok'))
-  return startGateway(t, documentTo(target, stream, password))
+  return startGateway(t, documentTo(target, stream, changes))
+}
+
+/** The header of an API key that may do this with the stream. */
+async function keyFor(stream: string, privileges: readonly string[]): Promise<string> {
+  const { body } = await node.request('POST', '/_security/api_key?refresh=wait_for', {
+    name: stream,
+    role_descriptors: { traffic: { index: [{ names: [`${stream}*`], privileges }] } },
+  })
+  return (body as { encoded: string }).encoded
+}
+
+async function lagOf(gateway: RunningGateway): Promise<number> {
+  const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
+  return Number(/^gw_log_lag_seconds (\S+)$/m.exec(metrics)?.[1])
 }
 
 test('every call is in the data stream, with the credentials of the document and none of them in the log', {
@@ -83,11 +98,15 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   skip,
 }, async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
-  const text = documentTo(target, 'logs-credentials', 'wrong')
+  const auth = { username: node.username, password: 'wrong' }
+  const text = documentTo(target, 'logs-credentials', { auth })
   const gateway = await startGateway(t, text)
   await call(gateway, 20)
   await until(() => gateway.logText().includes('check log.elasticsearch.auth'), 'the mistake is told', 60_000)
   await until(async () => (await identityOf(gateway.admin)).onDisk === 20, 'they wait on disk')
+  await until(async () => (await lagOf(gateway)) > 1, 'the age of the oldest is told')
+  const { stdout } = await gw(['status', '--server', gateway.admin])
+  assert.match(stdout, /, 20 waiting \(the oldest for \d+s\), 0 refused, 0 lost\n/)
   const put = await fetch(`${gateway.admin}/v1/config`, {
     method: 'PUT',
     headers: { 'content-type': 'application/yaml' },
@@ -97,6 +116,47 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   await call(gateway, 5)
   await until(async () => (await countIn('logs-credentials')) === 25, 'all calls are there', 90_000)
   await until(isSettledAt(gateway, 25), 'nothing is counted twice', 30_000)
+  await until(async () => (await lagOf(gateway)) === 0, 'none waits')
+})
+
+test('a key that may create documents and nothing else ships what somebody else has set up', {
+  skip,
+}, async (t) => {
+  const stream = 'logs-key'
+  const administrator = await started(t, stream)
+  await call(administrator, 1)
+  await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
+  const auth = { apiKey: await keyFor(stream, ['create_doc', 'auto_configure']) }
+  const gateway = await started(t, stream, { auth, manage: false })
+  await call(gateway, 30)
+  await until(isSettledAt(gateway, 30), 'all calls are indexed', 60_000)
+  assert.equal(await countIn(stream), 31)
+  assert.doesNotMatch(gateway.logText(), /log_problem/)
+})
+
+test('whoever may not set up is told so, and ships all the same', { skip }, async (t) => {
+  const stream = 'logs-unmanaged'
+  const administrator = await started(t, stream)
+  await call(administrator, 1)
+  await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
+  const auth = { apiKey: await keyFor(stream, ['create_doc', 'auto_configure']) }
+  const gateway = await started(t, stream, { auth })
+  await call(gateway, 30)
+  await until(isSettledAt(gateway, 30), 'all calls are indexed', 60_000)
+  assert.match(gateway.logText(), /"event":"log_problem".*403/)
+  assert.doesNotMatch(gateway.logText(), new RegExp(auth.apiKey.slice(0, 20)))
+})
+
+test('a certificate that nobody vouches for is refused, unless the document says that it need not be checked', {
+  skip,
+}, async (t) => {
+  const checking = await started(t, 'logs-unknown', { tls: {} })
+  await call(checking, 3)
+  await until(() => /log_problem.*certificate/.test(checking.logText()), 'the certificate is told', 60_000)
+  assert.equal((await identityOf(checking.admin)).indexed, 0)
+  const trusting = await started(t, 'logs-insecure', { tls: { insecure: true } })
+  await call(trusting, 3)
+  await until(isSettledAt(trusting, 3), 'all calls are indexed', 60_000)
 })
 
 /** Ends a gateway whose last 40 calls Elasticsearch has not seen; returns the one that comes after it. */

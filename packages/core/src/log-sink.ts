@@ -26,6 +26,8 @@ export interface LogCounts {
   readonly inMemory: number
   /** Of the two above, what the next owner of a spool counts again when this one is gone. */
   readonly inherited: number
+  /** Age of the oldest record in the spool, ms, to some 100 ms; 0: none waits. */
+  readonly lagMs: number
 }
 
 /** No records at all. */
@@ -38,6 +40,7 @@ export const EMPTY_LOG: LogCounts = {
   onDisk: 0,
   inMemory: 0,
   inherited: 0,
+  lagMs: 0,
 }
 
 /** The sum of counts. */
@@ -60,6 +63,7 @@ function plus(a: LogCounts, b: LogCounts): LogCounts {
     onDisk: a.onDisk + b.onDisk,
     inMemory: a.inMemory + b.inMemory,
     inherited: a.inherited + b.inherited,
+    lagMs: Math.max(a.lagMs, b.lagMs),
   }
 }
 

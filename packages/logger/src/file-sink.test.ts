@@ -58,6 +58,7 @@ test('every record is on disk, in order, when the sink is closed', async () => {
       onDisk: 0,
       inMemory: 0,
       inherited: 0,
+      lagMs: 0,
     },
   )
   assert.deepEqual(idsIn(dir), [...numbered('r', 5000)])

@@ -77,7 +77,9 @@ function logSummary(part: AnswerPart): string {
   const logs = part.parts('workers').map((worker) => worker.part('log'))
   const sum = (name: string): number => logs.reduce((total, log) => total + log.number(name), 0)
   const waiting = sum('onDisk') + sum('inMemory')
-  return `traffic log: ${sum('received')} received, ${sum('indexed')} delivered, ${waiting} waiting, ${sum('dead')} refused, ${sum('dropped')} lost`
+  const lagMs = Math.max(0, ...logs.map((log) => log.numberOrNull('lagMs') ?? 0))
+  const lag = lagMs === 0 ? '' : ` (the oldest for ${ageText(lagMs)})`
+  return `traffic log: ${sum('received')} received, ${sum('indexed')} delivered, ${waiting} waiting${lag}, ${sum('dead')} refused, ${sum('dropped')} lost`
 }
 
 function workerRow(worker: AnswerPart): (string | number)[] {

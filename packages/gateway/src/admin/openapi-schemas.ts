@@ -28,6 +28,7 @@ const logCounts = {
   onDisk: count,
   inMemory: count,
   inherited: count,
+  lagMs: count,
 }
 const logTargets = {
   type: 'object',

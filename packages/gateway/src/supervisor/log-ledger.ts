@@ -17,7 +17,7 @@ export class LogLedger {
 
 function withRestLost(log: LogCounts): LogCounts {
   const lost = log.onDisk + log.inMemory
-  if (lost === 0) return log
+  if (lost === 0) return { ...log, lagMs: 0 }
   const droppedBy = { ...log.droppedBy, worker: (log.droppedBy['worker'] ?? 0) + lost }
-  return { ...log, dropped: log.dropped + lost, droppedBy, onDisk: 0, inMemory: 0 }
+  return { ...log, dropped: log.dropped + lost, droppedBy, onDisk: 0, inMemory: 0, lagMs: 0 }
 }

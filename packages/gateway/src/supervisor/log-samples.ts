@@ -10,6 +10,7 @@ export const LOG_HELP: Readonly<Record<string, string>> = {
   gw_log_dropped_total: 'Records lost because a bound was reached, by reason.',
   gw_log_on_disk: 'Records in the spool, not delivered yet.',
   gw_log_in_memory: 'Records in memory, not on disk yet.',
+  gw_log_lag_seconds: 'Age of the oldest record in the spool.',
 }
 
 /** Stands there with 0 until records were lost, so that sums over all families have something to add. */
@@ -36,5 +37,6 @@ function countSamples(log: LogCounts, labels: readonly string[]): Sample[] {
     ),
     one('gw_log_on_disk', log.onDisk),
     one('gw_log_in_memory', log.inMemory),
+    one('gw_log_lag_seconds', log.lagMs / 1000),
   ]
 }

@@ -30,7 +30,14 @@ function countsWithoutInherited(log: LogCounts): LogCounts {
   // Records in memory alone are inherited only together with all that is on disk.
   const inMemoryLeft = inMemory - Math.max(0, inherited - onDisk)
   const onDiskLeft = onDisk - Math.min(onDisk, inherited)
-  return { ...log, received: received - inherited, onDisk: onDiskLeft, inMemory: inMemoryLeft, inherited: 0 }
+  return {
+    ...log,
+    received: received - inherited,
+    onDisk: onDiskLeft,
+    inMemory: inMemoryLeft,
+    inherited: 0,
+    lagMs: 0,
+  }
 }
 
 function plus(a: LogIdentity, b: LogIdentity): LogIdentity {

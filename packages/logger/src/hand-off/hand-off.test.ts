@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { recordEnv } from '../record/record-env.js'
 import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js'
 import type { WriterProgram } from '../writer/writer-thread.js'
-import { HandOff, type HandOffOptions } from './hand-off.js'
+import { HandOff, type HandOffOptions, newSpoolCount } from './hand-off.js'
 
 /** A writer that answers every batch, unless `misbehave` (code that sees `life` and the message) does otherwise. */
 function program(misbehave: string): WriterProgram {
@@ -178,4 +178,21 @@ test('closing twice waits for the same end', async (t) => {
   await Promise.all([sink.close(10_000), sink.close(10_000)])
   assert.equal(sink.identity().indexed, 3)
   assert.deepEqual(problems, [])
+})
+
+test('how many records there have been is noted before they are on their way, again until it is there, and once', async (t) => {
+  const noted: number[] = []
+  const spool = {
+    count: newSpoolCount(),
+    note: (encoded: number) => noted.push(encoded) > 2,
+    close: () => {},
+  }
+  // A thread that takes nothing: nobody else could note it.
+  const { sink } = open(t, program('if (message.kind !== "close") return'), { spool })
+  recordMany(sink, 7)
+  await until(() => noted.length === 3, 'it is asked for until it is there')
+  assert.deepEqual(noted, [7, 7, 7])
+  recordMany(sink, 2)
+  await until(() => noted.length === 4, 'the next are noted')
+  assert.equal(noted[3], 9)
 })

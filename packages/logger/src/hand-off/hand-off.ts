@@ -34,13 +34,14 @@ export interface SpoolWatch {
 
 /**
  * Shared with the thread of a spool: the number of records that the request path has encoded, how many of them were not
- * this thread's, how many threads there have been, and the first number as the thread has last noted it.
+ * this thread's, how many threads there have been, the first number as the thread has last noted it, and when the oldest
+ * record came that is not delivered (ms since the epoch; 0: there is none).
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
 /** The count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
-  return new Float64Array(new SharedArrayBuffer(32))
+  return new Float64Array(new SharedArrayBuffer(40))
 }
 
 /** Longest wait for the thread of a spool to begin, ms; a gateway that starts must not hang on its log. */
@@ -141,7 +142,15 @@ export class HandOff implements LogSink {
       onDisk: this.#spooled,
       inMemory: this.#held + this.#kept,
       inherited: this.#options.spool === null ? 0 : this.#spooled + this.#held + this.#kept,
+      lagMs: this.#lagMs,
     }
+  }
+
+  get #lagMs(): number {
+    const oldestMs = this.#spoolCount[4] ?? 0
+    return oldestMs === 0 || this.#spooled + this.#kept === 0
+      ? 0
+      : Math.max(0, Math.round(Date.now() - oldestMs))
   }
 
   close(deadlineMs: number): Promise<void> {

@@ -19,7 +19,7 @@ export interface ShipperThreadOptions {
   readonly shareBytes: number
   readonly keepFreeBytes: number
   readonly whenFull: 'drop-oldest' | 'drop-newest'
-  /** What the request path has encoded, how much of it other threads had, and what was noted of it. */
+  /** What the request path has encoded, how much of it other threads had, what was noted of it, and when the oldest that waits came. */
   readonly count: SpoolCount
   /** The name and home that the first thread of the sink finds made; null: it makes its own, as later threads do. */
   readonly firstOwner: string | null
@@ -82,6 +82,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       const gap = shipper.isWorking ? gaps.take(Date.now()) : null
       if (gap !== null) spool.appendOwn(gap)
       spool.sealDue(performance.now())
+      count[4] = spool.oldestMs
       shipper.pump()
     }, SEAL_EVERY_MS),
     setInterval(() => spool.mark(), MARK_EVERY_MS),

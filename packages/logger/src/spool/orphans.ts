@@ -172,7 +172,7 @@ function addSegment(
   { file, records }: { readonly file: string; readonly records: number | null },
 ): void {
   if (records !== null) {
-    found.segments.push(Segment.sealed(place, records, statSync(join(place.dir, file)).size))
+    found.segments.push(Segment.sealed(place, records, statSync(join(place.dir, file))))
     return
   }
   const sealed = sealAbandoned(place)

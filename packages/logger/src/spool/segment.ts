@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeSync,
 } from 'node:fs'
@@ -25,6 +26,12 @@ export interface SegmentPlace {
   readonly first: number
 }
 
+/** What the file system knows of a segment. */
+interface FileFacts {
+  readonly size: number
+  readonly mtimeMs: number
+}
+
 /** What a sealed or open segment is to those that ship it. */
 export interface SegmentContent {
   readonly bytes: Buffer
@@ -37,6 +44,8 @@ export interface SegmentContent {
  */
 export class Segment {
   readonly place: SegmentPlace
+  /** When its first record came, ms since the epoch; of one that was taken over, when its last did. */
+  readonly sinceMs: number
   records = 0
   bytes = 0
   /** The frames, while memory holds them. */
@@ -46,8 +55,9 @@ export class Segment {
   #hasFile: boolean
   #mayBeDelivered = false
 
-  private constructor(place: SegmentPlace, hasFile: boolean) {
+  private constructor(place: SegmentPlace, hasFile: boolean, sinceMs = Date.now()) {
     this.place = place
+    this.sinceMs = sinceMs
     this.#hasFile = hasFile
   }
 
@@ -68,11 +78,11 @@ export class Segment {
   }
 
   /** One that lies sealed in a directory. */
-  static sealed(place: SegmentPlace, records: number, bytes: number): Segment {
-    const segment = new Segment(place, true)
+  static sealed(place: SegmentPlace, records: number, { size, mtimeMs }: FileFacts): Segment {
+    const segment = new Segment(place, true, mtimeMs)
     segment.#path = join(place.dir, sealedName(place.first, records))
     segment.records = records
-    segment.bytes = bytes
+    segment.bytes = size
     // By whoever left it there.
     segment.#mayBeDelivered = true
     return segment
@@ -200,9 +210,10 @@ export function sealAbandoned(place: SegmentPlace): {
     rmSync(path, { force: true })
     return { segment: null, isTorn }
   }
+  const { mtimeMs } = statSync(path)
   if (isTorn) truncateSync(path, soundBytes)
   renameSync(path, join(place.dir, sealedName(place.first, records)))
-  return { segment: Segment.sealed(place, records, soundBytes), isTorn }
+  return { segment: Segment.sealed(place, records, { size: soundBytes, mtimeMs }), isTorn }
 }
 
 function openName(first: number): string {

@@ -155,6 +155,28 @@ test('an heir that is killed is inherited in its turn, and ids stay those of the
   assert.equal(third.spool.take()?.place.prefix, first.options.owner)
 })
 
+test('the age of the oldest record is known until it is settled, and outlives its owner', () => {
+  const root = scratchDir()
+  const first = open(root)
+  assert.equal(first.spool.oldestMs, 0)
+  const before = Date.now()
+  put(first.spool, 3)
+  assert.ok(first.spool.oldestMs >= before && first.spool.oldestMs <= Date.now())
+  first.spool.sealOpen()
+  const [file] = readdirSync(join(root, first.options.owner)).filter((name) => name.endsWith('.seg'))
+  utimesSync(join(root, first.options.owner, file!), 1000, 1000)
+  kill(root, first.options.owner)
+  const second = open(root)
+  put(second.spool, 1)
+  second.spool.look(Date.now())
+  assert.equal(second.spool.oldestMs, 1_000_000)
+  second.spool.settle(second.spool.take()!)
+  assert.ok(second.spool.oldestMs >= before)
+  second.spool.sealOpen()
+  second.spool.settle(second.spool.take()!)
+  assert.equal(second.spool.oldestMs, 0)
+})
+
 for (const { who, lock } of [
   { who: 'of another machine', lock: { host: 'another' } },
   { who: 'whose processes cannot be seen from here', lock: { pid: GONE, namespace: 'pid:[1]' } },

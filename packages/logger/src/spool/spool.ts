@@ -42,6 +42,8 @@ export class Spool {
   /** Records that were taken in, whatever became of them then. */
   #taken = 0
   readonly #waiting: Segment[] = []
+  /** All that are not settled: open, waiting, and taken. */
+  readonly #all = new Set<Segment>()
   /** Sealed since the disk was last synchronised. */
   #unsynced: Segment[] = []
   readonly #room: Room
@@ -66,6 +68,13 @@ export class Spool {
   /** Whether records wait that nobody has taken. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0 && this.#open === null
+  }
+
+  /** When the oldest record came that is not delivered, ms since the epoch; 0: there is none. */
+  get oldestMs(): number {
+    let oldest = 0
+    for (const { sinceMs } of this.#all) if (oldest === 0 || sinceMs < oldest) oldest = sinceMs
+    return oldest
   }
 
   get diskBytes(): number {
@@ -115,6 +124,7 @@ export class Spool {
       return
     }
     const segment = this.#appended(frames, records)
+    this.#all.add(segment)
     this.#count(segment, frames.length, records)
     this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
@@ -132,6 +142,7 @@ export class Spool {
     this.#open = null
     if (segment === null) return
     if (segment.records === 0) {
+      this.#all.delete(segment)
       segment.remove()
       return
     }
@@ -167,7 +178,10 @@ export class Spool {
       if (this.#home === null) this.#settleIn()
       else this.#home.touch(nowMs)
       const adoption = adoptOrphans(root, owner, nowMs)
-      for (const segment of adoption.segments) this.#diskBytes += segment.bytes
+      for (const segment of adoption.segments) {
+        this.#all.add(segment)
+        this.#diskBytes += segment.bytes
+      }
       this.#waiting.unshift(...adoption.segments)
       for (const change of changesOf(adoption)) this.#tell(change)
       // What was taken over may be more than all owners together may keep now.
@@ -189,6 +203,7 @@ export class Spool {
 
   /** A segment that was taken has been shipped: its file goes. */
   settle(segment: Segment): void {
+    this.#all.delete(segment)
     this.#discount(segment)
     try {
       segment.remove()

@@ -95,6 +95,7 @@ export class EchoPlane implements DataPlane {
       onDisk: 0,
       inMemory: 0,
       inherited: 0,
+      lagMs: 0,
     }
   }
 

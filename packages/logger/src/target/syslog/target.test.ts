@@ -41,7 +41,7 @@ async function assertArrived(
   assertIdentity(sink.identity())
   assert.deepEqual(sink.identity(), {
     ...{ received: ids.length, indexed: ids.length, dead: 0, dropped: 0, droppedBy: {} },
-    ...{ onDisk: 0, inMemory: 0, inherited: 0 },
+    ...{ onDisk: 0, inMemory: 0, inherited: 0, lagMs: 0 },
   })
 }
 
