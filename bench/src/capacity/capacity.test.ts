@@ -203,3 +203,14 @@ test('the runs that were kept answer the example of the documentation', () => {
     ['passing the request on', 'basic-auth'],
   )
 })
+
+test('CPU time that alone is a result answers where there is no better, and the answer says so', () => {
+  const bounded = costing(120, { invalid: ['not gateway-bound'], costInvalid: [], busyShare: 0.9 })
+  const alone = capacityFor([sampleSummary([bounded])], WISH)
+  assert.equal(alone.size!.microsPerRequest, 120)
+  assert.ok(alone.size!.guide.every(({ isMeasured }) => !isMeasured))
+  assert.match(alone.notes.join('\n'), /W1 GET, .* at 90 %, CPU time alone is a result, not the throughput/)
+  const better = capacityFor([sampleSummary([bounded, costing(100)])], WISH)
+  assert.equal(better.size!.microsPerRequest, 100)
+  assert.doesNotMatch(better.notes.join('\n'), /CPU time alone/)
+})

@@ -1,7 +1,8 @@
 import { formatSize } from '@sluice/core'
 import type { Tier } from '../model/scenario.js'
 import type { Point, Summary } from '../model/summary.js'
-import { countText, significant } from '../report/figures.js'
+import { busyText } from '../report/cost.js'
+import { countText, isValid, significant } from '../report/figures.js'
 import { isPlainProxy } from '../report/scenario-relation.js'
 import { type Autoscaler, autoscalerFor } from './autoscaler.js'
 import { costOfBody } from './body-cost.js'
@@ -47,7 +48,7 @@ export interface CapacitySize {
 }
 
 /**
- * What a load needs, from measured points that are results.
+ * What a load needs, from measured points whose CPU time of a request is a result.
  * @throws Error when the runs cannot be put together
  */
 export function capacityFor(summaries: readonly Summary[], asked: CapacityWish): CapacityAnswer {
@@ -57,7 +58,8 @@ export function capacityFor(summaries: readonly Summary[], asked: CapacityWish):
   const plain = proxies.filter((point) => isRequestLike(point, wish))
   const logged = plain.filter(({ log }) => log === wish.log)
   const evidence = merged([costOfBody(logged, plain, wish), costOfPolicies(measured.policyCosts, wish)])
-  const memory = connectionMemory(proxies)
+  // Who is not full holds less: memory is known of whole results alone.
+  const memory = connectionMemory(proxies.filter(isValid))
   const size = evidence.missing.length > 0 ? null : sizeOf(logged, evidence, { wish, memory })
   const answer = {
     wish,
@@ -66,7 +68,10 @@ export function capacityFor(summaries: readonly Summary[], asked: CapacityWish):
     usedPoints: [...new Set(evidence.usedPoints.map(nameOf))],
     costs: costTable(measured),
     memory,
-    notes: size === null ? [] : [...evidence.notes, ...tierNotes(size), ...scopeNotes(measured, wish)],
+    notes:
+      size === null
+        ? []
+        : [...evidence.notes, ...costNotes(evidence), ...tierNotes(size), ...scopeNotes(measured, wish)],
   }
   return { ...answer, lines: capacityLines(answer) }
 }
@@ -79,7 +84,8 @@ interface Demand {
 
 function sizeOf(points: readonly Point[], { shares }: Evidence, { wish, memory }: Demand): CapacitySize {
   const microsPerRequest = shares.reduce((sum, { micros }) => sum + micros, 0)
-  const guide = tierGuide(points, microsPerRequest)
+  // What a tier does at most is known from throughput alone.
+  const guide = tierGuide(points.filter(isValid), microsPerRequest)
   const largest = guide.at(-1)!
   const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= wish.perSecond) ?? largest
   const busy = Math.ceil(wish.perSecond / fitting.upToPerSecond - 1e-9)
@@ -119,6 +125,16 @@ function merged(parts: readonly Evidence[]): Evidence {
     notes: parts.flatMap(({ notes }) => notes),
     missing: parts.flatMap(({ missing }) => missing),
   }
+}
+
+/** A contestant that was not full needs more for a request, so that the answer errs to the large side. */
+function costNotes({ usedPoints }: Evidence): string[] {
+  const places = [
+    ...new Set(usedPoints.filter((point) => !isValid(point)).map((point) => nameOf(point) + busyText(point))),
+  ]
+  return places.map(
+    (place) => `of ${place}, CPU time alone is a result, not the throughput: rather more than it takes`,
+  )
 }
 
 function tierNotes({ guide }: CapacitySize): string[] {

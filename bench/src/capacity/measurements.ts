@@ -1,4 +1,5 @@
 import type { HostFacts, Point, Summary } from '../model/summary.js'
+import { hasCost } from '../report/cost.js'
 import { isValid, significant } from '../report/figures.js'
 import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
 import { OURS } from '../report/rivals.js'
@@ -8,7 +9,10 @@ const SAME_SCORE = 0.1
 
 /** What several runs on one kind of machine know together. */
 export interface Measurements {
-  /** Results of ours at saturation; of each scenario those of the newest run that has one. */
+  /**
+   * Of ours at saturation; of each scenario those of the newest run that has a result in all, and where no run has one
+   * those whose CPU time is a result.
+   */
   readonly points: readonly Point[]
   /** Of each policy and call the newest; both of its points are of one run. */
   readonly policyCosts: readonly PolicyCost[]
@@ -29,7 +33,8 @@ export function measurementsOf(summaries: readonly Summary[]): Measurements {
     throw new Error(
       `the runs ${newest.id} (${newest.host.cpuModel}) and ${stranger.id} (${stranger.host.cpuModel}) are of different processors, whose microseconds differ; name the runs of one with --from`,
     )
-  const runs = [newest, ...others].map(({ points }) => points.filter(isEvidence))
+  const costs = [newest, ...others].map(({ points }) => points.filter(isEvidence))
+  const runs = [...costs.map((points) => points.filter(isValid)), ...costs]
   return {
     points: newestOf(runs, ({ suite, scenario }) => `${suite} ${scenario}`),
     policyCosts: newestOf(
@@ -42,7 +47,7 @@ export function measurementsOf(summaries: readonly Summary[]): Measurements {
 }
 
 function isEvidence(point: Point): boolean {
-  return isValid(point) && point.contestant === OURS && point.kind === 'saturation'
+  return hasCost(point) && point.contestant === OURS && point.kind === 'saturation'
 }
 
 /** Of each key all that the first list with it has. */

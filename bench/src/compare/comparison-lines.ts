@@ -1,4 +1,5 @@
 import { formatSize } from '@sluice/core'
+import { busyText } from '../report/cost.js'
 import { changeText, countText, microsText } from '../report/figures.js'
 import type { ComparedPoint, Comparison, MetricChange } from './comparison.js'
 
@@ -15,15 +16,17 @@ export function comparisonLines(comparison: Omit<Comparison, 'lines'>): string[]
   ]
 }
 
-function pointLines({ name, changes, verdicts }: ComparedPoint): string[] {
+function pointLines({ name, before, after, changes, verdicts }: ComparedPoint): string[] {
   const judged = verdicts
     .filter(({ outcome }) => outcome !== 'kept')
     .map(({ limit, outcome }) => `  ${outcome === 'broken' ? 'BROKEN' : 'unclear'}: ${limit.text}`)
-  return [name, ...changes.map(changeLine), ...judged]
+  const notes = [before, after].map(busyText)
+  return [name, ...changes.map((change) => changeLine(change, notes)), ...judged]
 }
 
-function changeLine({ metric, before, after, change, range }: MetricChange): string {
-  const figures = `${figureText(metric, before)} → ${figureText(metric, after)}`
+function changeLine({ metric, before, after, change, range }: MetricChange, busy: readonly string[]): string {
+  const [first = '', second = ''] = metric === 'cpu' ? busy : []
+  const figures = `${figureText(metric, before)}${first} → ${figureText(metric, after)}${second}`
   const spread = range === null ? 'no range' : `95 %: ${changeText(range.low)} to ${changeText(range.high)}`
   return `  ${metric.padEnd(4)} ${figures}  ${changeText(change)} (${spread})`
 }

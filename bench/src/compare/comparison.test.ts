@@ -82,6 +82,41 @@ test('with limits, one that could not be checked fails, and so does a result tha
   assert.equal(compared([lost, peer], [lost, peer], 'cpu>+5%').isFailed, false)
 })
 
+/** A point whose CPU time alone is a result. */
+function bounded(micros: number, busyShare = 0.9): Point {
+  const cpuMicrosPerRequest = spreadOf([0.99, 1, 1.01].map((factor) => factor * micros))
+  return samplePoint({ cpuMicrosPerRequest, busyShare, invalid: ['not gateway-bound'], costInvalid: [] })
+}
+
+test('where CPU time alone is a result it is compared, and nothing else', () => {
+  const { points, noEvidence, isFailed, lines } = compared([bounded(40)], [bounded(50)], 'cpu>+5%')
+  assert.deepEqual(
+    points[0]!.changes.map(({ metric }) => metric),
+    ['cpu'],
+  )
+  assert.equal(isFailed, true)
+  assert.match(lines[1]!, /^ {2}cpu {2}40 µs at 90 % → 50 µs at 90 % {2}\+25\.0 %/)
+  assert.match(noEvidence[0]!, / but for CPU time \(before: not gateway-bound; after: not gateway-bound\)/)
+})
+
+test('a limit fails when its own figure is no result any more', () => {
+  const whole = samplePoint({ cpuMicrosPerRequest: spreadOf([40, 40, 40]), busyShare: 0.96 })
+  assert.equal(compared([whole], [bounded(40)], 'cpu>+5%').isFailed, false)
+  assert.equal(compared([whole], [bounded(40)], 'rps<-5%').isFailed, true)
+  const lost = { ...bounded(40), costInvalid: ['errors'] }
+  assert.equal(compared([whole, bounded(40)], [lost, bounded(40)], 'cpu>+5%').isFailed, true)
+})
+
+test('CPU times of contestants that were not busy alike are no evidence', () => {
+  const { points, noEvidence } = compareSummaries(
+    sampleSummary([samplePoint()]),
+    sampleSummary([bounded(60, 0.7)]),
+    [],
+  )
+  assert.deepEqual(points, [])
+  assert.match(noEvidence[0]!, /CPU time at full load before and at 70 % after cannot be compared/)
+})
+
 test('runs of different suites are not compared', () => {
   const [one, other] = ['apinizer', 'policies'].map((suite) => sampleSummary([rpsPoint([1])], { suite }))
   assert.throws(() => compareSummaries(one!, other!, []), /different suites, apinizer and policies/)

@@ -1,5 +1,7 @@
 import type { Point, Summary } from '../model/summary.js'
+import { areCostsAlike, busyText, hasCost } from '../report/cost.js'
 import { countText, isValid, kindText } from '../report/figures.js'
+import { enginesText } from '../report/load-generators.js'
 import type { Estimate } from '../statistics.js'
 import { changeOfMeans } from './bootstrap.js'
 import { comparisonLines } from './comparison-lines.js'
@@ -13,7 +15,7 @@ const ROUNDING = 1e-9
 
 /** What two runs say of each other. */
 export interface Comparison {
-  /** Points that are results on both sides. */
+  /** Points with a figure that is a result on both sides: all of them, or CPU time alone. */
   readonly points: readonly ComparedPoint[]
   /** Names of points that one side only has. */
   readonly onlyBefore: readonly string[]
@@ -63,24 +65,37 @@ export function compareSummaries(before: Summary, after: Summary, limits: readon
     )
   const { pairs, onlyBefore, onlyAfter } = pairedPoints(before.points, after.points)
   const points = pairs
-    .filter((pair) => isValid(pair.before) && isValid(pair.after))
+    .filter((pair) => METRICS.some((metric) => isEvidence(pair, metric)))
     .map((pair) => compared(pair, limits))
   const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
   const unchecked = uncheckedLimits(points, limits)
-  const isLost = pairs.some((pair) => isValid(pair.before) && !isValid(pair.after))
+  const isLost = limits.some(({ metric }) => pairs.some((pair) => hasLost(pair, metric)))
   const found = {
     points,
     onlyBefore: onlyBefore.map(nameOf),
     onlyAfter: onlyAfter.map(nameOf),
     noEvidence: pairs.flatMap(reasonsAgainst),
     warnings: [...warningsOf(before, after, points), ...unchecked],
-    isFailed: isBroken || unchecked.length > 0 || (limits.length > 0 && isLost),
+    isFailed: isBroken || unchecked.length > 0 || isLost,
   }
   return { ...found, lines: comparisonLines(found) }
 }
 
+/** Whether it is one on both sides, and of contestants that were busy alike where that changes it. */
+function isEvidence({ before, after }: Pair, metric: Metric): boolean {
+  if (metric === 'cpu') return areCostsAlike(before, after)
+  return isValid(before) && isValid(after)
+}
+
+/** Whether a figure that was a result is none any more. */
+function hasLost({ before, after }: Pair, metric: Metric): boolean {
+  const isResult = metric === 'cpu' ? hasCost : isValid
+  return isResult(before) && !isResult(after)
+}
+
 function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPoint {
-  const changes = METRICS.flatMap((metric) => changeOf(before, after, metric))
+  const known = METRICS.filter((metric) => isEvidence({ before, after }, metric))
+  const changes = known.flatMap((metric) => changeOf(before, after, metric))
   const verdicts = limits.flatMap((limit) => {
     const change = changes.find((each) => each.metric === limit.metric)
     return change === undefined ? [] : [{ limit, outcome: outcomeOf(change, limit) }]
@@ -120,11 +135,19 @@ function outcomeOf({ change, range }: MetricChange, limit: Limit): Verdict['outc
 
 function reasonsAgainst({ before, after }: Pair): string[] {
   if (isValid(before) && isValid(after)) return []
+  const what = areCostsAlike(before, after) ? ' but for CPU time' : ''
   const sides = [
     ...before.invalid.map((reason) => `before: ${reason}`),
     ...after.invalid.map((reason) => `after: ${reason}`),
   ]
-  return [`${nameOf(after)} (${sides.join('; ')})`]
+  return [`${nameOf(after)}${what} (${[...sides, ...busyGap(before, after)].join('; ')})`]
+}
+
+/** Why two CPU times that are results do not say anything of each other. */
+function busyGap(before: Point, after: Point): string[] {
+  if (!hasCost(before) || !hasCost(after) || areCostsAlike(before, after)) return []
+  const [one, other] = [before, after].map((point) => busyText(point) || ' at full load')
+  return [`CPU time${one} before and${other} after cannot be compared`]
 }
 
 function warningsOf(before: Summary, after: Summary, points: readonly ComparedPoint[]): string[] {
@@ -132,8 +155,8 @@ function warningsOf(before: Summary, after: Summary, points: readonly ComparedPo
   if (points.length === 0) warnings.push('the runs have no point in common that is a result on both sides')
   if (before.host.cpuModel !== after.host.cpuModel || before.host.cpus !== after.host.cpus)
     warnings.push(`the runs are from different machines: ${before.host.cpuModel}, ${after.host.cpuModel}`)
-  if (before.engine !== after.engine)
-    warnings.push(`the runs have different load generators: ${before.engine}, ${after.engine}`)
+  if (enginesText(before) !== enginesText(after))
+    warnings.push(`the runs have different load generators: ${enginesText(before)}, ${enginesText(after)}`)
   if (points.some((point) => point.changes.some(({ range }) => range === null)))
     warnings.push(
       'some figures have fewer than two repetitions on a side: their changes have no range and fail nothing',

@@ -13,7 +13,7 @@ import {
 
 /**
  * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the measured
- * one. It takes a redirection for a success, which is asked for once behind it; it does not count an answer that a closing connection cut off, and mixes the
+ * one. It takes a redirection for a success, which some calls behind it look for; it does not count an answer that a closing connection cut off, and mixes the
  * latency of refusals with that of answers: with a single wrong status there is no latency.
  */
 export const wrk: Engine = {

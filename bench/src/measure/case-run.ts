@@ -5,12 +5,14 @@ import type { Point } from '../model/summary.js'
 import { KNEE_STEPS, KneeSearch } from './knee.js'
 import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
 import type { Progress } from './progress.js'
+import { baseFlaw, withoutErrors } from './rate-base.js'
 import { type Contestant, measure, type Repetition } from './repetition.js'
+import type { RunEngines } from './run-engines.js'
 import { shuffled } from './shuffle.js'
-import { variation } from './spread.js'
 import type { Stage } from './stage.js'
+import { MOST_VARIATION, spreadRemark, steadierOf, unsteadiness } from './steadiness.js'
 import { throttleRemark } from './throttle-reasons.js'
-import { MOST_VARIATION, spreadRemark, unknownLimit } from './validity.js'
+import { unknownLimit, voided } from './validity.js'
 
 /** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
 export const CEILING_SHARE = 0.25
@@ -19,7 +21,7 @@ export const CEILING_SHARE = 0.25
 export interface CaseContext {
   readonly options: RunOptions
   readonly observer: RunObserver
-  readonly engine: Engine
+  readonly engines: RunEngines
   readonly merge: SpectrumMerge
   readonly progress: Progress
   readonly random: () => number
@@ -30,6 +32,7 @@ export interface CaseContext {
 /** Points that are measured in turn: the same load on all contestants, each at a rate of its own. */
 interface Group {
   readonly connections: number
+  readonly engine: Engine
   /** What load generator and origin do a second without anybody between them; null: not measured. */
   readonly ceiling: number | null
   /** What is asked of the contestants beyond that, for people: ` at 50 %`. Empty: as much as they can do. */
@@ -38,6 +41,8 @@ interface Group {
   readonly sloMicros: number | null
   /** Who takes part, with the rate to hold; null: as fast as it goes. */
   readonly rates: ReadonlyMap<Contestant, number | null>
+  /** What the rates are shares of, by contestant; empty: they are none. */
+  readonly saturation: ReadonlyMap<string, Point>
 }
 
 /** A group whose rates are being searched for. */
@@ -55,32 +60,42 @@ export class CaseRun {
 
   /** All points for one number of connections: saturation, then the rates that follow from it. */
   async *points(connections: number): AsyncGenerator<Point> {
-    const { options, engine, random } = this.#context
+    const { engines } = this.#context
     const saturation = new Map<string, Point>()
     await this.#warmUp(connections)
-    const ceiling = await this.#ceiling(connections)
+    const ceiling = await this.#ceiling(connections, engines.saturation)
     const rates = new Map(this.#stage.contestants.map((contestant) => [contestant, null]))
-    const group = { connections, ceiling, sloMicros: null }
-    for (const point of await this.#group({ ...group, wish: '', rates })) {
+    const group = { connections, engine: engines.saturation, ceiling, sloMicros: null }
+    for (const point of await this.#group({ ...group, wish: '', rates, saturation: new Map() })) {
       saturation.set(point.contestant, point)
       yield point
     }
-    if (!engine.hasOpenLoop) return
-    for (const share of shuffled(options.rateShares, random)) {
-      const held = this.#ratesFor(share, saturation)
-      yield* await this.#group({ ...group, wish: ` at ${Math.round(share * 100)} %`, rates: held })
+    yield* this.#rated({ ...group, saturation })
+  }
+
+  /** The points at rates that follow from a saturation. */
+  async *#rated(saturated: Omit<Group, 'rates' | 'wish'>): AsyncGenerator<Point> {
+    const { rateShares, sloMicros } = this.#context.options
+    const { rate: engine, saturation } = this.#context.engines
+    if (!engine.hasOpenLoop || (rateShares.length === 0 && sloMicros === null)) return
+    const { connections } = saturated
+    // How much load there could have been depends on the load generator.
+    const ceiling = engine === saturation ? saturated.ceiling : await this.#ceiling(connections, engine)
+    const group = { ...saturated, engine, ceiling }
+    for (const share of shuffled(rateShares, this.#context.random)) {
+      const wish = ` at ${Math.round(share * 100)} %`
+      yield* await this.#group({ ...group, wish, rates: this.#ratesFor(share, group.saturation) })
     }
-    if (options.sloMicros === null) return
-    const wish = `, P99 below ${options.sloMicros / 1000} ms`
-    yield* this.#knees({ ...group, wish, sloMicros: options.sloMicros }, saturation)
+    if (sloMicros === null) return
+    yield* this.#knees({ ...group, wish: `, P99 below ${sloMicros / 1000} ms`, sloMicros })
   }
 
   /** The highest rate of each contestant; they are searched for in turn, step by step. */
-  async *#knees(group: KneeGroup, saturation: ReadonlyMap<string, Point>): AsyncGenerator<Point> {
+  async *#knees(group: KneeGroup): AsyncGenerator<Point> {
     const { options, random, progress } = this.#context
     const searches = new Map<Contestant, KneeSearch>()
     for (const contestant of this.#stage.contestants) {
-      const found = withoutErrors(saturation.get(contestant.name))
+      const found = withoutErrors(group.saturation.get(contestant.name))
       if (found === null) progress.add(-KNEE_STEPS)
       else searches.set(contestant, new KneeSearch(found.perSecond.mean, group.sloMicros))
     }
@@ -94,17 +109,17 @@ export class CaseRun {
       const rates = new Map([[contestant, outcome.perSecond]])
       const point = this.#point({ ...group, rates }, contestant, [outcome.repetition])
       const reasons = [outcome.failure, contestant.gateway === null ? null : mismatch]
-      yield { ...point, invalid: [...reasons.filter((reason) => reason !== null), ...point.invalid] }
+      yield voided(point, ...reasons.filter((reason) => reason !== null))
     }
   }
 
   async #kneeStep(group: KneeGroup, contestant: Contestant, search: KneeSearch): Promise<void> {
-    const { engine, progress } = this.#context
+    const { progress } = this.#context
     const perSecond = search.next
     if (perSecond === null) return progress.add(-1)
     progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
     const order = this.#order(contestant.url, group.connections, perSecond)
-    search.add(perSecond, await measure(contestant, engine, order, this.#stage.layout))
+    search.add(perSecond, await measure(contestant, group.engine, order, this.#stage.layout))
   }
 
   /** Who failed at saturation has no saturation to take a share of. */
@@ -120,20 +135,20 @@ export class CaseRun {
   }
 
   async #warmUp(connections: number): Promise<void> {
-    const { options, engine } = this.#context
+    const { options, engines } = this.#context
     if (options.warmUpSeconds === 0) return
     for (const contestant of this.#stage.contestants) {
       if (options.signal.aborted) return
       // What fails now fails again when it is measured, and is told then.
       const order = this.#order(contestant.url, connections, null)
-      await engine.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
+      await engines.saturation.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
     }
     await this.#stage.audit?.mismatch()
   }
 
   /** The same call straight to the origin: it says how much load there could have been. */
-  async #ceiling(connections: number): Promise<number | null> {
-    const { options, engine } = this.#context
+  async #ceiling(connections: number, engine: Engine): Promise<number | null> {
+    const { options } = this.#context
     if (options.signal.aborted) return null
     const order = this.#order(this.#stage.origin.url, connections, null)
     // An engine that fails here fails at the points as well, which tell of it.
@@ -152,8 +167,7 @@ export class CaseRun {
         this.#context.progress.add(this.#context.options.repetitions)
         point = this.#steadier(point, group, await this.#repetitions(group, [contestant]))
       }
-      if (mismatch !== null && contestant.gateway !== null)
-        point = { ...point, invalid: [...point.invalid, mismatch] }
+      if (mismatch !== null && contestant.gateway !== null) point = voided(point, mismatch)
       this.#remark(point)
       points.push(point)
     }
@@ -181,7 +195,7 @@ export class CaseRun {
     group: Group,
     contestants: readonly Contestant[],
   ): Promise<Map<Contestant, Repetition[]>> {
-    const { options, engine, random, progress } = this.#context
+    const { options, random, progress } = this.#context
     const lists = new Map<Contestant, Repetition[]>(contestants.map((contestant) => [contestant, []]))
     for (let i = 0; i < options.repetitions; i++) {
       for (const contestant of shuffled(contestants, random)) {
@@ -189,7 +203,7 @@ export class CaseRun {
         progress.begin(this.#stepName(group, contestant, i, options.repetitions))
         const rate = group.rates.get(contestant) ?? null
         const order = this.#order(contestant.url, group.connections, rate)
-        lists.get(contestant)!.push(await measure(contestant, engine, order, this.#stage.layout))
+        lists.get(contestant)!.push(await measure(contestant, group.engine, order, this.#stage.layout))
       }
     }
     return lists
@@ -216,26 +230,25 @@ export class CaseRun {
       scenario: this.#stage.scenario,
       contestant: contestant.name,
       connections: group.connections,
+      engine: group.engine.name,
       ceilingPerSecond: group.ceiling,
       targetPerSecond: group.rates.get(contestant) ?? null,
       sloMicros: group.sloMicros,
+      baseFlaw: baseFlaw(group.saturation.get(contestant.name)),
       layout: this.#stage.layout,
     }
     return pointOf(subject, repetitions, this.#context.merge)
   }
 
   #deservesAnother(point: Point): boolean {
-    const isApart = variation(point.perSecond) > MOST_VARIATION
-    return isApart && point.invalid.length === 0 && !this.#context.options.signal.aborted
+    return unsteadiness(point) > MOST_VARIATION && !this.#context.options.signal.aborted
   }
 
   /** Of two measurements the one whose repetitions agree better; one that was cut short never counts. */
   #steadier(point: Point, group: Group, again: Map<Contestant, Repetition[]>): Point {
     const [entry] = again
     if (entry === undefined || entry[1].length < this.#context.options.repetitions) return point
-    const second = this.#point(group, entry[0], entry[1])
-    const isBetter = variation(second.perSecond) < variation(point.perSecond)
-    return isBetter && second.invalid.length === 0 ? second : point
+    return steadierOf(point, this.#point(group, entry[0], entry[1]))
   }
 
   #remark(point: Point): void {
@@ -256,10 +269,4 @@ export class CaseRun {
   ): string {
     return `${this.#stage.scenario.title}, ${connections} connections${wish}, ${name}, ${i + 1} of ${of}`
   }
-}
-
-/** Saturation that rates can be taken of; null: it was not reached without errors. */
-function withoutErrors(point: Point | undefined): Point | null {
-  if (point === undefined || point.perSecond.mean === 0) return null
-  return Object.values(point.errors).some((count) => count > 0) ? null : point
 }

@@ -5,7 +5,7 @@ import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
 import { spreadOf } from './spread.js'
 import { throttleReasons } from './throttle-reasons.js'
-import { invalidReasons } from './validity.js'
+import { generatorBusyShare, verdictOf } from './validity.js'
 
 /** Makes one distribution of those of all repetitions. */
 export type SpectrumMerge = (spectra: readonly Spectrum[]) => Spectrum
@@ -16,11 +16,15 @@ export interface PointSubject {
   readonly scenario: Scenario
   readonly contestant: string
   readonly connections: number
+  /** The load generator. */
+  readonly engine: string
   readonly ceilingPerSecond: number | null
   /** Null for saturation. */
   readonly targetPerSecond: number | null
   /** Of a highest rate; null: the point is none. */
   readonly sloMicros: number | null
+  /** What is wrong with the saturation that its rate is a share of; null: nothing. */
+  readonly baseFlaw: string | null
   readonly layout: CoreLayout
 }
 
@@ -45,21 +49,25 @@ export function pointOf(
     method: scenario.call.method,
     bodyBytes: scenario.call.body?.bytes ?? 0,
     connections: subject.connections,
+    engine: subject.engine,
     targetPerSecond,
     ...(sloMicros === null ? {} : { sloMicros }),
     ceilingPerSecond: subject.ceilingPerSecond,
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
+    generatorBusyShare: generatorBusyShare(repetitions),
     cpuMicrosPerRequest: spreadOf(costs(repetitions)),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),
     errors: errorSum(results.map(({ errors }) => errors)),
     latency: spectra.length === 0 ? null : merge(spectra),
     rssBytes: Math.max(0, ...repetitions.map(({ rssBytes }) => rssBytes)),
     busyShare: spreadOf(repetitions.map(({ busyShare }) => busyShare)).mean,
+    sharesCores: layout.isShared,
     diagnostics: diagnosticsOf(repetitions),
     perRepetition: repetitions.map(figuresOf),
   }
-  const invalid = [...invalidReasons(point, repetitions, layout), ...throttleReasons(repetitions)]
-  return { ...point, invalid }
+  const verdict = verdictOf({ ...point, baseFlaw: subject.baseFlaw }, repetitions, layout)
+  // Who is held back by a quota waits: its throughput and latencies are the quota's, its CPU time is its own.
+  return { ...point, ...verdict, invalid: [...verdict.invalid, ...throttleReasons(repetitions)] }
 }
 
 function figuresOf({ result, rssBytes, throttling = null }: Repetition): RepetitionFigures {

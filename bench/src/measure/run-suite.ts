@@ -19,6 +19,7 @@ import { KNEE_STEPS } from './knee.js'
 import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
 import { QUIET_SHARE } from './quiet-look.js'
+import { engineVersions, type RunEngines, runEngines } from './run-engines.js'
 import { seededRandom, shuffled } from './shuffle.js'
 import { openStage, peersOf, type Stage } from './stage.js'
 
@@ -29,8 +30,8 @@ export function suiteRunner(
   lookAtHost: () => Promise<HostFacts> = hostFacts,
 ): RunSuite {
   return async (options, observer) => {
-    const engine = engineNamed(options.engine)
-    const run = new SuiteRun(options, observer, { engine, merge, lookAtHost, cases: casesOf(options) })
+    const engines = runEngines(options, engineNamed)
+    const run = new SuiteRun(options, observer, { engines, merge, lookAtHost, cases: casesOf(options) })
     return run.run()
   }
 }
@@ -57,7 +58,7 @@ function casesOf({ suite, scenarios, connections }: RunOptions): SuiteCase[] {
 }
 
 interface RunParts {
-  readonly engine: Engine
+  readonly engines: RunEngines
   readonly merge: SpectrumMerge
   readonly lookAtHost: () => Promise<HostFacts>
   readonly cases: readonly SuiteCase[]
@@ -67,7 +68,7 @@ interface RunParts {
 class SuiteRun {
   readonly #options: RunOptions
   readonly #observer: RunObserver
-  readonly #engine: Engine
+  readonly #engines: RunEngines
   readonly #merge: SpectrumMerge
   readonly #lookAtHost: () => Promise<HostFacts>
   readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
@@ -82,10 +83,10 @@ class SuiteRun {
   #searchEngine: ElasticsearchNode | null = null
 
   constructor(options: RunOptions, observer: RunObserver, parts: RunParts) {
-    const { engine, merge, lookAtHost, cases } = parts
+    const { engines, merge, lookAtHost, cases } = parts
     this.#options = options
     this.#observer = observer
-    this.#engine = engine
+    this.#engines = engines
     this.#merge = merge
     this.#lookAtHost = lookAtHost
     this.#cases = cases
@@ -110,18 +111,15 @@ class SuiteRun {
   }
 
   #check(): void {
-    const { peers, rateShares, sloMicros, isPinned } = this.#options
-    const version = this.#engine.version()
-    if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
-    this.#versions[this.#engine.name] = version
+    const { peers, rateShares, isPinned } = this.#options
+    const { rate } = this.#engines
+    Object.assign(this.#versions, engineVersions(this.#engines, this.#options))
     if (isPinned && findProgram('taskset') === null)
       throw new Error('taskset is not installed; install the package util-linux, or pin nothing')
     const missing = peers.map(missingPeer).filter((problem) => problem !== null)
     if (missing.length > 0) throw new Error(missing.join('; '))
-    if (rateShares.length > 0 && !this.#engine.hasOpenLoop)
-      this.#warn(`${this.#engine.name} cannot hold a rate: there are no latencies at fixed rates`)
-    if (sloMicros !== null && !this.#engine.hasOpenLoop)
-      throw new Error(`${this.#engine.name} cannot hold a rate, so it cannot search for the highest one`)
+    if (rateShares.length > 0 && !rate.hasOpenLoop)
+      this.#warn(`${rate.name} cannot hold a rate: there are no latencies at fixed rates`)
   }
 
   #judge({ foreignShare, stolenShare }: HostFacts): void {
@@ -212,7 +210,7 @@ class SuiteRun {
     return {
       options: this.#options,
       observer: this.#observer,
-      engine: this.#engine,
+      engines: this.#engines,
       merge: this.#merge,
       random: this.#random,
       dir: this.#dir,
@@ -223,7 +221,7 @@ class SuiteRun {
 
   #stepCount(): number {
     const { peers, rateShares, repetitions, sloMicros } = this.#options
-    const loads = 1 + (this.#engine.hasOpenLoop ? rateShares.length : 0)
+    const loads = 1 + (this.#engines.rate.hasOpenLoop ? rateShares.length : 0)
     const steps = loads * repetitions + (sloMicros === null ? 0 : KNEE_STEPS)
     return this.#cases.reduce((sum, { scenario, connections }) => {
       const contestants = 1 + peersOf({ scenario, peers }).length
@@ -243,6 +241,7 @@ class SuiteRun {
 
   #summary(host: HostFacts): Summary {
     const { suite, command } = this.#options
+    const { saturation, rate } = this.#engines
     return {
       schemaVersion: SUMMARY_VERSION,
       id: this.#id,
@@ -250,7 +249,8 @@ class SuiteRun {
       startedAt: this.#startedAt.toISOString(),
       endedAt: new Date().toISOString(),
       command,
-      engine: this.#engine.name,
+      engine: rate.name,
+      ...(saturation === rate ? {} : { saturationEngine: saturation.name }),
       host: { ...host, versions: { ...host.versions, ...this.#versions }, documents: this.#documents },
       points: this.#inSuiteOrder(),
       warnings: this.#warnings,

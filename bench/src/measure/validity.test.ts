@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LoadResult } from '../model/engine.js'
+import { samplePoint } from '../testing/sample-summary.js'
 import type { CoreLayout } from './cores.js'
+import { baseFlaw, withoutErrors } from './rate-base.js'
 import type { Repetition } from './repetition.js'
 import { spreadOf, variation } from './spread.js'
-import { invalidReasons, logMismatch, type PointCase, spreadRemark } from './validity.js'
+import {
+  generatorBusyShare,
+  logMismatch,
+  type PointCase,
+  type Verdict,
+  verdictOf,
+  voided,
+} from './validity.js'
 
 const NO_ERRORS = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 const APART: CoreLayout = {
@@ -33,16 +42,23 @@ const POINT: PointCase = {
   requests: 300,
   errors: NO_ERRORS,
   busyShare: 0.99,
+  baseFlaw: null,
 }
 
-function reasons(
+function verdict(
   point: Partial<PointCase>,
   repetition: Partial<Repetition> = {},
   layout: Partial<CoreLayout> = {},
-): string {
-  return invalidReasons({ ...POINT, ...point }, [{ ...GOOD, ...repetition }], { ...APART, ...layout }).join(
-    '; ',
-  )
+): Verdict {
+  return verdictOf({ ...POINT, ...point }, [{ ...GOOD, ...repetition }], { ...APART, ...layout })
+}
+
+function reasons(...parts: Parameters<typeof verdict>): string {
+  return verdict(...parts).invalid.join('; ')
+}
+
+function costReasons(...parts: Parameters<typeof verdict>): string {
+  return verdict(...parts).costInvalid.join('; ')
 }
 
 test('a point without errors whose contestant was the bottleneck is a result', () => {
@@ -98,12 +114,72 @@ test('a load generator that failed is the reason, and nothing else is judged wit
     reasons({ requests: 0, busyShare: 0 }, { result: null, failure: 'out of files' }),
     'out of files; no request was completed',
   )
-  assert.deepEqual(invalidReasons({ ...POINT, requests: 0 }, [], APART), ['no repetition was made'])
+  const nothing = ['no repetition was made']
+  const none = verdictOf({ ...POINT, requests: 0 }, [], APART)
+  assert.deepEqual(none, { invalid: nothing, costInvalid: nothing })
 })
 
-test('repetitions that are far apart are told, and are a result', () => {
-  assert.equal(spreadRemark(POINT), null)
-  assert.match(spreadRemark({ ...POINT, perSecond: spreadOf([100, 120]) }) ?? '', /13 % apart/)
+test('CPU time of a request is a result where load generator, origin or shared cores bounded the throughput', () => {
+  const bounded: Parameters<typeof verdict>[] = [
+    [{ busyShare: 0.92 }],
+    [{ busyShare: 0.92, ceilingPerSecond: 140 }],
+    [{}, { result: { ...RESULT, busyShare: 0.9 } }],
+    [{ busyShare: 0.3 }, {}, { isShared: true }],
+    [{ kind: 'fixed-rate', targetPerSecond: 200, busyShare: 0.2 }],
+    [{ kind: 'fixed-rate', targetPerSecond: 100, baseFlaw: 'its saturation is no result' }],
+  ]
+  for (const parts of bounded) {
+    assert.notEqual(reasons(...parts), '', JSON.stringify(parts))
+    assert.equal(costReasons(...parts), '', JSON.stringify(parts))
+  }
+})
+
+test('CPU time of a request is none where calls failed, others used the cores, or the load generator could not work', () => {
+  const voids: Parameters<typeof verdict>[] = [
+    [{ errors: { ...NO_ERRORS, status: 1 } }],
+    [{}, { foreignShare: 0.07 }],
+    [{}, { failure: 'the traffic log did not settle' }],
+    [{ requests: 0 }],
+  ]
+  for (const parts of voids) {
+    const { invalid, costInvalid } = verdict(...parts)
+    assert.ok(costInvalid.length > 0)
+    assert.deepEqual(invalid, costInvalid)
+  }
+})
+
+test('a contestant that was less than half busy does not tell what a request costs at saturation', () => {
+  assert.equal(costReasons({ busyShare: 0.5 }), '')
+  assert.match(costReasons({ busyShare: 0.49 }), /used 49 % of its cores; CPU time of a request takes 50 %/)
+  assert.notEqual(reasons({ busyShare: 0.49 }), '')
+  assert.equal(costReasons({ busyShare: Number.NaN }), '')
+})
+
+test('a rate whose saturation is no result is none, and without errors it is measured all the same', () => {
+  const saturation = { ...samplePoint(), invalid: ['not gateway-bound'] }
+  const flaw = baseFlaw(saturation)
+  assert.equal(flaw, 'its saturation is no result, so that this rate is no share of it')
+  assert.equal(reasons({ kind: 'fixed-rate', targetPerSecond: 100, baseFlaw: flaw }), flaw)
+  assert.equal(baseFlaw(samplePoint()), null)
+  assert.equal(baseFlaw(undefined), null)
+  assert.equal(withoutErrors(saturation), saturation)
+  assert.equal(withoutErrors({ ...saturation, errors: { ...NO_ERRORS, status: 1 } }), null)
+})
+
+test('a reason that is found later voids CPU time as well', () => {
+  const point = { ...samplePoint(), invalid: ['not gateway-bound'], costInvalid: [] }
+  assert.deepEqual(voided(point, 'documents are missing').invalid, [
+    'documents are missing',
+    'not gateway-bound',
+  ])
+  assert.deepEqual(voided(point, 'documents are missing').costInvalid, ['documents are missing'])
+})
+
+test('how busy the load generator was is that of its busiest repetition, and unknown where one is', () => {
+  const busy = (share: number): Repetition => ({ ...GOOD, result: { ...RESULT, busyShare: share } })
+  assert.equal(generatorBusyShare([busy(0.3), busy(0.7), { ...GOOD, result: null }]), 0.7)
+  assert.equal(generatorBusyShare([busy(0.3), busy(Number.NaN)]), null)
+  assert.equal(generatorBusyShare([]), null)
 })
 
 test('a traffic log adds up when every request is a document or counted', () => {

@@ -2,10 +2,14 @@ import type { ErrorClass } from '../model/engine.js'
 import type { Point, Spread } from '../model/summary.js'
 import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
-import { variation } from './spread.js'
 
 /** Below it something else than the contestant was the bottleneck. */
-const LEAST_BUSY = 0.95
+export const LEAST_BUSY = 0.95
+/**
+ * Below it what a request costs at saturation cannot be told: a contestant that waits takes fewer requests at a time, and
+ * each costs more. One that was half busy needed up to 13 % more for each (bench/results/2026-11-23-apinizer-rates).
+ */
+const LEAST_BUSY_FOR_COST = 0.5
 /** From it on the load generator may have been. */
 const MOST_GENERATOR = 0.8
 /**
@@ -21,8 +25,6 @@ const MOST_FOREIGN = 0.05
 export const LEAST_OF_RATE = 0.95
 /** A search for the highest rate forgives fewer errors than this; a point of another kind forgives none. */
 export const MOST_ERRORS = 0.001
-/** More apart than that, and a point is measured once more. */
-export const MOST_VARIATION = 0.05
 
 /** What a point was, as far as its rules need it. */
 export interface PointCase {
@@ -37,22 +39,46 @@ export interface PointCase {
   readonly errors: Readonly<Record<ErrorClass, number>>
   /** NaN: not known. */
   readonly busyShare: number
+  /** What is wrong with the saturation that the rate is a share of; null: nothing, or it is no rate. */
+  readonly baseFlaw: string | null
 }
 
-/** Why a point is no result; empty when it is one. */
-export function invalidReasons(
-  point: PointCase,
-  repetitions: readonly Repetition[],
-  layout: CoreLayout,
-): string[] {
+/** Why the figures of a point are no results. */
+export type Verdict = Required<Pick<Point, 'invalid' | 'costInvalid'>>
+
+/**
+ * Throughput and latencies are results when nothing speaks against the point. CPU time of a request is one wherever all
+ * was answered and nobody else used the contestant's cores: it is counted for its processes alone, and what bounded the
+ * load only changes how many requests it is shared by.
+ */
+export function verdictOf(point: PointCase, repetitions: readonly Repetition[], layout: CoreLayout): Verdict {
+  const whole = wholeReasons(point, repetitions)
+  if (point.requests === 0) return { invalid: whole, costInvalid: whole }
+  const idle = idleReason(point, layout)
+  return {
+    invalid: [...whole, ...bottlenecks(point, repetitions, layout)],
+    costInvalid: idle === null ? whole : [...whole, idle],
+  }
+}
+
+/** What leaves no figure of a point standing. */
+function wholeReasons(point: PointCase, repetitions: readonly Repetition[]): string[] {
   const failures = new Set(repetitions.flatMap(({ failure }) => (failure === null ? [] : [failure])))
   const reasons = [...failures]
   if (repetitions.length === 0) reasons.push('no repetition was made')
   else if (point.requests === 0) reasons.push('no request was completed')
   const failed = failedRequests(point)
   if (failed !== null) reasons.push(failed)
-  if (point.requests > 0) reasons.push(...bottlenecks(point, repetitions, layout))
+  const foreign = largest(repetitions.map(({ foreignShare }) => foreignShare))
+  if (foreign > MOST_FOREIGN && point.requests > 0)
+    reasons.push(`other processes used ${percent(foreign)} of the contestant's cores`)
   return reasons
+}
+
+/** On shared cores the rest of the time belonged to load generator and origin, so that nobody waited for work. */
+function idleReason({ kind, busyShare }: PointCase, { isShared }: CoreLayout): string | null {
+  if (kind !== 'saturation' || isShared || !(busyShare < LEAST_BUSY_FOR_COST)) return null
+  return `the contestant used ${percent(busyShare)} of its cores; CPU time of a request takes ${percent(LEAST_BUSY_FOR_COST)}`
 }
 
 /** The words for errors; null without any. */
@@ -69,20 +95,24 @@ function bottlenecks(point: PointCase, repetitions: readonly Repetition[], layou
   if (layout.isShared) reasons.push('contestant, load generator and origin share their cores')
   if (point.kind === 'saturation' && point.busyShare < LEAST_BUSY)
     reasons.push(`not gateway-bound: the contestant used ${percent(point.busyShare)} of its cores`)
-  const generator = largest(repetitions.map(({ result }) => result?.busyShare ?? 0))
-  if (generator >= MOST_GENERATOR)
+  const generator = generatorBusyShare(repetitions)
+  if (generator !== null && generator >= MOST_GENERATOR)
     reasons.push(`the load generator was busy for ${percent(generator)} of the time`)
   const low = lowCeiling(point)
   if (low !== null) reasons.push(low)
-  const foreign = largest(repetitions.map(({ foreignShare }) => foreignShare))
-  if (foreign > MOST_FOREIGN)
-    reasons.push(`other processes used ${percent(foreign)} of the contestant's cores`)
   const { targetPerSecond, perSecond } = point
   if (targetPerSecond !== null && perSecond.mean < targetPerSecond * LEAST_OF_RATE)
     reasons.push(
       `the rate was not held: ${Math.round(perSecond.mean)} of ${Math.round(targetPerSecond)} requests a second`,
     )
+  if (point.baseFlaw !== null) reasons.push(point.baseFlaw)
   return reasons
+}
+
+/** The largest share of its time that the load generator was busy; null: not known. */
+export function generatorBusyShare(repetitions: readonly Repetition[]): number | null {
+  const shares = repetitions.flatMap(({ result }) => (result === null ? [] : [result.busyShare]))
+  return shares.length === 0 || shares.some(Number.isNaN) ? null : largest(shares)
 }
 
 /** The words for a load that could not have been much larger; null when it could, or nothing was known of the contestant. */
@@ -111,12 +141,10 @@ function ceilingBelow(
   return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
 }
 
-/** What to tell of a point whose repetitions are far apart; null when they are not. It is a result all the same. */
-export function spreadRemark({ perSecond }: Pick<PointCase, 'perSecond'>): string | null {
-  const share = variation(perSecond)
-  return share > MOST_VARIATION
-    ? `the repetitions are ${percent(share)} apart (coefficient of variation)`
-    : null
+/** A point of which no figure is a result, for these reasons. */
+export function voided(point: Point, ...reasons: readonly string[]): Point {
+  const { invalid, costInvalid = invalid } = point
+  return { ...point, invalid: [...reasons, ...invalid], costInvalid: [...reasons, ...costInvalid] }
 }
 
 /** What a traffic log must add up to: every request that the gateway counted is a document, or counted as dropped. */
@@ -141,6 +169,7 @@ function largest(values: readonly number[]): number {
   return Math.max(0, ...values)
 }
 
-function percent(share: number): string {
+/** `92 %`, and `3.1 %` where that says more. */
+export function percent(share: number): string {
   return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 }

@@ -17,6 +17,8 @@ export interface Target {
 export interface RunOptions {
   readonly suite: Suite
   readonly engine: Engine['name']
+  /** Loads in its place where contestants do as much as they can; absent: it does so itself. */
+  readonly saturationEngine?: Engine['name']
   readonly peers: readonly PeerName[]
   /** Is loaded in place of a gateway of our own; absent: one is started. */
   readonly target?: Target

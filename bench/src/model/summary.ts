@@ -34,8 +34,12 @@ export interface Point {
   /** Of the highest rate that was found to keep its P99 below this and its errors below 0.1 %; absent: not searched for. */
   readonly sloMicros?: number
   readonly perSecond: Spread
+  /** The load generator; absent: that of the run. */
+  readonly engine?: string
   /** What load generator and origin did a second with the same call and nobody between them; null or absent: not measured. */
   readonly ceilingPerSecond?: number | null
+  /** CPU time of the load generator over its quota, in the repetition with the most; null or absent: not known. */
+  readonly generatorBusyShare?: number | null
   /** User and system time of the contestant's process tree over completed requests; without values: not known. */
   readonly cpuMicrosPerRequest: Spread
   readonly requests: number
@@ -48,10 +52,17 @@ export interface Point {
   readonly perRepetition?: readonly RepetitionFigures[]
   /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. NaN: not known. */
   readonly busyShare: number
+  /** Whether contestant, load generator and origin ran on the same cores; absent: not known to have done so. */
+  readonly sharesCores?: boolean
   /** One per worker of the gateway; empty for peers. */
   readonly diagnostics: readonly WorkerDiagnostics[]
   /** Why the point is no result; empty: it is one. */
   readonly invalid: readonly string[]
+  /**
+   * Which of these reasons also void the CPU time of a request, and what else does; empty: it is a result, even where
+   * throughput and latencies are none. Absent: as `invalid`.
+   */
+  readonly costInvalid?: readonly string[]
 }
 
 /** Figures of one repetition that the point itself holds merged; null: the engine gave none. */
@@ -129,7 +140,10 @@ export interface Summary {
   readonly endedAt: string
   /** The command line, so that it can be repeated. */
   readonly command: string
+  /** The load generator, or the one that holds the rates where there are two. */
   readonly engine: string
+  /** The load generator at saturation; absent: the same. */
+  readonly saturationEngine?: string
   readonly host: HostFacts
   readonly points: readonly Point[]
   /** Whole-run remarks, such as a machine that was not quiet. */

@@ -88,6 +88,11 @@ export function ceilingText({ ceilingPerSecond, perSecond }: Point): string {
   return Number.isFinite(times) ? `${times.toFixed(1)} ×` : '–'
 }
 
+/** `31 %` of its time that the load generator was busy; `–` where that is not known. */
+export function generatorText({ generatorBusyShare }: Point): string {
+  return shareText(generatorBusyShare ?? Number.NaN)
+}
+
 /** `GET`, or `POST 5 KB`. */
 export function requestText(point: Point): string {
   return point.bodyBytes === 0 ? point.method : `${point.method} ${formatSize(point.bodyBytes)}`

@@ -1,26 +1,30 @@
 import type { Summary } from '../model/summary.js'
 import { referenceFor } from '../reference/reference.js'
+import { costRemark, hasCost } from './cost.js'
 import { isValid } from './figures.js'
 import { kneeTable } from './knee-table.js'
+import { percentilesText } from './load-generators.js'
 import { markdownText } from './markup.js'
 import { factRows } from './page/machine.js'
 import { referenceRows } from './page/reference-table.js'
-import { rivalTables } from './page/rivals-table.js'
 import { wholePointTable } from './point-table.js'
+import { rivalTables } from './rival-tables.js'
 
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
 export function reportMarkdown(summary: Summary): string {
   const valid = summary.points.filter(isValid).length
+  const more = summary.points.filter((point) => !isValid(point) && hasCost(point)).length
+  const rest = more === 0 ? '' : `, ${more} more of CPU time alone`
   const [headings, ...rows] = wholePointTable(summary.points, summary.host)
   return [
     `# Benchmark ${markdownText(summary.suite)}`,
     '',
-    `${valid} of ${summary.points.length} points are results. Latencies in brackets were taken at overload.`,
+    `${valid} of ${summary.points.length} points are results${rest}. Latencies in brackets were taken at overload.`,
     '',
     ...summary.warnings.map((warning) => `> Warning: ${markdownText(warning)}\n`),
     ...kneeSection(summary),
     ...table(headings!, rows),
-    ...CEILING,
+    ...legend(summary),
     ...rivalSection(summary),
     ...referenceSection(summary),
     '## Machine and method',
@@ -30,10 +34,15 @@ export function reportMarkdown(summary: Summary): string {
   ].join('\n')
 }
 
-const CEILING = [
-  'The ceiling is how many times as much load generator and origin did by themselves, with the same call. The last column is requests a second over the CPU score of the cores that the contestant had, to compare machines by.',
-  '',
-]
+/** What the columns of the points mean. */
+function legend(summary: Summary): string[] {
+  const sentences = [
+    'The ceiling is how many times as much load generator and origin did by themselves, with the same call; generator says how busy the load generator was. The last column is requests a second over the CPU score of the cores that the contestant had, to compare machines by.',
+    costRemark(summary.points),
+    percentilesText(summary),
+  ]
+  return sentences.flatMap((text) => (text === null || text === '' ? [] : [markdownText(text), '']))
+}
 
 function kneeSection({ points }: Summary): string[] {
   const [headings, ...rows] = kneeTable(points) ?? []

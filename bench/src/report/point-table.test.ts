@@ -27,7 +27,7 @@ test('a point that is no result has its reasons and no figures', () => {
 })
 
 test('a report also has how much load there could have been, where that was measured', () => {
-  const measured = samplePoint({ ceilingPerSecond: 68_112 })
+  const measured = samplePoint({ ceilingPerSecond: 68_112, generatorBusyShare: 0.314 })
   const [head, ...rows] = wholePointTable(
     [measured, samplePoint(), { ...measured, invalid: ['busy'] }],
     sampleSummary([]).host,
@@ -36,6 +36,10 @@ test('a report also has how much load there could have been, where that was meas
   assert.deepEqual(
     rows.map((row) => row[at]),
     ['3.4 ×', '–', ''],
+  )
+  assert.deepEqual(
+    rows.map((row) => row[at + 1]),
+    ['31 %', '–', '31 %'],
   )
   assert.ok(rows.every((row) => row.length === head!.length))
 })
@@ -46,4 +50,12 @@ test('the highest rates have a table of their own, beside the saturation that th
   assert.deepEqual(kneeTable([samplePoint(), knee])!.slice(1), [row])
   assert.equal(pointTable([knee])[1]![3], 'highest rate with P99 < 50 ms')
   assert.equal(kneeTable([samplePoint(), { ...knee, invalid: ['busy'] }]), null)
+})
+
+test('a point whose CPU time alone is a result shows that and no other figure', () => {
+  const point = samplePoint({ invalid: ['not gateway-bound'], costInvalid: [], busyShare: 0.92 })
+  const [head, row] = pointTable([point])
+  assert.equal(row!.at(-1), 'INVALID but for CPU: not gateway-bound')
+  assert.equal(row![head!.indexOf('CPU µs')], '46 at 92 %')
+  assert.deepEqual([row![head!.indexOf('requests/s')], row![head!.indexOf('P99')]], ['', ''])
 })

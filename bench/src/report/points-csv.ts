@@ -1,8 +1,8 @@
-import type { HostFacts, Point, Summary } from '../model/summary.js'
+import type { HostFacts, Point, Spread, Summary } from '../model/summary.js'
 import { perCoreScore } from './core-score.js'
+import { hasCost } from './cost.js'
 import { type CsvCell, csvText } from './csv.js'
 import { errorCount, isValid, percentileOf } from './figures.js'
-import { tierMemoryBytes } from './tier.js'
 
 /** Name and content of every column of `points.csv`; times are microseconds, sizes bytes. */
 const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => CsvCell])[] = [
@@ -13,7 +13,8 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['kind', (point) => point.kind],
   ['tier', (point) => point.tier],
   ['cpus', (point) => point.workers],
-  ['mem', (point) => tierMemoryBytes(point.tier)],
+  // No limit of memory is set for anybody, so that a tier's memory would be the claim of one.
+  ['mem', () => null],
   ['es', (point) => (point.log === 'elasticsearch' ? 'on' : 'off')],
   ['method', (point) => point.method],
   ['body', (point) => point.bodyBytes],
@@ -25,6 +26,8 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['rps_min', (point) => point.perSecond.min],
   ['rps_max', (point) => point.perSecond.max],
   ['ceiling_rps', (point) => point.ceilingPerSecond ?? null],
+  ['generator', (point) => point.engine ?? null],
+  ['generator_busy', (point) => point.generatorBusyShare ?? null],
   ['repetitions', (point) => point.perSecond.values.length],
   ['requests', (point) => point.requests],
   ['err', errorCount],
@@ -44,12 +47,14 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['p99_9', (point) => percentileOf(point.latency, 99.9)],
   ['p99_99', (point) => percentileOf(point.latency, 99.99)],
   ['max', (point) => point.latency?.maxMicros ?? null],
-  ['cpu', (point) => point.cpuMicrosPerRequest.mean],
-  ['cpu_stdev', (point) => point.cpuMicrosPerRequest.stdev],
+  ['cpu', (point) => measured(point.cpuMicrosPerRequest, 'mean')],
+  ['cpu_stdev', (point) => measured(point.cpuMicrosPerRequest, 'stdev')],
   ['busy', (point) => point.busyShare],
+  ['cores_shared', (point) => point.sharesCores ?? null],
   ['rss', (point) => point.rssBytes],
   ['loop_lag', (point) => worst(point.diagnostics.map(({ loopLagP99Micros }) => loopLagP99Micros))],
   ['valid', isValid],
+  ['cpu_valid', hasCost],
   ['reason', (point) => point.invalid.join('; ')],
   ['rps_per_score', perCoreScore],
   ['worker_cpu', (point) => sum(point.diagnostics.map(({ cpuMicros }) => cpuMicros))],
@@ -69,6 +74,11 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
 export function pointsCsv(summary: Summary): string {
   const rows = summary.points.map((point) => COLUMNS.map(([, cell]) => cell(point, summary.host)))
   return csvText([COLUMNS.map(([name]) => name), ...rows])
+}
+
+/** Null for a figure that nobody measured. */
+function measured(figure: Spread, name: 'mean' | 'stdev'): number | null {
+  return figure.values.length === 0 ? null : figure[name]
 }
 
 /** The largest of what is known; null where nothing is, as of a peer, which has no workers that we could ask. */

@@ -1,5 +1,5 @@
 import type { Point } from '../model/summary.js'
-import { isValid } from './figures.js'
+import { areCostsAlike, hasCost } from './cost.js'
 import { policyRelation } from './scenario-relation.js'
 
 /** What one policy adds to a request of ours. */
@@ -14,9 +14,9 @@ export interface PolicyCost {
   readonly range: readonly [number, number]
 }
 
-/** The policies whose scenario was measured with and without them, in the same way. */
+/** The policies whose scenario was measured with and without them, in the same way and about as busy. */
 export function policyCosts(points: readonly Point[]): PolicyCost[] {
-  const results = points.filter((point) => isValid(point) && point.kind === 'saturation')
+  const results = points.filter((point) => hasCost(point) && point.kind === 'saturation')
   return results.flatMap((withPolicy) => {
     const relation = policyRelation(withPolicy)
     const base = relation && results.find((point) => isSameBut(point, withPolicy, relation.base))
@@ -29,7 +29,8 @@ function isSameBut(point: Point, other: Point, scenario: string): boolean {
     point.scenario === scenario &&
     point.suite === other.suite &&
     point.contestant === other.contestant &&
-    point.connections === other.connections
+    point.connections === other.connections &&
+    areCostsAlike(point, other)
   )
 }
 

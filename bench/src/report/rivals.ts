@@ -1,5 +1,5 @@
 import type { Point } from '../model/summary.js'
-import { isValid } from './figures.js'
+import { areCostsAlike } from './cost.js'
 
 export const OURS = 'sluice'
 
@@ -7,14 +7,14 @@ export const OURS = 'sluice'
 export interface Rivalry {
   /** Any of the points: what they have in common is read from it. */
   readonly sample: Point
-  /** By contestant; only results. */
+  /** By contestant; only those that are results of what was asked for. */
   readonly points: ReadonlyMap<string, Point>
 }
 
-/** Measurements of which at least two contestants have a result, in the order of the points. */
-export function rivalries(points: readonly Point[]): Rivalry[] {
+/** Measurements at saturation of which at least two contestants have such a result, in the order of the points. */
+export function rivalries(points: readonly Point[], isResult: (point: Point) => boolean): Rivalry[] {
   const groups = new Map<string, Map<string, Point>>()
-  for (const point of points.filter((each) => isValid(each) && each.kind === 'saturation')) {
+  for (const point of points.filter((each) => isResult(each) && each.kind === 'saturation')) {
     const key = `${point.suite} ${point.scenario} ${point.connections}`
     const group = groups.get(key) ?? new Map<string, Point>()
     groups.set(key, group.set(point.contestant, point))
@@ -24,10 +24,11 @@ export function rivalries(points: readonly Point[]): Rivalry[] {
     .map((group) => ({ sample: [...group.values()][0]!, points: group }))
 }
 
-/** CPU time a request of ours over that of a rival: below 1 ours needs less. NaN when one is missing. */
-export function cpuRatio(rivalry: Rivalry, rival: string): number {
-  const ours = rivalry.points.get(OURS)?.cpuMicrosPerRequest.mean ?? Number.NaN
-  return ours / (rivalry.points.get(rival)?.cpuMicrosPerRequest.mean ?? Number.NaN)
+/** CPU time a request of ours over that of a rival: below 1 ours needs less. NaN when one is missing, or they were not busy alike. */
+export function cpuRatio({ points }: Rivalry, rival: string): number {
+  const [ours, theirs] = [points.get(OURS), points.get(rival)]
+  if (ours === undefined || theirs === undefined || !areCostsAlike(ours, theirs)) return Number.NaN
+  return ours.cpuMicrosPerRequest.mean / theirs.cpuMicrosPerRequest.mean
 }
 
 /** Ours first, then the others by name, so that a contestant has the same colour in every chart of a run. */

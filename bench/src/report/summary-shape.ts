@@ -33,7 +33,9 @@ const point = object({
   targetPerSecond: orNull(number),
   sloMicros: orAbsent(number),
   perSecond: spread,
+  engine: orAbsent(text),
   ceilingPerSecond: orAbsent(orNull(number)),
+  generatorBusyShare: orAbsent(orNull(number)),
   cpuMicrosPerRequest: spread,
   requests: number,
   errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
@@ -50,6 +52,7 @@ const point = object({
     ),
   ),
   busyShare: number,
+  sharesCores: orAbsent(yesNo),
   diagnostics: list(
     object({
       worker: number,
@@ -66,6 +69,7 @@ const point = object({
     }),
   ),
   invalid: list(text),
+  costInvalid: orAbsent(list(text)),
 })
 
 const summary = object({
@@ -75,6 +79,7 @@ const summary = object({
   endedAt: text,
   command: text,
   engine: text,
+  saturationEngine: orAbsent(text),
   host: object({
     cpuModel: text,
     cpus: number,

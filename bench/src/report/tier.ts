@@ -8,8 +8,3 @@ export const TIERS: readonly { readonly tier: Tier; readonly cores: number; read
     { tier: 'W4', cores: 4, memoryBytes: 4 * 1024 ** 3 },
     { tier: 'W8', cores: 8, memoryBytes: 8 * 1024 ** 3 },
   ]
-
-/** Null: the machine as it was. */
-export function tierMemoryBytes(tier: Tier | null): number | null {
-  return TIERS.find((entry) => entry.tier === tier)?.memoryBytes ?? null
-}

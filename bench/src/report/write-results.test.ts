@@ -67,8 +67,39 @@ test('points.csv has the exact figures, also of points that are no result', (t) 
   )
   assert.equal(cell('latency_at'), 'overload')
   assert.equal(cell('target_rps'), '')
-  assert.equal(cell('mem'), String(2 * 1024 ** 3))
-  assert.deepEqual([cell('valid'), cell('reason')], ['false', 'busy; errors'])
+  assert.equal(cell('mem'), '', 'no limit of memory is set')
+  assert.deepEqual([cell('valid'), cell('cpu_valid'), cell('reason')], ['false', 'false', 'busy; errors'])
+})
+
+test('a point whose CPU time alone is a result is that in every form, with the proof', (t) => {
+  const point = samplePoint({
+    ...{ invalid: ['not gateway-bound'], costInvalid: [], busyShare: 0.92, sharesCores: false },
+    ...{ engine: 'wrk', generatorBusyShare: 0.42, ceilingPerSecond: 30_000 },
+  })
+  const summary = sampleSummary([point], { engine: 'oha', saturationEngine: 'wrk' })
+  const dir = folder(t)
+  writeResults(summary, dir)
+  assert.deepEqual(readSummary(join(dir, 'summary.json')), summary)
+  const text = (name: string): string => readFileSync(join(dir, name), 'utf8')
+  const [head, row] = csvRows(text('points.csv'))
+  const cells = ['valid', 'cpu_valid', 'cpu', 'generator', 'generator_busy', 'cores_shared', 'reason']
+  assert.deepEqual(
+    cells.map((name) => row![head!.indexOf(name)]),
+    ['false', 'true', '46', 'wrk', '0.42', 'false', 'not gateway-bound'],
+  )
+  const markdown = text('report.md')
+  assert.match(markdown, /0 of 1 points are results, 1 more of CPU time alone\. /)
+  assert.match(
+    markdown,
+    /\| {2}\| {2}\| {2}\| 42 % \| 46 at 92 % \| {2}\| {2}\| none \| INVALID but for CPU: not gateway/,
+  )
+  assert.match(markdown, /A request costs more then than at full load/)
+  assert.match(text('junit.xml'), /failures="1"/)
+  assert.equal(csvRows(text('jmeter.csv')).length, 1)
+  const tree = markupTree(text('report.html'))
+  assert.match(textOf(tree), /INVALID but for CPU not gateway-bound46\.092 %/)
+  assert.match(textOf(tree), /No result: 1 of 1 points, but CPU time of 1 of them is/)
+  assert.match(textOf(tree), /Least CPU a request46 µs.*at 92 %/)
 })
 
 test('a highest rate is in every form, and is read again', (t) => {

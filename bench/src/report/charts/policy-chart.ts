@@ -1,6 +1,7 @@
 import type { Point } from '../../model/summary.js'
 import { policyText } from '../../suite/chains.js'
 import type { BarChart } from '../chart/chart.js'
+import { busyText } from '../cost.js'
 import { changeText, countText, requestText, significant } from '../figures.js'
 import { type PolicyCost, policyCosts } from '../policy-cost.js'
 
@@ -29,7 +30,7 @@ export function policyChart(points: readonly Point[]): BarChart | null {
         series: seriesName(cost),
         value: cost.addedMicros,
         range: cost.range,
-        note: `µs (${changeText(cost.addedMicros / cost.base.cpuMicrosPerRequest.mean)})`,
+        note: `µs${busyText(cost.withPolicy)} (${changeText(cost.addedMicros / cost.base.cpuMicrosPerRequest.mean)})`,
       })),
     })),
   }

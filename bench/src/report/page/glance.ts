@@ -1,5 +1,6 @@
 import type { Point, Summary } from '../../model/summary.js'
 import { median } from '../../statistics.js'
+import { busyText, hasCost } from '../cost.js'
 import { countText, isValid, microsText, percentileOf, ratioText, significant, sloText } from '../figures.js'
 import { escaped } from '../markup.js'
 import { contestantsOf, cpuRatio, OURS, rivalries } from '../rivals.js'
@@ -26,9 +27,19 @@ export function noticesHtml({ warnings, points }: Summary): string {
   const reasons = [...new Set(invalid.flatMap((point) => point.invalid))]
   const lists = [
     notice('notice', 'This run was warned of', warnings),
-    notice('notice bad', `No result: ${invalid.length} of ${points.length} points`, reasons),
+    notice(
+      'notice bad',
+      `No result: ${invalid.length} of ${points.length} points${costsAmong(invalid)}`,
+      reasons,
+    ),
   ]
   return lists.join('')
+}
+
+/** How many of the points that are no results have a CPU time that is one. */
+function costsAmong(invalid: readonly Point[]): string {
+  const count = invalid.filter(hasCost).length
+  return count === 0 ? '' : `, but CPU time of ${count} of them is`
 }
 
 function notice(style: string, heading: string, lines: readonly string[]): string {
@@ -41,21 +52,33 @@ function ownTiles(points: readonly Point[]): Tile[] {
   const ours = points.filter((point) => isValid(point) && point.contestant === OURS)
   const saturated = ours.filter(({ kind }) => kind === 'saturation')
   const fastest = saturated.toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
-  const leanest = saturated.toSorted((a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean)[0]
-  if (fastest === undefined || leanest === undefined) return []
-  const tiles = [
-    {
-      name: 'Highest throughput',
-      figure: `${countText(fastest.perSecond.mean)}/s`,
-      remark: placeOf(fastest),
-    },
-    {
-      name: 'Least CPU a request',
-      figure: `${significant(leanest.cpuMicrosPerRequest.mean)} µs`,
-      remark: placeOf(leanest),
-    },
+  const throughput =
+    fastest === undefined
+      ? []
+      : [
+          {
+            name: 'Highest throughput',
+            figure: `${countText(fastest.perSecond.mean)}/s`,
+            remark: placeOf(fastest),
+          },
+        ]
+  return [...kneeTile(ours), ...throughput, ...costTile(points), ...rateTile(ours)]
+}
+
+/** Of a contestant that was full, where there is one: the others cost more than they need to. */
+function costTile(points: readonly Point[]): Tile[] {
+  const costs = points.filter(
+    (point) => hasCost(point) && point.contestant === OURS && point.kind === 'saturation',
+  )
+  const full = costs.filter(isValid)
+  const [leanest] = (full.length > 0 ? full : costs).toSorted(
+    (a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean,
+  )
+  if (leanest === undefined) return []
+  const remark = `${placeOf(leanest)}${busyText(leanest)}`
+  return [
+    { name: 'Least CPU a request', figure: `${significant(leanest.cpuMicrosPerRequest.mean)} µs`, remark },
   ]
-  return [...kneeTile(ours), ...tiles, ...rateTile(ours)]
 }
 
 /** The highest of the rates that were searched for, with its P99. */
@@ -81,7 +104,7 @@ function rateTile(ours: readonly Point[]): Tile[] {
 }
 
 function ratioTiles(points: readonly Point[]): Tile[] {
-  const found = rivalries(points)
+  const found = rivalries(points, hasCost)
   return contestantsOf(points)
     .filter((name) => name !== OURS)
     .flatMap((rival) => {

@@ -1,6 +1,7 @@
 import { formatSize } from '@sluice/core'
 import type { Point, Summary, WorkerDiagnostics } from '../../model/summary.js'
 import { countText, isValid, kindText, microsText, shareText } from '../figures.js'
+import { enginesText } from '../load-generators.js'
 import { machineRows } from '../machine-rows.js'
 import { escaped } from '../markup.js'
 import { tableHtml } from './table.js'
@@ -15,11 +16,12 @@ export function factsHtml(summary: Summary): string {
 }
 
 /** The same as text, for other forms of the report. */
-export function factRows({ host, command, engine, startedAt, endedAt }: Summary): [string, string][] {
+export function factRows(summary: Summary): [string, string][] {
+  const { host, command, startedAt, endedAt } = summary
   const versions = Object.entries(host.versions).map(([name, version]) => `${name} ${version}`)
   return [
     ['Command', command],
-    ['Load', engine],
+    ['Load', enginesText(summary)],
     ['CPU', `${host.cpuModel}, ${host.cpus} CPUs`],
     [
       'CPU score',

@@ -9,7 +9,9 @@ import { rateCharts } from '../charts/rate-charts.js'
 import { rivalChart } from '../charts/rival-chart.js'
 import { scalingChart } from '../charts/scaling-chart.js'
 import { spectrumCharts } from '../charts/spectrum-charts.js'
+import { costRemark } from '../cost.js'
 import { kneeTable } from '../knee-table.js'
+import { enginesText, percentilesText } from '../load-generators.js'
 import { escaped } from '../markup.js'
 import { glanceHtml, noticesHtml } from './glance.js'
 import { factsHtml, workersHtml } from './machine.js'
@@ -45,7 +47,7 @@ export function reportHtml(summary: Summary): string {
 <body>
 <header>
 <h1>Benchmark ${escaped(summary.suite)}</h1>
-<p>${escaped(when)} · load by ${escaped(summary.engine)} · ${escaped(summary.host.cpuModel)}, ${summary.host.cpus} CPUs<br/><code>${escaped(summary.command)}</code></p>
+<p>${escaped(when)} · load by ${escaped(enginesText(summary))} · ${escaped(summary.host.cpuModel)}, ${summary.host.cpus} CPUs<br/><code>${escaped(summary.command)}</code></p>
 ${glanceHtml(summary)}
 ${noticesHtml(summary)}
 <nav aria-label="Sections">${links.join(' ')}</nav>
@@ -53,10 +55,16 @@ ${noticesHtml(summary)}
 <main>
 ${sections.map(sectionHtml).join('\n')}
 </main>
-<footer><p>Run ${escaped(summary.id)}. Percentiles come from merged histograms, never from averages of percentiles. What an invalid point measured is in no chart.</p></footer>
+<footer><p>${escaped(footerText(summary))}</p></footer>
 </body>
 </html>
 `
+}
+
+function footerText(summary: Summary): string {
+  const charts =
+    'What an invalid point measured is in no chart, but for CPU time where that is a result all the same.'
+  return [`Run ${summary.id}.`, percentilesText(summary), charts].filter((text) => text !== '').join(' ')
 }
 
 function sectionsOf(summary: Summary): Section[] {
@@ -73,7 +81,12 @@ function sectionsOf(summary: Summary): Section[] {
     section('policies', 'Policies', '', chartsHtml('policies', present(policyChart(points)))),
     section('spectrum', 'Percentiles', '', chartsHtml('spectrum', spectrumCharts(points))),
     section('reference', 'Published figures', '', reference === null ? '' : referenceHtml(points, reference)),
-    section('points', 'All points', POINTS, pointsHtml(points, summary.host)),
+    section(
+      'points',
+      'All points',
+      [POINTS, costRemark(points) ?? ''].join(' ').trim(),
+      pointsHtml(points, summary.host),
+    ),
     section('workers', 'Workers', WORKERS, workersHtml(points)),
     section('machine', 'Machine and method', '', factsHtml(summary)),
   ]
@@ -86,7 +99,7 @@ const RATES =
 const KNEES =
   'The highest rate that keeps the P99 below the limit and the errors below 0.1 %: what a user can count on.'
 const POINTS =
-  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result. The ceiling is how many times as much generator and origin did by themselves. Latencies in brackets were taken at overload: they tell the length of the line. The last figure is requests a second over the CPU score of the cores that the contestant had, to compare machines by.'
+  'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result, but for CPU time where that is shown. The ceiling is how many times as much generator and origin did by themselves; generator says how busy the load generator was. Latencies in brackets were taken at overload: they tell the length of the line. The last figure is requests a second over the CPU score of the cores that the contestant had, to compare machines by.'
 const WORKERS =
   'What Node.js and the kernel say of each worker over the measured time: how often its threads waited for something, and how often they were displaced from their core by others. Of the traffic log: the most records that waited to be delivered, and the age of the oldest of them, to half a second.'
 

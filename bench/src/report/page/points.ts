@@ -1,10 +1,12 @@
 import { formatSize } from '@sluice/core'
 import type { HostFacts, Point } from '../../model/summary.js'
 import { CORE_SCORE_HEADING, coreScoreText } from '../core-score.js'
+import { hasCost } from '../cost.js'
 import {
   ceilingText,
   countText,
   errorText,
+  generatorText,
   isValid,
   kindText,
   microsText,
@@ -15,11 +17,13 @@ import {
 import { escaped } from '../markup.js'
 
 const STEPS = [50, 90, 99, 99.9]
-const FIGURES = [
-  ...['requests/s', '±', 'ceiling', 'CPU µs'],
+const LOAD = [
+  ...['requests/s', '±', 'ceiling', 'generator'],
   ...STEPS.map((step) => `P${step}`),
-  ...['memory', 'busy', CORE_SCORE_HEADING],
+  ...['memory', CORE_SCORE_HEADING],
 ]
+const COST = ['CPU µs', 'busy']
+const FIGURES = [...LOAD, ...COST]
 
 /** Every point; those that are no result say why and stand apart. */
 export function pointsHtml(points: readonly Point[], host: HostFacts): string {
@@ -31,28 +35,37 @@ export function pointsHtml(points: readonly Point[], host: HostFacts): string {
 }
 
 function resultRow(point: Point, host: HostFacts): string {
-  const { perSecond, cpuMicrosPerRequest, latency, rssBytes, busyShare } = point
+  const { perSecond, latency, rssBytes } = point
   const latencies = STEPS.map((step) => percentileOf(latency, step))
   const figures = [
     countText(perSecond.mean),
     `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`,
     ceilingText(point),
-    threeDigits(cpuMicrosPerRequest.mean),
+    generatorText(point),
     ...latencies.map((micros) =>
       point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
     ),
     formatSize(rssBytes),
-    shareText(busyShare),
     coreScoreText(point, host),
   ]
   const cells = figures.map((text) => `<td class="n">${escaped(text)}</td>`)
-  return `<tr>${placeCells(point)}${cells.join('')}<td>${escaped(errorText(point))}</td></tr>`
+  return `<tr>${placeCells(point)}${cells.join('')}${costCells(point)}<td>${escaped(errorText(point))}</td></tr>`
 }
 
-/** What it measured is left out: a figure in a table is taken for a result, whatever stands beside it. It is in `points.csv`. */
+/** CPU time of a request, and how busy who needed it was. */
+function costCells(point: Point): string {
+  const { cpuMicrosPerRequest, busyShare, sharesCores } = point
+  const micros = hasCost(point) ? threeDigits(cpuMicrosPerRequest.mean) : '–'
+  const busy = `${shareText(busyShare)}${sharesCores === true ? ', cores shared' : ''}`
+  return [micros, busy].map((text) => `<td class="n">${escaped(text)}</td>`).join('')
+}
+
+/** What it measured is left out, but for CPU time where that is a result: a figure in a table is taken for a result, whatever stands beside it. It is in `points.csv`. */
 function invalidRow(point: Point): string {
-  const reasons = `<td class="reason" colspan="${FIGURES.length}"><strong>INVALID</strong> ${escaped(point.invalid.join('; '))}</td>`
-  return `<tr class="invalid">${placeCells(point)}${reasons}<td>${escaped(errorText(point))}</td></tr>`
+  const [word, columns] = hasCost(point) ? ['INVALID but for CPU', LOAD] : ['INVALID', FIGURES]
+  const reasons = `<td class="reason" colspan="${columns.length}"><strong>${word}</strong> ${escaped(point.invalid.join('; '))}</td>`
+  const cost = hasCost(point) ? costCells(point) : ''
+  return `<tr class="invalid">${placeCells(point)}${reasons}${cost}<td>${escaped(errorText(point))}</td></tr>`
 }
 
 function placeCells(point: Point): string {

@@ -11,6 +11,7 @@ const TIMES = {
   hasKnee: false,
   peers: 0,
   coolDownSeconds: 0,
+  engines: 1,
 }
 
 function secondsOf(changes: Partial<typeof TIMES>): number {
@@ -20,6 +21,11 @@ function secondsOf(changes: Partial<typeof TIMES>): number {
 test('a run takes a warm-up, the loads of all repetitions and a quarter of one for the ceiling, for each point', () => {
   assert.equal(secondsOf({}), 2 * (10 + 3 * 5 * 20 + 5))
   assert.equal(secondsOf({ rates: 0 }), 2 * (10 + 3 * 20 + 5))
+})
+
+test('with two load generators the ceiling is measured with each, unless there are no rates', () => {
+  assert.equal(secondsOf({ engines: 2 }) - secondsOf({}), 2 * 5)
+  assert.equal(secondsOf({ engines: 2, rates: 0 }), secondsOf({ rates: 0 }))
 })
 
 test('a search for the highest rate takes six loads more, whatever the repetitions', () => {

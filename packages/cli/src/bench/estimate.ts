@@ -19,15 +19,18 @@ interface Times {
   readonly peers: number
   /** Behind the points of each number of connections and rate; absent: none. */
   readonly coolDownSeconds?: number
+  /** Different load generators: the ceiling is measured with each. */
+  readonly engines: number
 }
 
 /** The load alone; starting and stopping what is measured comes on top. */
 export function runSize(suite: Suite, times: Times): RunSize {
-  const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers, coolDownSeconds = 0 } = times
+  const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers, engines, coolDownSeconds = 0 } = times
   const count = (list: Suite['cases']): number =>
     list.reduce((sum, { connections }) => sum + connections.length, 0)
   const points = count(suite.cases)
   const ofPeers = peers * count(suite.cases.filter(({ scenario }) => scenario.peers !== null))
+  const ceilings = rates > 0 || hasKnee ? engines : 1
   const loads = repetitions * (1 + rates) + (hasKnee ? KNEE_STEPS : 0)
   return {
     scenarios: suite.cases.length,
@@ -35,6 +38,6 @@ export function runSize(suite: Suite, times: Times): RunSize {
     // Everybody is warmed up once for all loads with a number of connections, and the ceiling is the same for all.
     seconds:
       (points + ofPeers) * (warmUpSeconds + loads * seconds) +
-      points * (CEILING_SHARE * seconds + (1 + rates) * coolDownSeconds),
+      points * (ceilings * CEILING_SHARE * seconds + (1 + rates) * coolDownSeconds),
   }
 }

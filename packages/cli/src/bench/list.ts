@@ -56,6 +56,6 @@ function listed({ scenario: { id, title, tier, log, peers }, connections }: Suit
 
 function described(suite: Suite) {
   const { name, description, reproduces } = suite
-  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, hasKnee: false, peers: 0 })
+  const size = runSize(suite, { ...suite, rates: USUAL_RATES.length, hasKnee: false, engines: 1, peers: 0 })
   return { name, description, reproduces, ...size }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Point, RunObserver, Summary } from '@sluice/bench'
+import { hasCost, type Point, type RunObserver, type Summary } from '@sluice/bench'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { type Format, outliveReader, print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
@@ -55,10 +55,12 @@ function announce({
   rateShares,
   sloMicros,
   peers,
+  engine,
+  saturationEngine = engine,
 }: RunOrder): void {
   const times = {
     ...{ warmUpSeconds, seconds, repetitions, coolDownSeconds, rates: rateShares.length },
-    ...{ hasKnee: sloMicros !== null, peers: peers.length },
+    ...{ hasKnee: sloMicros !== null, peers: peers.length, engines: saturationEngine === engine ? 1 : 2 },
   }
   const size = runSize(suite, times)
   say(
@@ -93,8 +95,9 @@ function observer(progress: Progress): RunObserver {
   return {
     onStep: (done, total, what, remainingSeconds) => progress.step(done, total, what, remainingSeconds),
     onPoint: (point) => {
+      const but = hasCost(point) ? ' but for CPU time' : ''
       if (point.invalid.length > 0)
-        progress.note(`no result: ${pointName(point)}: ${point.invalid.join(', ')}`)
+        progress.note(`no result${but}: ${pointName(point)}: ${point.invalid.join(', ')}`)
     },
     onWarning: (text) => progress.note(`warning: ${text}`),
   }
@@ -109,6 +112,14 @@ async function show(tools: BenchTools, summary: Summary, { output, remarks }: Ou
   if (output !== 'table') return printValue(summary, output)
   const [headings = [], ...rows] = tools.pointTable(summary.points)
   printTable(headings, rows)
+  for (const table of tools.rivalTables(summary.points)) {
+    print('', table.name)
+    printTable(
+      [...table.headings],
+      table.rows.map((row) => [...row]),
+    )
+    if (table.remark !== null) print(table.remark)
+  }
   const lines = remarks(summary)
   if (lines.length > 0) print('', ...lines)
 }
@@ -128,7 +139,9 @@ async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<F
 function exitOf(summary: Summary, { failsOnInvalid }: Outcome): ExitCode {
   const invalid = summary.points.filter((point) => point.invalid.length > 0)
   if (invalid.length === 0) return EXIT.ok
-  const text = `${invalid.length} of ${countText(summary.points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result`
+  const costs = invalid.filter(hasCost).length
+  const but = costs === 0 ? '' : `, but CPU time of ${costs} of them is`
+  const text = `${invalid.length} of ${countText(summary.points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result${but}`
   if (failsOnInvalid) throw new Failure(EXIT.assertion, text)
   say(text)
   return EXIT.ok

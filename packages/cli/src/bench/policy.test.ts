@@ -37,3 +37,12 @@ test('no cost is told from a point that is no result, of another kind, or of a p
     assert.match(sentence(other, {}), /^header: no cost can be told, /)
   }
 })
+
+test('a cost is told of points whose CPU time alone is a result, where the gateway was busy alike', () => {
+  const bounded = { invalid: ['not gateway-bound'], costInvalid: [], busyShare: 0.9 }
+  assert.match(sentence(bounded, {}), /^header: \+0\.00 µs .* on 20\.0 µs without it at 90 %; /)
+  assert.match(
+    sentence({ ...bounded, busyShare: 0.6 }, {}),
+    /^header: no cost can be told, because the gateway used 60 % of its cores without it and 99 % with it, .*--saturation-engine wrk$/,
+  )
+})

@@ -1,4 +1,7 @@
 import {
+  areCostsAlike,
+  busyText,
+  hasCost,
   measuredPolicyNames,
   type Point,
   type PolicyPair,
@@ -49,12 +52,14 @@ export function costSentence(policy: string, pair: PolicyPair, summary: Summary)
   const other = saturationOf(pair.withPolicy.id, summary)
   if (base === null || other === null)
     return `${name}: no cost can be told, because one of the two points is missing or no result`
+  if (!areCostsAlike(base, other))
+    return `${name}: no cost can be told, because the gateway used ${percentOf(base)} of its cores without it and ${percentOf(other)} with it, which changes what a request costs; measure with --saturation-engine wrk`
   const before = base.cpuMicrosPerRequest
   const after = other.cpuMicrosPerRequest
   const added = after.mean - before.mean
   const spread = before.stdev + after.stdev
   const percent = (100 * added) / before.mean
-  const amount = `${signed(added, 2)} µs (${signed(percent, 1)} %) of CPU time a request, on ${before.mean.toFixed(1)} µs without it`
+  const amount = `${signed(added, 2)} µs (${signed(percent, 1)} %) of CPU time a request, on ${before.mean.toFixed(1)} µs without it${busyText(base)}`
   if (Math.abs(added) > spread) return `${name}: ${amount}; the repetitions spread by ${spread.toFixed(2)} µs`
   return `${name}: ${amount}; that is within the spread of the repetitions (${spread.toFixed(2)} µs), so the cost is too small to tell here`
 }
@@ -63,7 +68,11 @@ function saturationOf(scenario: string, { points }: Summary): Point | null {
   const found = points.find(
     (point) => point.scenario === scenario && point.contestant === 'sluice' && point.kind === 'saturation',
   )
-  return found === undefined || found.invalid.length > 0 ? null : found
+  return found === undefined || !hasCost(found) ? null : found
+}
+
+function percentOf({ busyShare }: Point): string {
+  return `${Math.round(busyShare * 100)} %`
 }
 
 function signed(value: number, digits: number): string {

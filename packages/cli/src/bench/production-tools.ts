@@ -12,6 +12,7 @@ import {
   parseLimits,
   pointTable,
   readSummary,
+  rivalTables,
   runSuite,
   serveOrigin,
   writeResults,
@@ -20,7 +21,7 @@ import type { BenchTools } from './tools.js'
 
 /** The real tools. */
 export const benchTools: BenchTools = {
-  ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable },
+  ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable, rivalTables },
   ...{ compareSummaries, parseLimits, capacityFor, readSummary, peerProblem: missingPeer },
   startOrigin: (wish, address) => serveOrigin(wish, address, mkdtempSync(join(tmpdir(), 'sluice-origin-'))),
 }

@@ -27,6 +27,8 @@ export const USUAL_RATES = [50, 70, 80, 90]
 /** Who loads whom, and where the results go. */
 export interface LoadFlags extends OutputOptions {
   readonly engine: Engine['name']
+  /** In its place at saturation; absent: the same. */
+  readonly saturationEngine?: Engine['name']
   readonly with?: readonly PeerName[]
   readonly out?: string
   readonly pin: boolean
@@ -116,12 +118,15 @@ export function runOrder(
   usualRates: readonly number[],
 ): RunOrder {
   const engine = installedEngine(tools, flags.engine)
+  const { saturationEngine } = flags
+  if (saturationEngine !== undefined) installedEngine(tools, saturationEngine, '--saturation-engine')
   const peers = measurablePeers(tools, suite, flags.with ?? [])
   const sloMicros = flags.slo === undefined ? null : sloOf(tools, engine, flags.slo)
   const rates = possibleRates(tools, engine, flags.rates, usualRates)
   return {
     suite,
     engine: engine.name,
+    ...(saturationEngine === undefined ? {} : { saturationEngine }),
     peers,
     ...targetOf(flags),
     warmUpSeconds: flags.warmUp ?? suite.warmUpSeconds,
@@ -152,13 +157,17 @@ function withoutSecret(word: string): string {
 }
 
 /** A load generator. @throws Failure when it is not installed, with those that are. */
-export function installedEngine(tools: BenchTools, name: Engine['name']): Engine {
+export function installedEngine(
+  tools: BenchTools,
+  name: Engine['name'],
+  option: '--engine' | '--saturation-engine' = '--engine',
+): Engine {
   const engine = tools.engineOf(name)
   if (engine.version() !== null) return engine
   const others = tools.engines.filter((one) => one.version() !== null).map((one) => one.name)
   throw new Failure(
     EXIT.failed,
-    `the load generator '${name}' is not on the PATH; install it, or write --engine ${others.join(' or ')}`,
+    `the load generator '${name}' is not on the PATH; install it, or write ${option} ${others.join(' or ')}`,
   )
 }
 
@@ -185,8 +194,13 @@ function possibleRates(
   if (rates.length === 0 || engine.hasOpenLoop) return rates
   const remedy = remedyFor(tools)
   if (asked !== undefined)
-    throw new Failure(EXIT.usage, `${engine.name} cannot hold a rate; ${remedy}, or write --no-rates`)
-  say(`${engine.name} cannot hold a rate, so latency at fixed rates is not measured; ${remedy}`)
+    throw new Failure(
+      EXIT.usage,
+      `${engine.name} cannot hold a rate; ${remedy}, beside --saturation-engine ${engine.name}, or write --no-rates`,
+    )
+  say(
+    `${engine.name} cannot hold a rate, so latency at fixed rates is not measured; ${remedy}, beside --saturation-engine ${engine.name}`,
+  )
   return []
 }
 
@@ -195,7 +209,7 @@ function sloOf(tools: BenchTools, engine: Engine, text: string): number {
   if (!engine.hasOpenLoop)
     throw new Failure(
       EXIT.usage,
-      `${engine.name} cannot hold a rate, which --slo needs; ${remedyFor(tools)}, or leave out --slo`,
+      `${engine.name} cannot hold a rate, which --slo needs; ${remedyFor(tools)}, beside --saturation-engine ${engine.name}, or leave out --slo`,
     )
   const slo = durationOf(text)
   if (slo > 0) return slo * 1000

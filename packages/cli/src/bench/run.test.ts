@@ -35,9 +35,9 @@ test('the options of a run reach the runner', async (t) => {
       isPinned: false,
       command: `gw bench ${line}`,
     },
-    { call: 'writeResults', dir: 'here', points: 2 },
+    { call: 'writeResults', dir: 'here', points: 6 },
   ])
-  assert.equal(stdout, 'POINT   RPS\nw1-get  20000\nw2-get  20000\n')
+  assert.match(stdout, /^POINT {3}RPS\nw1-get {2}20000\n/)
   assert.match(stderr, /^envoy is not on the PATH; install it\n/)
 })
 
@@ -76,6 +76,21 @@ test('a URL is measured for a minute in all, and a secret in a header is in no r
 test('a suite is run against an address in place of a gateway of our own', async (t) => {
   const { calls } = await new Desk(t).run(['run', 'smoke', '--target', 'http://10.0.0.7:8080', '--no-rates'])
   assert.deepEqual(calls[0]!['target'], { origin: 'http://10.0.0.7:8080', pid: null })
+})
+
+test('contestants are printed side by side below the points, also of a quick run', async (t) => {
+  const { stdout } = await new Desk(t).run(['quick', '--with', 'nginx'])
+  assert.match(stdout, /\n\nside by side\nPOINT +RATIO\nget +1\.02\npost-1kb +1\.02\nat 92 %\n$/)
+  const alone = await new Desk(t).run(['quick'])
+  assert.doesNotMatch(alone.stdout, /side by side/)
+})
+
+test('throughput is measured with a load generator of its own where one is named', async (t) => {
+  const desk = new Desk(t)
+  const { calls, stderr } = await desk.run(['run', 'smoke', '--saturation-engine', 'wrk', '--rates', '50'])
+  const { engine, saturationEngine, rateShares } = calls[0]!
+  assert.deepEqual([engine, saturationEngine, rateShares], ['autocannon', 'wrk', [0.5]])
+  assert.doesNotMatch(stderr, /cannot hold/)
 })
 
 test('a quick run asks every scenario once for seconds, and keeps what else is asked for', async (t) => {
@@ -151,10 +166,13 @@ test('an engine that cannot hold a rate measures none, and refuses rates that ar
   ])
   assert.match(
     usual.stderr,
-    /^wrk cannot hold a rate, so latency at fixed rates is not measured; autocannon can\n/,
+    /^wrk cannot hold a rate, so latency at fixed rates is not measured; autocannon can, beside --saturation-engine wrk\n/,
   )
   assert.doesNotMatch(none.stderr, /cannot hold/)
-  assert.equal(asked.stderr, 'wrk cannot hold a rate; autocannon can, or write --no-rates\n')
+  assert.equal(
+    asked.stderr,
+    'wrk cannot hold a rate; autocannon can, beside --saturation-engine wrk, or write --no-rates\n',
+  )
   assert.deepEqual([usual.code, none.code, asked.code], [0, 0, 64])
   assert.ok(
     desk.calls().every(({ call, rateShares }) => call !== 'runSuite' || (rateShares as []).length === 0),
@@ -187,6 +205,18 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
     1,
     /^the load generator 'oha' is not on the PATH; .*--engine autocannon or wrk\n/,
   ],
+  [
+    'run smoke --saturation-engine oha',
+    'well',
+    1,
+    /^the load generator 'oha' is not on the PATH; .*--saturation-engine autocannon or wrk\n/,
+  ],
+  [
+    'run smoke --saturation-engine ab',
+    'well',
+    64,
+    /argument 'ab' is invalid; allowed choices are autocannon, wrk, /,
+  ],
   ['run smoke --with nginx,envoy', 'bare', 1, /^nginx is not on the PATH; .*\nenvoy is not on the PATH; /],
   ['run smoke --with apache', 'well', 64, /allowed choices are nginx, haproxy, envoy, with commas/],
   [
@@ -202,7 +232,7 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
     'run smoke --slo 50ms --engine wrk',
     'well',
     64,
-    /^wrk cannot hold a rate, which --slo needs; autocannon can, or leave out --slo\n$/,
+    /^wrk cannot hold a rate, which --slo needs; autocannon can, beside --saturation-engine wrk, or leave out --slo\n$/,
   ],
   ['run smoke', 'empty', 1, /\nnothing was measured\n$/],
   ['run smoke', 'broken', 1, /\nthe gateway did not start on port 19000\n$/],
@@ -293,6 +323,13 @@ test('a point that is no result is told; --fail-on-invalid makes it an assertion
     assert.match(stderr, /\n2 of 2 points are no result\n$/)
   }
   assert.deepEqual([told.code, failed.code], [0, 7])
+})
+
+test('a point whose CPU time alone is a result is told so, and fails with --fail-on-invalid all the same', async (t) => {
+  const { code, stderr } = await new Desk(t).run(['quick', '--fail-on-invalid'], 'bounded')
+  assert.match(stderr, /\nno result but for CPU time: GET, sluice, 16 connections: the generator was/)
+  assert.match(stderr, /\n2 of 2 points are no result, but CPU time of 2 of them is\n$/)
+  assert.equal(code, 7)
 })
 
 test('the first SIGINT ends with the repetition under way and keeps what was measured', async (t) => {

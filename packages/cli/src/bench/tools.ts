@@ -11,6 +11,7 @@ import type {
   Point,
   RunSuite,
   Summary,
+  TextTable,
 } from '@sluice/bench'
 
 /** A running origin. */
@@ -39,6 +40,8 @@ export interface BenchTools {
   writeResults(summary: Summary, dir: string): readonly string[] | Promise<readonly string[]>
   /** The first row holds the headings. */
   pointTable(points: readonly Point[]): readonly (readonly string[])[]
+  /** Contestants side by side, below the points; empty when there are no two. */
+  rivalTables(points: readonly Point[]): readonly TextTable[]
   compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): ComparisonText
   /** @throws Error that says what a limit looks like. */
   parseLimits(text: string): readonly Limit[]

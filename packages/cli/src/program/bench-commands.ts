@@ -175,6 +175,11 @@ function addLoad(command: Command): void {
     .addOption(
       new Option('--engine <name>', 'the load generator').choices([...ENGINES]).default('autocannon'),
     )
+    .addOption(
+      new Option('--saturation-engine <name>', 'another one for throughput; it need not hold a rate').choices(
+        [...ENGINES],
+      ),
+    )
     .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
     .option('--out <dir>', 'where the reports go; default results/ID')
     .option('--no-pin', 'let the scheduler choose the cores')

@@ -167,6 +167,7 @@ test('closing right after a crash starts one more thread for what is held', asyn
         onDisk: 0,
         inMemory: 0,
         inherited: 0,
+        lagMs: 0,
       },
     },
   )

@@ -1,15 +1,15 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine, RunObserver, RunOptions, Summary } from '@sluice/bench'
+import type { Engine, Point, RunObserver, RunOptions, Summary, TextTable } from '@sluice/bench'
 import type { BenchTools } from '../tools.js'
 import { samplePoint, sampleSummary } from './sample-summary.js'
 
 /**
- * What the recording tools do besides remembering: end well; find a point that is no result; be interrupted in the
+ * What the recording tools do besides remembering: end well; find points that are no results, or of CPU time alone; be interrupted in the
  * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports. Envoy is
  * never there.
  */
-export type Mode = 'well' | 'invalid' | 'patient' | 'deaf' | 'empty' | 'broken' | 'bare' | 'full'
+export type Mode = 'well' | 'invalid' | 'bounded' | 'patient' | 'deaf' | 'empty' | 'broken' | 'bare' | 'full'
 
 /** A bounded wait, in case the signal of a test never comes. */
 const GIVE_UP_MS = 20_000
@@ -55,6 +55,7 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       ['POINT', 'RPS'],
       ...points.map(({ scenario, perSecond }) => [scenario, String(perSecond.mean)]),
     ],
+    rivalTables,
     compareSummaries: (before, after, limits) => {
       record('compareSummaries', { before: before.id, after: after.id, limits })
       const point = samplePoint({})
@@ -86,6 +87,13 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
   }
 }
 
+function rivalTables(points: readonly Point[]): TextTable[] {
+  const rivals = points.filter(({ contestant }) => contestant !== 'sluice')
+  const rows = rivals.map(({ scenario }) => [scenario, '1.02'])
+  const table = { name: 'side by side', headings: ['POINT', 'RATIO'], rows, remark: 'at 92 %' }
+  return rows.length === 0 ? [] : [table]
+}
+
 function engine(name: Engine['name'], hasOpenLoop: boolean, version: string | null): Engine {
   return {
     name,
@@ -104,8 +112,14 @@ async function measured(mode: Mode, options: RunOptions, observer: RunObserver):
   if (mode === 'patient' || mode === 'deaf') await aborted(options.signal)
   if (mode === 'deaf') await new Promise((resolve) => setTimeout(resolve, GIVE_UP_MS))
   const reached = options.signal.aborted ? ids.slice(0, 1) : ids
-  const invalid = mode === 'invalid' ? ['the generator was the bottleneck'] : []
-  const points = mode === 'empty' ? [] : reached.map((scenario) => samplePoint({ suite, scenario, invalid }))
+  const invalid = mode === 'invalid' || mode === 'bounded' ? ['the generator was the bottleneck'] : []
+  const costInvalid = mode === 'bounded' ? [] : invalid
+  const ofEach = ['sluice', ...options.peers]
+  const pointsOf = (scenarios: readonly string[]): Point[] =>
+    scenarios.flatMap((scenario) =>
+      ofEach.map((contestant) => samplePoint({ suite, scenario, contestant, invalid, costInvalid })),
+    )
+  const points = mode === 'empty' ? [] : pointsOf(reached)
   for (const point of points) observer.onPoint(point)
   return sampleSummary(points, { suite, id: `${suite}-1` })
 }

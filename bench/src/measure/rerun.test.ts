@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { Engine } from '../model/engine.js'
+import type { Summary } from '../model/summary.js'
+import { suiteRunner } from './run-suite.js'
+import { mergedSpectrum, smallLoad } from './testing/small-load.js'
+import { Notes, optionsOf, PLAIN, suiteOf } from './testing/small-suite.js'
+
+const SECONDS = 0.3
+
+/** A load generator that asks for real and then tells these requests a second, one after the other. */
+function telling(figures: readonly number[]): { readonly engine: Engine; readonly told: () => number } {
+  const load = smallLoad()
+  let told = 0
+  const run: Engine['run'] = async (order) => {
+    const result = await load.run(order)
+    // The warm-up and the ceiling are shorter.
+    return order.seconds === SECONDS ? { ...result, requests: figures[told++] ?? 0, seconds: 1 } : result
+  }
+  return { engine: { ...load, run }, told: () => told }
+}
+
+/** A server that is running: how busy its cores are is not known, so that nothing but the figures is judged. */
+async function origin(t: TestContext): Promise<string> {
+  const server = http.createServer((_, response) => response.end('hello'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function measured(t: TestContext, engine: Engine, stopAt = Number.NaN): Promise<Summary> {
+  const stop = new AbortController()
+  const notes = new Notes((count) => {
+    if (count === stopAt) stop.abort()
+  })
+  const target = { origin: await origin(t), pid: null }
+  const options = optionsOf(suiteOf(PLAIN, [2]), { target, seconds: SECONDS, signal: stop.signal })
+  return suiteRunner(() => engine, mergedSpectrum)(options, notes)
+}
+
+test('repetitions that are more than 5 % apart are made again, and the steadier ones count', async (t) => {
+  const { engine, told } = telling([100, 200, 150, 151])
+  const { points, warnings } = await measured(t, engine)
+  assert.equal(told(), 4)
+  assert.deepEqual(points[0]!.perSecond.values, [150, 151])
+  assert.doesNotMatch(warnings.join('\n'), /apart/)
+})
+
+test('repetitions that agree are made once', async (t) => {
+  const { engine, told } = telling([100, 107])
+  const { points } = await measured(t, engine)
+  assert.equal(told(), 2)
+  assert.deepEqual(points[0]!.perSecond.values, [100, 107])
+})
+
+test('they are made again once only, and what is still apart is told', async (t) => {
+  const { engine, told } = telling([100, 150, 100, 300])
+  const { points, warnings } = await measured(t, engine)
+  assert.equal(told(), 4)
+  assert.deepEqual(points[0]!.perSecond.values, [100, 150])
+  assert.match(warnings.join('\n'), /the repetitions are 28 % apart \(coefficient of variation\)/)
+})
+
+test('a second measurement that was cut short does not count', async (t) => {
+  const { engine, told } = telling([100, 150, 120, 120])
+  const { points } = await measured(t, engine, 3)
+  assert.equal(told(), 3)
+  assert.deepEqual(points[0]!.perSecond.values, [100, 150])
+})
