@@ -1,8 +1,15 @@
 /** What `gw bench` is made of. */
+
 export { type CapacityAnswer, capacityFor } from './capacity/capacity.js'
 export type { CapacityWish } from './capacity/evidence.js'
 export { type Comparison, compareSummaries } from './compare/comparison.js'
 export { type Limit, parseLimits } from './compare/limit.js'
+export {
+  type LogSinkTotals,
+  type LogSinkWish,
+  type RunningLogSink,
+  startLogSink,
+} from './contestant/log-sink.js'
 export { serveOrigin } from './contestant/origin.js'
 export { missingPeer } from './contestant/peers.js'
 export type { RunningServer } from './contestant/running-server.js'

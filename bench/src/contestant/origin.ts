@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { OriginWish, Scenario } from '../model/scenario.js'
+import { hostAndPort } from './address.js'
 import { freePort } from './free-port.js'
 import { NGINX, startNginx } from './nginx.js'
 import { findProgram } from './program.js'
@@ -46,21 +47,12 @@ export function startOwnOrigin(seat: Seat, port: number, wish: OriginWish): Prom
 
 /** The program of our own at a given address (`host:port`) on every core, for whoever measures by hand. */
 export function serveOrigin(wish: OriginWish, address: string, dir: string): Promise<RunningServer> {
-  const { host, port } = addressOf(address)
+  const { host, port } = hostAndPort(address)
   const seat = { dir, cpus: null, cores: availableParallelism() }
   return startServer({
     ...{ name: 'origin', version: `Node.js ${process.versions.node}`, host, port, seat },
     command: [process.execPath, PROGRAM, JSON.stringify({ ...wish, host, port, processes: seat.cores })],
   })
-}
-
-/** @throws Error when it is none. */
-function addressOf(text: string): { readonly host: string; readonly port: number } {
-  const at = text.lastIndexOf(':')
-  const host = text.slice(0, at)
-  const port = Number(text.slice(at + 1))
-  if (at > 0 && Number.isInteger(port) && port > 0 && port < 65_536) return { host, port }
-  throw new Error(`'${text}' is no address; write host:port, such as 127.0.0.1:9000`)
 }
 
 function startNginxOrigin(seat: Seat, port: number, bytes: number): Promise<RunningServer> {

@@ -15,6 +15,7 @@ import {
   rivalTables,
   runSuite,
   serveOrigin,
+  startLogSink,
   writeResults,
 } from '@sluice/bench'
 import type { BenchTools } from './tools.js'
@@ -23,5 +24,6 @@ import type { BenchTools } from './tools.js'
 export const benchTools: BenchTools = {
   ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable, rivalTables },
   ...{ compareSummaries, parseLimits, capacityFor, readSummary, peerProblem: missingPeer },
+  startLogSink,
   startOrigin: (wish, address) => serveOrigin(wish, address, mkdtempSync(join(tmpdir(), 'sluice-origin-'))),
 }

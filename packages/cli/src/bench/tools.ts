@@ -6,9 +6,11 @@ import type {
   Finding,
   HostFacts,
   Limit,
+  LogSinkWish,
   OriginWish,
   PeerName,
   Point,
+  RunningLogSink,
   RunSuite,
   Summary,
   TextTable,
@@ -52,4 +54,6 @@ export interface BenchTools {
   peerProblem(name: PeerName): string | null
   /** The built-in origin, on this address (`host:port`). */
   startOrigin(wish: OriginWish, address: string): Promise<RunningOrigin>
+  /** What takes the place of a log's target, on this address. */
+  startLogSink(wish: LogSinkWish, address: string): Promise<RunningLogSink>
 }

@@ -41,6 +41,7 @@ export function addBenchCommands(program: Command, tools: LoadTools): void {
   addCapacity(bench, tools)
   addUpstream(bench, tools)
   addLoadgen(bench, tools)
+  addSink(bench, tools)
   addDoctor(bench, tools)
 }
 
@@ -329,6 +330,22 @@ function addLoadgen(bench: Command, tools: LoadTools): void {
     }),
   )
   withExample(loadgen, 'gw bench loadgen http://127.0.0.1:9000/ --connections 256 --rate 5000')
+}
+
+function addSink(bench: Command, tools: LoadTools): void {
+  const sink = bench
+    .command('sink')
+    .description('take what a traffic log ships, count it and forget it, until SIGINT')
+    .option('--listen <address>', 'where', '127.0.0.1:9200')
+    .option('--reject <percent>', 'of the records, for now (429)', wholeNumber(0, 100), 0)
+    .option('--delay <time>', 'before each answer, such as 50ms', '0ms')
+  withOutput(sink, 'table', 'json').action(
+    runs(async () => {
+      const { benchSink } = await import('../bench/sink.js')
+      return benchSink(await tools())
+    }),
+  )
+  withExample(sink, 'gw bench sink --listen 127.0.0.1:9200 --delay 20ms')
 }
 
 function addDoctor(bench: Command, tools: LoadTools): void {

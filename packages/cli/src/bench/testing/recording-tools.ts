@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, Point, RunObserver, RunOptions, Summary, TextTable } from '@sluice/bench'
-import type { BenchTools } from '../tools.js'
+import type { BenchTools, RunningOrigin } from '../tools.js'
 import { samplePoint, sampleSummary } from './sample-summary.js'
 
 /**
@@ -79,12 +79,18 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     readSummary: (path) => JSON.parse(readFileSync(path, 'utf8')) as Summary,
     peerProblem: (name) =>
       mode === 'bare' || name === 'envoy' ? `${name} is not on the PATH; install it` : null,
+    startLogSink: () => Promise.reject(new Error('nothing is received here')),
     startOrigin: async (wish, address) => {
       record('startOrigin', { ...wish, address })
-      const keepAlive = setTimeout(() => undefined, GIVE_UP_MS)
-      return { url: `http://${address}`, stop: async () => clearTimeout(keepAlive) }
+      return idleOrigin(address)
     },
   }
+}
+
+/** It keeps the process until it is stopped. */
+function idleOrigin(address: string): RunningOrigin {
+  const keepAlive = setTimeout(() => undefined, GIVE_UP_MS)
+  return { url: `http://${address}`, stop: async () => clearTimeout(keepAlive) }
 }
 
 function rivalTables(points: readonly Point[]): TextTable[] {
