@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
+import { killGroup, letGo, takeAlong } from '../process-groups.js'
 
 /** A server of the benchmark: a contestant, or what stands behind it. */
 export interface RunningServer {
@@ -44,12 +45,6 @@ const LOOK_MS = 25
 const STOP_MS = 15_000
 const LAST_LINES = 15
 
-/** Groups of processes that have to go with this one, however it ends. */
-const groups = new Set<number>()
-process.once('exit', () => {
-  for (const group of groups) killGroup(group)
-})
-
 /**
  * Starts a server in a group of processes of its own: a Ctrl-C then reaches only the benchmark, which stops gracefully.
  *
@@ -70,7 +65,7 @@ export async function startServer(order: ServerOrder): Promise<RunningServer> {
     child.once('error', () => resolve())
   })
   if (child.pid === undefined) throw new Error(`${name} cannot be started: ${command[0]} does not run`)
-  groups.add(child.pid)
+  takeAlong(child.pid)
   const stop = (): Promise<void> => stopped(child, ended)
   try {
     await serving(order, child)
@@ -101,15 +96,7 @@ async function stopped(child: ChildProcess, ended: Promise<void>): Promise<void>
   clearTimeout(timer)
   // What the first process has left behind, when it did not end in order.
   killGroup(child.pid!)
-  groups.delete(child.pid!)
-}
-
-function killGroup(group: number): void {
-  try {
-    process.kill(-group, 'SIGKILL')
-  } catch {
-    // Nobody is left in it.
-  }
+  letGo(child.pid!)
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

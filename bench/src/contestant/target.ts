@@ -1,6 +1,8 @@
 import net from 'node:net'
 import { isRunning } from '../measure/process-use.js'
 import type { Target } from '../model/run.js'
+import type { Point } from '../model/summary.js'
+import { TARGET } from '../report/rivals.js'
 
 const CONNECT_MS = 5000
 
@@ -10,6 +12,14 @@ export async function checkTarget({ origin, pid }: Target): Promise<void> {
   const { hostname, port } = new URL(origin)
   const failure = await connectFailure(hostname.replace(/^\[|\]$/g, ''), Number(port === '' ? 80 : port))
   if (failure !== null) throw new Error(`${origin} cannot be connected to (${failure}); is it serving?`)
+}
+
+/** What to tell of a target whose process did nothing for its answers; null when it did, or none was named. */
+export function idleRemark(target: Target | undefined, point: Point): string | null {
+  const { contestant, requests, cpuMicrosPerRequest } = point
+  if (target === undefined || target.pid === null || contestant !== TARGET) return null
+  if (requests === 0 || cpuMicrosPerRequest.values.length > 0) return null
+  return `the process ${target.pid} and those below it used no CPU time: --pid is to name the first process of the server`
 }
 
 function connectFailure(host: string, port: number): Promise<string | null> {

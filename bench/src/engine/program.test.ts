@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { isRunning } from '../measure/process-use.js'
 import { childrenMicros, coreCount, runProgram, runToSuccess, versionOf } from './program.js'
 
 const ANYWHERE = { cpu: null, limitSeconds: 60 }
@@ -29,6 +35,27 @@ test('a program that fails, is ended by somebody, or takes too long is an error 
     runProgram(program('setTimeout(() => {}, 60_000)'), { cpu: null, limitSeconds: 0.2 }),
     /node was ended after 0.2 s/,
   )
+})
+
+test('a program does not outlive the process that runs it', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-program-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'pid')
+  const runner = `const { runProgram } = await import(process.argv[1])
+    runProgram(['sh', '-c', 'echo $$ > "$0"; exec sleep 60', process.argv[2]], { cpu: null, limitSeconds: 60 })
+    const { existsSync, readFileSync } = await import('node:fs')
+    const isStarted = () => existsSync(process.argv[2]) && readFileSync(process.argv[2], 'utf8').endsWith('\\n')
+    setInterval(() => isStarted() && process.exit(), 20)`
+  const program = new URL('./program.js', import.meta.url).href
+  const child = spawn(process.execPath, ['--input-type=module', '-e', runner, program, file])
+  t.after(() => child.kill('SIGKILL'))
+  await once(child, 'close')
+  const pid = Number(readFileSync(file, 'utf8'))
+  const giveUpMono = performance.now() + 20_000
+  while (isRunning(pid)) {
+    assert.ok(performance.now() < giveUpMono, 'it must end with the process that ran it')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
 })
 
 test('a pinned program runs on its cores', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
+import { killGroup, letGo, takeAlong } from '../process-groups.js'
 
 /** How a program is run. */
 export interface ProgramOptions {
@@ -34,7 +35,7 @@ const COUNTED = '"$@"; status=$?; times >&2; exit $status'
 
 /**
  * Runs a program to its end, pinned when wanted, in a process group of its own: an interrupt from the keyboard is for us,
- * who end the load in order. Its standard input ends with our process.
+ * who end the load in order. It does not outlive our process, and its standard input ends with it.
  * @throws Error when it cannot be started, or was ended by somebody or by its limit.
  */
 export async function runProgram(command: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
@@ -106,15 +107,17 @@ function tail({ stdout, stderr }: { readonly stdout: string; readonly stderr: st
 }
 
 async function ended(child: ChildProcess, limitSeconds: number): Promise<number | null | 'late'> {
+  if (child.pid !== undefined) takeAlong(child.pid)
   let isLate = false
   const limit = setTimeout(() => {
     isLate = true
-    process.kill(-child.pid!, 'SIGKILL')
+    killGroup(child.pid!)
   }, limitSeconds * 1000)
   try {
     const [status] = (await once(child, 'close')) as [number | null]
     return isLate ? 'late' : status
   } finally {
     clearTimeout(limit)
+    if (child.pid !== undefined) letGo(child.pid)
   }
 }

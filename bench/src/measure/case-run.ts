@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { idleRemark } from '../contestant/target.js'
 import type { Engine, LoadOrder } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Point } from '../model/summary.js'
@@ -255,6 +256,7 @@ export class CaseRun {
     const remarks = [spreadRemark(point), unknownLimit(point), throttleRemark(point)]
     const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
     const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
+    remarks.push(idleRemark(this.#context.options.target, point))
     for (const remark of remarks) if (remark !== null) this.#context.warn(`${place}: ${remark}`)
     const made = point.perSecond.values.length
     const wanted = this.#context.options.repetitions

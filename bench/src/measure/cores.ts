@@ -48,11 +48,11 @@ export function coreLayout(
   }
 }
 
-/** Somebody else has started the contestant, here or elsewhere, and it runs where it does. */
-export function foreignLayout(cpus: readonly string[] = allowedCpus()): CoreLayout {
+/** Somebody else has started a contestant, here or elsewhere, and it runs where it does; so do those beside it. */
+export function foreignLayout(workers: number, cpus: readonly string[] = allowedCpus()): CoreLayout {
   return {
     ...{ contestant: null, load: null, contestantCpus: [], isShared: false },
-    ...{ contestantCores: Number.NaN, loadCores: cpus.length },
+    ...{ contestantCores: Math.min(workers, cpus.length), loadCores: cpus.length },
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ErrorClass, Spectrum } from '../model/engine.js'
 import type { Scenario } from '../model/scenario.js'
-import type { Point, RepetitionFigures, WorkerDiagnostics, WorkerLog } from '../model/summary.js'
+import type { Point, RepetitionFigures, Spread, WorkerDiagnostics, WorkerLog } from '../model/summary.js'
 import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
-import { spreadOf } from './spread.js'
+import { spreadOf, UNKNOWN } from './spread.js'
 import { throttleReasons } from './throttle-reasons.js'
 import { generatorBusyShare, verdictOf } from './validity.js'
 
@@ -55,7 +55,7 @@ export function pointOf(
     ceilingPerSecond: subject.ceilingPerSecond,
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
     generatorBusyShare: generatorBusyShare(repetitions),
-    cpuMicrosPerRequest: spreadOf(costs(repetitions)),
+    cpuMicrosPerRequest: costOf(repetitions),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),
     errors: errorSum(results.map(({ errors }) => errors)),
     latency: spectra.length === 0 ? null : merge(spectra),
@@ -78,10 +78,12 @@ function figuresOf({ result, rssBytes, throttling = null }: Repetition): Repetit
   return throttling === null ? figures : { ...figures, throttling }
 }
 
-function costs(repetitions: readonly Repetition[]): number[] {
-  return repetitions.flatMap(({ result, cpuMicros }) =>
-    result === null || result.requests === 0 || Number.isNaN(cpuMicros) ? [] : [cpuMicros / result.requests],
+/** Requests that took no CPU time at all were answered by somebody else: what they cost is not known. */
+function costOf(repetitions: readonly Repetition[]): Spread {
+  const costs = repetitions.flatMap(({ result, cpuMicros }) =>
+    result === null || result.requests === 0 || !(cpuMicros > 0) ? [] : [cpuMicros / result.requests],
   )
+  return costs.length === 0 ? UNKNOWN : spreadOf(costs)
 }
 
 function errorSum(all: readonly Readonly<Record<ErrorClass, number>>[]): Record<ErrorClass, number> {

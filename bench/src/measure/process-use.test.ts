@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { cpuMicros, processTree, stolenMicros } from './process-use.js'
+import { cpuMicros, isRunning, processTree, stolenMicros } from './process-use.js'
 
 test('the process time of a tree counts its children and grows while they work', async (t) => {
   const child = spawn(process.execPath, ['-e', 'console.log("up"); for (;;) Math.sqrt(2)'])
@@ -15,6 +16,18 @@ test('the process time of a tree counts its children and grows while they work',
     assert.ok(performance.now() < giveUpMono, 'a busy child must use process time')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+})
+
+test('a process that has ended does not run, though its parent has not asked for its status', (t) => {
+  const child = spawn('sleep', ['60'])
+  t.after(() => child.kill('SIGKILL'))
+  assert.ok(isRunning(child.pid!))
+  child.kill('SIGKILL')
+  const giveUpMono = performance.now() + 20_000
+  // Nobody asks meanwhile: that would be for the event loop to do.
+  while (!readFileSync(`/proc/${child.pid}/stat`, 'utf8').includes(') Z '))
+    assert.ok(performance.now() < giveUpMono, 'it must end')
+  assert.equal(isRunning(child.pid!), false)
 })
 
 test('a process that is gone has used no time', () => {

@@ -19,9 +19,11 @@ export function processTree(root: number): number[] {
   return below(root)
 }
 
-/** Whether there is such a process, of whomever. */
+/** Whether there is such a process, of whomever, and it has not ended. */
 export function isRunning(pid: number): boolean {
-  return statFields(pid) !== null
+  const state = statFields(pid)?.[0]
+  // One that has ended is there until its parent has asked for its status.
+  return state !== undefined && state !== 'Z' && state !== 'X'
 }
 
 /** User and system time of a process and all below it. */

@@ -3,7 +3,7 @@ import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
 import type { Throttling, WorkerDiagnostics } from '../model/summary.js'
 import { throttling, throttlingSince } from './control-group.js'
 import type { CoreLayout } from './cores.js'
-import { type CoreTimes, coreTimes, treeCpuMicros, treeRssBytes } from './process-use.js'
+import { type CoreTimes, coreTimes, isRunning, treeCpuMicros, treeRssBytes } from './process-use.js'
 import { WorkerWatch } from './worker-diagnostics.js'
 
 /** Two looks at memory and sockets a second: often enough for what grows slowly, too rare to cost. */
@@ -16,6 +16,8 @@ export interface Contestant {
   readonly url: string
   /** The first process of its tree; null: it is not known, nor what it uses. */
   readonly pid: number | null
+  /** How many cores it can use at most; NaN: not known. */
+  readonly cores: number
   /** Null: it is not known. */
   readonly version: string | null
   /** Null for anybody but a gateway that was started for the run. */
@@ -50,7 +52,7 @@ export async function measure(
   order: LoadOrder,
   layout: CoreLayout,
 ): Promise<Repetition> {
-  const { gateway, pid } = contestant
+  const { gateway, pid, cores } = contestant
   const watch = await watchOf(gateway)
   let rssBytes = 0
   const look = (): void => {
@@ -74,9 +76,12 @@ export async function measure(
   look()
   const throttled = pid === null ? null : throttlingSince(throttledBefore, throttling(pid))
   const loaded = used() - cpuBefore
-  const shares = sharesOf(before, { layout, loaded, seconds: result?.seconds ?? order.seconds })
+  const shares = sharesOf(before, { layout, cores, loaded, seconds: result?.seconds ?? order.seconds })
   failure ??= await settlingFailure(gateway)
-  const cpuMicros = used() - cpuBefore
+  const hasEnded = pid !== null && !isRunning(pid)
+  if (hasEnded) failure ??= `the process ${pid} of ${contestant.name} has ended while it was measured`
+  // What a process has used is gone with it.
+  const cpuMicros = hasEnded ? Number.NaN : used() - cpuBefore
   const diagnostics = await watch?.end().catch(() => [])
   const seen = { rssBytes, diagnostics: diagnostics ?? [], throttling: throttled }
   return { result, failure, cpuMicros, ...shares, ...seen }
@@ -95,6 +100,8 @@ async function settlingFailure(gateway: RunningGateway | null): Promise<string |
 
 interface Span {
   readonly layout: CoreLayout
+  /** That the contestant can use. */
+  readonly cores: number
   /** CPU time of the contestant in it. */
   readonly loaded: number
   readonly seconds: number
@@ -102,12 +109,12 @@ interface Span {
 
 function sharesOf(
   before: CoreTimes,
-  { layout, loaded, seconds }: Span,
+  { layout, cores, loaded, seconds }: Span,
 ): Pick<Repetition, 'busyShare' | 'foreignShare'> {
-  const { contestantCpus, contestantCores } = layout
+  const { contestantCpus } = layout
   const after = coreTimes(contestantCpus)
   const stolenMicros = after.stolenMicros - before.stolenMicros
-  const quotaMicros = Math.max(1, seconds * 1e6 * contestantCores - stolenMicros)
+  const quotaMicros = Math.max(1, seconds * 1e6 * cores - stolenMicros)
   const elapsedMicros = (after.atMono - before.atMono) * 1000 * contestantCpus.length
   const foreignMicros = after.busyMicros - before.busyMicros - loaded
   const isAlone = contestantCpus.length > 0 && !layout.isShared

@@ -183,7 +183,7 @@ class SuiteRun {
   async #case({ scenario, connections }: SuiteCase, progress: Progress): Promise<void> {
     const { peers, isPinned, target = null } = this.#options
     const searchEngine = scenario.log === 'elasticsearch' ? this.#searchEngine : null
-    const layout = target === null ? coreLayout(scenario.workers, isPinned) : foreignLayout()
+    const layout = target === null ? coreLayout(scenario.workers, isPinned) : foreignLayout(scenario.workers)
     const unpin = keepOffContestant(layout)
     try {
       const stage = await openStage({ dir: this.#dir, scenario, peers, target, layout, searchEngine })

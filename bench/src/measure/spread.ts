@@ -11,6 +11,12 @@ export function spreadOf(values: readonly number[]): Spread {
   return { mean: middle, stdev, min: Math.min(...values), max: Math.max(...values), values }
 }
 
+/** A figure that nobody knows. */
+export const UNKNOWN: Spread = {
+  ...{ mean: Number.NaN, stdev: Number.NaN, min: Number.NaN, max: Number.NaN },
+  values: [],
+}
+
 /** The coefficient of variation: how far the repetitions are apart, as a share of their mean. */
 export function variation({ mean, stdev }: Spread): number {
   return mean === 0 ? 0 : stdev / mean

@@ -7,7 +7,7 @@ import type { RunningServer, Seat } from '../contestant/running-server.js'
 import { checkTarget } from '../contestant/target.js'
 import type { PeerName, Target } from '../model/run.js'
 import type { Scenario } from '../model/scenario.js'
-import { OURS } from '../report/rivals.js'
+import { OURS, TARGET } from '../report/rivals.js'
 import type { CoreLayout } from './cores.js'
 import { LogAudit } from './log-audit.js'
 import type { Contestant } from './repetition.js'
@@ -56,16 +56,16 @@ export async function openStage(order: StageOrder): Promise<Stage> {
       const log = logTarget(order)
       const gateway = await startGateway(seat, scenarioWish(scenario, origin.url, log))
       started.push(gateway)
-      contestants.push(contestantOf(OURS, gateway, gateway))
+      contestants.push(contestantOf(OURS, gateway, { layout, gateway }))
       audit = auditOf(order, gateway, log)
     } else {
       await checkTarget(target)
-      contestants.push({ name: 'target', url: target.origin, pid: target.pid, version: null, gateway: null })
+      contestants.push(strangerOf(target))
     }
     for (const name of peersOf(order)) {
       const server = await startPeer(name, seat, origin.url)
       started.push(server)
-      contestants.push(contestantOf(name, server, null))
+      contestants.push(contestantOf(name, server, { layout, gateway: null }))
     }
     return { scenario, layout, origin, contestants, audit, close }
   } catch (error) {
@@ -77,9 +77,14 @@ export async function openStage(order: StageOrder): Promise<Stage> {
 function contestantOf(
   name: string,
   { url, pid, version }: RunningServer,
-  gateway: RunningGateway | null,
+  { layout, gateway }: { readonly layout: CoreLayout; readonly gateway: RunningGateway | null },
 ): Contestant {
-  return { name, url, pid, version, gateway }
+  return { name, url, pid, cores: layout.contestantCores, version, gateway }
+}
+
+/** Nobody here knows what it is, nor how many cores it may use. */
+function strangerOf({ origin, pid }: Target): Contestant {
+  return { name: TARGET, url: origin, pid, cores: Number.NaN, version: null, gateway: null }
 }
 
 /** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { freePort } from '../contestant/free-port.js'
+import { missingPeer } from '../contestant/peers.js'
 import type { Call } from '../model/scenario.js'
 import type { Summary } from '../model/summary.js'
+import { pointTable } from '../report/point-table.js'
+import { pointsCsv } from '../report/points-csv.js'
 import { urlSuite } from '../suite/url.js'
+import { isRunning } from './process-use.js'
 import { suiteRunner } from './run-suite.js'
 import { mergedSpectrum, smallLoad } from './testing/small-load.js'
 import { Notes, optionsOf, PLAIN, suiteOf } from './testing/small-suite.js'
@@ -25,6 +31,14 @@ async function serve(t: TestContext, status = 200): Promise<{ origin: string; pa
     server.close()
   })
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths }
+}
+
+/** A process that waits for its end. */
+async function idle(t: TestContext): Promise<ChildProcess & { readonly pid: number }> {
+  const child = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => {}, 60_000)'])
+  t.after(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return child as typeof child & { readonly pid: number }
 }
 
 function call(path: string): Call {
@@ -51,10 +65,31 @@ test('a server that somebody else has started is asked for what the URL says, an
   for (const point of points) {
     assert.ok(point.requests > 0 && point.latency !== null)
     assert.deepEqual([point.cpuMicrosPerRequest.values, point.rssBytes, point.diagnostics], [[], 0, []])
-    assert.ok(Number.isNaN(point.busyShare))
+    assert.ok(Number.isNaN(point.busyShare) && Number.isNaN(point.cpuMicrosPerRequest.mean))
   }
   assert.match(warnings.join('\n'), /somebody else has started the target/)
   assert.equal('target' in host.versions, false)
+})
+
+test('what is not known of a target is no figure of a report', async (t) => {
+  const { origin } = await serve(t)
+  const summary = await measured(origin, null)
+  const valid = { ...summary, points: summary.points.map((point) => ({ ...point, invalid: [] })) }
+  const [head, ...rows] = pointTable(valid.points)
+  assert.deepEqual(
+    rows.map((row) => row[head!.indexOf('CPU µs')]),
+    ['–', '–'],
+  )
+  const [names, ...lines] = pointsCsv(valid)
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','))
+  for (const name of ['cpus', 'cpu', 'busy', 'rss', 'rps_per_score'])
+    assert.deepEqual(
+      lines.map((line) => line[names!.indexOf(name)]),
+      ['', ''],
+      name,
+    )
 })
 
 test('with its process the CPU time and memory of a target are measured, too', async (t) => {
@@ -62,6 +97,49 @@ test('with its process the CPU time and memory of a target are measured, too', a
   const [point] = (await measured(origin, process.pid)).points
   assert.ok(point!.cpuMicrosPerRequest.mean > 0)
   assert.ok(point!.rssBytes > 1_000_000)
+})
+
+test('a process that has nothing to do with the answers is told, and no request is free of cost', async (t) => {
+  const { origin } = await serve(t)
+  // It is asleep, but Node.js may wake it once: what it uses then is less than a tick of the clock.
+  const { pid } = await idle(t)
+  const { points, warnings } = await measured(origin, pid)
+  assert.deepEqual(points[0]!.cpuMicrosPerRequest.values, [])
+  assert.match(
+    warnings.join('\n'),
+    new RegExp(`the process ${pid} and those below it used no CPU time: --pid is`),
+  )
+})
+
+test('a process that ends while it is measured has no CPU time, and the point is no result', async (t) => {
+  const { origin } = await serve(t)
+  const child = await idle(t)
+  const load = smallLoad((order) => {
+    if (order.origin !== origin) return
+    child.kill('SIGKILL')
+    const giveUpMono = performance.now() + 20_000
+    while (isRunning(child.pid)) assert.ok(performance.now() < giveUpMono, 'it must end')
+  })
+  const target = { origin, pid: child.pid }
+  const options = optionsOf(urlSuite(call('/')), { target, warmUpSeconds: 0, repetitions: 1 })
+  const { points } = await suiteRunner(() => load, mergedSpectrum)(options, new Notes())
+  assert.ok(points[0]!.requests > 0)
+  assert.deepEqual(points[0]!.cpuMicrosPerRequest.values, [])
+  const reason = new RegExp(`the process ${child.pid} of target has ended while it was measured`)
+  assert.match(points[0]!.invalid.join('\n'), reason)
+})
+
+test('a peer stands beside a target, and what is known of it is measured', async (t) => {
+  const missing = missingPeer('nginx')
+  if (missing !== null) return t.skip(missing)
+  const { origin } = await serve(t)
+  const options = optionsOf(suiteOf(PLAIN, [2]), { target: { origin, pid: null }, peers: ['nginx'] })
+  const { points } = await run(options, new Notes())
+  assert.deepEqual(points.map(({ contestant }) => contestant).toSorted(), ['nginx', 'target'])
+  for (const { contestant, busyShare, requests } of points) {
+    assert.ok(requests > 0)
+    assert.equal(Number.isFinite(busyShare), contestant === 'nginx')
+  }
 })
 
 test('a target that answers with errors is no result', async (t) => {

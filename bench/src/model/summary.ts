@@ -40,13 +40,13 @@ export interface Point {
   readonly ceilingPerSecond?: number | null
   /** CPU time of the load generator over its quota, in the repetition with the most; null or absent: not known. */
   readonly generatorBusyShare?: number | null
-  /** User and system time of the contestant's process tree over completed requests; without values: not known. */
+  /** User and system time of the contestant's process tree over completed requests; without values, and NaN: not known. */
   readonly cpuMicrosPerRequest: Spread
   readonly requests: number
   readonly errors: Readonly<Record<ErrorClass, number>>
   /** All repetitions merged. Of a saturation point it is the latency at overload and is labelled so. */
   readonly latency: Spectrum | null
-  /** Largest resident set of the process tree, bytes. */
+  /** Largest resident set of the process tree, bytes; 0: not known. */
   readonly rssBytes: number
   /** What `latency` and `rssBytes` were in each repetition; a comparison needs it to tell a change from noise. */
   readonly perRepetition?: readonly RepetitionFigures[]

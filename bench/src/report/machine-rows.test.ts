@@ -60,6 +60,7 @@ test('the configuration of a run has one digest, whatever the order and the port
   assert.equal(configuration({ post: { ...post, plan: '3' }, get }), text)
   assert.notEqual(configuration({ get: post, post: get }), text)
   assert.match(configuration({ get })!, /^1 document of the gateway, /)
+  assert.equal(configuration({}), undefined)
 })
 
 test('an older run shows what it knows, and an installed package is known by its version', () => {

@@ -11,7 +11,9 @@ const SHORT = 12
 export function machineRows({ source, settings, limits, documents }: HostFacts): [string, string][] {
   return [
     ...(source === undefined ? [] : [row('Source', sourceText(source))]),
-    ...(documents === undefined ? [] : [row('Configuration', documentsText(documents))]),
+    ...(documents === undefined || Object.keys(documents).length === 0
+      ? []
+      : [row('Configuration', documentsText(documents))]),
     ...(settings === undefined ? [] : settingRows(settings)),
     ...(limits === undefined ? [] : [row('Limits of the container', limitsText(limits))]),
   ]

@@ -3,6 +3,7 @@ import { perCoreScore } from './core-score.js'
 import { hasCost } from './cost.js'
 import { type CsvCell, csvText } from './csv.js'
 import { errorCount, isValid, percentileOf } from './figures.js'
+import { TARGET } from './rivals.js'
 
 /** Name and content of every column of `points.csv`; times are microseconds, sizes bytes. */
 const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => CsvCell])[] = [
@@ -12,7 +13,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['contestant', (point) => point.contestant],
   ['kind', (point) => point.kind],
   ['tier', (point) => point.tier],
-  ['cpus', (point) => point.workers],
+  ['cpus', (point) => (point.contestant === TARGET ? null : point.workers)],
   // No limit of memory is set for anybody, so that a tier's memory would be the claim of one.
   ['mem', () => null],
   ['es', (point) => (point.log === 'elasticsearch' ? 'on' : 'off')],
@@ -51,7 +52,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['cpu_stdev', (point) => measured(point.cpuMicrosPerRequest, 'stdev')],
   ['busy', (point) => point.busyShare],
   ['cores_shared', (point) => point.sharesCores ?? null],
-  ['rss', (point) => point.rssBytes],
+  ['rss', (point) => (point.rssBytes === 0 ? null : point.rssBytes)],
   ['loop_lag', (point) => worst(point.diagnostics.map(({ loopLagP99Micros }) => loopLagP99Micros))],
   ['valid', isValid],
   ['cpu_valid', hasCost],

@@ -2,6 +2,8 @@ import type { Point } from '../model/summary.js'
 import { areCostsAlike } from './cost.js'
 
 export const OURS = 'sluice'
+/** Whom somebody else has started: its cores and its version are not known. */
+export const TARGET = 'target'
 
 /** The same measurement of several contestants. */
 export interface Rivalry {

@@ -45,7 +45,7 @@ function resultRow(point: Point, host: HostFacts): string {
     ...latencies.map((micros) =>
       point.kind === 'saturation' ? `(${microsText(micros)})` : microsText(micros),
     ),
-    formatSize(rssBytes),
+    rssBytes === 0 ? '–' : formatSize(rssBytes),
     coreScoreText(point, host),
   ]
   const cells = figures.map((text) => `<td class="n">${escaped(text)}</td>`)

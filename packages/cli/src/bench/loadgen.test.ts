@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { gw } from '../testing.js'
+import { gw, scratch, spawnGw, until } from '../testing.js'
 
 async function serve(t: TestContext, answer: http.RequestListener): Promise<string> {
   const server = http.createServer(answer)
@@ -41,4 +42,22 @@ test('where nothing is answered well the command fails, and JSON says why', asyn
   const { requests, errors, latency } = JSON.parse(stdout)
   assert.deepEqual([requests, latency], [0, null])
   assert.ok(errors.status > 0)
+})
+
+test('a signal ends the load at once and leaves nothing behind', async (t) => {
+  let requests = 0
+  const url = await serve(t, (_, response) => {
+    requests++
+    response.end('hello')
+  })
+  const folder = scratch(t)
+  const env = { TMPDIR: folder }
+  const running = spawnGw(t, ['bench', 'loadgen', url, '--seconds', '600', '--connections', '2'], { env })
+  await until(() => requests > 0, running.stderr)
+  assert.equal(readdirSync(folder).length, 1)
+  running.process.kill('SIGINT')
+  assert.equal(await running.exited, 1)
+  assert.match(running.stderr(), /\nstopped; the load has no result\n$/)
+  assert.equal(running.stdout(), '')
+  assert.deepEqual(readdirSync(folder), [])
 })

@@ -6,6 +6,7 @@ import { EXIT, Failure } from '../failure.js'
 import { outliveReader, print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { type CallFlags, callOf } from './call.js'
+import { type Interruption, listenForInterruption } from './interruption.js'
 import { installedEngine } from './run-order.js'
 import { toolFailure } from './tool-failure.js'
 import type { BenchTools } from './tools.js'
@@ -34,6 +35,8 @@ export function benchLoadgen(tools: BenchTools): (flags: LoadgenFlags, url: stri
     outliveReader()
     say(`${call.method} ${origin}${call.path}, ${connections} connections, ${seconds} s, ${engine.name}`)
     const dir = mkdtempSync(join(tmpdir(), 'sluice-load-'))
+    const clear = (): void => rmSync(dir, { recursive: true, force: true })
+    const interruption = stopsAtOnce(clear)
     try {
       const order = { origin, call, connections, warmUpSeconds: 0, seconds, perSecond, cpu: null, dir }
       const result = await engine.run(order).catch((error: unknown) => {
@@ -43,9 +46,20 @@ export function benchLoadgen(tools: BenchTools): (flags: LoadgenFlags, url: stri
       else await printValue(result, flags.output)
       return result.requests === 0 ? EXIT.failed : EXIT.ok
     } finally {
-      rmSync(dir, { recursive: true, force: true })
+      interruption.end()
+      clear()
     }
   }
+}
+
+/** A load that was cut short has no result: signals end it, the load generator and this process. */
+function stopsAtOnce(clear: () => void): Interruption {
+  const stop = (): never => {
+    clear()
+    say('stopped; the load has no result')
+    process.exit(EXIT.failed)
+  }
+  return listenForInterruption(stop, stop)
 }
 
 function linesOf(result: LoadResult, perSecond: number | null): string[] {

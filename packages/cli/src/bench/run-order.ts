@@ -151,7 +151,7 @@ function targetOf({ target, pid }: TargetFlags): { readonly target?: Target } {
 /** The value of a header that may be a secret is in no report. */
 function withoutSecret(word: string): string {
   return word.replace(
-    /((?:^|=)[\w-]*(?:authorization|cookie|key|token|secret|password)[\w-]*:).*/is,
+    /((?:^|=)[\w-]*(?:auth|cookie|credential|jwt|key|password|secret|session|signature|token)[\w-]*:).*/is,
     '$1 ***',
   )
 }

@@ -62,7 +62,7 @@ test('a URL is measured for a minute in all, and a secret in a header is in no r
   const { code, calls } = await new Desk(t).run([
     ...['quick', 'http://127.0.0.1:8080/orders?id=1', '--pid', '7', '--connections', '8,16'],
     ...['-H', 'Authorization: Bearer s3cret', '--header=x-api-key: s3cret', '-H', 'accept: text/plain'],
-    ...['--data', '{}', '--rates', '50'],
+    ...['-H', 'x-auth: s3cret', '-H', 'Session-Id: s3cret', '--data', '{}', '--rates', '50'],
   ])
   assert.equal(code, 0)
   const run = calls[0]!
