@@ -1,27 +1,16 @@
-import type { Engine, Method, PeerName, Tier } from '@sluice/bench'
-import { type Command, Option } from 'commander'
+import type { PeerName, Tier } from '@sluice/bench'
+import type { Command } from 'commander'
 import type { BenchTools } from '../bench/tools.js'
+import { addBenchParts } from './bench-parts.js'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
 import { nameList, numberList } from './lists.js'
+import { addCall, engineOption, MAX_CONNECTIONS, MAX_SECONDS } from './load-options.js'
 
 /** Written out, because the command tree loads nothing but itself. */
-const ENGINES = ['autocannon', 'wrk', 'wrk2', 'oha', 'h2load'] as const satisfies readonly Engine['name'][]
 const PEERS = ['nginx', 'haproxy', 'envoy'] as const satisfies readonly PeerName[]
 const TIERS = ['W1', 'W2', 'W4', 'W8'] as const satisfies readonly Tier[]
-const METHODS = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-] as const satisfies readonly Method[]
-const MAX_CONNECTIONS = 100_000
-const MAX_SECONDS = 86_400
 /** Of Linux with 64 bits. */
 const MAX_PID = 4_194_304
-const MAX_RATE = 10_000_000
 
 type LoadTools = () => Promise<BenchTools>
 
@@ -39,10 +28,7 @@ export function addBenchCommands(program: Command, tools: LoadTools): void {
   addBaseline(bench, tools)
   addReport(bench, tools)
   addCapacity(bench, tools)
-  addUpstream(bench, tools)
-  addLoadgen(bench, tools)
-  addSink(bench, tools)
-  addDoctor(bench, tools)
+  addBenchParts(bench, tools)
 }
 
 function addRun(bench: Command, tools: LoadTools): void {
@@ -115,17 +101,6 @@ function addQuick(bench: Command, tools: LoadTools): void {
   )
 }
 
-/** What is asked of a URL. */
-function addCall(command: Command): void {
-  command
-    .addOption(
-      new Option('-X, --method <name>', 'the method; default GET, with a body POST').choices([...METHODS]),
-    )
-    .option('-H, --header <line>', "a header, such as 'accept: text/plain'; may be repeated", collect)
-    .option('--data <text>', 'a body, or @ and the file that holds it')
-    .option('--body <size>', 'a body of this size, made of JSON, such as 5kb')
-}
-
 /** Whose CPU time and memory are measured. */
 function addPid(command: Command): void {
   command.option(
@@ -173,13 +148,9 @@ function addMeasuring(command: Command): void {
 /** Who loads whom, and where the results go. */
 function addLoad(command: Command): void {
   command
+    .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
     .addOption(
-      new Option('--engine <name>', 'the load generator').choices([...ENGINES]).default('autocannon'),
-    )
-    .addOption(
-      new Option('--saturation-engine <name>', 'another one for throughput; it need not hold a rate').choices(
-        [...ENGINES],
-      ),
+      engineOption('--saturation-engine <name>', 'another one for throughput; it need not hold a rate'),
     )
     .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
     .option('--out <dir>', 'where the reports go; default results/ID')
@@ -288,75 +259,4 @@ function addCapacity(bench: Command, tools: LoadTools): void {
     }),
   )
   withExample(capacity, 'gw bench capacity --rps 5000 --body 5kb --policies basic-auth')
-}
-
-function addUpstream(bench: Command, tools: LoadTools): void {
-  const upstream = bench
-    .command('upstream')
-    .description('run the built-in origin in the foreground, until SIGINT')
-    .option('--listen <address>', 'where', '127.0.0.1:9000')
-    .option('--bytes <size>', 'size of its answers', '128b')
-    .option('--echo', 'answer with the body of the request')
-    .option('--delay <time>', 'before each answer, such as 10ms', '0ms')
-    .action(
-      runs(async () => {
-        const { benchUpstream } = await import('../bench/upstream.js')
-        return benchUpstream(await tools())
-      }),
-    )
-  withExample(upstream, 'gw bench upstream --listen 127.0.0.1:9000 --echo')
-}
-
-function addLoadgen(bench: Command, tools: LoadTools): void {
-  const loadgen = bench
-    .command('loadgen')
-    .description('run a load generator by itself; exits with 1 when nothing was answered')
-    .argument('<url>', 'what is asked for')
-    .addOption(
-      new Option('--engine <name>', 'the load generator').choices([...ENGINES]).default('autocannon'),
-    )
-    .option('--connections <n>', 'so many', wholeNumber(1, MAX_CONNECTIONS), 64)
-    .option('--seconds <n>', 'so long', wholeNumber(1, MAX_SECONDS), 10)
-    .option(
-      '--rate <n>',
-      'requests a second, counted from when they were due; default as fast as it goes',
-      wholeNumber(1, MAX_RATE),
-    )
-  addCall(loadgen)
-  withOutput(loadgen, 'table', 'json').action(
-    runs(async () => {
-      const { benchLoadgen } = await import('../bench/loadgen.js')
-      return benchLoadgen(await tools())
-    }),
-  )
-  withExample(loadgen, 'gw bench loadgen http://127.0.0.1:9000/ --connections 256 --rate 5000')
-}
-
-function addSink(bench: Command, tools: LoadTools): void {
-  const sink = bench
-    .command('sink')
-    .description('take what a traffic log ships, count it and forget it, until SIGINT')
-    .option('--listen <address>', 'where', '127.0.0.1:9200')
-    .option('--reject <percent>', 'of the records, for now (429)', wholeNumber(0, 100), 0)
-    .option('--delay <time>', 'before each answer, such as 50ms', '0ms')
-  withOutput(sink, 'table', 'json').action(
-    runs(async () => {
-      const { benchSink } = await import('../bench/sink.js')
-      return benchSink(await tools())
-    }),
-  )
-  withExample(sink, 'gw bench sink --listen 127.0.0.1:9200 --delay 20ms')
-}
-
-function addDoctor(bench: Command, tools: LoadTools): void {
-  const doctor = bench
-    .command('doctor')
-    .description('whether this host is fit for measurements; exits with 2 when something is amiss')
-  withOutput(doctor, 'table', 'json', 'yaml').action(
-    runs(async () => {
-      const { benchDoctor } = await import('../bench/doctor.js')
-      return benchDoctor(await tools())
-    }),
-  )
-  withExample(doctor, 'gw bench doctor')
 }
