@@ -46,11 +46,13 @@ export {
   type Summary,
   type WorkerDiagnostics,
 } from './model/summary.js'
+export type { Trial, TrialPlan } from './model/trial.js'
 export { areCostsAlike, busyText, hasCost } from './report/cost.js'
 export { sourceText } from './report/machine-rows.js'
 export { pointTable } from './report/point-table.js'
 export { readSummary } from './report/read-summary.js'
 export { rivalTables, type TextTable } from './report/rival-tables.js'
+export { trialTable } from './report/trial-table.js'
 export { writeResults } from './report/write-results.js'
 export { policyText } from './suite/chains.js'
 export { measuredPolicyNames, type PolicyPair, policyPair } from './suite/policies.js'

@@ -22,6 +22,13 @@ export interface RunningGateway extends RunningServer {
   readonly document: DocumentDigest
   /** Resolves when all records of the traffic log are delivered. @throws Error when they are not in time. */
   settled(): Promise<void>
+  /** Makes it serve another document, made of the one that it began with. @throws Error when it does not take it. */
+  deploy(edit: (document: GatewayDocument) => object): Promise<void>
+}
+
+/** What a gateway begins with. */
+export interface GatewayDocument extends GatewayWish {
+  readonly listeners: readonly [{ readonly address: string; readonly limits: object }]
 }
 
 /** Where the traffic log of a gateway goes. */
@@ -73,7 +80,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const config = join(seat.dir, `gateway-${port}.yaml`)
-  const document = {
+  const document: GatewayDocument & Readonly<Record<string, unknown>> = {
     version: 1,
     listeners: [{ address: `127.0.0.1:${port}`, limits: { connections: CONNECTIONS } }],
     admin: { address: `127.0.0.1:${adminPort}` },
@@ -95,7 +102,21 @@ export async function startGateway(
   })
   const digest = { sha256: portableDigest(text, seat.dir), plan: await planDigest(admin) }
   const hasLog = wish.log.sink !== 'none'
-  return { ...server, admin, document: digest, hasLog, settled: () => settled(admin) }
+  return {
+    ...{ ...server, admin, document: digest, hasLog, settled: () => settled(admin) },
+    deploy: (edit) => deploy(admin, edit(document)),
+  }
+}
+
+async function deploy(admin: string, document: object): Promise<void> {
+  const answer = await fetch(`${admin}/v1/config`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(document),
+    signal: AbortSignal.timeout(DEPLOY_MS),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`the gateway did not take a document: ${answer.status} ${text}`)
 }
 
 /** The version of the gateway in this repository. */
@@ -118,6 +139,7 @@ async function isReady(admin: string): Promise<boolean> {
 }
 
 const SETTLE_MS = 120_000
+const DEPLOY_MS = 120_000
 /** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
 const HEARTBEAT_MS = 700
 

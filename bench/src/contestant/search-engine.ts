@@ -13,11 +13,16 @@ export function missingElasticsearch(): string | null {
   return 'no Elasticsearch is installed; `npm run services` installs one and prints the variable to set'
 }
 
-/** Starts a node for the traffic log, on the cores of generator and origin. */
-export async function startSearchEngine(dir: string, cpus: string | null): Promise<ElasticsearchNode> {
+/** Starts a node for the traffic log, on the cores of generator and origin; one that has ended, again on its port. */
+export async function startSearchEngine(
+  dir: string,
+  cpus: string | null,
+  ended: Pick<ElasticsearchNode, 'port'> | null = null,
+): Promise<ElasticsearchNode> {
   const home = join(dir, 'elasticsearch')
   mkdirSync(home, { recursive: true })
-  const node = await startElasticsearch({ dir: home, isMeasured: true })
+  const again = ended === null ? {} : { port: ended.port }
+  const node = await startElasticsearch({ dir: home, isMeasured: true, ...again })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
   return node
 }

@@ -69,6 +69,15 @@ export function openSockets(pid: number): number {
   }
 }
 
+/** Files, sockets and all else that a process has open; 0 when it is gone. */
+export function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return 0
+  }
+}
+
 /** How often a thread left its core, since it began. */
 export interface Switches {
   /** It waited for something. */

@@ -12,13 +12,14 @@ import type { DocumentDigest } from '../model/machine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
 import type { SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
+import { runTrials } from '../trial/run-trials.js'
 import { CaseRun } from './case-run.js'
 import { coreLayout, foreignLayout, keepOffContestant } from './cores.js'
 import { hostFacts } from './host.js'
+import { hostWarnings } from './host-warnings.js'
 import { KNEE_STEPS } from './knee.js'
 import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
-import { QUIET_SHARE } from './quiet-look.js'
 import { engineVersions, type RunEngines, runEngines } from './run-engines.js'
 import { seededRandom, shuffled } from './shuffle.js'
 import { openStage, peersOf, type Stage } from './stage.js'
@@ -31,6 +32,8 @@ export function suiteRunner(
 ): RunSuite {
   return async (options, observer) => {
     const engines = runEngines(options, engineNamed)
+    if (options.suite.trials !== undefined)
+      return runTrials(options, observer, { engine: engines.rate, lookAtHost })
     const run = new SuiteRun(options, observer, { engines, merge, lookAtHost, cases: casesOf(options) })
     return run.run()
   }
@@ -122,12 +125,8 @@ class SuiteRun {
       this.#warn(`${rate.name} cannot hold a rate: there are no latencies at fixed rates`)
   }
 
-  #judge({ foreignShare, stolenShare }: HostFacts): void {
-    const percent = (share: number): string => `${Math.round(share * 100)} %`
-    if (foreignShare > QUIET_SHARE)
-      this.#warn(`the machine was not quiet: others used ${percent(foreignShare)} of it before the run`)
-    if (stolenShare > QUIET_SHARE)
-      this.#warn(`the machine below took ${percent(stolenShare)} of the time away before the run`)
+  #judge(host: HostFacts): void {
+    for (const warning of hostWarnings(host)) this.#warn(warning)
     if (this.#options.target !== undefined)
       this.#warn(
         'somebody else has started the target: how it is configured, how busy it was, and whether it shares its cores is not known here',

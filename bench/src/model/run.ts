@@ -1,6 +1,7 @@
 import type { Engine } from './engine.js'
 import type { Suite } from './scenario.js'
 import type { Point, Summary } from './summary.js'
+import type { Trial } from './trial.js'
 
 export const PEERS = ['nginx', 'haproxy', 'envoy'] as const
 export type PeerName = (typeof PEERS)[number]
@@ -49,6 +50,8 @@ export interface RunObserver {
   onStep(done: number, total: number, what: string, remainingSeconds: number): void
   onPoint(point: Point): void
   onWarning(text: string): void
+  /** Absent: nobody hears of them before the end. */
+  onTrial?(trial: Trial): void
 }
 
 /** Runs a suite. @throws Error when a contestant or engine cannot be started at all. */

@@ -1,3 +1,5 @@
+import type { TrialPlan } from './trial.js'
+
 /** The size of a gateway, as the reference report counts it: cores of the workers and memory of the pod. */
 export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
 
@@ -73,6 +75,8 @@ export interface Suite {
   readonly cases: readonly SuiteCase[]
   /** More of the kind, measured only when they are asked for by name; absent: none. */
   readonly variants?: readonly SuiteCase[]
+  /** In place of cases: what is done to a gateway under load; absent: its cases are measured. */
+  readonly trials?: readonly TrialPlan[]
   /** Of a full run; `--quick` and the options of the command change them. */
   readonly warmUpSeconds: number
   readonly seconds: number

@@ -1,6 +1,7 @@
 import type { ErrorClass, Spectrum } from './engine.js'
 import type { DocumentDigest, GroupLimits, MachineSettings, SourceState } from './machine.js'
 import type { LogWish, Tier } from './scenario.js'
+import type { Trial } from './trial.js'
 
 /** The version of `summary.json`; it changes when a field changes its meaning or goes away. */
 export const SUMMARY_VERSION = 1
@@ -148,4 +149,6 @@ export interface Summary {
   readonly points: readonly Point[]
   /** Whole-run remarks, such as a machine that was not quiet. */
   readonly warnings: readonly string[]
+  /** Of a suite of trials; absent: it is none. */
+  readonly trials?: readonly Trial[]
 }

@@ -1,21 +1,34 @@
 import type { Point, Summary } from '../model/summary.js'
+import type { Trial } from '../model/trial.js'
 import { countText, isValid, kindText, significant } from './figures.js'
 import { escaped } from './markup.js'
+import { isPassed, trialLine } from './trial-table.js'
 
-/** `junit.xml`: a test case a point; one that is no result has failed, with its reasons. */
+/** `junit.xml`: a test case a point or trial; a point that is no result has failed, with its reasons. */
 export function junitXml(summary: Summary): string {
-  const failures = summary.points.filter((point) => !isValid(point)).length
-  const counts = `tests="${summary.points.length}" failures="${failures}" errors="0" skipped="0"`
+  const { points, trials = [] } = summary
+  const failures =
+    points.filter((point) => !isValid(point)).length + trials.filter((trial) => !isPassed(trial)).length
+  const counts = `tests="${points.length + trials.length}" failures="${failures}" errors="0" skipped="0"`
   const started = escaped(summary.startedAt)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="gw bench" ${counts}>`,
     `  <testsuite name="${escaped(summary.suite)}" ${counts} timestamp="${started}">`,
-    ...summary.points.map(testCase),
+    ...points.map(testCase),
+    ...trials.map((trial) => trialCase(summary.suite, trial)),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n')
+}
+
+/** A trial is a test case by itself. */
+function trialCase(suite: string, trial: Trial): string {
+  const head = `    <testcase classname="${escaped(`${suite}.${trial.id}`)}" name="${escaped(trial.title)}"`
+  if (isPassed(trial)) return `${head}><system-out>${escaped(trialLine(trial))}</system-out></testcase>`
+  const reasons = escaped(trial.failures.join('; '))
+  return `${head}><failure type="trial" message="${reasons}">${reasons}</failure></testcase>`
 }
 
 function testCase(point: Point): string {

@@ -1,4 +1,5 @@
 import type { Summary } from '../model/summary.js'
+import type { Trial } from '../model/trial.js'
 import { referenceFor } from '../reference/reference.js'
 import { costRemark, hasCost } from './cost.js'
 import { isValid } from './figures.js'
@@ -9,22 +10,18 @@ import { factRows } from './page/machine.js'
 import { referenceRows } from './page/reference-table.js'
 import { wholePointTable } from './point-table.js'
 import { rivalTables } from './rival-tables.js'
+import { isPassed, trialLine, trialTable } from './trial-table.js'
 
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
 export function reportMarkdown(summary: Summary): string {
-  const valid = summary.points.filter(isValid).length
-  const more = summary.points.filter((point) => !isValid(point) && hasCost(point)).length
-  const rest = more === 0 ? '' : `, ${more} more of CPU time alone`
-  const [headings, ...rows] = wholePointTable(summary.points, summary.host)
   return [
     `# Benchmark ${markdownText(summary.suite)}`,
     '',
-    `${valid} of ${summary.points.length} points are results${rest}. Latencies in brackets were taken at overload.`,
+    ...(summary.trials === undefined ? pointCount(summary) : trialCount(summary.trials)),
     '',
     ...summary.warnings.map((warning) => `> Warning: ${markdownText(warning)}\n`),
     ...kneeSection(summary),
-    ...table(headings!, rows),
-    ...legend(summary),
+    ...(summary.trials === undefined ? pointSection(summary) : trialSection(summary.trials)),
     ...rivalSection(summary),
     ...referenceSection(summary),
     '## Machine and method',
@@ -42,6 +39,30 @@ function legend(summary: Summary): string[] {
     percentilesText(summary),
   ]
   return sentences.flatMap((text) => (text === null || text === '' ? [] : [markdownText(text), '']))
+}
+
+function pointCount({ points }: Summary): string[] {
+  const valid = points.filter(isValid).length
+  const more = points.filter((point) => !isValid(point) && hasCost(point)).length
+  const rest = more === 0 ? '' : `, ${more} more of CPU time alone`
+  return [
+    `${valid} of ${points.length} points are results${rest}. Latencies in brackets were taken at overload.`,
+  ]
+}
+
+function pointSection(summary: Summary): string[] {
+  const [headings, ...rows] = wholePointTable(summary.points, summary.host)
+  return [...table(headings!, rows), ...legend(summary)]
+}
+
+function trialCount(trials: readonly Trial[]): string[] {
+  return [`${trials.filter(isPassed).length} of ${trials.length} trials are passed.`]
+}
+
+function trialSection(trials: readonly Trial[]): string[] {
+  const [headings, ...rows] = trialTable(trials)
+  const lines = trials.map((trial) => `* ${markdownText(trialLine(trial))}`)
+  return ['## Trials', '', ...table(headings!, rows), ...lines, '']
 }
 
 function kneeSection({ points }: Summary): string[] {

@@ -72,6 +72,54 @@ const point = object({
   costInvalid: orAbsent(list(text)),
 })
 
+const trial = object({
+  id: text,
+  title: text,
+  action: text,
+  startedAt: text,
+  workers: number,
+  connections: number,
+  targetPerSecond: number,
+  saturationPerSecond: number,
+  actedFromSeconds: number,
+  actedToSeconds: number,
+  requests: number,
+  sentAgain: number,
+  errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
+  answers: record(number),
+  gatewayErrors: number,
+  upstreamErrors: number,
+  phases: list(
+    object({
+      name: oneOf('before', 'during', 'after'),
+      seconds: number,
+      requests: number,
+      failed: number,
+      p50Micros: orNull(number),
+      p99Micros: orNull(number),
+    }),
+  ),
+  recoveredSeconds: orNull(number),
+  deliveredSeconds: orNull(number),
+  log: orNull(
+    object({ documents: number, dead: number, dropped: number, repeated: number, missing: number }),
+  ),
+  newWorkers: number,
+  origin: object({ requests: number, failed: number, slow: number, stray: number }),
+  soak: orAbsent(
+    object({
+      reloads: number,
+      failedReloads: number,
+      samples: number,
+      spanSeconds: number,
+      heap: orNull(object({ bytes: number, bytesPerHour: number, bytesPerHourError: number })),
+      rssBytes: list(number),
+      files: list(number),
+    }),
+  ),
+  failures: list(text),
+})
+
 const summary = object({
   id: text,
   suite: text,
@@ -106,6 +154,7 @@ const summary = object({
   }),
   points: list(point),
   warnings: list(text),
+  trials: orAbsent(list(trial)),
 })
 
 /** The first thing that keeps a value from being a summary, with its place; null: it is one. Unknown fields are let be. */

@@ -6,9 +6,11 @@ import { type TestContext, test } from 'node:test'
 import { emptyHistogram, record, spectrumOf } from '../engine/spectrum.js'
 import { spreadOf } from '../measure/spread.js'
 import type { Summary } from '../model/summary.js'
+import type { SoakFigures } from '../model/trial.js'
 import { elementsOf, type MarkupElement, markupTree, textOf } from '../testing/markup-tree.js'
 import { sampleRun } from '../testing/sample-run.js'
 import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
+import { sampleTrial } from '../testing/sample-trial.js'
 import { readSummary } from './read-summary.js'
 import { writeResults } from './write-results.js'
 
@@ -272,4 +274,73 @@ test('what is no summary is refused with the reason', (t) => {
     () => readSummary(join(folder(t), 'none.json')),
     /there is no run of gw bench: .*none\.json does not exist/,
   )
+})
+
+const SOAK: SoakFigures = {
+  ...{ reloads: 5, failedReloads: 0, samples: 18, spanSeconds: 42 },
+  heap: { bytes: 24e6, bytesPerHour: -3 * 1024 ** 2, bytesPerHourError: 1024 ** 2 },
+  rssBytes: [100 * 1024 ** 2, 101 * 1024 ** 2],
+  files: [200, 204],
+}
+const LOG = { documents: 41_990, dead: 0, dropped: 10, repeated: 0, missing: 0 }
+
+/** One trial that was passed, and one that was not. */
+function trialsSummary(): Summary {
+  const failed = sampleTrial({
+    ...{ id: 'elasticsearch-down', title: 'Elasticsearch down', log: LOG, deliveredSeconds: 3 },
+    ...{ recoveredSeconds: null, failures: ['10 records are lost'], newWorkers: 0 },
+  })
+  return sampleSummary([], { suite: 'chaos', trials: [sampleTrial({ soak: SOAK }), failed] })
+}
+
+test('trials are written in every form for people, and read again', (t) => {
+  const dir = folder(t)
+  const summary = trialsSummary()
+  writeResults(summary, dir)
+  assert.deepEqual(readSummary(join(dir, 'summary.json')), summary)
+  const markdown = readFileSync(join(dir, 'report.md'), 'utf8')
+  assert.match(markdown, /^1 of 2 trials are passed\.$/m)
+  assert.match(markdown, /\n## Trials\n\n\| trial \| load\/s \| requests \|/)
+  const passed =
+    /^\| worker killed \| 600 \| 42,000 \| 0 \| 0 \| 0 \| 0 \| – \| 2\.1 ms \| 9\.3 ms \| 2 ms \| 0\.0 s \| passed \|$/m
+  assert.match(markdown, passed)
+  assert.match(
+    markdown,
+    /^\| Elasticsearch down .* \| 10 \| .* \| not seen \| FAILED: 10 records are lost \|$/m,
+  )
+  assert.match(
+    markdown,
+    /^\* worker killed: one of two .*, 30\.0 s to 50\.0 s after the load began; 128 conn/m,
+  )
+  assert.match(
+    markdown,
+    /; heap −3\.0 MB an hour \(± 1\.0\) over 42 s; memory 100 MB to 101 MB; open files 200 to/,
+  )
+  assert.match(
+    markdown,
+    /41,990 documents, 10 dropped, 0 dead letters, 0 repeated, all delivered 3\.0 s after/,
+  )
+  assert.doesNotMatch(markdown, /points are results/)
+})
+
+test('a trial is a test case of junit.xml, and one that was not passed has failed', (t) => {
+  const tree = markupTree(written(t, trialsSummary(), 'junit.xml').replace(/^<\?.*\?>\n/, ''))
+  const suite = elementsOf(tree, 'testsuite')[0]!
+  assert.deepEqual([suite.attributes['tests'], suite.attributes['failures']], ['2', '1'])
+  const cases = elementsOf(tree, 'testcase')
+  assert.deepEqual(
+    cases.map(({ attributes }) => attributes['classname']),
+    ['chaos.worker-kill', 'chaos.elasticsearch-down'],
+  )
+  const failures = elementsOf(tree, 'failure')
+  assert.deepEqual(failures.map(textOf), ['10 records are lost'])
+})
+
+test('what is no trial is refused with its place', (t) => {
+  const [good] = trialsSummary().trials!
+  const text = (changes: object): string =>
+    JSON.stringify({ ...trialsSummary(), trials: [{ ...good, ...changes }] })
+  assert.match(String(refusal(t, text({ requests: '1' }))), /trials\[0\]\.requests must be a number/)
+  assert.match(String(refusal(t, text({ log: {} }))), /trials\[0\]\.log\.documents must be a number/)
+  assert.equal(refusal(t, text({})), 'accepted')
 })

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { ordersXml, ordersXsd, REQUEST_STYLESHEET } from '../suite/orders.js'
+import { SteadyLoad } from '../trial/steady-load.js'
 import { optionsOf } from './options.js'
-import { SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
 
 /**

@@ -2,12 +2,12 @@ import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
 import { treeRssBytes } from '../measure/process-use.js'
 import { median } from '../statistics.js'
-import { balanceLine, isBalanced } from './log-balance.js'
-import { countLog, type LogPlaces } from './log-count.js'
+import { balanceLine, isBalanced } from '../trial/log-balance.js'
+import { countLog, type LogPlaces } from '../trial/log-count.js'
+import { type Span, SteadyLoad } from '../trial/steady-load.js'
 import { optionsOf } from './options.js'
 import type { Outage, Stage } from './outage/outage.js'
 import { outagesOf } from './outage/ways.js'
-import { type Span, SteadyLoad } from './steady-load.js'
 import { onTestBed, type TestBed } from './test-bed.js'
 
 /**
@@ -52,7 +52,7 @@ async function study(bed: TestBed, outage: Outage): Promise<void> {
   const origin = await bed.origin()
   const behind = outage.gatewayBehind === undefined ? [] : bed.behind(outage.gatewayBehind)
   const gateway = await bed.gateway(origin.url, { log: bed.logTo(node, STREAM), behind })
-  const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate, outage.agents)
+  const load = new SteadyLoad(Number(new URL(gateway.url).port), options.rate, outage)
   await load.start()
   await phase('warm-up', options.warm, load, gateway)
   const pairs: P99Pair[] = []

@@ -49,7 +49,7 @@ for (const suite of suites) {
     const cases = withVariants(suite)
     const ids = cases.map(({ scenario }) => scenario.id)
     assert.equal(new Set(ids).size, ids.length)
-    assert.ok(ids.length > 0)
+    assert.ok(ids.length > 0 || suite.trials !== undefined)
     for (const { scenario, connections } of cases) {
       assert.match(scenario.id, /^[a-z0-9]+(-[a-z0-9]+)*$/)
       assert.ok(scenario.title.length <= 40, scenario.title)
@@ -76,6 +76,16 @@ for (const suite of suites) {
     assert.equal(quick.repetitions, 1)
   })
 }
+
+test('every trial has an id and a title of its own', () => {
+  const trials = suites.flatMap((suite) => suite.trials ?? [])
+  for (const { id, title } of trials) {
+    assert.match(id, /^[a-z0-9]+(-[a-z0-9]+)*$/)
+    assert.ok(title.length <= 40, title)
+  }
+  assert.equal(new Set(trials.map(({ title }) => title)).size, trials.length)
+  assert.equal(new Set(trials.map(({ id }) => id)).size, trials.length)
+})
 
 test('the suites have the matrix of the reports that they repeat', () => {
   const points = (name: string): number =>
@@ -168,7 +178,7 @@ test('a name that is no suite is answered with the names, the likely one first',
     () => suiteOf('apinzer'),
     /^Error: there is no suite 'apinzer'; did you mean 'apinizer'\? \(there are smoke, apinizer, /,
   )
-  assert.throws(() => suiteOf('nonsense'), /; there are smoke, apinizer, .*policies$/)
+  assert.throws(() => suiteOf('nonsense'), /; there are smoke, apinizer, .*policies, soak, chaos$/)
   assert.throws(() => suiteOf('apinizer-cache'), /is not available: needs the cache component$/)
 })
 

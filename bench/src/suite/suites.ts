@@ -4,8 +4,10 @@ import { catalog } from '@sluice/policies'
 import type { Suite } from '../model/scenario.js'
 import { apinizer } from './apinizer.js'
 import { apinizerClassic } from './apinizer-classic.js'
+import { chaos } from './chaos.js'
 import { policiesSuite } from './policies.js'
 import { smoke } from './smoke.js'
+import { soak } from './soak.js'
 import { wso2MiSuite } from './wso2-mi.js'
 import { wso2Platform } from './wso2-platform.js'
 
@@ -28,7 +30,16 @@ export const comingSuites: readonly ComingSuite[] = [
 
 /** All suites of a gateway with these policies. */
 export function suitesWith(policies: Catalog): readonly Suite[] {
-  return [smoke, apinizer, apinizerClassic, wso2MiSuite(policies), wso2Platform, policiesSuite(policies)]
+  return [
+    smoke,
+    apinizer,
+    apinizerClassic,
+    wso2MiSuite(policies),
+    wso2Platform,
+    policiesSuite(policies),
+    soak,
+    chaos,
+  ]
 }
 
 /** All suites of this version. */

@@ -1,9 +1,11 @@
 import type { Point, Summary } from '../../model/summary.js'
+import type { Trial } from '../../model/trial.js'
 import { median } from '../../statistics.js'
 import { busyText, hasCost } from '../cost.js'
 import { countText, isValid, microsText, percentileOf, ratioText, significant, sloText } from '../figures.js'
 import { escaped } from '../markup.js'
 import { contestantsOf, cpuRatio, OURS, rivalries } from '../rivals.js'
+import { isPassed } from '../trial-table.js'
 
 interface Tile {
   readonly name: string
@@ -12,8 +14,11 @@ interface Tile {
 }
 
 /** The figures that a reader wants first. */
-export function glanceHtml({ points }: Summary): string {
-  const tiles = [...ownTiles(points), ...ratioTiles(points), validityTile(points)]
+export function glanceHtml({ points, trials }: Summary): string {
+  const tiles =
+    trials === undefined
+      ? [...ownTiles(points), ...ratioTiles(points), validityTile(points)]
+      : [trialTile(trials)]
   const items = tiles.map(
     ({ name, figure, remark }) =>
       `<div><dt>${escaped(name)}</dt><dd>${escaped(figure)}<small>${escaped(remark)}</small></dd></div>`,
@@ -22,7 +27,7 @@ export function glanceHtml({ points }: Summary): string {
 }
 
 /** What keeps the run, or a part of it, from being evidence. */
-export function noticesHtml({ warnings, points }: Summary): string {
+export function noticesHtml({ warnings, points, trials = [] }: Summary): string {
   const invalid = points.filter((point) => !isValid(point))
   const reasons = [...new Set(invalid.flatMap((point) => point.invalid))]
   const lists = [
@@ -32,6 +37,7 @@ export function noticesHtml({ warnings, points }: Summary): string {
       `No result: ${invalid.length} of ${points.length} points${costsAmong(invalid)}`,
       reasons,
     ),
+    notice('notice bad', 'Trials that are not passed', trials.flatMap(failureLines)),
   ]
   return lists.join('')
 }
@@ -40,6 +46,10 @@ export function noticesHtml({ warnings, points }: Summary): string {
 function costsAmong(invalid: readonly Point[]): string {
   const count = invalid.filter(hasCost).length
   return count === 0 ? '' : `, but CPU time of ${count} of them is`
+}
+
+function failureLines({ title, failures }: Trial): string[] {
+  return failures.map((failure) => `${title}: ${failure}`)
 }
 
 function notice(style: string, heading: string, lines: readonly string[]): string {
@@ -120,6 +130,12 @@ function validityTile(points: readonly Point[]): Tile {
   const remark =
     valid === points.length ? 'every point is a result' : `invalid: ${points.length - valid}, see below`
   return { name: 'Points', figure: `${valid} of ${points.length}`, remark }
+}
+
+function trialTile(trials: readonly Trial[]): Tile {
+  const passed = trials.filter(isPassed).length
+  const remark = passed === trials.length ? 'nothing was lost that may not be' : 'see below what was lost'
+  return { name: 'Trials passed', figure: `${passed} of ${trials.length}`, remark }
 }
 
 function placeOf({ title, connections }: Point): string {

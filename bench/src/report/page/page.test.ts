@@ -5,6 +5,7 @@ import type { Summary } from '../../model/summary.js'
 import { elementsOf, type MarkupElement, markupTree, textOf } from '../../testing/markup-tree.js'
 import { samplePolicyRun, sampleRun } from '../../testing/sample-run.js'
 import { samplePoint, sampleSpectrum, sampleSummary } from '../../testing/sample-summary.js'
+import { sampleTrial } from '../../testing/sample-trial.js'
 import { reportHtml } from './page.js'
 
 const HOSTILE = `<script>alert("1")</script>&amp;'\u0000\ud800]]>`
@@ -216,4 +217,22 @@ test('a run without a result still says so', () => {
   assert.deepEqual(elementsOf(tree, 'figure'), [])
   assert.match(textOf(tree), /0 of 1/)
   assert.match(textOf(tree), /nothing was measured/)
+})
+
+test('trials have a section of their own in place of points, and those not passed are told at the top', () => {
+  const failed = sampleTrial({ id: 'a', title: 'a <b>', failures: ['3 records are lost'] })
+  const tree = page(sampleSummary([], { trials: [sampleTrial(), failed] }))
+  const [headings, ...rows] = cellsOf(tree, 'Trials')
+  assert.deepEqual([headings![0], headings!.at(-1)], ['trial', 'verdict'])
+  assert.deepEqual(
+    rows.map((cells) => [cells[0], cells.at(-1)]),
+    [
+      ['worker killed', 'passed'],
+      ['a <b>', 'FAILED: 3 records are lost'],
+    ],
+  )
+  const notices = elementsOf(tree, 'div').filter(({ attributes }) => attributes['class'] === 'notice bad')
+  assert.deepEqual(notices.map(textOf), ['Trials that are not passeda <b>: 3 records are lost'])
+  const ids = elementsOf(tree, 'section').map(({ attributes }) => attributes['id'])
+  assert.ok(ids.includes('trials') && !ids.includes('points'))
 })

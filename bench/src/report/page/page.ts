@@ -20,6 +20,7 @@ import { referenceHtml } from './reference-table.js'
 import { rivalsHtml } from './rivals-table.js'
 import { STYLE } from './style.js'
 import { tableHtml } from './table.js'
+import { trialsHtml } from './trials.js'
 
 interface Section {
   readonly id: string
@@ -85,9 +86,10 @@ function sectionsOf(summary: Summary): Section[] {
       'points',
       'All points',
       [POINTS, costRemark(points) ?? ''].join(' ').trim(),
-      pointsHtml(points, summary.host),
+      points.length === 0 ? '' : pointsHtml(points, summary.host),
     ),
     section('workers', 'Workers', WORKERS, workersHtml(points)),
+    section('trials', 'Trials', TRIALS, trialsHtml(summary.trials ?? [])),
     section('machine', 'Machine and method', '', factsHtml(summary)),
   ]
 }
@@ -102,6 +104,9 @@ const POINTS =
   'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result, but for CPU time where that is shown. The ceiling is how many times as much generator and origin did by themselves; generator says how busy the load generator was. Latencies in brackets were taken at overload: they tell the length of the line. The last figure is requests a second over the CPU score of the cores that the contestant had, to compare machines by.'
 const WORKERS =
   'What Node.js and the kernel say of each worker over the measured time: how often its threads waited for something, and how often they were displaced from their core by others. Of the traffic log: the most records that waited to be delivered, and the age of the oldest of them, to half a second.'
+
+const TRIALS =
+  'Requests are sent at a constant rate, whatever the answers do, while something is done to the system. Latency counts from when a request was due. A trial fails when anything is lost that may not be, or arrives that nobody has sent.'
 
 function section(id: string, heading: string, text: string, content: string): Section {
   return { id, heading, text, content }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { suiteOf } from '@sluice/bench'
-import { runSize } from './estimate.js'
+import { runSize, trialsText } from './estimate.js'
 
 const TIMES = {
   warmUpSeconds: 10,
@@ -38,4 +38,10 @@ test('a rest is made behind the points of each number of connections and rate', 
 
 test('peers are measured like the gateway, below the same ceiling', () => {
   assert.equal(secondsOf({ peers: 2, rates: 0 }), 2 * (3 * (10 + 3 * 20) + 5))
+})
+
+test('a trial takes its warm-up and its length', () => {
+  const times = { ...TIMES, warmUpSeconds: 10, seconds: 60 }
+  assert.deepEqual(runSize(suiteOf('chaos'), times), { scenarios: 8, points: 0, seconds: 8 * 70 })
+  assert.equal(trialsText(suiteOf('chaos'), times), 'chaos: 8 trials, about 9m 20s of load')
 })

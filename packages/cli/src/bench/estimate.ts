@@ -1,4 +1,5 @@
 import { CEILING_SHARE, KNEE_STEPS, type Suite } from '@sluice/bench'
+import { ageText, countText } from '../output/text.js'
 
 /** What is known of a run before it begins. */
 export interface RunSize {
@@ -28,6 +29,7 @@ export function runSize(suite: Suite, times: Times): RunSize {
   const { warmUpSeconds, seconds, repetitions, rates, hasKnee, peers, engines, coolDownSeconds = 0 } = times
   const count = (list: Suite['cases']): number =>
     list.reduce((sum, { connections }) => sum + connections.length, 0)
+  if (suite.trials !== undefined) return trialsSize(suite, times)
   const points = count(suite.cases)
   const ofPeers = peers * count(suite.cases.filter(({ scenario }) => scenario.peers !== null))
   const ceilings = rates > 0 || hasKnee ? engines : 1
@@ -39,5 +41,20 @@ export function runSize(suite: Suite, times: Times): RunSize {
     seconds:
       (points + ofPeers) * (warmUpSeconds + loads * seconds) +
       points * (ceilings * CEILING_SHARE * seconds + (1 + rates) * coolDownSeconds),
+  }
+}
+
+/** `chaos: 8 trials, about 9m 20s of load`. */
+export function trialsText(suite: Suite, times: Pick<Times, 'warmUpSeconds' | 'seconds'>): string {
+  const { scenarios, seconds } = trialsSize(suite, times)
+  return `${suite.name}: ${countText(scenarios, 'trial')}, about ${ageText(seconds * 1000)} of load`
+}
+
+/** A trial is none of the points that are compared. */
+function trialsSize({ trials = [] }: Suite, times: Pick<Times, 'warmUpSeconds' | 'seconds'>): RunSize {
+  return {
+    scenarios: trials.length,
+    points: 0,
+    seconds: trials.length * (times.warmUpSeconds + times.seconds),
   }
 }

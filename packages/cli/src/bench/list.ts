@@ -1,4 +1,4 @@
-import { comingSuites, type Suite, type SuiteCase, suites } from '@sluice/bench'
+import { comingSuites, type Suite, type SuiteCase, suites, type TrialPlan } from '@sluice/bench'
 import { EXIT } from '../failure.js'
 import { printTable, printValue } from '../output/output.js'
 import { ageText } from '../output/text.js'
@@ -32,6 +32,7 @@ export async function listSuites({ output }: OutputOptions, name?: string): Prom
 }
 
 async function listScenarios(suite: Suite, output: OutputOptions['output']): Promise<number> {
+  if (suite.trials !== undefined) return listTrials(suite.name, suite.trials, output)
   const usual = suite.cases.map((one) => listed(one, true))
   const scenarios = [...usual, ...(suite.variants ?? []).map((one) => listed(one, false))]
   if (output !== 'table') await printValue({ suite: suite.name, scenarios }, output)
@@ -45,6 +46,22 @@ async function listScenarios(suite: Suite, output: OutputOptions['output']): Pro
         log,
         peers ? 'yes' : 'no',
         connections.join(' '),
+      ]),
+    )
+  return EXIT.ok
+}
+
+async function listTrials(
+  suite: string,
+  trials: readonly TrialPlan[],
+  output: OutputOptions['output'],
+): Promise<number> {
+  if (output !== 'table') await printValue({ suite, trials }, output)
+  else
+    printTable(
+      ['TRIAL', 'WORKERS', 'LOG', 'CONNECTIONS', 'WHAT IS DONE'],
+      trials.map(({ id, workers, log, connections, action }) => [
+        ...[id, String(workers), log, String(connections), action],
       ]),
     )
   return EXIT.ok

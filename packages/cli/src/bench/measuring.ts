@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { type Format, outliveReader, print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
 import { ageText, countText } from '../output/text.js'
-import { runSize } from './estimate.js'
+import { runSize, trialsText } from './estimate.js'
 import { listenForInterruption } from './interruption.js'
 import { checkResultsDir, RESULTS_DIR } from './results-dir.js'
 import type { RunOrder } from './run-order.js'
@@ -31,7 +31,7 @@ export async function measure(tools: BenchTools, order: RunOrder, outcome: Outco
   outliveReader()
   announce(order)
   const { summary, isStopped } = await run(tools, order)
-  if (summary.points.length === 0)
+  if (summary.points.length === 0 && (summary.trials ?? []).length === 0)
     throw new Failure(
       EXIT.failed,
       isStopped ? 'stopped before anything was measured' : 'nothing was measured',
@@ -63,9 +63,11 @@ function announce({
     ...{ hasKnee: sloMicros !== null, peers: peers.length, engines: saturationEngine === engine ? 1 : 2 },
   }
   const size = runSize(suite, times)
-  say(
-    `${suite.name}: ${countText(size.scenarios, 'scenario')}, ${countText(size.points, 'number')} of connections in all, about ${ageText(size.seconds * 1000)} of load`,
-  )
+  if (suite.trials !== undefined) say(trialsText(suite, times))
+  else
+    say(
+      `${suite.name}: ${countText(size.scenarios, 'scenario')}, ${countText(size.points, 'number')} of connections in all, about ${ageText(size.seconds * 1000)} of load`,
+    )
 }
 
 async function run(
@@ -100,6 +102,9 @@ function observer(progress: Progress): RunObserver {
         progress.note(`no result${but}: ${pointName(point)}: ${point.invalid.join(', ')}`)
     },
     onWarning: (text) => progress.note(`warning: ${text}`),
+    onTrial: ({ title, failures }) => {
+      if (failures.length > 0) progress.note(`not passed: ${title}: ${failures.join('; ')}`)
+    },
   }
 }
 
@@ -110,7 +115,8 @@ function pointName({ title, contestant, connections, targetPerSecond }: Point): 
 
 async function show(tools: BenchTools, summary: Summary, { output, remarks }: Outcome): Promise<void> {
   if (output !== 'table') return printValue(summary, output)
-  const [headings = [], ...rows] = tools.pointTable(summary.points)
+  const [headings = [], ...rows] =
+    summary.trials === undefined ? tools.pointTable(summary.points) : tools.trialTable(summary.trials)
   printTable(headings, rows)
   for (const table of tools.rivalTables(summary.points)) {
     print('', table.name)
@@ -138,11 +144,21 @@ async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<F
 
 function exitOf(summary: Summary, { failsOnInvalid }: Outcome): ExitCode {
   const invalid = summary.points.filter((point) => point.invalid.length > 0)
-  if (invalid.length === 0) return EXIT.ok
-  const costs = invalid.filter(hasCost).length
-  const but = costs === 0 ? '' : `, but CPU time of ${costs} of them is`
-  const text = `${invalid.length} of ${countText(summary.points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result${but}`
+  const failed = (summary.trials ?? []).filter(({ failures }) => failures.length > 0)
+  if (invalid.length + failed.length === 0) return EXIT.ok
+  const text = failed.length > 0 ? failedText(failed.length, summary) : invalidText(invalid, summary)
   if (failsOnInvalid) throw new Failure(EXIT.assertion, text)
   say(text)
   return EXIT.ok
+}
+
+function failedText(count: number, { trials = [] }: Summary): string {
+  return `${count} of ${countText(trials.length, 'trial')} ${count === 1 ? 'is' : 'are'} not passed`
+}
+
+function invalidText(invalid: readonly Point[], { points }: Summary): string {
+  const costs = invalid.filter(hasCost).length
+  const but = costs === 0 ? '' : `, but CPU time of ${costs} of them is`
+  const are = invalid.length === 1 ? 'is' : 'are'
+  return `${invalid.length} of ${countText(points.length, 'point')} ${are} no result${but}`
 }

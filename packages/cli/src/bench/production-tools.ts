@@ -16,13 +16,14 @@ import {
   runSuite,
   serveOrigin,
   startLogSink,
+  trialTable,
   writeResults,
 } from '@sluice/bench'
 import type { BenchTools } from './tools.js'
 
 /** The real tools. */
 export const benchTools: BenchTools = {
-  ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable, rivalTables },
+  ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable, rivalTables, trialTable },
   ...{ compareSummaries, parseLimits, capacityFor, readSummary, peerProblem: missingPeer },
   startLogSink,
   startOrigin: (wish, address) => serveOrigin(wish, address, mkdtempSync(join(tmpdir(), 'sluice-origin-'))),

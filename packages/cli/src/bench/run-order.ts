@@ -92,13 +92,24 @@ function namedCases(suite: Suite, wanted: readonly string[]): readonly SuiteCase
   if (wanted.length === 0) return suite.cases
   const known = [...suite.cases, ...(suite.variants ?? [])]
   const ids = known.map(({ scenario }) => scenario.id)
+  const chosen = chosenNames(suite.name, ids, wanted)
+  return known.filter(({ scenario }) => chosen.includes(scenario.id))
+}
+
+/** Those of a suite's ids that are named or match a pattern; all when nothing is. @throws Failure when nothing matches one */
+export function chosenNames(
+  suite: string,
+  ids: readonly string[],
+  wanted: readonly string[],
+): readonly string[] {
+  if (wanted.length === 0) return ids
   const patterns = wanted.map(patternOf)
   for (const [i, pattern] of patterns.entries()) {
     if (ids.some((id) => pattern.test(id))) continue
-    const hint = suggestion(wanted[i]!, ids, `gw bench list ${suite.name} names them`)
-    throw new Failure(EXIT.usage, `the suite '${suite.name}' has no scenario '${wanted[i]}'; ${hint}`)
+    const hint = suggestion(wanted[i]!, ids, `gw bench list ${suite} names them`)
+    throw new Failure(EXIT.usage, `the suite '${suite}' has no scenario '${wanted[i]}'; ${hint}`)
   }
-  return known.filter(({ scenario }) => patterns.some((pattern) => pattern.test(scenario.id)))
+  return ids.filter((id) => patterns.some((pattern) => pattern.test(id)))
 }
 
 function patternOf(wanted: string): RegExp {

@@ -1,4 +1,4 @@
-import { urlSuite } from '@sluice/bench'
+import { type Suite, urlSuite } from '@sluice/bench'
 import { EXIT, Failure } from '../failure.js'
 import { type CallFlags, callOf } from './call.js'
 import { measure, type Outcome } from './measuring.js'
@@ -14,6 +14,7 @@ import {
   USUAL_RATES,
 } from './run-order.js'
 import type { BenchTools } from './tools.js'
+import { trialsOrder } from './trials-order.js'
 
 type RunFlags = LoadFlags & MeasuringFlags & ChoiceFlags & TargetFlags
 type QuickFlags = LoadFlags & MeasuringFlags & Pick<ChoiceFlags, 'connections'> & CallFlags & TargetFlags
@@ -21,10 +22,16 @@ type QuickFlags = LoadFlags & MeasuringFlags & Pick<ChoiceFlags, 'connections'> 
 /** `gw bench run`. */
 export function benchRun(tools: BenchTools): (flags: RunFlags, name: string) => Promise<number> {
   return async (flags, name) => {
-    const suite = chosenSuite(namedSuite(name), flags)
+    const named = namedSuite(name)
+    if (named.trials !== undefined) return runTrials(tools, named, flags)
+    const suite = chosenSuite(named, flags)
     const order = runOrder(tools, suite, flags, flags.quick === true ? [] : USUAL_RATES)
     return measure(tools, order, { ...outcomeOf(flags), isKept: true })
   }
+}
+
+function runTrials(tools: BenchTools, suite: Suite, flags: RunFlags): Promise<number> {
+  return measure(tools, trialsOrder(tools, suite, flags), { ...outcomeOf(flags), isKept: true })
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
   RunSuite,
   Summary,
   TextTable,
+  Trial,
 } from '@sluice/bench'
 
 /** A running origin. */
@@ -44,6 +45,8 @@ export interface BenchTools {
   pointTable(points: readonly Point[]): readonly (readonly string[])[]
   /** Contestants side by side, below the points; empty when there are no two. */
   rivalTables(points: readonly Point[]): readonly TextTable[]
+  /** The same for trials. */
+  trialTable(trials: readonly Trial[]): readonly (readonly string[])[]
   compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): ComparisonText
   /** @throws Error that says what a limit looks like. */
   parseLimits(text: string): readonly Limit[]

@@ -67,6 +67,7 @@ function addRun(bench: Command, tools: LoadTools): void {
     'gw bench run apinizer --tier W1 --with nginx',
     'gw bench run apinizer-classic --target http://10.0.0.7:8080 --no-rates',
     'gw bench run wso2-mi --scenario direct-1kb --connections 100 --seconds 30 --repetitions 3 --no-rates',
+    'gw bench run chaos --scenario worker-kill --fail-on-invalid',
   )
 }
 
@@ -155,7 +156,7 @@ function addLoad(command: Command): void {
     .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
     .option('--out <dir>', 'where the reports go; default results/ID')
     .option('--no-pin', 'let the scheduler choose the cores')
-    .option('--fail-on-invalid', 'exit with 7 when a point is no result')
+    .option('--fail-on-invalid', 'exit with 7 when a point is no result or a trial is not passed')
   withOutput(command, 'table', 'json')
 }
 

@@ -1,8 +1,17 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine, Point, RunObserver, RunOptions, Summary, TextTable } from '@sluice/bench'
+import type {
+  Engine,
+  Finding,
+  Point,
+  RunObserver,
+  RunOptions,
+  Summary,
+  TextTable,
+  Trial,
+} from '@sluice/bench'
 import type { BenchTools, RunningOrigin } from '../tools.js'
-import { samplePoint, sampleSummary } from './sample-summary.js'
+import { samplePoint, sampleSummary, sampleTrial } from './sample-summary.js'
 
 /**
  * What the recording tools do besides remembering: end well; find points that are no results, or of CPU time alone; be interrupted in the
@@ -29,19 +38,15 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     runSuite: (options, observer) => {
       const { signal, suite, ...rest } = options
       const cases = suite.cases.map(({ scenario, connections }) => ({ id: scenario.id, connections }))
-      record('runSuite', { suite: suite.name, cases, isAborted: signal.aborted, ...rest })
+      const trials = suite.trials?.map(({ id }) => id)
+      record('runSuite', { suite: suite.name, cases, trials, isAborted: signal.aborted, ...rest })
       return measured(mode, options, observer)
     },
     hostFacts: () => ({
       ...sampleSummary([]).host,
       ...{ v8: '11.3', source: { commit: 'c0ffee', isDirty: true } },
     }),
-    doctor: () => [
-      { subject: 'cores', level: 'ok', found: '8', remedy: null },
-      mode === 'well'
-        ? { subject: 'foreign work', level: 'ok', found: '0 %', remedy: null }
-        : { subject: 'foreign work', level: 'warning', found: '40 %', remedy: 'end the other programs' },
-    ],
+    doctor: () => findings(mode),
     writeResults: (summary, dir) => {
       if (mode === 'full') throw new Error('no space left on device')
       record('writeResults', { dir, points: summary.points.length })
@@ -56,6 +61,7 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       ...points.map(({ scenario, perSecond }) => [scenario, String(perSecond.mean)]),
     ],
     rivalTables,
+    trialTable,
     compareSummaries: (before, after, limits) => {
       record('compareSummaries', { before: before.id, after: after.id, limits })
       const point = samplePoint({})
@@ -100,6 +106,19 @@ function rivalTables(points: readonly Point[]): TextTable[] {
   return rows.length === 0 ? [] : [table]
 }
 
+function trialTable(trials: readonly Trial[]): string[][] {
+  return [['TRIAL', 'VERDICT'], ...trials.map(({ id, failures }) => [id, failures.join()])]
+}
+
+function findings(mode: Mode): Finding[] {
+  return [
+    { subject: 'cores', level: 'ok', found: '8', remedy: null },
+    mode === 'well'
+      ? { subject: 'foreign work', level: 'ok', found: '0 %', remedy: null }
+      : { subject: 'foreign work', level: 'warning', found: '40 %', remedy: 'end the other programs' },
+  ]
+}
+
 function engine(name: Engine['name'], hasOpenLoop: boolean, version: string | null): Engine {
   return {
     name,
@@ -112,6 +131,7 @@ function engine(name: Engine['name'], hasOpenLoop: boolean, version: string | nu
 async function measured(mode: Mode, options: RunOptions, observer: RunObserver): Promise<Summary> {
   if (mode === 'broken') throw new Error('the gateway did not start on port 19000')
   observer.onWarning('the machine is not quiet')
+  if (options.suite.trials !== undefined) return tried(mode, options.suite, observer)
   const ids = options.suite.cases.map(({ scenario }) => scenario.id)
   const suite = options.suite.name
   observer.onStep(0, ids.length, `${ids[0]}, 1 of 1`, 65)
@@ -128,6 +148,13 @@ async function measured(mode: Mode, options: RunOptions, observer: RunObserver):
   const points = mode === 'empty' ? [] : pointsOf(reached)
   for (const point of points) observer.onPoint(point)
   return sampleSummary(points, { suite, id: `${suite}-1` })
+}
+
+function tried(mode: Mode, { name, trials = [] }: RunOptions['suite'], observer: RunObserver): Summary {
+  const failures = mode === 'invalid' ? ['3 records are lost'] : []
+  const all = trials.map((plan) => sampleTrial({ id: plan.id, title: plan.title, failures }))
+  for (const trial of all) observer.onTrial?.(trial)
+  return sampleSummary([], { suite: name, id: `${name}-1`, trials: mode === 'empty' ? [] : all })
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

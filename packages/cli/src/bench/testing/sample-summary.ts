@@ -1,4 +1,4 @@
-import type { Point, Spread, Summary } from '@sluice/bench'
+import type { Point, Spread, Summary, Trial } from '@sluice/bench'
 
 const NO_ERRORS = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 
@@ -31,6 +31,24 @@ export function samplePoint(more: Partial<Point> = {}): Point {
     busyShare: 0.99,
     diagnostics: [],
     invalid: [],
+    ...more,
+  }
+}
+
+/** A trial in which nothing was lost. */
+export function sampleTrial(more: Partial<Trial> = {}): Trial {
+  return {
+    id: 'worker-kill',
+    title: 'worker killed',
+    action: 'one of two workers is killed with SIGKILL',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    ...{ workers: 2, connections: 128, targetPerSecond: 600, saturationPerSecond: 1000 },
+    ...{ actedFromSeconds: 20, actedToSeconds: 40, requests: 36_000, sentAgain: 0 },
+    errors: NO_ERRORS,
+    answers: { '2xx': 36_000 },
+    ...{ gatewayErrors: 0, upstreamErrors: 0, phases: [], recoveredSeconds: 0, deliveredSeconds: null },
+    ...{ log: null, newWorkers: 1, origin: { requests: 36_000, failed: 0, slow: 0, stray: 0 } },
+    failures: [],
     ...more,
   }
 }

@@ -1,0 +1,116 @@
+import type { ErrorClass } from './engine.js'
+import type { LogWish } from './scenario.js'
+
+/** What is asked of a system under load: whether anything is lost while something is done to it. */
+export interface TrialPlan {
+  /** Unique within its suite: lower-case words joined by `-`. */
+  readonly id: string
+  /** For people, at most 40 characters. */
+  readonly title: string
+  /** What is done, in one sentence. */
+  readonly action: string
+  readonly workers: number
+  /** Where the traffic log goes; the records are counted there. */
+  readonly log: LogWish
+  /** Whether there is no such trial without an Elasticsearch. */
+  readonly needsSearchEngine: boolean
+  readonly connections: number
+}
+
+/** A part of a trial. */
+export interface TrialPhase {
+  readonly name: 'before' | 'during' | 'after'
+  readonly seconds: number
+  readonly requests: number
+  /** Requests without an answer, and answers other than 200. */
+  readonly failed: number
+  /** From when a request was due, so that waiting for a late answer counts for those behind it; null: none was answered. */
+  readonly p50Micros: number | null
+  readonly p99Micros: number | null
+}
+
+/** Where the records of all requests are in the end. */
+export interface TrialLog {
+  readonly documents: number
+  /** Refused for good and kept. */
+  readonly dead: number
+  /** Lost, as the log itself says. */
+  readonly dropped: number
+  /** Documents of a request that has one already. */
+  readonly repeated: number
+  /** Answered requests without a record anywhere; below 0: records without a request. */
+  readonly missing: number
+}
+
+/** What the origins saw. */
+export interface TrialOrigin {
+  readonly requests: number
+  /** Requests that they answered with 500, as they were told. */
+  readonly failed: number
+  /** Requests that they answered late, as they were told. */
+  readonly slow: number
+  /** Requests to a place that nobody should ask any more. */
+  readonly stray: number
+}
+
+/** The heaps of all workers together, by least squares over the samples behind the warm-up. */
+export interface HeapSlope {
+  readonly bytes: number
+  readonly bytesPerHour: number
+  /** The standard error of it. */
+  readonly bytesPerHourError: number
+}
+
+/** What became of memory and files over a long load. */
+export interface SoakFigures {
+  readonly reloads: number
+  readonly failedReloads: number
+  readonly samples: number
+  /** Between the first and the last sample of the slope. */
+  readonly spanSeconds: number
+  /** Null: there were too few samples. */
+  readonly heap: HeapSlope | null
+  /** At the beginning and at the end of the samples, of the process tree. */
+  readonly rssBytes: readonly [number, number]
+  readonly files: readonly [number, number]
+}
+
+/** What a trial saw, and whether it was passed. */
+export interface Trial {
+  readonly id: string
+  readonly title: string
+  readonly action: string
+  readonly startedAt: string
+  readonly workers: number
+  readonly connections: number
+  /** The load: so many requests were due a second, whether or not answers came. */
+  readonly targetPerSecond: number
+  /** What went through at saturation, of which the load is a share. */
+  readonly saturationPerSecond: number
+  /** When something was done, in seconds from the beginning of the load, its warm-up included. */
+  readonly actedFromSeconds: number
+  readonly actedToSeconds: number
+  /** All that were sent, those of the warm-up included; one that was sent again is one. */
+  readonly requests: number
+  /** Sent once more because their kept connection had ended without a byte of an answer. */
+  readonly sentAgain: number
+  readonly errors: Readonly<Record<ErrorClass, number>>
+  /** Answers by the first digit of their status, such as `2xx`. */
+  readonly answers: Readonly<Record<string, number>>
+  /** Answers of 500 and above that the gateway gave by itself, and those that came from the upstream. */
+  readonly gatewayErrors: number
+  readonly upstreamErrors: number
+  readonly phases: readonly TrialPhase[]
+  /** From the end of what was done until clients noticed nothing of it; null: they did to the end of the trial. */
+  readonly recoveredSeconds: number | null
+  /** From the end of the load until all records were delivered; null: there is no log, or they were not in time. */
+  readonly deliveredSeconds: number | null
+  /** Null: there is no traffic log. */
+  readonly log: TrialLog | null
+  /** Workers that serve in the end and did not in the beginning. */
+  readonly newWorkers: number
+  readonly origin: TrialOrigin
+  readonly soak?: SoakFigures
+  /** Why it was not passed; empty: it was. */
+  readonly failures: readonly string[]
+}

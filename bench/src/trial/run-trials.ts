@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { logIdentity } from '../contestant/gateway.js'
+import { findProgram } from '../contestant/program.js'
+import { missingElasticsearch } from '../contestant/search-engine.js'
+import { type CoreLayout, coreLayout, keepOffContestant } from '../measure/cores.js'
+import { hostWarnings } from '../measure/host-warnings.js'
+import { Progress } from '../measure/progress.js'
+import type { Engine } from '../model/engine.js'
+import type { DocumentDigest } from '../model/machine.js'
+import type { RunObserver, RunOptions } from '../model/run.js'
+import { type HostFacts, SUMMARY_VERSION, type Summary } from '../model/summary.js'
+import type { Trial, TrialPlan } from '../model/trial.js'
+import { get } from '../suite/scenario-parts.js'
+import type { Deed } from './deed.js'
+import { DEEDS } from './deeds/deeds.js'
+import { NO_NAMES } from './own-names.js'
+import { type OpenStage, openTrialStage, TrialNode } from './stage.js'
+import { saturationSeconds, timesOf } from './times.js'
+import { runTrial } from './trial-run.js'
+
+/** Of saturation, when nothing else is asked for. */
+const USUAL_SHARE = 0.6
+/** A load that is less than this is another one than the trial says. */
+const HELD_SHARE = 0.9
+
+/** What a stage is opened for; no deed: for a look at saturation. */
+interface Scene {
+  readonly plan: TrialPlan
+  readonly deed: Deed | null
+  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  readonly layout: CoreLayout
+}
+
+interface TrialParts {
+  readonly engine: Engine
+  readonly lookAtHost: () => Promise<HostFacts>
+}
+
+/** Runs a suite of trials. @throws Error when nothing of it can be started */
+export async function runTrials(
+  options: RunOptions,
+  observer: RunObserver,
+  parts: TrialParts,
+): Promise<Summary> {
+  return new TrialsRun(options, observer, parts).run()
+}
+
+/** One run of a suite of trials, from the first look at the machine to the summary. */
+class TrialsRun {
+  readonly #options: RunOptions
+  readonly #observer: RunObserver
+  readonly #engine: Engine
+  readonly #lookAtHost: () => Promise<HostFacts>
+  readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-trials-'))
+  readonly #startedAt = new Date()
+  readonly #trials: Trial[] = []
+  readonly #warnings: string[] = []
+  readonly #versions: Record<string, string> = {}
+  readonly #documents: Record<string, DocumentDigest> = {}
+  #plans: readonly TrialPlan[]
+  #node: TrialNode | null = null
+  #saturation: number | null = null
+
+  constructor(options: RunOptions, observer: RunObserver, { engine, lookAtHost }: TrialParts) {
+    const { suite, scenarios } = options
+    this.#options = options
+    this.#observer = observer
+    this.#engine = engine
+    this.#lookAtHost = lookAtHost
+    const plans = suite.trials ?? []
+    this.#plans = plans.filter(({ id }) => scenarios.length === 0 || scenarios.includes(id))
+  }
+
+  async run(): Promise<Summary> {
+    try {
+      this.#check()
+      const host = await this.#lookAtHost()
+      for (const warning of hostWarnings(host)) this.#warn(warning)
+      await this.#openSearchEngine()
+      await this.#measure()
+      return this.#summary(host)
+    } finally {
+      await this.#node?.node.stop()
+      rmSync(this.#dir, { recursive: true, force: true })
+    }
+  }
+
+  #check(): void {
+    const version = this.#engine.version()
+    if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
+    this.#versions[this.#engine.name] = version
+    if (this.#options.isPinned && findProgram('taskset') === null)
+      throw new Error('taskset is not installed; install the package util-linux, or pin nothing')
+    if (this.#plans.length === 0) throw new Error(`suite ${this.#options.suite.name} has no such trial`)
+  }
+
+  /** Without an Elasticsearch some trials are left out, and the others lose their traffic log. */
+  async #openSearchEngine(): Promise<void> {
+    if (!this.#plans.some(({ log }) => log === 'elasticsearch')) return
+    const missing = missingElasticsearch()
+    if (missing === null) {
+      const { load } = coreLayout(1, this.#options.isPinned)
+      this.#node = await TrialNode.start(this.#dir, load)
+      return
+    }
+    const left = this.#plans.filter(({ needsSearchEngine }) => needsSearchEngine).map(({ id }) => id)
+    this.#plans = this.#plans.filter(({ needsSearchEngine }) => !needsSearchEngine)
+    const leftText = left.length === 0 ? '' : `left out: ${left.join(', ')}; `
+    this.#warn(`${missing}; ${leftText}no records are counted`)
+  }
+
+  async #measure(): Promise<void> {
+    const progress = new Progress(this.#observer, this.#plans.length)
+    for (const plan of this.#plans) {
+      if (this.#options.signal.aborted) break
+      try {
+        progress.begin(plan.title)
+        this.#keep(await this.#trial(plan))
+      } catch (error) {
+        const { message } = error as Error
+        // What cannot be done here is no failure; what was seen before is worth more than the message alone.
+        if (this.#trials.length === 0 && message !== NO_NAMES) throw error
+        this.#warn(`${plan.id} is left out: ${message}`)
+      }
+    }
+    if (this.#options.signal.aborted) this.#warn('the run was stopped before its end')
+  }
+
+  async #trial(plan: TrialPlan): Promise<Trial> {
+    const { rateShares, seconds, warmUpSeconds, isPinned, connections } = this.#options
+    const layout = coreLayout(plan.workers, isPinned)
+    const unpin = keepOffContestant(layout)
+    const asked = { ...plan, connections: connections[0] ?? plan.connections }
+    try {
+      const saturationPerSecond = await this.#saturationOf(asked, layout)
+      const perSecond = Math.max(1, Math.round(saturationPerSecond * (rateShares[0] ?? USUAL_SHARE)))
+      const deed = DEEDS.get(plan.id)!()
+      const times = timesOf(warmUpSeconds, seconds)
+      return await this.#onStage({ plan: asked, deed, layout }, (stage) =>
+        runTrial({ plan: asked, deed, stage, times, saturationPerSecond, perSecond }),
+      )
+    } finally {
+      unpin()
+    }
+  }
+
+  /** The same for all trials, whose gateways and connections are. */
+  async #saturationOf(plan: TrialPlan, layout: CoreLayout): Promise<number> {
+    const order = { plan: { ...plan, id: 'saturation' }, deed: null, layout }
+    this.#saturation ??= await this.#onStage(order, (stage) => this.#measuredSaturation(order, stage))
+    return this.#saturation
+  }
+
+  /** What goes through for as long as it takes until its records are delivered: more could not go on for long. */
+  async #measuredSaturation({ plan, layout }: Scene, { gateway, node }: OpenStage): Promise<number> {
+    const { seconds, warmUpSeconds } = this.#options
+    const startMono = performance.now()
+    const { requests, seconds: loaded } = await this.#engine.run({
+      ...{ origin: gateway.url, call: get('/'), connections: plan.connections, perSecond: null },
+      warmUpSeconds: Math.min(warmUpSeconds, 2),
+      seconds: saturationSeconds(seconds),
+      cpu: layout.load,
+      dir: this.#dir,
+    })
+    if (requests === 0) throw new Error('the gateway answered no request at saturation')
+    if (node === null) return requests / loaded
+    await gateway.settled()
+    const { received } = await logIdentity(gateway.admin)
+    return Math.min(requests / loaded, (received * 1000) / (performance.now() - startMono))
+  }
+
+  async #onStage<T>({ plan, deed, layout }: Scene, act: (stage: OpenStage) => Promise<T>): Promise<T> {
+    const { signal } = this.#options
+    const order = { dir: this.#dir, plan, wish: deed?.wish ?? {}, layout, searchEngine: this.#node, signal }
+    const stage = await openTrialStage(order)
+    this.#versions['origin'] = stage.origin.version
+    if (deed !== null) this.#documents[plan.id] = stage.gateway.document
+    try {
+      return await act(stage)
+    } finally {
+      await stage.close()
+      // Millions of documents of one trial would slow down the next.
+      await stage.node?.request('DELETE', `/_data_stream/${stage.stream}`)
+    }
+  }
+
+  #keep(trial: Trial): void {
+    const { requests, seconds } = trial.phases[0]!
+    const held = Math.round(requests / seconds)
+    if (held < trial.targetPerSecond * HELD_SHARE)
+      this.#warn(`${trial.id}: only ${held} of ${trial.targetPerSecond} requests/s were held before it`)
+    this.#trials.push(trial)
+    this.#observer.onTrial?.(trial)
+  }
+
+  #warn(text: string): void {
+    this.#warnings.push(text)
+    this.#observer.onWarning(text)
+  }
+
+  #summary(host: HostFacts): Summary {
+    const { suite, command } = this.#options
+    return {
+      schemaVersion: SUMMARY_VERSION,
+      id: `${suite.name}-${this.#startedAt.toISOString().replace(/\D/g, '').slice(0, 14)}`,
+      suite: suite.name,
+      startedAt: this.#startedAt.toISOString(),
+      endedAt: new Date().toISOString(),
+      command,
+      engine: this.#engine.name,
+      host: { ...host, versions: { ...host.versions, ...this.#versions }, documents: this.#documents },
+      points: [],
+      warnings: this.#warnings,
+      trials: this.#trials,
+    }
+  }
+}
