@@ -11,7 +11,14 @@ test('the options of a run of trials reach the runner', async (t) => {
   assert.deepEqual(told, {
     ...{ call: 'runSuite', suite: 'chaos', cases: [], isAborted: false, engine: 'autocannon', peers: [] },
     trials: ['elasticsearch-down', 'elasticsearch-slow', 'worker-kill'],
-    ...{ warmUpSeconds: 5, seconds: 30, repetitions: 1, rateShares: [0.4], sloMicros: null },
+    ...{
+      warmUpSeconds: 5,
+      coolDownSeconds: 0,
+      seconds: 30,
+      repetitions: 1,
+      rateShares: [0.4],
+      sloMicros: null,
+    },
     scenarios: ['elasticsearch-down', 'elasticsearch-slow', 'worker-kill'],
     ...{ connections: [8], isPinned: false },
   })
