@@ -103,12 +103,13 @@ const MIN_SLOPE_SECONDS = 3600
 const HEAP_GROWTH_PER_HOUR = 1 / 24
 /** Of a normal distribution, within which 95 of 100 slopes are. */
 const SURE_ERRORS = 2
-/** More files than this, and than a tenth, are a leak. */
+/** More files than this, and than a tenth, are a leak, once connections to the upstream have had time to be as many as the load takes. */
 const MORE_FILES = 32
+const MIN_FILES_SECONDS = 60
 
 function soakFailures({ soak }: Seen): string[] {
   if (soak === undefined) return []
-  const { failedReloads, reloads, files, samples } = soak
+  const { failedReloads, reloads, files, samples, spanSeconds } = soak
   const [before, after] = files
   return [
     ...unless(failedReloads === 0, `${failedReloads} of ${reloads + failedReloads} reloads failed`),
@@ -116,7 +117,7 @@ function soakFailures({ soak }: Seen): string[] {
     ...unless(samples > 0, 'memory and open files could not be seen'),
     ...heapFailures(soak),
     ...unless(
-      after <= before + Math.max(MORE_FILES, before / 10),
+      spanSeconds < MIN_FILES_SECONDS || after <= before + Math.max(MORE_FILES, before / 10),
       `open files grew from ${before} to ${after}`,
     ),
   ]
