@@ -21,3 +21,12 @@ test('counts of targets are added up by their names, and a log with one place is
     targets: { main: { ...EMPTY_LOG, received: 5, indexed: 5 }, files: total.targets!['files'] },
   })
 })
+
+test('a target may be called what objects have by themselves', () => {
+  const one = { ...EMPTY_LOG, received: 1, indexed: 1 }
+  for (const id of ['constructor', 'toString', 'valueOf', '__proto__']) {
+    const log = { ...one, targets: Object.fromEntries([[id, one]]) }
+    const sum = sumOfLogs([EMPTY_LOG, log, log])
+    assert.equal(Object.entries(sum.targets!).find(([name]) => name === id)?.[1].received, 2)
+  }
+})

@@ -43,10 +43,10 @@ function countsWithoutInherited(log: LogCounts): LogCounts {
 function plus(a: LogIdentity, b: LogIdentity): LogIdentity {
   const counts = sumOfCounts([a, b])
   if (a.targets === undefined && b.targets === undefined) return counts
-  const targets: Record<string, LogCounts> = { ...targetsOf(a) }
+  const targets = new Map(Object.entries(targetsOf(a)))
   for (const [id, target] of Object.entries(targetsOf(b)))
-    targets[id] = sumOfCounts([targets[id] ?? EMPTY_LOG, target])
-  return { ...counts, targets }
+    targets.set(id, sumOfCounts([targets.get(id) ?? EMPTY_LOG, target]))
+  return { ...counts, targets: Object.fromEntries(targets) }
 }
 
 /** A log that had one place only may be followed by one with several. */

@@ -75,3 +75,18 @@ test('a target chooses by itself which bodies it tells', () => {
   assert.equal(told(x, { keepBodyOn: null }).body.req_in.text, 'hello')
   assert.equal(told(captured(), { keepBodyOn: failed }).body, undefined)
 })
+
+test('the fields that a target leaves out are left out where nothing was captured, too', () => {
+  const headers = ['accept', '*/*', 'x-internal', '1']
+  const x = sampleExchange({ headers, attempts: 1, responseHeaders: ['x-internal', '2', 'vary', 'accept'] })
+  const tell = (capture: Partial<CaptureNarrowing>) => {
+    const narrowing = { ...EVERYTHING, ...capture }
+    const common = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
+    return JSON.parse(encodeRecord(x, recordEnv({ ...common, capture: narrowing }))).hdr
+  }
+  assert.deepEqual(tell({ headersDeny: ['x-internal'] }), {
+    req_up: { accept: '*/*' },
+    res_out: { vary: 'accept' },
+  })
+  assert.deepEqual(tell({ headersAllow: ['vary'] }), { req_up: {}, res_out: { vary: 'accept' } })
+})

@@ -8,6 +8,9 @@ export interface CaptureNarrowing extends Omit<CaptureRules, 'binary' | 'keepBod
   readonly keepBodyOn?: CaptureRules['keepBodyOn']
 }
 
+/** Which fields are told. */
+export type FieldLists = Pick<CaptureRules, 'headersAllow' | 'headersDeny'>
+
 /** The rules by which a target tells what other rules have captured. There are as many rules as routes that have some. */
 export function narrowed(by: CaptureNarrowing | null): (rules: CaptureRules) => CaptureRules {
   if (by === null) return (rules) => rules

@@ -1,4 +1,5 @@
-import { type CaptureRules, type Exchange, headerJoined } from '@sluice/core'
+import { type Exchange, headerJoined } from '@sluice/core'
+import type { FieldLists } from './capture-narrowing.js'
 import { jsonText } from './json-text.js'
 import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
@@ -40,7 +41,7 @@ export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const isUp = full ? x.attempts > 0 : rules?.requestUp.headers === true && capture!.upstreamHost !== ''
   const isBack = rules?.responseUp.headers === true
   const isOut = full || rules?.responseOut.headers === true
-  const choice = { rules, sensitive: env.sensitive }
+  const choice = { lists: rules ?? env.fieldLists, sensitive: env.sensitive }
   const regions =
     region('req_in', isIn ? capture!.requestHeaders : null, x.authority, choice) +
     region('req_up', isUp ? x.headers : null, capture?.upstreamHost ?? '', choice) +
@@ -51,28 +52,29 @@ export function fieldsPart(x: Exchange, env: RecordEnv): string {
 
 /** Which fields are told, and which of those without their values. */
 interface FieldChoice {
-  readonly rules: CaptureRules | null
+  /** Null: all are told. */
+  readonly lists: FieldLists | null
   readonly sensitive: SensitiveNames
 }
 
 /** One region, or nothing; the listener keeps Host apart from the other fields. */
 function region(name: string, list: readonly string[] | null, host: string, choice: FieldChoice): string {
   if (list === null) return ''
-  const first = host === '' || !isTold('host', choice.rules) ? '' : '"host":"' + jsonText(host) + '"'
+  const first = host === '' || !isTold('host', choice.lists) ? '' : '"host":"' + jsonText(host) + '"'
   return ',"' + name + '":{' + members(first, list, choice) + '}'
 }
 
-function isTold(name: string, rules: CaptureRules | null): boolean {
-  if (rules === null) return true
-  const { headersAllow, headersDeny } = rules
+function isTold(name: string, lists: FieldLists | null): boolean {
+  if (lists === null) return true
+  const { headersAllow, headersDeny } = lists
   return (headersAllow === null || headersAllow.includes(name)) && !headersDeny.includes(name)
 }
 
-function members(first: string, list: readonly string[], { rules, sensitive }: FieldChoice): string {
+function members(first: string, list: readonly string[], { lists, sensitive }: FieldChoice): string {
   let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
-    if (isRepeated(list, i) || !isTold(name, rules)) continue
+    if (isRepeated(list, i) || !isTold(name, lists)) continue
     out += member(out, name, sensitive.has(name) ? MASK : maskedUrls(headerJoined(list, name)!, sensitive))
   }
   return out

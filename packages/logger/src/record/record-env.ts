@@ -1,5 +1,5 @@
 import type { CaptureRules } from '@sluice/core'
-import { type CaptureNarrowing, narrowed } from './capture-narrowing.js'
+import { type CaptureNarrowing, type FieldLists, narrowed } from './capture-narrowing.js'
 import { GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
 import { KnownTexts } from './known-texts.js'
@@ -39,6 +39,8 @@ export interface RecordEnv {
   readonly slowMs: number
   /** What is told of what was captured by these rules. */
   told(rules: CaptureRules): CaptureRules
+  /** Which fields are told of exchanges of which nothing was captured; null: all. */
+  readonly fieldLists: FieldLists | null
 }
 
 /** Prepares the encoding of records, once a worker. */
@@ -51,5 +53,6 @@ export function recordEnv(options: RecordOptions): RecordEnv {
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
     slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
     told: narrowed(options.capture ?? null),
+    fieldLists: options.capture ?? null,
   }
 }

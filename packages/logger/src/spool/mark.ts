@@ -7,7 +7,10 @@ export interface Progress {
   readonly encoded: number
   /** Of these, those that need nobody any more to be counted: in the spool on disk, delivered, or counted as lost. */
   readonly safe: number
-  /** The number of the first record of the segment that is open on disk, -1: none is; and how many of the safe ones it has. */
+  /**
+   * The number of the first record of the segment that is open on disk, or, where none is, of the one that comes next; and
+   * how many of the safe ones it has.
+   */
   readonly openFirst: number
   readonly openRecords: number
 }
@@ -32,6 +35,8 @@ export class Mark {
   readonly #fd: number
   readonly #bytes = Buffer.alloc(OWN_AT)
   readonly #own = Buffer.alloc(NUMBER_BYTES)
+  /** The numbers are in the file as they are here. */
+  #isWritten = true
   #encoded = 0
   #isNoting = false
   #isClosed = false
@@ -44,14 +49,17 @@ export class Mark {
 
   /** Writes the owner's numbers, unless they are as before. @throws the file system's error. */
   set(progress: Progress): void {
-    let isSame = true
+    let isSame = this.#isWritten
     for (let i = 0; i < NUMBERS.length; i++) {
       const value = progress[NUMBERS[i]!]
       if (this.#bytes.readDoubleLE(i * NUMBER_BYTES) === value) continue
       this.#bytes.writeDoubleLE(value, i * NUMBER_BYTES)
       isSame = false
     }
-    if (!isSame) writeSync(this.#fd, this.#bytes, 0, OWN_AT, 0)
+    if (isSame) return
+    this.#isWritten = false
+    writeSync(this.#fd, this.#bytes, 0, OWN_AT, 0)
+    this.#isWritten = true
   }
 
   /**

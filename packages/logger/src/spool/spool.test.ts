@@ -254,6 +254,21 @@ test('what waits in memory alone counts as lost when its process is killed', () 
   )
 })
 
+test('what was not taken in counts as lost, however much is sealed on disk', () => {
+  const root = scratchDir()
+  let encoded = 100
+  const dead = open(root, { encoded: () => encoded })
+  put(dead.spool, 100)
+  dead.spool.sealOpen()
+  // Nothing is open on disk while these are on their way.
+  encoded = 140
+  dead.spool.mark()
+  kill(root, dead.options.owner)
+  const { spool, ledger } = open(root)
+  spool.look(Date.now())
+  assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [100, 40])
+})
+
 test('at the bound the oldest records give way, counted', () => {
   const { spool, ledger } = open(scratchDir(), { maxBytes: 100_000 })
   for (let i = 0; i < 20; i++) {

@@ -106,7 +106,7 @@ export class Spool {
       this.#home?.mark.set({
         encoded,
         safe: this.#taken - this.#memoryRecords,
-        openFirst: open?.place.first ?? -1,
+        openFirst: open?.place.first ?? this.#next,
         openRecords: open?.records ?? 0,
       })
       this.#options.noted?.(encoded)
