@@ -235,20 +235,21 @@ test('a gateway that is killed under load loses what its workers had not handed 
     node = await startElasticsearch({ dir: home, security: true, port })
   }
   const second = await startGateway(t, text)
+  // What each worker left is taken over in its turn.
+  // 50 ms of what this test can ask for in a second, and as many again for those whose answer came and whose count did not.
+  const allButOneWindow = answered - 10 - 500
   await until(
     async () => {
       const { received, onDisk, inMemory } = await identityOf(second.admin)
-      return received > 0 && onDisk + inMemory === 0
+      return received > allButOneWindow && onDisk + inMemory === 0
     },
-    'what was left is shipped',
+    `what was left is shipped: ${answered} were answered`,
     90_000,
   )
-  const { received, indexed, dropped, droppedBy } = await identityOf(second.admin)
+  const { indexed, dropped, droppedBy } = await identityOf(second.admin)
   assert.equal(await countIn(stream), 10 + indexed)
   assert.equal(dropped, droppedBy['process_lost'] ?? 0)
-  // 50 ms of what this test can ask for in a second, and as many again for those whose answer came and whose count did not.
-  assert.ok(answered - 10 - received < 500, `${answered} were answered, ${received} are accounted for`)
-  assert.ok(answered - 10 - indexed < 500, `${answered} were answered, ${indexed} are there`)
+  assert.ok(indexed > allButOneWindow, `${answered} were answered, ${indexed} are there`)
   t.diagnostic(`${answered} answered, ${10 + indexed} indexed, ${dropped} counted as lost`)
 })
 
