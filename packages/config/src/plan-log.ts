@@ -124,6 +124,8 @@ export interface CapturePlan {
   /** Header fields that are not told, lower case. */
   readonly headersDeny: readonly string[]
   readonly binary: 'omit' | 'base64'
+  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. */
+  readonly multipart: 'names' | 'values'
   /** The exchanges whose bodies are kept: those that ended so. Null: all. */
   readonly keepBodyOn: KeepBodyPlan | null
 }

@@ -29,6 +29,8 @@ export interface CaptureRules {
   readonly headersDeny: readonly string[]
   /** What becomes of bodies that are not text: left out but for their size, or kept as base64. */
   readonly binary: 'omit' | 'base64'
+  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. Files are never told. */
+  readonly multipart: 'names' | 'values'
   /** The exchanges whose bodies are kept, known at their end; null: all. */
   readonly keepBodyOn: KeepBodyRules | null
 }

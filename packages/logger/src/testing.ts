@@ -63,7 +63,7 @@ export function captureRules(changes: Partial<CaptureRules> = {}): CaptureRules 
   return {
     ...{ requestIn: OFF, requestUp: OFF, responseUp: OFF, responseOut: OFF },
     ...{ maxBodyBytes: 4096, sha256: false, headersAllow: null, headersDeny: [] },
-    ...{ binary: 'omit', keepBodyOn: null, ...changes },
+    ...{ binary: 'omit', multipart: 'names', keepBodyOn: null, ...changes },
   }
 }
 

@@ -24,6 +24,7 @@ const NO_CAPTURE: CapturePlan = {
   headersAllow: null,
   headersDeny: [],
   binary: 'omit',
+  multipart: 'names',
   keepBodyOn: null,
 }
 const TOLD: RegionPlan = { headers: true, body: true }
@@ -35,6 +36,7 @@ const EVERYTHING: CapturePlan = {
   responseOut: TOLD,
   maxBodyBytes: Number.MAX_SAFE_INTEGER,
   sha256: true,
+  multipart: 'values',
 }
 
 /** What is captured everywhere; null: nothing. */
@@ -102,6 +104,7 @@ function merged(base: CapturePlan, own: CaptureDocument | undefined): CapturePla
     headersAllow: own.headersAllow?.map(lowerCase) ?? base.headersAllow,
     headersDeny: own.headersDeny?.map(lowerCase) ?? base.headersDeny,
     binary: own.binary ?? base.binary,
+    multipart: own.multipart ?? base.multipart,
     keepBodyOn: own.keepBodyOn === undefined ? base.keepBodyOn : keepBodyPlan(own.keepBodyOn),
   }
 }

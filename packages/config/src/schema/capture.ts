@@ -50,6 +50,12 @@ const settings = {
         'What becomes of bodies that are not text. Absent everywhere: omit, only size and type are recorded.',
     }),
   ),
+  multipart: Type.Optional(
+    oneOf(['names', 'values'], {
+      description:
+        'What is recorded of the fields of a multipart form. Of its files nothing but the field lines ever is. Absent everywhere: names, the field lines alone.',
+    }),
+  ),
   keepBodyOn: Type.Optional(
     Type.Array(
       Type.String({

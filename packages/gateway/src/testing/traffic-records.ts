@@ -29,7 +29,7 @@ export function captureOf(wish: Partial<CapturePlan>): CapturePlan {
   return {
     ...{ requestIn: SILENT, requestUp: SILENT, responseUp: SILENT, responseOut: SILENT },
     ...{ maxBodyBytes: 4096, sha256: false, headersAllow: null, headersDeny: [] },
-    ...{ binary: 'omit', keepBodyOn: null, ...wish },
+    ...{ binary: 'omit', multipart: 'names', keepBodyOn: null, ...wish },
   }
 }
 

@@ -120,6 +120,19 @@ test('the digest of a body that was changed goes, for it would confirm a guess',
   assert.deepEqual(body, { req_in: { text: '***' }, res_out: { text: 'plain', sha256: 'bb' } })
 })
 
+test('so does the digest of a body that no rule sees whole, unless rules only detect', () => {
+  const body = {
+    req_in: { bytes: 3, sha256: 'aa' },
+    res_up: { text: 'pl', truncated: true, sha256: 'bb' },
+    res_out: { text: 'plain', sha256: 'cc' },
+  }
+  const { sha256: _, ...cut } = body.res_up
+  assert.deepEqual(redactedRecord({ body }, EMAIL), {
+    body: { req_in: { bytes: 3 }, res_up: cut, res_out: body.res_out },
+  })
+  assert.deepEqual(redactedRecord({ body }, { ...EMAIL, do: 'detect' }), { body })
+})
+
 test('a body that is no text is left out, unless rules only detect', () => {
   const record = { body: { req_in: { base64: 'AAEC', bytes: 3, ct: `image/png; x=${MAIL}` } } }
   const expected = { body: { req_in: { bytes: 3, ct: 'image/png; x=***' } } }

@@ -28,6 +28,7 @@ export class RecordPrivacy {
     const record: unknown = JSON.parse(line)
     if (!isMembers(record)) throw new Error('a record is an object')
     const findings = new Findings()
+    const lacksDigest = this.#rules.body.isProtecting && leavesDigestsOut(record)
     // Bodies first, while the header fields still tell what they are.
     this.#body(record, findings)
     this.#headers(record, findings)
@@ -35,8 +36,8 @@ export class RecordPrivacy {
     if (isPresent(record['vars'])) {
       record['vars'] = values(membersOf(record['vars']), this.#context('vars', findings), redactedValue)
     }
-    if (findings.isEmpty) return line
-    record['privacy'] = findings.member()
+    if (!findings.isEmpty) record['privacy'] = findings.member()
+    else if (!lacksDigest) return line
     return asciiJson(record)
   }
 
@@ -96,6 +97,18 @@ export class RecordPrivacy {
 }
 
 type Redact = typeof redactedValue
+
+/** Leaves out the digests of bodies into which no rule can look, or not to their end: they would confirm a guess of what is there. */
+function leavesDigestsOut({ body }: Members): boolean {
+  if (!isPresent(body)) return false
+  let isChanged = false
+  for (const region of Object.values(membersOf(body)).map(membersOf)) {
+    if (!isPresent(region['sha256']) || (isPresent(region['text']) && region['truncated'] !== true)) continue
+    delete region['sha256']
+    isChanged = true
+  }
+  return isChanged
+}
 
 /** Values by name; a value may be a list of texts. */
 function values(members: Members, context: TextContext, redact: Redact): Members {

@@ -51,6 +51,7 @@ test('whatever the bytes are, a record stays one line of printable ASCII JSON', 
   const rules = fc.record({
     maxBodyBytes: fc.integer({ min: 1, max: 200 }),
     binary: fc.constantFrom('omit' as const, 'base64' as const),
+    multipart: fc.constantFrom('names' as const, 'values' as const),
   })
   fc.assert(
     fc.property(bytes, fc.constantFrom(...types), rules, (body, type, chosen) => {
@@ -109,16 +110,24 @@ const FORM = (parts: readonly string[]): string =>
   parts.map((part) => `--b\r\n${part}\r\n`).join('') + '--b--\r\n'
 const FORM_TYPE = 'multipart/form-data; boundary="b"'
 
-test('of a multipart form the fields are told, of its files only the names, of its secrets nothing', () => {
-  const bytes = FORM([
-    'Content-Disposition: form-data; name="title"\r\n\r\nHello',
-    'Content-Disposition: form-data; name="f"; filename="cv.txt"\r\nContent-Type: text/plain\r\n\r\nFILE',
-    'content-disposition: form-data; name="g"; FileName*=UTF-8\'\'x\r\n\r\nFILE',
-    'Content-Disposition: form-data; name="h"\r\nContent-Type: application/octet-stream\r\n\r\nFILE',
-    'Content-Disposition: form-data; name="i";\r\n filename="folded"\r\n\r\nFILE',
-    'Content-Disposition: form-data; name="password"\r\n\r\nSECRET',
-  ])
-  const { text } = bodyOf({ bytes, type: FORM_TYPE })
+const MIXED_FORM = FORM([
+  'Content-Disposition: form-data; name="title"\r\n\r\nHello',
+  'Content-Disposition: form-data; name="f"; filename="cv.txt"\r\nContent-Type: text/plain\r\n\r\nFILE',
+  'content-disposition: form-data; name="g"; FileName*=UTF-8\'\'x\r\n\r\nFILE',
+  'Content-Disposition: form-data; name="h"\r\nContent-Type: application/octet-stream\r\n\r\nFILE',
+  'Content-Disposition: form-data; name="i";\r\n filename="folded"\r\n\r\nFILE',
+  'Content-Disposition: form-data; name="password"\r\n\r\nSECRET',
+])
+
+test('of a multipart form the field lines are told, and nothing that its fields or files hold', () => {
+  const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE })
+  assert.match(text, /name="title"\r\n\r\n\r\n--b/)
+  assert.match(text, /filename="cv.txt"/)
+  for (const held of ['Hello', 'FILE', 'SECRET']) assert.ok(!text.includes(held), text)
+})
+
+test('where values are asked for, the plain fields of a multipart form are told, its files and secrets are not', () => {
+  const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE, rules: { multipart: 'values' } })
   assert.match(text, /name="title"\r\n\r\nHello\r\n--b/)
   assert.match(text, /filename="cv.txt"/)
   assert.ok(!text.includes('FILE') && !text.includes('SECRET'), text)
@@ -201,4 +210,20 @@ test('the SHA-256 is that of the whole body, however little of it is told', () =
     truncated: true,
   })
   assert.equal(bodyOf({ bytes: 'abc', rules: {} }).sha256, undefined)
+})
+
+test('there is no SHA-256 of a form whose values are hidden, for it would confirm a guess', () => {
+  const type = 'application/x-www-form-urlencoded'
+  const digests = (bytes: string, rules: Partial<CaptureRules>, ct = type) =>
+    bodyOf({ bytes, type: ct, rules: { sha256: true, ...rules } }).sha256 !== undefined
+  assert.ok(digests('user=ann', {}))
+  assert.ok(!digests('user=ann&password=hunter2', {}))
+  assert.ok(!digests('user=ann&password=hunter2', { maxBodyBytes: 8 }), 'the secret is behind what is kept')
+  const field = 'Content-Disposition: form-data; name="title"\r\n\r\nHello'
+  const secret = 'Content-Disposition: form-data; name="password"\r\n\r\nSECRET'
+  const file = 'Content-Disposition: form-data; name="f"; filename="x"\r\n\r\nFILE'
+  assert.ok(digests(FORM([file]), {}, FORM_TYPE))
+  assert.ok(!digests(FORM([file, field]), {}, FORM_TYPE))
+  assert.ok(digests(FORM([file, field]), { multipart: 'values' }, FORM_TYPE))
+  assert.ok(!digests(FORM([file, secret]), { multipart: 'values' }, FORM_TYPE))
 })

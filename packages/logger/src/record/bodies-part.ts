@@ -38,13 +38,13 @@ function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): 
 function bodyPart(region: string, kept: CapturedBody | null, rules: CaptureRules, env: RecordEnv): string {
   if (kept === null || kept.bytes === 0) return ''
   const body = kept.upTo(rules.maxBodyBytes)
-  const text = bodyText(body, env.sensitive)
-  const sha256 = rules.sha256 ? ',"sha256":"' + body.sha256 + '"' : ''
+  const told = bodyText(body, env.sensitive, rules.multipart)
+  const sha256 = rules.sha256 && told?.hidesValues !== true ? ',"sha256":"' + body.sha256 + '"' : ''
   const head = ',"' + region + '":{"bytes":' + body.bytes + sha256
   const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
   const reason = body.isStarved ? ',"cut":"memory"}' : '}'
   const cut = body.isTruncated ? ',"truncated":true' + reason : '}'
-  if (text !== null) return head + ct + ',"text":"' + jsonText(text) + '"' + cut
+  if (told !== null) return head + ct + ',"text":"' + jsonText(told.text) + '"' + cut
   if (rules.binary === 'omit') return head + ct + '}'
   return head + ct + ',"base64":"' + Buffer.from(body.beginning).toString('base64') + '"' + cut
 }

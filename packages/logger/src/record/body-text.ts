@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { BodyBeginning } from '@sluice/core'
+import type { BodyBeginning, CaptureRules } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual, mediaType } from './media-type.js'
@@ -8,17 +8,32 @@ import type { SensitiveNames } from './sensitive-names.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 
-/** What was kept of a body as text; null when it is none. Files of a multipart form are left out of it. */
-export function bodyText(body: BodyBeginning, sensitive: SensitiveNames): string | null {
+/** What is told of a body as text. */
+export interface BodyText {
+  readonly text: string
+  /** A value is left out for its name, or because values are not told. A digest of the body would confirm a guess of it. */
+  readonly hidesValues: boolean
+}
+
+/**
+ * What was kept of a body as text; null when it is none. Files of a multipart form are left out of it.
+ * @param multipart what is told of the fields of such a form.
+ */
+export function bodyText(
+  body: BodyBeginning,
+  sensitive: SensitiveNames,
+  multipart: CaptureRules['multipart'],
+): BodyText | null {
   if (body.encoding !== '' && body.encoding.toLowerCase() !== 'identity') return null
   const type = mediaType(body.contentType)
-  if (type.startsWith('multipart/')) return withoutFiles(body, sensitive)
+  if (type.startsWith('multipart/'))
+    return withoutFiles(body, (name) => multipart === 'values' && !sensitive.has(name))
   // In UTF-16, every other byte is NUL; in text of another encoding, none is.
   if (body.beginning.includes(0)) return null
-  if (type === FORM) {
-    const form = decodedText(body)
-    return form === null ? null : maskedQuery(form, sensitive)
-  }
-  if (isTextual(type)) return decodedText(body)
-  return type === '' && isUtf8(wholeCharacters(body)) ? decodedText(body) : null
+  const isText = isTextual(type) || type === FORM || (type === '' && isUtf8(wholeCharacters(body)))
+  const text = isText ? decodedText(body) : null
+  if (text === null) return null
+  const told = type === FORM ? maskedQuery(text, sensitive) : text
+  // What stands behind the end of what was kept is not looked at.
+  return { text: told, hidesValues: type === FORM && (told !== text || body.isTruncated) }
 }

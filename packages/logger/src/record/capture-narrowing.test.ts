@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Capture, type Exchange } from '@sluice/core'
 import { captureRules, sampleExchange } from '../testing.js'
-import type { CaptureNarrowing } from './capture-narrowing.js'
+import { type CaptureNarrowing, narrowed } from './capture-narrowing.js'
 import { encodeRecord } from './record.js'
 import { recordEnv } from './record-env.js'
 
@@ -11,7 +11,7 @@ const ALL = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
 /** Takes nothing away. */
 const EVERYTHING: CaptureNarrowing = {
   ...ALL,
-  ...{ maxBodyBytes: 65_536, sha256: true, headersAllow: null, headersDeny: [] },
+  ...{ maxBodyBytes: 65_536, sha256: true, multipart: 'values', headersAllow: null, headersDeny: [] },
 }
 
 /** An exchange of which these rules kept a request of `hello` and a response of `world`. */
@@ -89,4 +89,12 @@ test('the fields that a target leaves out are left out where nothing was capture
     res_out: { vary: 'accept' },
   })
   assert.deepEqual(tell({ headersAllow: ['vary'] }), { req_up: {}, res_out: { vary: 'accept' } })
+})
+
+test('what the fields of a multipart form hold is told where both say so', () => {
+  const toldBy = (target: 'names' | 'values', route: 'names' | 'values') =>
+    narrowed({ ...EVERYTHING, multipart: target })(captureRules({ multipart: route })).multipart
+  assert.equal(toldBy('values', 'values'), 'values')
+  assert.equal(toldBy('names', 'values'), 'names')
+  assert.equal(toldBy('values', 'names'), 'names')
 })

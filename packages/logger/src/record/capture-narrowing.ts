@@ -35,6 +35,7 @@ function both(rules: CaptureRules, by: CaptureNarrowing): CaptureRules {
     responseOut: regionOf(rules.responseOut, by.responseOut),
     maxBodyBytes: Math.min(rules.maxBodyBytes, by.maxBodyBytes),
     sha256: rules.sha256 && by.sha256,
+    multipart: rules.multipart === 'values' ? by.multipart : 'names',
     headersAllow: allowedByBoth(rules.headersAllow, by.headersAllow),
     headersDeny: [...rules.headersDeny, ...by.headersDeny],
   }

@@ -1,47 +1,63 @@
 import type { BodyBeginning } from '@sluice/core'
+import type { BodyText } from './body-text.js'
 import { isTextual } from './media-type.js'
-import type { SensitiveNames } from './sensitive-names.js'
 
 /** RFC 2046 section 5.1.1. */
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i
+const FILE_NAME = /filename/i
 const FIELD_NAME = /;\s*name=(?:"([^"]*)"|([^\s";]+))/i
 
+/** Whether what a field of this name holds is told. */
+type TellsValue = (name: string) => boolean
+
+interface ToldPart {
+  readonly text: string
+  readonly hidesValue: boolean
+}
+
 /**
- * A multipart form without the content of its files and secrets, of which only the field lines are told. Null when it is no form, or
- * not one that can be read with certainty: then nothing of it is told.
+ * A multipart form without the content of its files and of fields that are not told, of which there are only the field lines. Null when
+ * it is no form, or not one that can be read with certainty: then nothing of it is told.
  */
-export function withoutFiles(body: BodyBeginning, sensitive: SensitiveNames): string | null {
+export function withoutFiles(body: BodyBeginning, tellsValue: TellsValue): BodyText | null {
   const { contentType, beginning: bytes } = body
   const match = BOUNDARY.exec(contentType)
   if (match === null || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null
   const boundary = '--' + (match[1] ?? match[2]!)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   if (!text.startsWith(boundary)) return null
-  const out = text
+  const parts = text
     .slice(boundary.length)
     .split('\r\n' + boundary)
-    .map((part) => partWithoutFile(part, sensitive))
-  return Buffer.from(boundary + out.join('\r\n' + boundary), 'latin1').toString('utf8')
+    .map((part) => toldPart(part, tellsValue))
+  const told = boundary + parts.map((part) => part.text).join('\r\n' + boundary)
+  return {
+    text: Buffer.from(told, 'latin1').toString('utf8'),
+    hidesValues: body.isTruncated || parts.some(({ hidesValue }) => hidesValue),
+  }
 }
 
 /** A part begins behind its boundary with a line end; the end of the form with two hyphens. */
-function partWithoutFile(part: string, sensitive: SensitiveNames): string {
-  if (part.startsWith('--')) return '--\r\n'
+function toldPart(part: string, tellsValue: TellsValue): ToldPart {
+  if (part.startsWith('--')) return { text: '--\r\n', hidesValue: false }
   const end = part.indexOf('\r\n\r\n')
   // Its fields were cut: what they say is not known.
-  if (!part.startsWith('\r\n') || end === -1) return '\r\n'
+  if (!part.startsWith('\r\n') || end === -1) return { text: '\r\n', hidesValue: true }
   const head = part.slice(0, end + 4)
-  return isPlainField(head, sensitive) ? part : head
+  const name = plainFieldName(head)
+  if (name !== null && tellsValue(name)) return { text: part, hidesValue: false }
+  return { text: head, hidesValue: !FILE_NAME.test(head) }
 }
 
-/** A field without a file name whose name is none of a secret and whose type, if it says one, is text. */
-function isPlainField(head: string, sensitive: SensitiveNames): boolean {
+/** The name of a field without a file name whose type, if it says one, is text; null of any other. */
+function plainFieldName(head: string): string | null {
   const lines = head.split('\r\n')
   const disposition = lines.filter((line) => /^content-disposition:/i.test(line))
   const types = lines.filter((line) => /^content-type:/i.test(line))
-  if (disposition.length !== 1 || types.length > 1 || lines.some((line) => /^[ \t]/.test(line))) return false
+  if (disposition.length !== 1 || types.length > 1 || lines.some((line) => /^[ \t]/.test(line))) return null
   const name = FIELD_NAME.exec(disposition[0]!)
-  if (name === null || /filename/i.test(disposition[0]!)) return false
-  if (sensitive.has(name[1] ?? name[2]!)) return false
+  if (name === null || FILE_NAME.test(disposition[0]!)) return null
   return types.length === 0 || isTextual(types[0]!.slice('content-type:'.length))
+    ? (name[1] ?? name[2]!)
+    : null
 }
