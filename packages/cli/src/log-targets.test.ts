@@ -102,3 +102,27 @@ test('what a document has no readable log for is told', async (t) => {
   const both = await tail(document('sink: stdout, targets: [{ id: out, sink: stdout }]'))
   assert.match(both.stderr, /has log\.sink: stdout, out\.sink: stdout, and what went there cannot be read/)
 })
+
+test('gw log-setup sets up the target that is named, and asks for a name where there are several', async (t) => {
+  const [first, second] = ['http://127.0.0.1:1', 'http://127.0.0.1:9']
+  const target = (id: string, node: string): string => `    - id: ${id}
+      sink: elasticsearch
+      elasticsearch: { nodes: ["${node}"], dataStream: logs-${id}-default }
+`
+  const documentOf = (targets: string): string =>
+    fileWith(t, `version: 1\nlog:\n  elasticsearch: { nodes: ["${first}"] }\n  targets:\n${targets}`)
+  const setUp = (config: string, ...flags: string[]) => gw(['log-setup', '-c', config, '--dry-run', ...flags])
+  const one = await setUp(documentOf(target('audit', second)))
+  assert.equal(one.code, 5)
+  assert.match(one.stderr, /127\.0\.0\.1:9/, 'the section of a sink that is not used is not it')
+  const both = documentOf(target('audit', first) + target('calls', second))
+  const several = await setUp(both)
+  assert.equal(several.code, 64)
+  assert.match(
+    several.stderr,
+    /has several targets in Elasticsearch: audit, calls; name one with --target\n$/,
+  )
+  assert.match((await setUp(both, '--target', 'calls')).stderr, /127\.0\.0\.1:9/)
+  const none = await setUp(documentOf('    - { id: out, sink: stdout }\n'), '--target', 'out')
+  assert.match(none.stderr, /has nothing of Elasticsearch for the target 'out'; name the cluster/)
+})

@@ -1,6 +1,7 @@
 import { type LogElasticsearchPlan, type LogOutletPlan, type LogPlan, resolvePlan } from '@sluice/config'
 import { loadFile } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
+import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
 /** A place where records of a document's log go. */
 export interface NamedOutlet {
@@ -23,11 +24,28 @@ export async function outletsOf(config: string, target: string | undefined): Pro
   throw new Failure(EXIT.usage, `the log of ${config} has no target '${target}'; it has ${known}`)
 }
 
-/** The first part of a document's log about Elasticsearch, or null. @throws Failure. */
+/** @throws Failure when a target is named, and no document that has it. */
+export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'config' | 'target'>): void {
+  if (target === undefined || config !== undefined) return
+  throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
+}
+
+/**
+ * What a document's log says of Elasticsearch, or null: of the one place that sends records there, else of the first
+ * that could. @throws Failure when there are several and none is named.
+ */
 export async function elasticsearchOf(
   config: string,
   target: string | undefined,
 ): Promise<LogElasticsearchPlan | null> {
-  const plans = (await outletsOf(config, target)).map(({ outlet }) => outlet.elasticsearch)
-  return plans.find((plan) => plan !== null) ?? null
+  const able = (await outletsOf(config, target)).filter(({ outlet }) => outlet.elasticsearch !== null)
+  const used = able.filter(({ outlet }) => outlet.sink === 'elasticsearch')
+  if (used.length > 1) {
+    const names = used.map(({ id }) => id).join(', ')
+    throw new Failure(
+      EXIT.usage,
+      `the log of ${config} has several targets in Elasticsearch: ${names}; name one with --target`,
+    )
+  }
+  return (used[0] ?? able[0])?.outlet.elasticsearch ?? null
 }

@@ -11,7 +11,7 @@ import { print, printTable, printValue, say } from '../output/output.js'
 import { visibleText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 import { documentPlace, type ElasticsearchFlags, namedPlace } from './elasticsearch-access.js'
-import { elasticsearchOf } from './log-outlets.js'
+import { elasticsearchOf, requireDocument } from './log-outlets.js'
 import { sourceFailure } from './log-source.js'
 
 interface LogSetupOptions extends ElasticsearchFlags, OutputOptions {
@@ -50,8 +50,7 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
 
 async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
   const { config, elasticsearch, retention, replicas, target } = options
-  if (target !== undefined && config === undefined)
-    throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
+  requireDocument(options)
   const retentionDays = retention === undefined ? undefined : daysOf(retention)
   const plan = config === undefined ? null : await elasticsearchOf(config, target)
   const ofPlan = plan === null || plan.retentionMs === null ? null : Math.ceil(plan.retentionMs / DAY_MS)
@@ -66,7 +65,9 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
   }
   if (plan !== null) return { ...documentPlace(options, plan), ...wanted }
   if (config === undefined) throw new Failure(EXIT.usage, 'name the cluster with -c or --elasticsearch')
-  throw new Failure(EXIT.failed, `${config} has no log.elasticsearch; name the cluster with --elasticsearch`)
+  const what =
+    target === undefined ? 'no log in Elasticsearch' : `nothing of Elasticsearch for the target '${target}'`
+  throw new Failure(EXIT.failed, `${config} has ${what}; name the cluster with --elasticsearch`)
 }
 
 /** Null: records are kept for ever. */

@@ -7,7 +7,7 @@ import {
   type ElasticsearchPlace,
   namedPlace,
 } from './elasticsearch-access.js'
-import { type NamedOutlet, outletsOf } from './log-outlets.js'
+import { type NamedOutlet, outletsOf, requireDocument } from './log-outlets.js'
 
 /** Where to read the traffic log. */
 export interface SourceFlags extends ElasticsearchFlags {
@@ -25,10 +25,15 @@ const EXIT_OF: Readonly<Record<SourceFault, ExitCode>> = {
 /** The traffic log that the options name, else that of the document, else the files in the usual place. @throws Failure. */
 export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   const { config, dir, elasticsearch, target } = flags
-  if (target !== undefined && config === undefined)
-    throw new Failure(EXIT.usage, '--target names a target of a document; name that with -c')
+  requireDocument(flags)
+  if (elasticsearch !== undefined && dir !== undefined)
+    throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
+  if (target !== undefined && (elasticsearch ?? dir) !== undefined) {
+    const other = dir === undefined ? '--elasticsearch' : '--dir'
+    const why = `--target names a target of the document, and ${other} another place; leave one out`
+    throw new Failure(EXIT.usage, why)
+  }
   if (elasticsearch !== undefined) {
-    if (dir !== undefined) throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
     return openElasticsearch(namedPlace(flags, elasticsearch))
   }
   if (dir !== undefined) return openFiles(flags, dir)
