@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
-import { scratchDir, until } from '@sluice/logger/testing'
+import { assertIdentity, scratchDir, until } from '@sluice/logger/testing'
 import {
   type ElasticsearchNode,
   elasticsearchSkip,
@@ -22,8 +22,7 @@ after(() => node?.stop())
 
 async function identityOf(admin: string): Promise<LogIdentity> {
   const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
-  const { received, indexed, dead, dropped, onDisk, inMemory } = identity
-  assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
+  assertIdentity(identity)
   return identity
 }
 

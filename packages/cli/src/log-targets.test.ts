@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
+import { assertIdentity } from '@sluice/logger/testing'
 import { fileWith, gw, scratch, spawnGw, startArgs, startGateway, until } from './testing.js'
 
 /** A log whose `all` gets every call and whose `failures` gets those that failed, with their headers. */
@@ -30,7 +31,9 @@ ${more}`
 }
 
 async function identityOf(admin: string): Promise<LogIdentity> {
-  return (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+  const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+  assertIdentity(identity)
+  return identity
 }
 
 test('a gateway with several log targets gives each its calls, counts them apart, and gw logs reads any of them', async (t) => {
@@ -125,4 +128,17 @@ test('gw log-setup sets up the target that is named, and asks for a name where t
   assert.match((await setUp(both, '--target', 'calls')).stderr, /127\.0\.0\.1:9/)
   const none = await setUp(documentOf('    - { id: out, sink: stdout }\n'), '--target', 'out')
   assert.match(none.stderr, /has nothing of Elasticsearch for the target 'out'; name the cluster/)
+})
+
+test('a target that cannot be opened is told by its name', async (t) => {
+  const file = fileWith(t, '', 'no-directory')
+  const document = `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+log: { targets: [{ id: siem, sink: file, file: { dir: ${join(file, 'traffic')} } }] }
+`
+  const started = spawnGw(t, startArgs(t, fileWith(t, document)))
+  assert.notEqual(await started.exited, 0)
+  assert.match(started.stderr(), /target 'siem': .*no-directory/)
 })

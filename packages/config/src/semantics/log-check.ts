@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseSize } from '@sluice/core'
+import { parseDuration, parseSize } from '@sluice/core'
 import { type DocumentPath, formatPath } from '../document-path.js'
 import type { LogPlan } from '../plan.js'
 import { fileDir, sinkOf } from '../planning/log-plan.js'
@@ -34,6 +34,7 @@ export function checkLog(inspection: Inspection): void {
   for (const place of places) checkPlace(inspection, place)
   checkIds(inspection)
   checkDirs(inspection, places)
+  checkStreams(inspection, places)
   if (log.geo !== undefined) checkPlacesFile(inspection, log.geo.file, ['log', 'geo', 'file'])
 }
 
@@ -91,6 +92,41 @@ function checkDirs({ report }: Inspection, places: readonly Place[]): void {
       remedy: place.sink === 'file' ? 'choose another file.dir' : `choose another ${place.sink}.spool.dir`,
     })
   }
+}
+
+/** Of two that set up the same data stream in different ways, each would undo at its start what the other has done. */
+function checkStreams({ report }: Inspection, places: readonly Place[]): void {
+  const seen: Place[] = []
+  for (const place of places) {
+    const stream = managedStream(place)
+    if (stream === null) continue
+    const other = seen.find((one) => isSetUpOtherwise(managedStream(one)!, stream))
+    seen.push(place)
+    if (other === undefined) continue
+    const names = [other, place].map(({ path }) => formatPath([...path, 'elasticsearch'])).join(' and ')
+    report.add({
+      path: [...place.path, 'elasticsearch'],
+      message: `${names} set up one data stream with different retention or replicas`,
+      remedy: 'write the same for both, choose another dataStream, or write manage: false for one of them',
+    })
+  }
+}
+
+type StreamSettings = NonNullable<Outlet['elasticsearch']>
+
+function managedStream({ outlet, sink }: Place): StreamSettings | null {
+  const { elasticsearch } = outlet
+  return sink === 'elasticsearch' && elasticsearch?.manage === true ? elasticsearch : null
+}
+
+function isSetUpOtherwise(one: StreamSettings, other: StreamSettings): boolean {
+  const isSameStream =
+    one.dataStream === other.dataStream && one.nodes.some((node) => other.nodes.includes(node))
+  return isSameStream && (one.replicas !== other.replicas || retentionMs(one) !== retentionMs(other))
+}
+
+function retentionMs({ retention }: StreamSettings): number {
+  return retention === undefined ? Number.POSITIVE_INFINITY : parseDuration(retention)
 }
 
 function checkPlace(inspection: Inspection, place: Place): void {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogPlan, LogSpoolPlan, RoutePlan } from '@sluice/config'
+import { assertIdentity } from '@sluice/logger/testing'
 import { startGateway, until } from '../testing/gateway.js'
 
 const TLS = { caFile: null, insecure: false }
@@ -47,6 +48,7 @@ async function callOnce(
   })
   await (await fetch(`${gateway.url}/called`)).arrayBuffer()
   await until(() => gateway.plane.logIdentity().indexed === 1, 30_000)
+  assertIdentity(gateway.plane.logIdentity())
 }
 
 test('a plan with the sink webhook posts the record of a call', async (t) => {
@@ -151,6 +153,7 @@ test('a plan with several targets gives each the calls and fields that it asks f
   for (const path of ['/fine', '/broken', '/fine']) await (await fetch(gateway.url + path)).arrayBuffer()
   await until(() => gateway.plane.logIdentity().targets!['errors']!.indexed === 1, 30_000)
   await gateway.plane.drain(5000)
+  assertIdentity(gateway.plane.logIdentity())
   const { targets, received } = gateway.plane.logIdentity()
   const counts = Object.entries(targets!).map(([id, { indexed }]) => [id, indexed])
   assert.deepEqual(counts, [

@@ -44,21 +44,27 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   const options: CommonOptions = { ...common, geo: log.geo, slowMs: log.slowMs }
   const main = log.sink === 'none' ? noneSink : openOutlet({ ...log, sink: log.sink }, log, options)
   if (log.targets.length === 0) return main
-  const toldOf =
-    ({ id }: LogTargetPlan) =>
-    (message: string): void =>
-      common.onProblem?.(`target '${id}': ${message}`)
   const outlets: Outlet[] = log.sink === 'none' ? [] : [{ id: MAIN, sink: main, wants: null }]
   try {
     for (const target of log.targets) {
-      const sink = openOutlet(target, log, { ...options, capture: target.capture, onProblem: toldOf(target) })
-      outlets.push({ id: target.id, sink, wants: choiceOf(target) })
+      outlets.push({ id: target.id, sink: openTarget(target, log, options), wants: choiceOf(target) })
     }
   } catch (error) {
     for (const { sink } of outlets) void sink.close(0)
     throw error
   }
   return new FanOutSink(outlets)
+}
+
+/** What goes wrong with it, at once or later, is told with its name. */
+function openTarget(target: LogTargetPlan, log: LogPlan, common: CommonOptions): LogSink {
+  const name = `target '${target.id}'`
+  const onProblem = (message: string): void => common.onProblem?.(`${name}: ${message}`)
+  try {
+    return openOutlet(target, log, { ...common, capture: target.capture, onProblem })
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions): LogSink {
