@@ -1,6 +1,11 @@
 import { EMPTY_LOG, type LogCounts, type LogIdentity } from '@sluice/core'
 import { mapped, sumOfLogs, withoutInherited } from '../telemetry/log-identities.js'
 
+/** Why the records of a worker were lost that had no spool to leave them in. */
+export const LOST_WITH_WORKER = {
+  worker: 'A worker without a spool (`sink: file`) ended with them.',
+} as const
+
 /** The log identity of the whole gateway: that of the living workers and of all that have ended. */
 export class LogLedger {
   #departed: LogIdentity = EMPTY_LOG

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { LOSS_REASONS } from '@sluice/logger'
+import { LOST_WITH_WORKER } from './log-ledger.js'
 import { METRICS_HELP } from './metrics-help.js'
 import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
 
@@ -8,6 +10,9 @@ const PAGE = new URL('../../../../docs/reference/metrics.md', import.meta.url)
 
 function page(): string {
   const rows = Object.entries(METRICS_HELP).map(([family, help]) => `| \`${family}\` | ${help} |`)
+  const reasons = Object.entries({ ...LOSS_REASONS, ...LOST_WITH_WORKER }).map(
+    ([reason, meaning]) => `| \`${reason}\` | ${meaning} |`,
+  )
   return `# Metrics
 
 What \`GET /metrics\` on the admin address answers, in the Prometheus text format. Names that end in \`_total\` are counters
@@ -17,6 +22,13 @@ This page is generated, see CONTRIBUTING.md.
 | family | what it says |
 | --- | --- |
 ${rows.join('\n')}
+
+## Reasons of \`gw_log_dropped_total\`
+Also the members of \`droppedBy\` at \`GET /v1/log\`, and of \`log.reasons\` in the record of a gap.
+
+| reason | what has happened |
+| --- | --- |
+${reasons.join('\n')}
 `
 }
 

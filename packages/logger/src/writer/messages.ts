@@ -1,29 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-
-/** Why records were lost. */
-export type LossReason =
-  /** The writer did not keep up, and the bound of unacknowledged bytes was reached. */
-  | 'queue_full'
-  /** One record alone was larger than the target takes. */
-  | 'too_large'
-  /** The exchange could not be turned into a record: a defect of the gateway. */
-  | 'not_encodable'
-  /** The disk or its quota is full. */
-  | 'disk_full'
-  /** Any other refusal of the file system. */
-  | 'write_error'
-  /** The spool is at its bound. */
-  | 'spool_full'
-  /** A spool that was left behind cannot be read at this place. */
-  | 'corrupt'
-  /** The process ended with them before they were on disk. */
-  | 'process_lost'
-  /** The writer's thread died with them. */
-  | 'writer_lost'
-  /** They were still held when the time to close was over. */
-  | 'close_deadline'
-  /** They came after the sink was closed. */
-  | 'closed'
+import type { LossReason } from './loss-reasons.js'
 
 /** Whole lines on their way to the writer's thread; the buffer is transferred, not copied. */
 export interface Batch {

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
 import { segmentFile } from '../segment-name.js'
-import type { LossReason } from './messages.js'
+import type { LossReason } from './loss-reasons.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
 
 /** Where a worker's segments go. */
