@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
-import { assertIdentity } from '@sluice/logger/testing'
+import { assertIdentity } from '@sluice/core/testing'
 import { fileWith, gw, scratch, spawnGw, startArgs, startGateway, until } from './testing.js'
 
 /** A log whose `all` gets every call and whose `failures` gets those that failed, with their headers. */

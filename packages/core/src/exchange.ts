@@ -2,6 +2,7 @@ import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
 import type { ErrorCode } from './errors.js'
+import type { EventStream } from './event-stream.js'
 import type { HeaderList } from './header-list.js'
 import type { Journal } from './journal.js'
 import { PHASE, type Phase } from './phase.js'
@@ -104,6 +105,9 @@ export class Exchange {
   capture: Capture | null = null
   /** What the traffic log tells of some exchanges only; null for most. */
   journal: Journal | null = null
+  /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
+  limitName = ''
+  limitRemaining = 0
 
   // The upstream.
   upstream = ''
@@ -134,6 +138,8 @@ export class Exchange {
   responseLength = 0
   /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
   responseCutoff = Number.POSITIVE_INFINITY
+  /** What is counted of a response that is a stream of events, and is logged; null for all others. */
+  stream: EventStream | null = null
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import {
   createPrivateKey,
   createPublicKey,
@@ -5,6 +6,7 @@ import {
   type KeyObject,
   type RSAKeyPairOptions,
 } from 'node:crypto'
+import type { LogCounts, LogIdentity } from './log-sink.js'
 
 /** What a key is made of, as `generateKeyPairSync` takes it. */
 export interface KeyShape {
@@ -28,4 +30,22 @@ export function keyPair(
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
   return { publicKey: createPublicKey(publicKey), privateKey: createPrivateKey(privateKey) }
+}
+
+/** Fails unless every record is counted in exactly one place. */
+export function assertIdentity(identity: LogIdentity): void {
+  assertCounts(identity)
+  const targets = Object.values(identity.targets ?? {})
+  for (const counts of targets) assertCounts(counts)
+  const received = targets.reduce((sum, counts) => sum + counts.received, 0)
+  if (targets.length > 0) assert.equal(identity.received, received)
+}
+
+function assertCounts(identity: LogCounts): void {
+  const { received, indexed, dead, dropped, droppedBy, onDisk, inMemory } = identity
+  assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
+  const reasons = Object.values(droppedBy).reduce((sum, count) => sum + count, 0)
+  assert.equal(dropped, reasons, JSON.stringify(identity))
+  for (const count of [indexed, dead, dropped, onDisk, inMemory])
+    assert.ok(count >= 0, JSON.stringify(identity))
 }

@@ -1,17 +1,12 @@
-import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type CaptureRules,
-  Exchange,
-  type LogCounts,
-  type LogIdentity,
-  type LogSink,
-  PHASE,
-} from '@sluice/core'
+import { type CaptureRules, Exchange, type LogSink, PHASE } from '@sluice/core'
+import { assertIdentity } from '@sluice/core/testing'
 import { parseSegmentFile } from './segment-name.js'
+
+export { assertIdentity }
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
 export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
@@ -108,26 +103,8 @@ export function segmentFiles(dir: string): string[] {
     .sort()
 }
 
-/** Fails unless every record is counted in exactly one place. */
-export function assertIdentity(identity: LogIdentity): void {
-  assertCounts(identity)
-  const targets = Object.values(identity.targets ?? {})
-  for (const counts of targets) assertCounts(counts)
-  const received = targets.reduce((sum, counts) => sum + counts.received, 0)
-  if (targets.length > 0) assert.equal(identity.received, received)
-}
-
 /** Closes a sink; fails unless every record is counted in exactly one place then. */
 export async function closeWhole(sink: LogSink, deadlineMs: number): Promise<void> {
   await sink.close(deadlineMs)
   assertIdentity(sink.identity())
-}
-
-function assertCounts(identity: LogCounts): void {
-  const { received, indexed, dead, dropped, droppedBy, onDisk, inMemory } = identity
-  assert.equal(received, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(identity))
-  const reasons = Object.values(droppedBy).reduce((sum, count) => sum + count, 0)
-  assert.equal(dropped, reasons, JSON.stringify(identity))
-  for (const count of [indexed, dead, dropped, onDisk, inMemory])
-    assert.ok(count >= 0, JSON.stringify(identity))
 }

@@ -1,4 +1,5 @@
-import { PHASE, type Reply } from '@sluice/core'
+import { performance } from 'node:perf_hooks'
+import { EventStream, type Exchange, headerValue, isEventStream, PHASE, type Reply } from '@sluice/core'
 import { isBodiless } from '../listener/response-head.js'
 import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import type { Flow } from './flow.js'
@@ -104,6 +105,7 @@ export class ResponseDelivery implements HeldHead {
     if (this.#progress !== 'held' || flow.isOver) return
     this.#progress = 'streaming'
     flow.waitFor('response-body', this.#idleMs)
+    if (flow.isLogged && this.#length === -1) watchEvents(flow.x)
     flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
   }
 
@@ -134,6 +136,7 @@ export class ResponseDelivery implements HeldHead {
       return
     }
     this.flushHead()
+    if (x.stream !== null) x.stream.read(chunk)
     if (flow.client.write(chunk)) flow.touch(this.#idleMs)
     else {
       flow.waitIn(PHASE.clientWrite, 'client', this.#idleMs)
@@ -190,4 +193,10 @@ export class ResponseDelivery implements HeldHead {
     flow.waitIn(PHASE.upstreamBody, 'response-body', this.#idleMs)
     this.#source.resume()
   }
+}
+
+/** The traffic log tells how many events a stream of them had. */
+function watchEvents(x: Exchange): void {
+  if (!isEventStream(headerValue(x.responseHeaders, 'content-type'))) return
+  x.stream = new EventStream(performance.now(), headerValue(x.responseHeaders, 'content-encoding') === null)
 }

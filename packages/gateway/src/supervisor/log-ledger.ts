@@ -1,10 +1,5 @@
-import { EMPTY_LOG, type LogCounts, type LogIdentity } from '@sluice/core'
+import { EMPTY_LOG, type LogCounts, type LogIdentity, type LossReason } from '@sluice/core'
 import { mapped, sumOfLogs, withoutInherited } from '../telemetry/log-identities.js'
-
-/** Why the records of a worker were lost that had no spool to leave them in. */
-export const LOST_WITH_WORKER = {
-  worker: 'A worker without a spool (`sink: file`) ended with them.',
-} as const
 
 /** The log identity of the whole gateway: that of the living workers and of all that have ended. */
 export class LogLedger {
@@ -23,6 +18,7 @@ export class LogLedger {
 function withRestLost(log: LogCounts): LogCounts {
   const lost = log.onDisk + log.inMemory
   if (lost === 0) return { ...log, lagMs: 0 }
-  const droppedBy = { ...log.droppedBy, worker: (log.droppedBy['worker'] ?? 0) + lost }
+  const reason: LossReason = 'worker'
+  const droppedBy = { ...log.droppedBy, [reason]: (log.droppedBy[reason] ?? 0) + lost }
   return { ...log, dropped: log.dropped + lost, droppedBy, onDisk: 0, inMemory: 0, lagMs: 0 }
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { LOSS_REASONS } from '@sluice/logger'
-import { LOST_WITH_WORKER } from './log-ledger.js'
+import { LOSS_REASONS } from '@sluice/core'
 import { METRICS_HELP } from './metrics-help.js'
 import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
 
@@ -10,9 +9,7 @@ const PAGE = new URL('../../../../docs/reference/metrics.md', import.meta.url)
 
 function page(): string {
   const rows = Object.entries(METRICS_HELP).map(([family, help]) => `| \`${family}\` | ${help} |`)
-  const reasons = Object.entries({ ...LOSS_REASONS, ...LOST_WITH_WORKER }).map(
-    ([reason, meaning]) => `| \`${reason}\` | ${meaning} |`,
-  )
+  const reasons = Object.entries(LOSS_REASONS).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
   return `# Metrics
 
 What \`GET /metrics\` on the admin address answers, in the Prometheus text format. Names that end in \`_total\` are counters

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogPlan, LogSpoolPlan, RoutePlan } from '@sluice/config'
-import { assertIdentity } from '@sluice/logger/testing'
+import { assertIdentity } from '@sluice/core/testing'
 import { startGateway, until } from '../testing/gateway.js'
 
 const TLS = { caFile: null, insecure: false }

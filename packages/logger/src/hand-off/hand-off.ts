@@ -1,7 +1,6 @@
-import type { Exchange, LogIdentity, LogSink } from '@sluice/core'
+import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
 import { encodeRecord } from '../record/record.js'
 import type { RecordEnv } from '../record/record-env.js'
-import type { LossReason } from '../writer/loss-reasons.js'
 import type { Batch, Receipt } from '../writer/messages.js'
 import { type WriterProgram, WriterThread } from '../writer/writer-thread.js'
 import { giveBack, OpenBatch } from './open-batch.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Journal, PHASE } from '@sluice/core'
+import { EventStream, Journal, noteLimit, PHASE } from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -110,6 +110,20 @@ test('what only some exchanges have is told in standard, and is JSON whatever is
       assert.equal(decoded(sampleExchange({ journal, result: 'blocked' }), 'minimal').policies, undefined)
     }),
   )
+})
+
+test('the deciding limit and a stream of events are told in standard', () => {
+  const x = sampleExchange()
+  noteLimit(x, 'generous', 7)
+  noteLimit(x, 'scarce', 2)
+  noteLimit(x, 'late', 3)
+  x.stream = new EventStream(x.endedMono - 10, true)
+  x.stream.read(Buffer.from('data: a\n\n'))
+  const { limit, stream } = decoded(x, 'standard')
+  assert.deepEqual(limit, { name: 'scarce', remaining: 2 })
+  assert.deepEqual(stream, { events: 1, bytes: 2048, ms: 10, closed_by: 'upstream' })
+  const { limit: none, stream: noStream } = decoded(x, 'minimal')
+  assert.deepEqual([none, noStream], [undefined, undefined])
 })
 
 test('policies are told of every call in full, else of those that failed or took long', () => {

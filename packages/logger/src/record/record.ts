@@ -1,4 +1,4 @@
-import { type Consumer, type Exchange, PHASE_NAMES, type RouteApi } from '@sluice/core'
+import { type Consumer, type EventStream, type Exchange, PHASE_NAMES, type RouteApi } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
@@ -94,6 +94,8 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     ',"result":"' +
     x.result +
     (x.errorCode === '' ? '"' : errorPart(x, known)) +
+    (x.limitName === '' ? '' : limitPart(x, known)) +
+    (x.stream === null ? '' : streamPart(x, x.stream)) +
     (x.journal === null
       ? ''
       : journalParts(x.journal, known, full || x.result !== 'success' || totalMs > env.slowMs))
@@ -163,6 +165,31 @@ function errorPart(x: Exchange, known: KnownTexts): string {
     PHASE_NAMES[x.errorPhase]! +
     (x.errorMessage === '' ? '"}' : '","msg":"' + jsonText(x.errorMessage) + '"}')
   )
+}
+
+function limitPart(x: Exchange, known: KnownTexts): string {
+  return ',"limit":{"name":"' + known.json(x.limitName) + '","remaining":' + count(x.limitRemaining) + '}'
+}
+
+function streamPart(x: Exchange, { events, isReadable, sinceMono }: EventStream): string {
+  return (
+    ',"stream":{' +
+    (isReadable ? '"events":' + events + ',' : '') +
+    '"bytes":' +
+    count(x.responseBytes) +
+    ',"ms":' +
+    millisText(x.endedMono - sinceMono) +
+    ',"closed_by":"' +
+    closerOf(x) +
+    '"}'
+  )
+}
+
+function closerOf({ result, errorCode }: Exchange): 'upstream' | 'client' | 'gateway' {
+  if (result === 'aborted') return 'client'
+  const isUpstream =
+    errorCode === '' || errorCode === 'GW_UPSTREAM_RESET' || errorCode === 'GW_UPSTREAM_INVALID'
+  return isUpstream ? 'upstream' : 'gateway'
 }
 
 function textPart(opening: string, text: string): string {

@@ -1,5 +1,4 @@
-import { makeFolders } from '@sluice/core'
-import type { LossReason } from '../writer/loss-reasons.js'
+import { type LossReason, makeFolders } from '@sluice/core'
 import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
 import { Framer } from './frame.js'
 import { Home } from './home.js'

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { LossReason } from './loss-reasons.js'
+import type { LossReason } from '@sluice/core'
 
 /** Whole lines on their way to the writer's thread; the buffer is transferred, not copied. */
 export interface Batch {

@@ -10,9 +10,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolders } from '@sluice/core'
+import { type LossReason, makeFolders } from '@sluice/core'
 import { segmentFile } from '../segment-name.js'
-import type { LossReason } from './loss-reasons.js'
 import { type CapOptions, enforceCap } from './segment-cap.js'
 
 /** Where a worker's segments go. */

@@ -46,6 +46,23 @@ test('as many as max are under way; one more is refused until one has ended', (t
   assert.equal(enter(exchange()), null)
 })
 
+test('the log learns how many more would have had a place', (t) => {
+  const named = gate(t, { name: 'orders', max: 2 })
+  const [a, b, c] = [exchange(), exchange(), exchange()]
+  for (const x of [a, b, c]) named.enter(x)
+  assert.deepEqual(
+    [a, b, c].map((x) => [x.limitName, x.limitRemaining]),
+    [
+      ['orders', 1],
+      ['orders', 0],
+      ['orders', 0],
+    ],
+  )
+  const nameless = exchange()
+  gate(t, { max: 5 }).enter(nameless)
+  assert.deepEqual([nameless.limitName, nameless.limitRemaining], ['concurrency-limit', 4])
+})
+
 test('a place is given back once, however often the end is told', (t) => {
   const { enter, leave } = gate(t, { max: 1 })
   const a = exchange()

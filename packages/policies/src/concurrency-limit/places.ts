@@ -48,6 +48,11 @@ export class Places {
     return this.#places.get(key)?.held ?? 0
   }
 
+  /** How many more would get a place for a key at once. */
+  roomFor(key: string, limits: Limits): number {
+    return Math.max(0, allowed(limits) - this.heldOf(key))
+  }
+
   /** A claim that holds a place or waits for one; null when there is neither a place nor room to wait. */
   claim(key: string, limits: Limits): Claim | null {
     let place = this.#places.get(key)

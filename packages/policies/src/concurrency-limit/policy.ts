@@ -4,6 +4,7 @@ import {
   definePolicy,
   type Eventual,
   type Exchange,
+  noteLimit,
   type Outcome,
   parseDuration,
   type Reply,
@@ -30,12 +31,15 @@ export const concurrencyLimit = definePolicy({
     const claims = env.slot<Claim>()
     const keyOf = compileKey(kinds)
     const limited = refusalOf(config, env)
+    const name = config.name ?? 'concurrency-limit'
     return {
       name: 'concurrency-limit',
       onRequest(x: Exchange): Eventual {
         // Equal uses in one chain are one step: the request has its place already.
         if (claims.get(x) !== undefined) return null
-        const claim = places.claim(keyOf(x), limits)
+        const key = keyOf(x)
+        const claim = places.claim(key, limits)
+        noteLimit(x, name, claim === null ? 0 : places.roomFor(key, limits))
         if (claim === null) return limited
         claims.set(x, claim)
         return claim.state === 'held' ? null : whenGranted(claim, limited)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Capture, type Exchange, Journal, PHASE } from '@sluice/core'
+import { Capture, EventStream, type Exchange, Journal, noteLimit, PHASE } from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { captureRules, sampleExchange } from '../../testing.js'
@@ -24,6 +24,8 @@ function tellingExchange(): Exchange {
     captureRules({ ...regions, maxBodyBytes: 2, sha256: true, binary: 'base64', keepBodyOn }),
     x,
   )
+  noteLimit(x, 'orders', 0)
+  x.stream = new EventStream(0, true)
   x.journal = new Journal(true)
   x.journal.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
   x.journal.tries.push({ addr: 'http://a', ms: 1, code: 'GW_UPSTREAM_RESET', reason: 'gone' })

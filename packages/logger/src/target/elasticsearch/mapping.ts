@@ -94,6 +94,8 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     }),
     result: keyword,
     error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
+    limit: group({ name: keyword, remaining: long }),
+    stream: group({ events: long, bytes: size, ms: phase, closed_by: keyword }),
     pool: group({ busy: size, free: size, pending: size }),
     loop_lag_ms: phase,
     // Nested, so that a search can ask for one policy that did one thing. At most 32 a record.
