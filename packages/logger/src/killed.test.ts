@@ -59,7 +59,9 @@ function defineTests(): void {
 
 /** What the first number of the only mark says. */
 function encodedBy(spoolDir: string): number {
-  const mark = readdirSync(spoolDir).find((file) => file.endsWith('.mark'))
+  const mark = readdirSync(spoolDir, { recursive: true, encoding: 'utf8' }).find((path) =>
+    path.endsWith('/mark'),
+  )
   const bytes = mark === undefined ? Buffer.alloc(0) : readFileSync(join(spoolDir, mark))
   return bytes.length < 8 ? 0 : bytes.readDoubleLE(0)
 }

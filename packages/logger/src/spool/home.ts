@@ -3,7 +3,7 @@ import { OwnerLock } from './lock.js'
 import { Mark } from './mark.js'
 import { ownDirectory, removeEmpty } from './orphans.js'
 
-/** What an owner has in the root of a spool: its lock, its mark, and the directory of its files. */
+/** What an owner has in the root of a spool: its lock, and the directory of its files with its mark. */
 export class Home {
   readonly #dir: string
   readonly #lock: OwnerLock
@@ -16,7 +16,7 @@ export class Home {
     try {
       // Behind the lock: a directory without one belongs to nobody.
       makeFolders(this.#dir)
-      this.mark = new Mark(root, owner, isMade)
+      this.mark = new Mark(this.#dir, isMade)
     } catch (error) {
       removeEmpty(this.#dir)
       this.#lock.release()
@@ -31,8 +31,8 @@ export class Home {
 
   /** Lets go: others may adopt at once what is in the directory. */
   leave(): void {
-    removeEmpty(this.#dir)
     this.mark.remove()
+    removeEmpty(this.#dir)
     this.#lock.release()
   }
 }

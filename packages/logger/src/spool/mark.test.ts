@@ -9,33 +9,33 @@ import { Mark, type Progress, takeProgress } from './mark.js'
 const OWNER = '0123abcd-m0-1-abcdef'
 
 test('the last of several counts of the request path is what an heir finds', async () => {
-  const root = scratchDir()
-  const mark = new Mark(root, OWNER, false)
+  const dir = scratchDir()
+  const mark = new Mark(dir, false)
   mark.set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
   for (const encoded of [5, 7, 9]) mark.noteEncoded(encoded)
-  await until(() => encodedIn(root) === 9, 'the last count is there')
+  await until(() => encodedIn(dir) === 9, 'the last count is there')
   mark.close()
-  assert.deepEqual(takeProgress(root, OWNER), { encoded: 9, safe: 3, openFirst: 8192, openRecords: 2 })
-  assert.equal(takeProgress(root, OWNER), null)
+  assert.deepEqual(takeProgress(dir), { encoded: 9, safe: 3, openFirst: 8192, openRecords: 2 })
+  assert.equal(takeProgress(dir), null)
 })
 
 test('a mark that is let go while a count is written takes no more of them', async () => {
-  const root = scratchDir()
-  const mark = new Mark(root, OWNER, false)
+  const dir = scratchDir()
+  const mark = new Mark(dir, false)
   mark.noteEncoded(5)
   mark.close()
   mark.noteEncoded(9)
-  await until(() => encodedIn(root) === 5, 'what was under way is there')
-  assert.equal(takeProgress(root, OWNER)?.encoded, 5)
+  await until(() => encodedIn(dir) === 5, 'what was under way is there')
+  assert.equal(takeProgress(dir)?.encoded, 5)
 })
 
 test('of several marks one writes at a time, and the others are told to come again', async () => {
-  const [root, other] = [scratchDir(), scratchDir()]
-  const [mark, next] = [new Mark(root, OWNER, false), new Mark(other, OWNER, false)]
+  const [dir, other] = [scratchDir(), scratchDir()]
+  const [mark, next] = [new Mark(dir, false), new Mark(other, false)]
   // A write of the test before may still be under way.
   await until(() => mark.noteEncoded(5), 'the first has its turn')
   assert.equal(next.noteEncoded(7), false)
-  await until(() => encodedIn(root) === 5, 'the first is there')
+  await until(() => encodedIn(dir) === 5, 'the first is there')
   await until(() => next.noteEncoded(7), 'the other has its turn')
   await until(() => encodedIn(other) === 7, 'the other is there')
   mark.close()
@@ -49,25 +49,25 @@ test('what the thread has noted is not written again, and what it has not is, ev
   assert.equal(watch.note(4), true)
   assert.equal(watch.note(6), false)
   await until(() => watch.note(6), 'it has its turn')
-  await until(() => encodedIn(root) === 6, 'the rest is there')
+  await until(() => encodedIn(join(root, OWNER)) === 6, 'the rest is there')
   watch.close()
 })
 
 test('a mark that nobody has written, or that was damaged, tells nothing', () => {
-  const root = scratchDir()
-  const path = join(root, `${OWNER}.mark`)
+  const dir = scratchDir()
+  const path = join(dir, 'mark')
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(40, 0xff)]) {
     writeFileSync(path, bytes)
-    assert.equal(takeProgress(root, OWNER), null)
+    assert.equal(takeProgress(dir), null)
   }
   const progress: Progress = { encoded: 1, safe: 0, openFirst: -1, openRecords: 0 }
-  const mark = new Mark(root, OWNER, false)
+  const mark = new Mark(dir, false)
   mark.set(progress)
   mark.close()
-  assert.deepEqual(takeProgress(root, OWNER), progress)
+  assert.deepEqual(takeProgress(dir), progress)
 })
 
-function encodedIn(root: string): number {
-  const bytes = readFileSync(join(root, `${OWNER}.mark`))
+function encodedIn(dir: string): number {
+  const bytes = readFileSync(join(dir, 'mark'))
   return bytes.length < 40 ? 0 : bytes.readDoubleLE(32)
 }

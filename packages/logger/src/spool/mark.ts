@@ -25,10 +25,13 @@ const OWN_AT = NUMBERS.length * NUMBER_BYTES
 const MOST_WRITES = 1
 let writesUnderWay = 0
 
+/** No segment has this name. */
+const FILE = 'mark'
+
 /**
- * How far an owner has come, kept beside its lock: the numbers of its progress, and the first once more, as the request
- * path itself has counted; 8 bytes each, little-endian. The page cache outlives a process that is killed, so whoever takes
- * over can tell how many records died.
+ * How far an owner has come, kept in its directory, so that whoever takes that over has it too, and nobody else: the
+ * numbers of its progress, and the first once more, as the request path itself has counted; 8 bytes each, little-endian.
+ * The page cache outlives a process that is killed, so the heir can tell how many records died.
  */
 export class Mark {
   readonly #path: string
@@ -42,8 +45,8 @@ export class Mark {
   #isClosed = false
 
   /** @param isMade the file is there already. @throws the file system's error. */
-  constructor(root: string, owner: string, isMade: boolean) {
-    this.#path = markPath(root, owner)
+  constructor(dir: string, isMade: boolean) {
+    this.#path = join(dir, FILE)
     this.#fd = openSync(this.#path, isMade ? 'r+' : 'wx', 0o600)
   }
 
@@ -101,12 +104,14 @@ export class Mark {
   }
 }
 
-/** How far an owner that is gone had come, told once: its mark goes. Null when it had let go, or another has asked. */
-export function takeProgress(root: string, owner: string): Progress | null {
-  const path = markPath(root, owner)
+/**
+ * How far the owner that made a directory had come, told once: its mark goes. Null when it had let go, or this has been
+ * asked before. Only for whoever has taken the directory over.
+ */
+export function takeProgress(dir: string): Progress | null {
+  const path = join(dir, FILE)
   try {
     const bytes = readFileSync(path)
-    // Of several that come at the same time, one succeeds.
     unlinkSync(path)
     return progressOf(bytes)
   } catch {
@@ -124,8 +129,4 @@ function progressOf(bytes: Buffer): Progress | null {
   const encoded = Math.max(own, numberAt(OWN_AT))
   const numbers = [encoded, safe, openFirst, openRecords]
   return numbers.every(Number.isSafeInteger) ? { encoded, safe, openFirst, openRecords } : null
-}
-
-function markPath(root: string, owner: string): string {
-  return join(root, `${owner}.mark`)
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir } from '../testing.js'
+import { lockPath } from './lock.js'
 import { adoptOrphans } from './orphans.js'
+import { kill, openSpool, put } from './testing/open-spool.js'
 
 test('directories that are no spool, such as that of the dead letters, stay where they are', () => {
   const root = scratchDir()
@@ -16,4 +18,22 @@ test('directories that are no spool, such as that of the dead letters, stay wher
   }
   assert.deepEqual(adoptOrphans(root, 'me', Date.now()), { segments: [], damaged: 0, lost: 0, problem: '' })
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
+})
+
+test('what a thread of this process has lost is not counted again, though its first heir has ended on its way', () => {
+  const root = scratchDir()
+  const thread = openSpool(root, { encoded: () => 17 })
+  put(thread.spool, 10)
+  const { owner } = thread.options
+  // A thread is gone when it has been silent for long.
+  utimesSync(lockPath(root, owner), 0, 0)
+  const heir = openSpool(root)
+  renameSync(join(root, owner), join(root, `${owner}~${heir.options.owner}`))
+  const { spool, ledger } = openSpool(root)
+  spool.look(Date.now())
+  assert.equal(ledger.account.received, 0)
+  kill(root, heir.options.owner)
+  spool.look(Date.now())
+  const { received, onDisk, dropped } = ledger.account
+  assert.deepEqual({ received, onDisk, dropped }, { received: 10, onDisk: 10, dropped: 0 })
 })

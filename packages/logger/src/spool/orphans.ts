@@ -27,33 +27,23 @@ export function ownDirectory(root: string, owner: string): string {
 
 /**
  * Takes over what owners that are gone have left. A directory is taken by renaming it: of several that try, one
- * succeeds. @throws the file system's error when the root cannot be read.
+ * succeeds, and only that one has the mark in it, which tells what died with the directory's maker. An heir that ends
+ * on its way leaves all that to the next one. @throws the file system's error when the root cannot be read.
  */
 export function adoptOrphans(root: string, owner: string, nowMs: number): Inheritance {
-  const segments: Segment[] = []
+  const estates: Estate[] = []
   const problems: string[] = []
-  /** What those that are gone have left of their own; of others' they had taken over, it is not asked here. */
-  const estates = new Map<string, Found>()
-  let damaged = 0
+  const makers = new Set<string>()
   const entries = readdirSync(root, { withFileTypes: true })
   const isGone = (name: string): boolean =>
     name !== owner && !isOwnerAlive(root, name, nowMs, modifiedMs(lockPath(root, name)))
   for (const entry of entries) {
     const whose = entry.isDirectory() ? ownersOf(entry.name) : null
-    if (whose === null || !isGone(whose.taken)) continue
-    const { made, taken } = whose
-    const dir = join(root, `${made}${OWNED_BY}${owner}`)
+    if (whose === null) continue
+    makers.add(whose.made)
+    if (!isGone(whose.taken)) continue
     try {
-      renameSync(join(root, entry.name), dir)
-      const found = segmentsIn(dir, made)
-      segments.push(...found.segments)
-      problems.push(...found.problems)
-      if (made === taken) estates.set(taken, found)
-      else {
-        damaged += found.torn.length
-        if (!estates.has(taken)) estates.set(taken, NOTHING)
-      }
-      if (found.segments.length === 0) removeEmpty(dir)
+      estates.push(estateOf(root, entry.name, whose.made, owner))
     } catch (error) {
       // Another one was faster.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
@@ -62,13 +52,44 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
   }
   for (const { name } of entries) {
     const left = ownerOfLock(name)
-    if (left !== null && isOwnerName(left) && isGone(left) && !estates.has(left)) estates.set(left, NOTHING)
+    if (left === null || !isOwnerName(left) || makers.has(left) || !isGone(left)) continue
+    rmSync(lockPath(root, left), { force: true })
   }
+  return inheritanceOf(root, estates, problems)
+}
+
+/** A directory that was taken over. */
+interface Estate {
+  readonly dir: string
+  /** Who made it. */
+  readonly made: string
+  /** What died with its maker has been counted already. */
+  readonly isCounted: boolean
+  readonly found: Found
+}
+
+/** @throws the file system's error; ENOENT when another one has taken the directory. */
+function estateOf(root: string, name: string, made: string, owner: string): Estate {
+  // What a thread of this process has lost, its owner has counted. The lock that tells may go once the directory is taken.
+  const isCounted = isOwnedByThisProcess(root, made)
+  const dir = join(root, `${made}${OWNED_BY}${owner}`)
+  renameSync(join(root, name), dir)
+  return { dir, made, isCounted, found: segmentsIn(dir, made) }
+}
+
+/** The marks go last, when all is ready to be told: an heir that ends before has counted nothing. */
+function inheritanceOf(root: string, estates: readonly Estate[], problems: string[]): Inheritance {
+  const segments: Segment[] = []
   let lost = 0
-  for (const [gone, found] of estates) {
-    const losses = lossesOf(root, gone, found)
+  let damaged = 0
+  for (const { made } of estates) rmSync(lockPath(root, made), { force: true })
+  for (const { dir, isCounted, found } of estates) {
+    const losses = lossesOf(takeProgress(dir), isCounted, found)
     lost += losses.lost
     damaged += losses.damaged
+    segments.push(...found.segments)
+    problems.push(...found.problems)
+    if (found.segments.length === 0) removeEmpty(dir)
   }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
   return { segments: segments.sort(byAge), damaged, lost, problem }
@@ -79,13 +100,9 @@ interface Losses {
   readonly damaged: number
 }
 
-/** Removes the traces of an owner that is gone; tells how many records ended with it, and how many are damaged. */
-function lossesOf(root: string, owner: string, found: Found): Losses {
-  const progress = takeProgress(root, owner)
-  // What a thread of this process has lost, its owner has counted.
-  const isOwn = isOwnedByThisProcess(root, owner)
-  rmSync(lockPath(root, owner), { force: true })
-  if (progress === null || isOwn) return { lost: 0, damaged: found.torn.length }
+/** How many records ended with the one who made a directory, and how many in it are damaged. */
+function lossesOf(progress: Progress | null, isCounted: boolean, found: Found): Losses {
+  if (progress === null || isCounted) return { lost: 0, damaged: found.torn.length }
   return lossesSince(progress, found)
 }
 
@@ -148,8 +165,6 @@ interface Found {
   readonly torn: number[]
   readonly problems: string[]
 }
-
-const NOTHING: Found = { segments: [], torn: [], problems: [] }
 
 /** A file that cannot be read is left where it is, and hides no other. */
 function segmentsIn(dir: string, prefix: string): Found {

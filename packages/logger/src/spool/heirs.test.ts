@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import fs, { cpSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { scratchDir } from '../testing.js'
+import { Mark } from './mark.js'
+import { kill, openSpool, put } from './testing/open-spool.js'
+
+const THIS_FILE = fileURLToPath(import.meta.url)
+/** Each meets at its barrier with the others before it looks. */
+const HEIRS = 3
+const ROUNDS = 60
+const OWNERS = 3
+/** Of one owner: what it has encoded, and what of that is whole on disk. */
+const ENCODED = 20
+const WHOLE = 14
+/** What changes the directory of a spool. */
+const CHANGES = ['renameSync', 'truncateSync', 'rmSync', 'unlinkSync', 'rmdirSync'] as const
+
+const [, , rootOfHeir, stepsOfHeir] = process.argv
+if (!isMainThread) serveHeir(workerData as SharedArrayBuffer)
+else if (rootOfHeir !== undefined) inheritUntil(rootOfHeir, Number(stepsOfHeir))
+else defineTests()
+
+/** An owner that was killed in the middle of a batch, of which four of five records are whole. */
+function leaveCutOff(root: string): void {
+  const { spool, options } = openSpool(root, { encoded: () => ENCODED })
+  const dir = join(root, options.owner)
+  put(spool, 10)
+  put(spool, 5)
+  const mark = new Mark(dir, true)
+  mark.set({ encoded: ENCODED, safe: 10, openFirst: 0, openRecords: 10 })
+  mark.close()
+  const file = join(dir, '000000000000000.open')
+  truncateSync(file, readFileSync(file).length - 5)
+  kill(root, options.owner)
+}
+
+/** In a thread: looks through every root that it is given at the same moment as the others. */
+function serveHeir(memory: SharedArrayBuffer): void {
+  const arrived = new Int32Array(memory)
+  let close = (): void => {}
+  parentPort!.on('message', (root: string | null) => {
+    if (root === null) return close()
+    const { spool, ledger } = openSpool(root)
+    close = () => {
+      spool.close()
+      parentPort!.postMessage(null)
+    }
+    const round = Math.floor(Atomics.add(arrived, 0, 1) / HEIRS) + 1
+    while (Atomics.load(arrived, 0) < round * HEIRS);
+    spool.look(Date.now())
+    const { account, reasons } = ledger
+    parentPort!.postMessage({ account, reasons } satisfies Told)
+  })
+}
+
+/** In a process: takes over what is in the root, and kills itself before it has made so many changes there. */
+function inheritUntil(root: string, steps: number): void {
+  const { spool } = openSpool(root)
+  let left = steps
+  for (const name of CHANGES) {
+    const change = fs[name] as (...args: unknown[]) => void
+    Reflect.set(fs, name, (...args: unknown[]) => {
+      if (left-- === 0) process.kill(process.pid, 'SIGKILL')
+      change(...args)
+    })
+  }
+  syncBuiltinESMExports()
+  spool.look(Date.now())
+  process.exit()
+}
+
+function startHeirs(t: TestContext): Worker[] {
+  const memory = new SharedArrayBuffer(4)
+  const heirs = Array.from({ length: HEIRS }, () => new Worker(THIS_FILE, { workerData: memory }))
+  t.after(() => Promise.all(heirs.map((heir) => heir.terminate())))
+  return heirs
+}
+
+/** What all heirs answer to the same message. */
+function ask(heirs: readonly Worker[], message: string | null): Promise<unknown[]> {
+  return Promise.all(
+    heirs.map(async (heir) => {
+      heir.postMessage(message)
+      return ((await once(heir, 'message')) as unknown[])[0]
+    }),
+  )
+}
+
+type Told = Pick<ReturnType<typeof openSpool>['ledger'], 'account' | 'reasons'>
+
+function defineTests(): void {
+  test('of several heirs that come at the same moment each record is counted by one, in one way', async (t) => {
+    const estate = scratchDir()
+    for (let i = 0; i < OWNERS; i++) leaveCutOff(estate)
+    const heirs = startHeirs(t)
+    let rivalries = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const root = scratchDir()
+      cpSync(estate, root, { recursive: true })
+      const told = (await ask(heirs, root)) as Told[]
+      const sum = (place: 'received' | 'onDisk' | 'dropped') =>
+        told.reduce((total, { account }) => total + account[place], 0)
+      assert.deepEqual(
+        { received: sum('received'), onDisk: sum('onDisk'), dropped: sum('dropped') },
+        { received: OWNERS * ENCODED, onDisk: OWNERS * WHOLE, dropped: OWNERS * (ENCODED - WHOLE) },
+        `round ${round}: ${JSON.stringify(told)}`,
+      )
+      assert.ok(told.every(({ reasons }) => reasons.every((reason) => reason === 'process_lost')))
+      if (told.filter(({ account }) => account.received > 0).length > 1) rivalries++
+      await ask(heirs, null)
+      assert.equal(recordsIn(root), OWNERS * WHOLE)
+    }
+    assert.ok(rivalries > 0, 'several heirs have had a share of the same round')
+  })
+
+  test('an heir that is killed at any of its steps leaves all of it to the next one', async (t) => {
+    const estate = scratchDir()
+    leaveCutOff(estate)
+    let steps = 0
+    for (; ; steps++) {
+      const root = scratchDir()
+      cpSync(estate, root, { recursive: true })
+      const child = fork(THIS_FILE, [root, String(steps)])
+      t.after(() => child.kill('SIGKILL'))
+      if (!(await wasKilled(child))) break
+      const { spool, ledger } = openSpool(root)
+      spool.look(Date.now())
+      const { received, onDisk, dropped } = ledger.account
+      assert.deepEqual(
+        { received, onDisk, dropped, reasons: ledger.reasons },
+        { received: ENCODED, onDisk: WHOLE, dropped: ENCODED - WHOLE, reasons: ['process_lost'] },
+        `killed before step ${steps}`,
+      )
+      for (let segment = spool.take(); segment !== null; segment = spool.take()) spool.settle(segment)
+      spool.close()
+      assert.deepEqual(readdirSync(root), [])
+    }
+    // The directory, the torn end, the name of the segment, the lock, the mark.
+    assert.ok(steps >= 5, `${steps} steps`)
+  })
+}
+
+async function wasKilled(child: ChildProcess): Promise<boolean> {
+  const [code, signal] = await once(child, 'exit')
+  assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`)
+  return signal === 'SIGKILL'
+}
+
+/** How many the names of all segments say. */
+function recordsIn(root: string): number {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return files.reduce((sum, file) => sum + Number(/-(\d+)\.seg$/.exec(file)?.[1] ?? 0), 0)
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Receipt } from '../../writer/messages.js'
+import { lockPath } from '../lock.js'
+import { ownerName } from '../owner-name.js'
+import { Spool, type SpoolOptions } from '../spool.js'
+
+interface OpenSpool {
+  readonly spool: Spool
+  readonly ledger: Ledger
+  readonly options: SpoolOptions
+}
+
+/** A spool whose account is kept as the owner of its thread would. */
+class Ledger {
+  readonly account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+  readonly reasons: string[] = []
+  readonly problems: string[] = []
+
+  readonly tell = (change: Partial<Receipt>): void => {
+    const { records = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
+    assert.equal(records + adopted, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(change))
+    this.account.received += records + adopted
+    this.account.indexed += indexed
+    this.account.dead += dead
+    this.account.dropped += dropped
+    this.account.onDisk += onDisk
+    this.account.inMemory += inMemory
+    if (change.reason) this.reasons.push(change.reason)
+    if (change.problem) this.problems.push(change.problem)
+  }
+}
+
+/** A spool with an account of its own. */
+export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): OpenSpool {
+  const ledger = new Ledger()
+  const options: SpoolOptions = {
+    ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isHomeMade: false },
+    ...{ maxBytes: 64 * 1024 ** 2, keepFreeBytes: 0, whenFull: 'drop-oldest' as const },
+    shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
+    ...changes,
+  }
+  return { spool: new Spool(options, ledger.tell), ledger, options }
+}
+
+function linesOf(count: number, text = 'x'.repeat(100)): Buffer {
+  return Buffer.from(Array.from({ length: count }, (_, i) => `{"n":${i},"t":"${text}"}\n`).join(''))
+}
+
+/** Appends a batch of so many. */
+export function put(spool: Spool, records: number): void {
+  const text = linesOf(records)
+  spool.append(text, { length: text.length, records })
+}
+
+/** No process has this id. */
+export const GONE = 2 ** 22 + 1
+
+/** Makes the lock of an owner say something else. */
+export function relock(root: string, owner: string, changes: object): void {
+  const path = lockPath(root, owner)
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...changes }))
+}
+
+/** Makes an owner look as if its process had ended long ago. */
+export function kill(root: string, owner: string): void {
+  relock(root, owner, { pid: GONE })
+}
