@@ -1,7 +1,5 @@
-import { hostname } from 'node:os'
 import { conceal, type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
 import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
-import { noneSink } from '@sluice/logger'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import type { Listener, ListenerSettings } from '../listener/listener.js'
@@ -16,8 +14,7 @@ import { Upstream } from '../upstream/upstream.js'
 import { upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { GatewayGate } from './gateway-gate.js'
-import { openSink } from './open-sink.js'
-import { SwitchedSink } from './switched-sink.js'
+import { WorkerLog } from './worker-log.js'
 
 export interface DataPlaneOptions {
   readonly catalog: Catalog
@@ -39,8 +36,6 @@ export interface DataPlaneOptions {
 const DRAIN_POLL_MS = 20
 /** A drained listener waits this long for requests that were already on their way. */
 const LINGER_MS = 250
-/** Longest time a log sink may take to write out what it holds. */
-const LOG_CLOSE_MS = 5000
 
 /** Of one worker, beside its own: enough that a large body does not wait for another, few enough to leave the cores. */
 const MAX_THREADS = 2
@@ -60,7 +55,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #shared: SharedTable
   readonly #threads: ThreadPool
   readonly #network: Network
-  readonly #log = new SwitchedSink(noneSink)
+  readonly #log: WorkerLog
   readonly #context
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
@@ -68,7 +63,6 @@ class WorkerDataPlane implements DataPlane {
   /** Opened for a load that is not activated yet. */
   readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
-  #logKey = ''
   readonly #onFault = (error: unknown): void =>
     this.#options.report('listener_fault', { error: String(error) })
 
@@ -79,10 +73,11 @@ class WorkerDataPlane implements DataPlane {
       options.report('thread_fault', { error: String(error) }),
     )
     this.#network = options.network ?? systemNetwork()
+    this.#log = new WorkerLog({ ...options, digest: () => this.digest ?? '' })
     this.#context = {
       wheel: new TimerWheel(),
       metrics: new Metrics(),
-      log: this.#log,
+      log: this.#log.sink,
       report: options.report,
       loopLagMs: options.loopLagMs ?? (() => 0),
       inFlight: 0,
@@ -120,7 +115,7 @@ class WorkerDataPlane implements DataPlane {
     const opened: OpenListener[] = []
     let sink: LogSink | null = null
     try {
-      sink = this.#openSink(plan, load.values)
+      sink = this.#log.open(plan, load.values)
       await sink?.opened
       for (const listener of plan.listeners) {
         if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
@@ -169,41 +164,10 @@ class WorkerDataPlane implements DataPlane {
     return entry
   }
 
-  /** A sink serves as long as this stays the same. */
-  #logKeyOf(plan: Plan): string {
-    return JSON.stringify([
-      plan.log,
-      plan.environment,
-      plan.workers,
-      secretNames(plan, this.#options.catalog),
-    ])
-  }
-
-  /** The sink of a plan when it differs from the one at work; null: keep that. */
-  #openSink(plan: Plan, values: Load['values']): LogSink | null {
-    const key = this.#logKeyOf(plan)
-    if (key === this.#logKey) return null
-    const { worker, version, report, catalog } = this.#options
-    return openSink(plan, {
-      environment: plan.environment,
-      worker,
-      writers: plan.workers ?? 1,
-      sensitiveNames: secretNames(plan, catalog),
-      node: hostname(),
-      version,
-      configDigest: () => this.digest ?? '',
-      // Errors of the file system name paths, which may come from references.
-      onProblem: (message: string) => report('log_problem', { message: conceal(message, values) }),
-    })
-  }
-
   #activate(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
-    if (sink !== null) {
-      this.#logKey = this.#logKeyOf(snapshot.plan)
-      void this.#log.switchTo(sink, LOG_CLOSE_MS)
-    }
+    if (sink !== null) this.#log.switchTo(sink, snapshot.plan)
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
@@ -256,7 +220,7 @@ class WorkerDataPlane implements DataPlane {
     }
     const cut = this.inFlight
     for (const listener of listeners) listener.terminate()
-    await this.#log.close(LOG_CLOSE_MS)
+    await this.#log.close()
     this.#context.wheel.close()
     this.#shared.clear()
     await this.#threads.close()
@@ -276,13 +240,6 @@ function settingsOf(plan: ListenerPlan): ListenerSettings {
     health: plan.health,
     strictPaths: plan.paths === 'strict',
   }
-}
-
-/** The names that the plan's policies declare as secret, each once, in order. */
-function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
-  const uses = plan.routes.flatMap((route) => route.policies)
-  const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])
-  return [...new Set(names)].sort()
 }
 
 function closeShared(value: unknown): void {

@@ -1,0 +1,83 @@
+import { hostname } from 'node:os'
+import { conceal, type Load, type Plan } from '@sluice/config'
+import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
+import { noneSink } from '@sluice/logger'
+import { openSink } from './open-sink.js'
+import { SwitchedSink } from './switched-sink.js'
+
+/** What the log of a worker needs to know of it. */
+export interface WorkerLogOptions {
+  readonly catalog: Catalog
+  readonly worker: number
+  readonly version: string
+  readonly report: (event: string, fields: object) => void
+  /** Of the configuration that serves. */
+  readonly digest: () => string
+}
+
+/** Longest time a log sink may take to write out what it holds. */
+const CLOSE_MS = 5000
+
+/** The traffic log of a worker; a load that asks for another one exchanges its sink. */
+export class WorkerLog {
+  readonly #options: WorkerLogOptions
+  readonly #sink = new SwitchedSink(noneSink)
+  #key = ''
+
+  constructor(options: WorkerLogOptions) {
+    this.#options = options
+  }
+
+  /** Takes the records, whichever sink is at work. */
+  get sink(): LogSink {
+    return this.#sink
+  }
+
+  identity(): LogIdentity {
+    return this.#sink.identity()
+  }
+
+  /** The sink of a plan when it differs from the one at work; null: keep that. @throws Error when it cannot be opened. */
+  open(plan: Plan, values: Load['values']): LogSink | null {
+    if (this.#keyOf(plan) === this.#key) return null
+    const { worker, version, report, digest, catalog } = this.#options
+    return openSink(plan, {
+      environment: plan.environment,
+      worker,
+      writers: plan.workers ?? 1,
+      sensitiveNames: secretNames(plan, catalog),
+      node: hostname(),
+      version,
+      configDigest: digest,
+      // Errors of the file system name paths, which may come from references.
+      onProblem: (message: string) => report('log_problem', { message: conceal(message, values) }),
+    })
+  }
+
+  /** Records go to what was opened for a plan from now on. */
+  switchTo(sink: LogSink, plan: Plan): void {
+    this.#key = this.#keyOf(plan)
+    void this.#sink.switchTo(sink, CLOSE_MS)
+  }
+
+  close(): Promise<void> {
+    return this.#sink.close(CLOSE_MS)
+  }
+
+  /** A sink serves as long as this stays the same. */
+  #keyOf(plan: Plan): string {
+    return JSON.stringify([
+      plan.log,
+      plan.environment,
+      plan.workers,
+      secretNames(plan, this.#options.catalog),
+    ])
+  }
+}
+
+/** The names that the plan's policies declare as secret, each once, in order. */
+function secretNames(plan: Plan, catalog: Catalog): readonly string[] {
+  const uses = plan.routes.flatMap((route) => route.policies)
+  const names = uses.flatMap((use) => catalog.get(use.use)?.secretNames?.(use.with as never) ?? [])
+  return [...new Set(names)].sort()
+}
