@@ -22,6 +22,7 @@ export { type FieldSet, type RecordEnv, type RecordOptions, recordEnv } from './
 export { isInSample } from './record/sample.js'
 export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'
 export type { SinkOptions } from './sink-options.js'
+export { FormerSpoolWatch } from './spool/former-spool-watch.js'
 export type { OpenCustomTarget } from './target/custom/target.js'
 export type { TargetOptions } from './target/open-target.js'
 export type { Delivery, LogTarget, Refusal, Shipment, TellProblem } from './target/target.js'

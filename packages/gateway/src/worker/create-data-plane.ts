@@ -126,7 +126,10 @@ class WorkerDataPlane implements DataPlane {
     }
     this.#bound(opened)
     return {
-      activate: () => this.#activate(snapshot, opened, sink),
+      activate: () => {
+        if (sink !== null) this.#log.switchTo(sink, plan, load.values)
+        this.#activate(snapshot, opened)
+      },
       discard: () => this.#discard(snapshot, opened, sink),
     }
   }
@@ -164,10 +167,9 @@ class WorkerDataPlane implements DataPlane {
     return entry
   }
 
-  #activate(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {
+  #activate(snapshot: Snapshot, opened: readonly OpenListener[]): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
-    if (sink !== null) this.#log.switchTo(sink, snapshot.plan)
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)

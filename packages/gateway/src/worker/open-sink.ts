@@ -73,6 +73,15 @@ function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions):
   return openShippingSink({ ...options, ...SHIPPING[outlet.sink](outlet) })
 }
 
+/** Where records of a log wait for its targets. */
+export function spoolDirs(log: LogPlan): readonly string[] {
+  const outlets: readonly LogOutletPlan[] =
+    log.sink === 'none' ? log.targets : [{ ...log, sink: log.sink }, ...log.targets]
+  return outlets.flatMap((outlet) =>
+    outlet.sink === 'file' ? [] : [SHIPPING[outlet.sink](outlet).spool.dir],
+  )
+}
+
 /** Which calls a target gets. One whose condition fails on a call gets it: a mistake in it loses nothing. */
 function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
   const condition = when === null ? null : compileCondition(when, 'record')

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
-import { conceal, type Load, type Plan } from '@sluice/config'
+import { conceal, type Load, type Plan, spoolDir } from '@sluice/config'
 import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
-import { noneSink } from '@sluice/logger'
-import { openSink } from './open-sink.js'
+import { FormerSpoolWatch, noneSink } from '@sluice/logger'
+import { openSink, spoolDirs } from './open-sink.js'
 import { SwitchedSink } from './switched-sink.js'
 
 /** What the log of a worker needs to know of it. */
@@ -22,6 +22,7 @@ const CLOSE_MS = 5000
 export class WorkerLog {
   readonly #options: WorkerLogOptions
   readonly #sink = new SwitchedSink(noneSink)
+  readonly #formerSpools = new FormerSpoolWatch()
   #key = ''
 
   constructor(options: WorkerLogOptions) {
@@ -40,7 +41,7 @@ export class WorkerLog {
   /** The sink of a plan when it differs from the one at work; null: keep that. @throws Error when it cannot be opened. */
   open(plan: Plan, values: Load['values']): LogSink | null {
     if (this.#keyOf(plan) === this.#key) return null
-    const { worker, version, report, digest, catalog } = this.#options
+    const { worker, version, digest, catalog } = this.#options
     return openSink(plan, {
       environment: plan.environment,
       worker,
@@ -49,19 +50,35 @@ export class WorkerLog {
       node: hostname(),
       version,
       configDigest: digest,
-      // Errors of the file system name paths, which may come from references.
-      onProblem: (message: string) => report('log_problem', { message: conceal(message, values) }),
+      onProblem: (message: string) => this.#tellProblem(message, values),
     })
   }
 
-  /** Records go to what was opened for a plan from now on. */
-  switchTo(sink: LogSink, plan: Plan): void {
-    this.#key = this.#keyOf(plan)
-    void this.#sink.switchTo(sink, CLOSE_MS)
+  /**
+   * Records go to what was opened for a plan from now on. Once the sink before has let go of its spools, one worker looks
+   * for those that no target has any more.
+   */
+  switchTo(sink: LogSink, plan: Plan, values: Load['values']): void {
+    const key = this.#keyOf(plan)
+    this.#key = key
+    const switched = this.#sink.switchTo(sink, CLOSE_MS)
+    if (this.#options.worker !== 1) return
+    void switched.then(() => {
+      // Another load may have been faster.
+      if (this.#key !== key) return
+      const places = { usual: spoolDir(undefined, ''), used: spoolDirs(plan.log) }
+      this.#formerSpools.look(places, (message) => this.#tellProblem(message, values))
+    })
   }
 
   close(): Promise<void> {
+    this.#formerSpools.close()
     return this.#sink.close(CLOSE_MS)
+  }
+
+  /** Errors of the file system name paths, which may come from references. */
+  #tellProblem(message: string, values: Load['values']): void {
+    this.#options.report('log_problem', { message: conceal(message, values) })
   }
 
   /** A sink serves as long as this stays the same. */

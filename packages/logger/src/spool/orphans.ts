@@ -2,7 +2,7 @@ import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
-import { isOwnerName } from './owner-name.js'
+import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
 import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
 
 /** What was found in directories whose owners are gone. */
@@ -16,9 +16,6 @@ export interface Inheritance {
   /** What could not be taken over, or empty. */
   readonly problem: string
 }
-
-/** Between the name that a directory was made with and that of its present owner. */
-const OWNED_BY = '~'
 
 /** The directory that an owner writes to. */
 export function ownDirectory(root: string, owner: string): string {
@@ -133,12 +130,6 @@ export function bytesOfOthers(root: string, owner: string): number {
     }
   }
   return bytes
-}
-
-/** Who made a directory, and who has it now; null for a directory of somebody else. */
-function ownersOf(name: string): { readonly made: string; readonly taken: string } | null {
-  const [made = '', taken = made] = name.split(OWNED_BY)
-  return isOwnerName(made) && isOwnerName(taken) ? { made, taken } : null
 }
 
 function filesIn(dir: string): readonly string[] {

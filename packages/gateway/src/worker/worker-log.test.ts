@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { LogPlan, LogTargetPlan } from '@sluice/config'
+import { type PlanWish, startGateway, type TestGateway, until } from '../testing/gateway.js'
+
+const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
+
+function scratch(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+  return dir
+}
+
+/** A log with one target, which is away. */
+function logTo(data: string, id: string): LogPlan {
+  const common = {
+    ...({ fields: 'minimal', elasticsearch: null, privacy: null, capture: null } as const),
+    file: { dir: '', maxBytes: 0, segmentBytes: 0 },
+  }
+  const spool = { dir: join(data, `spool-${id}`), maxBytes: 8 * 1024 ** 2, keepFreeBytes: 0 }
+  const target: LogTargetPlan = {
+    ...{ ...common, id, sink: 'webhook', when: null, share: null },
+    webhook: {
+      ...{ url: 'http://127.0.0.1:1/', timeoutMs: 1000, tls: { caFile: null, insecure: false } },
+      ...({ headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const),
+      spool: { ...spool, whenFull: 'drop-oldest' },
+    },
+  }
+  return { ...common, sink: 'none', targets: [target], geo: null, slowMs: 1000, unknownRoutes: true }
+}
+
+/** What operators were told of records that wait for nobody. */
+function leftBehind({ events }: TestGateway): string[] {
+  const messages = events.map(({ fields }) => String((fields as { message?: string }).message))
+  return messages.filter((message) => message.includes('no target of this log'))
+}
+
+test('records of a target that was renamed are told by one worker, once for each change and each start', async (t) => {
+  const data = scratch(t)
+  const wish: PlanWish = { upstreams: UPSTREAMS, log: logTo(data, 'siem') }
+  const gateway = await startGateway(t, wish)
+  for (let i = 0; i < 3; i++) await (await fetch(gateway.url)).arrayBuffer()
+  await until(() => gateway.plane.logIdentity().onDisk === 3)
+  const renamed: PlanWish = { upstreams: UPSTREAMS, log: logTo(data, 'audit') }
+  await gateway.reload(renamed)
+  await until(() => leftBehind(gateway).length > 0)
+  assert.match(
+    leftBehind(gateway)[0]!,
+    /^3 records wait in \/.*\/spool-siem, .*; name it in the spool\.dir of a/,
+  )
+  // Nothing changes for the log.
+  await gateway.reload({ ...renamed, upstreams: [{ urls: ['http://127.0.0.1:2'] }] })
+  const second = await startGateway(t, renamed, { worker: 2 })
+  const first = await startGateway(t, renamed)
+  await until(() => leftBehind(first).length > 0)
+  assert.deepEqual(
+    [gateway, second, first].map(leftBehind).map(({ length }) => length),
+    [1, 0, 1],
+  )
+  // Whoever has the directory again delivers what is there, and nobody is told.
+  await first.reload(wish)
+  await until(() => first.plane.logIdentity().onDisk === 3)
+  assert.equal(leftBehind(first).length, 1)
+})

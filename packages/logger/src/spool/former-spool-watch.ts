@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FormerSpool, formerSpools, type SpoolPlaces } from './former-spools.js'
+
+/** A spool whose owner may still live is looked at again after this time, and so often: on another host it takes 30 s to tell. */
+const LOOK_EVERY_MS = 5000
+const MAX_LOOKS = 10
+
+/** Tells of records that wait for a target which the log does not have any more, of each spool once for each log. */
+export class FormerSpoolWatch {
+  readonly #lookEveryMs: number
+  #looking = new AbortController()
+  #isClosed = false
+
+  constructor(lookEveryMs = LOOK_EVERY_MS) {
+    this.#lookEveryMs = lookEveryMs
+  }
+
+  /** Looks beside the spools of a log; takes the place of the look before. */
+  look(places: SpoolPlaces, tell: (message: string) => void): void {
+    this.#looking.abort()
+    this.#looking = new AbortController()
+    if (!this.#isClosed) void this.#lookUntilGone(places, tell, this.#looking.signal)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#looking.abort()
+  }
+
+  async #lookUntilGone(
+    places: SpoolPlaces,
+    tell: (message: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const told = new Set<string>()
+    for (let looks = 1; looks <= MAX_LOOKS; looks++) {
+      const spools = await formerSpools(places)
+      if (signal.aborted) return
+      for (const spool of spools) {
+        if (spool.isOwned || told.has(spool.dir)) continue
+        told.add(spool.dir)
+        tell(textOf(spool))
+      }
+      if (!spools.some(({ isOwned }) => isOwned)) return
+      await sleep(this.#lookEveryMs, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+}
+
+function textOf({ dir, records, openBytes, isMore }: FormerSpool): string {
+  const parts = records > 0 ? [`${records} records`] : []
+  if (openBytes > 0) parts.push(`${openBytes} bytes of records`)
+  const amount = `${isMore ? 'more than ' : ''}${parts.join(' and ')}`
+  return `${amount} wait in ${dir}, which is the spool of no target of this log; name it in the spool.dir of a target, or delete it`
+}
