@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { UpstreamPlan } from '@sluice/config'
+import { planOf } from '../testing/gateway.js'
+import { systemNetwork } from '../upstream/network.js'
+import type { Target } from '../upstream/target.js'
+import { UndiciTransport } from '../upstream/undici-transport.js'
+import { WireTransport } from '../upstream/wire/wire-transport.js'
+import { SharedTable } from './shared-table.js'
+import { compileUpstreams } from './upstreams.js'
+
+const PLAIN = 'http://127.0.0.1:9000'
+const SECURE = 'https://127.0.0.1:9443'
+
+/** The targets of an upstream as a snapshot has them; no connection is opened. */
+function targetsOf(t: TestContext, urls: readonly string[], wish: Partial<UpstreamPlan>): readonly Target[] {
+  const shared = new SharedTable(() => {})
+  const network = systemNetwork()
+  const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...wish }] }), { shared, network }, [])
+  const { targets } = upstreams.get('up')!
+  t.after(() => Promise.all(targets.map(({ transport }) => transport.close())))
+  return targets
+}
+
+const CHOICES = [
+  { transport: 'auto', url: PLAIN, takes: WireTransport },
+  { transport: 'auto', url: SECURE, takes: UndiciTransport },
+  { transport: 'wire', url: PLAIN, takes: WireTransport },
+  { transport: 'undici', url: PLAIN, takes: UndiciTransport },
+  { transport: 'undici', url: SECURE, takes: UndiciTransport },
+] as const
+
+for (const { transport, url, takes } of CHOICES) {
+  test(`transport ${transport} asks ${url} over the ${takes.name}`, (t) => {
+    const [target] = targetsOf(t, [url], { transport })
+    assert.equal(target!.transport.constructor, takes)
+  })
+}
+
+test('an address with TLS never gets the transport that speaks none', (t) => {
+  // The document's checks refuse `wire` with https where they can read the address; one from a reference they cannot.
+  const [target] = targetsOf(t, [SECURE], { transport: 'wire' })
+  assert.equal(target!.transport.constructor, UndiciTransport)
+})
+
+test('each target of one upstream has the transport of its own address', (t) => {
+  const targets = targetsOf(t, [PLAIN, SECURE], { transport: 'auto' })
+  assert.deepEqual(
+    targets.map(({ transport }) => transport.constructor),
+    [WireTransport, UndiciTransport],
+  )
+})
+
+test('pipelining adds room where the transport pipelines, and nowhere else', (t) => {
+  const room = { connections: 4, pipelining: 8, maxPending: 10 }
+  const capacity = (url: string, transport: UpstreamPlan['transport']): number =>
+    targetsOf(t, [url], { ...room, transport })[0]!.capacity
+  assert.deepEqual(
+    [capacity(PLAIN, 'auto'), capacity(SECURE, 'auto'), capacity(PLAIN, 'undici')],
+    [42, 14, 14],
+  )
+})
