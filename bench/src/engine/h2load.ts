@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
+import { assertInstalled } from './assert-installed.js'
 import { bodyOf } from './call-body.js'
 import { coreCount, GRACE_SECONDS, runToSuccess, versionOf } from './program.js'
 
@@ -13,13 +14,13 @@ const TIMEOUT = '10s'
 export const h2load: Engine = {
   name: 'h2load',
   hasOpenLoop: false,
+  remedy: 'install the package nghttp2-client',
   version: () => versionOf('h2load', '--version', /h2load nghttp2\/(\S+)/),
   run: runH2load,
 }
 
 async function runH2load(order: LoadOrder): Promise<LoadResult> {
-  if (h2load.version() === null)
-    throw new Error('h2load is not installed: install the package nghttp2-client')
+  assertInstalled(h2load)
   if (order.perSecond !== null)
     throw new Error('h2load cannot hold a rate: take autocannon, wrk2 or oha for latency at a fixed rate')
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
+import { assertInstalled } from './assert-installed.js'
 import { bodyOf } from './call-body.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess, versionOf } from './program.js'
 
@@ -15,13 +16,13 @@ const UNDER_WAY = /aborted due to deadline/
 export const oha: Engine = {
   name: 'oha',
   hasOpenLoop: true,
+  remedy: 'run `cargo install oha --locked`, with a Rust from rustup.rs because that of Debian 12 is too old',
   version: () => versionOf('oha', '--version', /oha (\S+)/),
   run: runOha,
 }
 
 async function runOha(order: LoadOrder): Promise<LoadResult> {
-  if (oha.version() === null)
-    throw new Error('oha is not installed: install the package oha of your system, or run cargo install oha')
+  assertInstalled(oha)
   const call = callArguments(order)
   const load = async (seconds: number): Promise<ProgramEnd> => {
     const size = ['-c', String(order.connections), '-z', `${Math.round(seconds * 1000)}ms`]

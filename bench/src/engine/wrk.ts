@@ -1,4 +1,5 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
+import { assertInstalled } from './assert-installed.js'
 import { coreCount, failure, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
 import { withoutRedirections } from './redirection.js'
 import { emptyHistogram, record, spectrumOf } from './spectrum.js'
@@ -19,12 +20,13 @@ import {
 export const wrk: Engine = {
   name: 'wrk',
   hasOpenLoop: false,
+  remedy: 'install the package wrk',
   version: () => versionOf('wrk', '-v', /wrk (\S+)/),
   run: runWrk,
 }
 
 async function runWrk(order: LoadOrder): Promise<LoadResult> {
-  if (wrk.version() === null) throw new Error('wrk is not installed: install the package wrk')
+  assertInstalled(wrk)
   if (order.perSecond !== null)
     throw new Error('wrk cannot hold a rate: take autocannon, wrk2 or oha for latency at a fixed rate')
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))

@@ -1,4 +1,5 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
+import { assertInstalled } from './assert-installed.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
 import { withoutRedirections } from './redirection.js'
 import { refusedResult } from './wrk.js'
@@ -16,13 +17,14 @@ const NO_RATE = 100_000_000
 export const wrk2: Engine = {
   name: 'wrk2',
   hasOpenLoop: true,
+  remedy:
+    'no package has it; build github.com/giltene/wrk2 and put its program wrk on the PATH under the name wrk2',
   version: () => versionOf('wrk2', '-v', /wrk2? (\S+)/),
   run: runWrk2,
 }
 
 async function runWrk2(order: LoadOrder): Promise<LoadResult> {
-  if (wrk2.version() === null)
-    throw new Error('wrk2 is not installed: build it from its source and put the program on the PATH as wrk2')
+  assertInstalled(wrk2)
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))
   const script = writeScript(order, false)
   const load = async (seconds: number): Promise<ProgramEnd> => {

@@ -1,6 +1,8 @@
 import { missingPeer } from '../contestant/peers.js'
-import { findProgram, programVersion } from '../contestant/program.js'
+import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch } from '../contestant/search-engine.js'
+import { engines } from '../engine/engines.js'
+import type { Engine } from '../model/engine.js'
 import { PEERS } from '../model/run.js'
 import { groupLimits } from './control-group.js'
 import { allowedCpus } from './cores.js'
@@ -13,7 +15,6 @@ import { systemText } from './system-file.js'
 
 const LEAST_BACKLOG = 4096
 const LEAST_PORTS = 20_000
-const ENGINES = ['wrk', 'wrk2', 'oha', 'h2load'] as const
 
 /** Looks at the machine, a second of it for whether it is quiet. */
 export function doctor(): Finding[] {
@@ -25,7 +26,7 @@ export function doctor(): Finding[] {
     ...limitFindings(groupLimits(), allowedCpus().length),
     backlog(),
     ephemeralPorts(),
-    ...ENGINES.map(engine),
+    ...engines.map(loadGenerator),
     ...PEERS.map(peer),
     searchEngine(),
   ]
@@ -82,11 +83,10 @@ function ephemeralPorts(): Finding {
   return warning('ephemeral ports', String(count), remedy)
 }
 
-function engine(name: (typeof ENGINES)[number]): Finding {
-  const file = findProgram(name)
-  if (file !== null) return fine(name, programVersion(file, '--version') ?? 'installed')
-  const remedy = `install ${name} to use it as a load generator; autocannon is built in`
-  return warning(name, 'not installed', remedy)
+function loadGenerator(engine: Engine): Finding {
+  const version = engine.version()
+  if (version !== null) return fine(engine.name, version)
+  return warning(engine.name, 'not installed', engine.remedy)
 }
 
 function peer(name: (typeof PEERS)[number]): Finding {

@@ -26,7 +26,8 @@ export function engineVersions(
   const versions: Record<string, string> = {}
   for (const engine of [saturation, rate]) {
     const version = engine.version()
-    if (version === null) throw new Error(`the load generator ${engine.name} is not installed`)
+    if (version === null)
+      throw new Error(`the load generator ${engine.name} is not installed: ${engine.remedy}`)
     versions[engine.name] = version
   }
   if (options.sloMicros !== null && !rate.hasOpenLoop)

@@ -74,5 +74,5 @@ test('a load generator that is not installed ends the run before it begins, what
     optionsOf(suiteOf(PLAIN, [2]), { saturationEngine: 'wrk' }),
     new Notes(),
   )
-  await assert.rejects(run, /the load generator wrk is not installed/)
+  await assert.rejects(run, /the load generator wrk is not installed: write one$/)
 })

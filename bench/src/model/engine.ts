@@ -49,6 +49,8 @@ export interface Engine {
   readonly name: 'autocannon' | 'wrk' | 'wrk2' | 'oha' | 'h2load'
   /** Can it hold a rate and correct for coordinated omission? */
   readonly hasOpenLoop: boolean
+  /** How to get it where it is missing, such as `install the package wrk`; packages are Debian's. */
+  readonly remedy: string
   /** The version found; null: it is not installed. */
   version(): string | null
   /** @throws Error with the last lines of its output when it cannot be run. */

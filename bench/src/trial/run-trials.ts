@@ -89,7 +89,8 @@ class TrialsRun {
 
   #check(): void {
     const version = this.#engine.version()
-    if (version === null) throw new Error(`the load generator ${this.#engine.name} is not installed`)
+    if (version === null)
+      throw new Error(`the load generator ${this.#engine.name} is not installed: ${this.#engine.remedy}`)
     this.#versions[this.#engine.name] = version
     if (this.#options.isPinned && findProgram('taskset') === null)
       throw new Error('taskset is not installed; install the package util-linux, or pin nothing')

@@ -22,9 +22,8 @@ export function checkedEngine(engine: Engine, scenarios: readonly Scenario[]): C
     if (flaw !== null) wrongAnswers.push(flaw)
     return engine.run(order)
   }
-  const { name, hasOpenLoop } = engine
   return {
-    engine: { name, hasOpenLoop, version: () => engine.version(), run },
+    engine: { ...engine, run },
     looks: () => looks,
     wrongAnswers,
   }

@@ -9,6 +9,7 @@ export function smallLoad(before: (order: LoadOrder) => void = () => {}): Engine
   return {
     name: 'autocannon',
     hasOpenLoop: true,
+    remedy: 'write one',
     version: () => '0.0.0',
     run: async (order) => {
       before(order)

@@ -178,7 +178,7 @@ export function installedEngine(
   const others = tools.engines.filter((one) => one.version() !== null).map((one) => one.name)
   throw new Failure(
     EXIT.failed,
-    `the load generator '${name}' is not on the PATH; install it, or write ${option} ${others.join(' or ')}`,
+    `the load generator '${name}' is not on the PATH; ${engine.remedy}, or write ${option} ${others.join(' or ')}`,
   )
 }
 

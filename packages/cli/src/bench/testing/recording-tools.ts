@@ -123,6 +123,7 @@ function engine(name: Engine['name'], hasOpenLoop: boolean, version: string | nu
   return {
     name,
     hasOpenLoop,
+    remedy: `fetch ${name}`,
     version: () => version,
     run: () => Promise.reject(new Error('nothing is measured here')),
   }
