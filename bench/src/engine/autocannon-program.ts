@@ -16,7 +16,7 @@ await main(JSON.parse(process.argv[2]!) as LoadOrder)
 async function main(order: LoadOrder): Promise<void> {
   const plan = order.perSecond === null ? null : new OpenLoop(order.perSecond)
   const measurement = new Measurement(plan !== null)
-  open(order, plan ?? closedLoop, measurement)
+  const requestBytes = open(order, plan ?? closedLoop, measurement)
   const startMono = performance.now()
   const beginMono = startMono + order.warmUpSeconds * 1000
   const endMono = beginMono + order.seconds * 1000
@@ -31,16 +31,18 @@ async function main(order: LoadOrder): Promise<void> {
   if (plan !== null) await drain(plan.dueBetween(beginMono, endMono), measurement)
   plan?.stop()
   // One thread asks; the few others of Node are counted with it, on whose core they run when it is pinned.
-  const result = measurement.result(Math.min(1, (user + system) / elapsedMicros))
+  const result = measurement.result(Math.min(1, (user + system) / elapsedMicros), requestBytes())
   process.stdout.write(JSON.stringify(result), () => process.exit(0))
 }
 
-function open(order: LoadOrder, pace: Pace, measurement: Measurement): void {
+/** Opens the connections. Answers what tells the bytes of each request. */
+function open(order: LoadOrder, pace: Pace, measurement: Measurement): () => number {
   const { method, headers, body, path } = order.call
+  let requestBytes = 0
   const steering: Steering = {
     free: (client) => pace.free(client),
     gone: (client) => pace.gone(client),
-    answered: (ask, status) => measurement.answered(ask, status),
+    answered: (ask, status, bytes) => measurement.answered(ask, status, bytes),
     failed: (ask, kind) => measurement.failed(ask, kind),
   }
   const options = {
@@ -54,12 +56,14 @@ function open(order: LoadOrder, pace: Pace, measurement: Measurement): void {
     timeout: TIMEOUT_MS / 1000,
     setupClient: (client: ConstructorParameters<typeof SteeredClient>[0]) => {
       new SteeredClient(client, steering)
+      requestBytes = client.getRequestBuffer().length
     },
   }
   autocannon(options, (error) => {
     console.error(error)
     process.exit(1)
   })
+  return () => requestBytes
 }
 
 /** Waits for answers to what was planned; what is missing at the end counts as timed out. */

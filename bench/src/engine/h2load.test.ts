@@ -38,6 +38,7 @@ test('h2load counts answers of 2xx over the measured seconds, and has no spectru
     seconds: 2,
     errors: { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 },
     latency: null,
+    receivedBytes: 5_054_882,
   })
 })
 

@@ -54,6 +54,7 @@ export function h2loadResult(text: string, order: LoadOrder): Omit<LoadResult, '
   const counts = /(\d+) started, .* (\d+) errored, (\d+) timeout/.exec(text)?.slice(1).map(Number)
   const statuses = /status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx/.exec(text)?.slice(1).map(Number)
   if (counts === undefined || statuses === undefined) throw new Error(`h2load wrote no result:\n${text}`)
+  const received = /^traffic: \S+ \((\d+)\) total/m.exec(text)?.[1]
   const [started, errored, timeout] = counts as [number, number, number]
   const [good, ...wrong] = statuses as [number, ...number[]]
   return {
@@ -67,6 +68,7 @@ export function h2loadResult(text: string, order: LoadOrder): Omit<LoadResult, '
       other: 0,
     },
     latency: null,
+    ...(received === undefined ? {} : { receivedBytes: Number(received) }),
   }
 }
 

@@ -11,6 +11,8 @@ export class Measurement {
   #endMono = Number.POSITIVE_INFINITY
   #requests = 0
   #failures = 0
+  #answers = 0
+  #receivedBytes = 0
 
   /**
    * Of planned requests those count that were due in the measured time, whenever they are answered: a server that stops
@@ -31,8 +33,13 @@ export class Measurement {
     return this.#requests + this.#failures
   }
 
-  answered(ask: Ask, status: number): void {
+  /** @param bytes of the answer, whatever its status. */
+  answered(ask: Ask, status: number, bytes: number): void {
     const nowMono = performance.now()
+    if (this.#counts(ask, nowMono)) {
+      this.#answers++
+      this.#receivedBytes += bytes
+    }
     if (status < 200 || status > 299) this.#fail(ask, 'status', nowMono)
     else if (this.#counts(ask, nowMono)) {
       this.#requests++
@@ -50,12 +57,15 @@ export class Measurement {
     this.#failures += requests
   }
 
-  result(busyShare: number): LoadResult {
+  /** @param requestBytes of each request. */
+  result(busyShare: number, requestBytes: number): LoadResult {
     return {
       requests: this.#requests,
       seconds: Math.round((this.#endMono - this.#beginMono) * 1000) / 1e6,
       errors: this.#errors,
       latency: spectrumOf(this.#latencies, this.#isPlanned),
+      receivedBytes: this.#receivedBytes,
+      sentBytes: this.#answers * requestBytes,
       busyShare,
     }
   }

@@ -4,7 +4,13 @@ import { ohaResult } from './oha.js'
 
 /** What oha 1.16.0 wrote, without the parts that nobody reads. */
 const GOOD = {
-  summary: { total: 1.501322755, slowest: 0.021345129, fastest: 0.000441227, average: 0.0011757005986666683 },
+  summary: {
+    totalData: 96_000,
+    total: 1.501322755,
+    slowest: 0.021345129,
+    fastest: 0.000441227,
+    average: 0.0011757005986666683,
+  },
   latencyPercentiles: {
     p10: 0.000592468,
     p25: 0.000646892,
@@ -22,7 +28,8 @@ const GOOD = {
 const NO_LATENCY = { slowest: null, fastest: null, average: null }
 
 test("oha's JSON is read in microseconds, and what was under way at the end is no error", () => {
-  const { requests, seconds, errors, latency } = ohaResult(JSON.stringify(GOOD), true)
+  const { requests, seconds, errors, latency, receivedBytes } = ohaResult(JSON.stringify(GOOD), true)
+  assert.equal(receivedBytes, 96_000)
   assert.equal(requests, 750)
   assert.equal(seconds, 1.501322755)
   assert.deepEqual(errors, { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 })

@@ -62,6 +62,8 @@ interface OhaReport {
     readonly slowest: number | null
     readonly fastest: number | null
     readonly average: number | null
+    /** Bytes of bodies. */
+    readonly totalData?: number
   }
   readonly latencyPercentiles: Readonly<Record<string, number | null>>
   readonly statusCodeDistribution: Readonly<Record<string, number>>
@@ -81,7 +83,9 @@ export function ohaResult(text: string, isCorrected: boolean): Omit<LoadResult, 
     if (!UNDER_WAY.test(message)) errors[classOf(message)] += count
   }
   const latency = errors.status > 0 || requests === 0 ? null : spectrumOf(report, requests, isCorrected)
-  return { requests, seconds: report.summary.total, errors, latency }
+  const { total, totalData } = report.summary
+  const traffic = totalData === undefined ? {} : { receivedBytes: totalData }
+  return { requests, seconds: total, errors, latency, ...traffic }
 }
 
 function classOf(message: string): ErrorClass {

@@ -11,6 +11,8 @@ export interface AutocannonClient extends EventEmitter {
   _connect(): void
   _resetConnection(): void
   _destroyConnection(): void
+  /** Head and body of the request, the same each time. */
+  getRequestBuffer(): Uint8Array
   readonly conn?: unknown
   readonly parser: { reinitialize(kind: 'RESPONSE'): void }
   readonly pipelinedRequests: { clear(): void; addBody(chunk: unknown): void }
@@ -30,7 +32,8 @@ export interface Steering {
   free(client: SteeredClient): void
   /** The connection cannot ask at present. */
   gone(client: SteeredClient): void
-  answered(ask: Ask, status: number): void
+  /** @param bytes of the answer, its head included. */
+  answered(ask: Ask, status: number, bytes: number): void
   failed(ask: Ask, kind: ErrorClass): void
 }
 
@@ -63,7 +66,7 @@ export class SteeredClient {
     client._connect = () => this.#connect(connect)
     // The bodies of the answers are of no use, and joining them would be work that is not the server's.
     client.pipelinedRequests.addBody = () => {}
-    client.on('response', (status: number) => this.#answered(status))
+    client.on('response', (status: number, bytes: number) => this.#answered(status, bytes))
     client.on('connError', (error: NodeJS.ErrnoException) => this.#failed(error))
     client.on('headers', ({ shouldKeepAlive }: { readonly shouldKeepAlive: boolean }) => {
       this.#isClosing = !shouldKeepAlive
@@ -99,10 +102,10 @@ export class SteeredClient {
     else begin()
   }
 
-  #answered(status: number): void {
+  #answered(status: number, bytes: number): void {
     const ask = this.#underWay
     this.#underWay = null
-    if (ask !== null) this.#steering.answered(ask, status)
+    if (ask !== null) this.#steering.answered(ask, status, bytes)
   }
 
   #failed(error: NodeJS.ErrnoException): void {

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ErrorClass, LoadOrder } from '../model/engine.js'
+import type { ErrorClass, LoadOrder, LoadResult } from '../model/engine.js'
 import { bodyOf } from './call-body.js'
 
 /** What the script of wrk or wrk2 wrote when the load was over. */
@@ -8,12 +8,18 @@ export interface WrkReport {
   readonly durationMicros: number
   /** All answers, whatever their status. */
   readonly requests: number
+  /** Of all answers. */
+  readonly receivedBytes: number
+  /** Of each request. */
+  readonly requestBytes: number
   /** User and system time of all threads, until the script was called. */
   readonly cpuMicros: number
   readonly errors: { readonly [kind in 'connect' | 'read' | 'write' | 'status' | 'timeout']: number }
   /** Values in microseconds and how often each was seen; null: there are too many to list, or none was asked for. */
   readonly values: readonly (readonly [micros: number, count: number])[] | null
 }
+
+type Traffic = Required<Pick<LoadResult, 'receivedBytes' | 'sentBytes'>>
 
 /** The script of a load and where it writes its report. */
 export interface WrkScript {
@@ -68,18 +74,30 @@ export function wholeSeconds(seconds: number): number {
 
 /** `os.clock` is the CPU time of the whole process, all threads, and is taken before the script uses any itself. */
 function doneFunction(report: string, listsValues: boolean): string {
-  return `${LIST_VALUES}
+  return `${REQUEST_BYTES}${LIST_VALUES}
 function done(summary, latency, requests)
   local cpu = os.clock() * 1e6
   local out = assert(io.open(${luaText(report)}, "w"))
   local e = summary.errors
   out:write(string.format('{"durationMicros":%.0f,"requests":%.0f,"cpuMicros":%.0f,', summary.duration, summary.requests, cpu))
+  out:write(string.format('"receivedBytes":%.0f,"requestBytes":%.0f,', summary.bytes, thread:get("requestBytes")))
   out:write(string.format('"errors":{"connect":%.0f,"read":%.0f,"write":%.0f,"status":%.0f,"timeout":%.0f},', e.connect, e.read, e.write, e.status, e.timeout))
   out:write('"values":' .. (${listsValues} and values(latency) or "null") .. '}')
   out:close()
 end
 `
 }
+
+/** The threads make the request, with the Host that they add; `done` runs outside of them. */
+const REQUEST_BYTES = `
+local thread
+function setup(started)
+  thread = started
+end
+function init()
+  requestBytes = #wrk.format()
+end
+`
 
 /**
  * All values of wrk's distribution. They stand in an array behind four numbers (count, limit, smallest, largest), where
@@ -115,6 +133,11 @@ local function values(latency)
   return parts == nil and "null" or "[" .. table.concat(parts, ",") .. "]"
 end
 `
+
+/** What went over the wire: every answer that is counted was to a request of the same bytes. */
+export function trafficOf({ requests, requestBytes, receivedBytes }: WrkReport): Traffic {
+  return { receivedBytes, sentBytes: requests * requestBytes }
+}
 
 /** A Lua string: what is not plain ASCII is written as its byte. */
 function luaText(text: string): string {

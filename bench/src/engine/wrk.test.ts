@@ -7,7 +7,16 @@ const NO_ERRORS = { connect: 0, read: 0, write: 0, status: 0, timeout: 0 }
 
 /** Two connections, five requests each in 10,000 µs: wrk takes 2,000 µs for the interval of a connection. */
 function report(values: WrkReport['values'], changes: Partial<WrkReport> = {}): WrkReport {
-  return { durationMicros: 10_000, requests: 10, cpuMicros: 0, errors: NO_ERRORS, values, ...changes }
+  const bytes = { receivedBytes: 0, requestBytes: 0 }
+  return {
+    durationMicros: 10_000,
+    requests: 10,
+    cpuMicros: 0,
+    ...bytes,
+    errors: NO_ERRORS,
+    values,
+    ...changes,
+  }
 }
 
 test('the values that wrk adds for what a closed loop left out are taken back', () => {

@@ -7,6 +7,7 @@ import {
   errorClasses,
   readReport,
   TIMEOUT_SECONDS,
+  trafficOf,
   type WrkReport,
   wholeSeconds,
   writeScript,
@@ -65,6 +66,7 @@ function resultOf(report: WrkReport, connections: number, threads: number): Load
     seconds: report.durationMicros / 1e6,
     errors,
     latency: errors.status > 0 ? null : latencyOf(report, connections),
+    ...trafficOf(report),
     busyShare: report.cpuMicros / report.durationMicros / threads,
   }
 }

@@ -107,6 +107,7 @@ test('wrk2 is told the rate, and its result is put together from script and text
   const result = await wrk2.run({ ...order, perSecond: 300 })
   assert.ok(result.requests > 0 && result.seconds > 0.9 && result.busyShare > 0)
   assert.equal(result.latency!.count, 19_500)
+  assert.ok(result.receivedBytes! > 0 && result.sentBytes! > 0)
   const [warmUp, measured] = readFileSync(join(dir, 'arguments'), 'utf8').split('\n')
   assert.equal(warmUp, measured)
   assert.match(measured!, /^-t1 -c4 -d1s -R300 --latency --timeout 10s -s \S+ http:\S+$/)

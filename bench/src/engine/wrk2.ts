@@ -3,7 +3,14 @@ import { assertInstalled } from './assert-installed.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
 import { withoutRedirections } from './redirection.js'
 import { refusedResult } from './wrk.js'
-import { errorClasses, readReport, TIMEOUT_SECONDS, wholeSeconds, writeScript } from './wrk-script.js'
+import {
+  errorClasses,
+  readReport,
+  TIMEOUT_SECONDS,
+  trafficOf,
+  wholeSeconds,
+  writeScript,
+} from './wrk-script.js'
 
 /** More than any server answers: wrk2 always wants a rate, and at this one each connection asks as fast as it can. */
 const NO_RATE = 100_000_000
@@ -46,6 +53,7 @@ async function runWrk2(order: LoadOrder): Promise<LoadResult> {
     seconds: report.durationMicros / 1e6,
     errors,
     latency: errors.status > 0 ? null : wrk2Spectrum(end.stdout, order.perSecond !== null),
+    ...trafficOf(report),
     busyShare: report.cpuMicros / report.durationMicros / threads,
   })
 }

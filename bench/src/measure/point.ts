@@ -1,6 +1,8 @@
-import type { ErrorClass, Spectrum } from '../model/engine.js'
+import type { ErrorClass, LoadResult, Spectrum } from '../model/engine.js'
 import type { Scenario } from '../model/scenario.js'
 import type { Point, RepetitionFigures, Spread, WorkerDiagnostics, WorkerLog } from '../model/summary.js'
+import { TARGET } from '../report/rivals.js'
+import { mean } from '../statistics.js'
 import type { CoreLayout } from './cores.js'
 import type { Repetition } from './repetition.js'
 import { spreadOf, UNKNOWN } from './spread.js'
@@ -54,6 +56,8 @@ export function pointOf(
     ...(sloMicros === null ? {} : { sloMicros }),
     ceilingPerSecond: subject.ceilingPerSecond,
     perSecond: spreadOf(results.map(({ requests, seconds }) => requests / seconds)),
+    ...traffic(results),
+    ...(subject.contestant === TARGET ? {} : { originDelayMs: scenario.origin.delayMs }),
     generatorBusyShare: generatorBusyShare(repetitions),
     cpuMicrosPerRequest: costOf(repetitions),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),
@@ -68,6 +72,21 @@ export function pointOf(
   const verdict = verdictOf({ ...point, baseFlaw: subject.baseFlaw }, repetitions, layout)
   // Who is held back by a quota waits: its throughput and latencies are the quota's, its CPU time is its own.
   return { ...point, ...verdict, invalid: [...verdict.invalid, ...throttleReasons(repetitions)] }
+}
+
+/** Bytes a second, where the load generator tells them. */
+function traffic(results: readonly LoadResult[]): Pick<Point, 'receivedPerSecond' | 'sentPerSecond'> {
+  const rates = (bytesOf: (result: LoadResult) => number | undefined): number[] =>
+    results.flatMap((result) => {
+      const bytes = bytesOf(result)
+      return bytes === undefined ? [] : [bytes / result.seconds]
+    })
+  const received = rates(({ receivedBytes }) => receivedBytes)
+  const sent = rates(({ sentBytes }) => sentBytes)
+  return {
+    ...(received.length === 0 ? {} : { receivedPerSecond: mean(received) }),
+    ...(sent.length === 0 ? {} : { sentPerSecond: mean(sent) }),
+  }
 }
 
 function figuresOf({ result, rssBytes, throttling = null }: Repetition): RepetitionFigures {

@@ -60,7 +60,8 @@ function assertMeasured(summary: Summary, scenarios: readonly string[]): void {
     summary.points.map(({ scenario }) => scenario),
     scenarios,
   )
-  for (const { scenario, requests, errors, latency, cpuMicrosPerRequest } of summary.points) {
+  for (const point of summary.points) {
+    const { scenario, requests, errors, latency, cpuMicrosPerRequest, perSecond } = point
     assert.ok(requests > 0, `${scenario}: no request was completed`)
     assert.deepEqual(
       Object.entries(errors).filter(([, count]) => count > 0),
@@ -69,6 +70,10 @@ function assertMeasured(summary: Summary, scenarios: readonly string[]): void {
     )
     assert.ok(latency !== null && latency.count > 0, scenario)
     assert.ok(cpuMicrosPerRequest.mean > 0, scenario)
+    // Head and body, both ways.
+    assert.ok(point.receivedPerSecond! > 100 * perSecond.mean, scenario)
+    assert.ok(point.sentPerSecond! > (20 + point.bodyBytes) * perSecond.mean, scenario)
+    assert.equal(point.originDelayMs, 0)
   }
 }
 

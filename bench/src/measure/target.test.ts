@@ -65,6 +65,7 @@ test('a server that somebody else has started is asked for what the URL says, an
   for (const point of points) {
     assert.ok(point.requests > 0 && point.latency !== null)
     assert.deepEqual([point.cpuMicrosPerRequest.values, point.rssBytes, point.diagnostics], [[], 0, []])
+    assert.equal(point.originDelayMs, undefined)
     assert.ok(Number.isNaN(point.busyShare) && Number.isNaN(point.cpuMicrosPerRequest.mean))
   }
   assert.match(warnings.join('\n'), /somebody else has started the target/)

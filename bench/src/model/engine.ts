@@ -26,6 +26,10 @@ export interface LoadResult {
   readonly seconds: number
   readonly errors: Readonly<Record<ErrorClass, number>>
   readonly latency: Spectrum | null
+  /** Of all answers, heads and bodies, but for `oha`, which counts bodies alone; absent: the engine does not tell. */
+  readonly receivedBytes?: number
+  /** Of the requests that were answered; absent: the engine does not tell. */
+  readonly sentBytes?: number
   /** User and system time of the generator over elapsed time and threads; 1: it was the bottleneck. */
   readonly busyShare: number
 }

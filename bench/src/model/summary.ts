@@ -39,6 +39,12 @@ export interface Point {
   readonly engine?: string
   /** What load generator and origin did a second with the same call and nobody between them; null or absent: not measured. */
   readonly ceilingPerSecond?: number | null
+  /** Bytes of answers a second, as the load generator counts them (oha: of bodies alone); absent: it does not tell. */
+  readonly receivedPerSecond?: number
+  /** Bytes of requests a second; absent: the load generator does not tell. */
+  readonly sentPerSecond?: number
+  /** How long the origin waits before it answers; absent: not known, as of a target's. */
+  readonly originDelayMs?: number
   /** CPU time of the load generator over its quota, in the repetition with the most; null or absent: not known. */
   readonly generatorBusyShare?: number | null
   /** User and system time of the contestant's process tree over completed requests; without values, and NaN: not known. */

@@ -4,14 +4,15 @@ import { errorCount, isValid, percentileOf } from './figures.js'
 
 /**
  * Name and content of the columns that the summaries of WSO2's performance repositories have, in milliseconds, so that
- * their scripts read ours. What no generator of ours tells stays empty.
+ * their scripts read ours. What the load generator does not tell stays empty, and so does the heap, for which nobody
+ * sets a limit.
  */
 const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
   ['Scenario Name', (point) => point.title],
   ['Heap Size', () => null],
   ['Concurrent Users', (point) => point.connections],
   ['Message Size (Bytes)', (point) => point.bodyBytes],
-  ['Back-end Service Delay (ms)', () => null],
+  ['Back-end Service Delay (ms)', (point) => point.originDelayMs ?? null],
   ['Label', (point) => `${point.contestant} ${point.kind}`],
   ['# Samples', (point) => point.requests],
   ['Error Count', errorCount],
@@ -28,8 +29,8 @@ const COLUMNS: readonly (readonly [string, (point: Point) => CsvCell])[] = [
   ['98th Percentile of Response Time (ms)', (point) => millis(percentileOf(point.latency, 98))],
   ['99th Percentile of Response Time (ms)', (point) => millis(percentileOf(point.latency, 99))],
   ['99.9th Percentile of Response Time (ms)', (point) => millis(percentileOf(point.latency, 99.9))],
-  ['Received (KB/sec)', () => null],
-  ['Sent (KB/sec)', () => null],
+  ['Received (KB/sec)', (point) => kilobytes(point.receivedPerSecond)],
+  ['Sent (KB/sec)', (point) => kilobytes(point.sentPerSecond)],
 ]
 
 /** `jmeter.csv`: only points that are results, because this form has no column to say that one is not. */
@@ -40,6 +41,11 @@ export function jmeterCsv(summary: Summary): string {
 
 function millis(micros: number | null | undefined): number | null {
   return micros === null || micros === undefined ? null : rounded(micros / 1000)
+}
+
+/** JMeter's kilobyte has 1,024 bytes. */
+function kilobytes(bytes: number | undefined): number | null {
+  return bytes === undefined ? null : rounded(bytes / 1024)
 }
 
 function errorPercent(point: Point): number {

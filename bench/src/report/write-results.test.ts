@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { emptyHistogram, record, spectrumOf } from '../engine/spectrum.js'
 import { spreadOf } from '../measure/spread.js'
 import type { Summary } from '../model/summary.js'
 import type { SoakFigures } from '../model/trial.js'
+import { csvRows } from '../testing/csv-rows.js'
 import { elementsOf, type MarkupElement, markupTree, textOf } from '../testing/markup-tree.js'
 import { sampleRun } from '../testing/sample-run.js'
 import { samplePoint, sampleSummary } from '../testing/sample-summary.js'
@@ -24,16 +24,6 @@ function written(t: TestContext, summary: Summary, name: string): string {
   const dir = folder(t)
   writeResults(summary, dir)
   return readFileSync(join(dir, name), 'utf8')
-}
-
-/** Reads what RFC 4180 allows. */
-function csvRows(text: string): string[][] {
-  const rows = [...text.matchAll(/((?:"(?:[^"]|"")*"|[^",\r\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\r\n]*))*)\r\n/g)]
-  return rows.map(([, line]) =>
-    [...line!.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
-      ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare!,
-    ),
-  )
 }
 
 test('a run is written in every form, into a folder that is made', (t) => {
@@ -169,30 +159,6 @@ test('what the kernel and the log say of the workers is in points.csv, and empty
   assert.deepEqual(head!.slice(-all.length), all)
   assert.deepEqual(row!.slice(-all.length), ['18000000', '140', '16', '480000', '80', '300000', '6', '2'])
   assert.deepEqual(old!.slice(-all.length), ['', '', '', '240000', '', '', '', ''])
-})
-
-test('jmeter.csv holds results only, in milliseconds', (t) => {
-  const points = [samplePoint(), samplePoint({ invalid: ['busy'] })]
-  const [head, ...rows] = csvRows(written(t, sampleSummary(points), 'jmeter.csv'))
-  assert.equal(rows.length, 1)
-  assert.deepEqual(head!.slice(5, 10), [
-    'Label',
-    '# Samples',
-    'Error Count',
-    'Error %',
-    'Throughput (Requests/sec)',
-  ])
-  assert.equal(rows[0]![head!.indexOf('Average Response Time (ms)')], '4.95')
-  assert.equal(rows[0]![head!.indexOf('Concurrent Users')], '100')
-})
-
-test('jmeter.csv has the smallest time and every percentile where all values are known', (t) => {
-  const histogram = emptyHistogram()
-  record(histogram, 5000, 100)
-  const point = samplePoint({ latency: spectrumOf(histogram, false) })
-  const [head, row] = csvRows(written(t, sampleSummary([point]), 'jmeter.csv'))
-  const times = row!.filter((_, i) => /(Minimum|Maximum|Percentile of) Response Time/.test(head![i]!))
-  assert.deepEqual(times, Array(8).fill('5'))
 })
 
 test('junit.xml has a case a point, and a failure with the reasons for each that is no result', (t) => {
