@@ -4,7 +4,7 @@ import { median } from '../../statistics.js'
 import { busyText, hasCost } from '../cost.js'
 import { countText, isValid, microsText, percentileOf, ratioText, significant, sloText } from '../figures.js'
 import { escaped } from '../markup.js'
-import { contestantsOf, cpuRatio, OURS, rivalries } from '../rivals.js'
+import { contestantsOf, cpuRatio, OURS, rivalries, TARGET } from '../rivals.js'
 import { isPassed } from '../trial-table.js'
 
 interface Tile {
@@ -17,7 +17,7 @@ interface Tile {
 export function glanceHtml({ points, trials }: Summary): string {
   const tiles =
     trials === undefined
-      ? [...ownTiles(points), ...ratioTiles(points), validityTile(points)]
+      ? [...subjectTiles(points), ...ratioTiles(points), validityTile(points)]
       : [trialTile(trials)]
   const items = tiles.map(
     ({ name, figure, remark }) =>
@@ -58,9 +58,12 @@ function notice(style: string, heading: string, lines: readonly string[]): strin
   return `<div class="${style}"><h3>${escaped(heading)}</h3><ul>${items}</ul></div>`
 }
 
-function ownTiles(points: readonly Point[]): Tile[] {
-  const ours = points.filter((point) => isValid(point) && point.contestant === OURS)
-  const saturated = ours.filter(({ kind }) => kind === 'saturation')
+/** Of whom the run is about: our gateway, or the server that took its place. */
+function subjectTiles(points: readonly Point[]): Tile[] {
+  const subject = points.some(({ contestant }) => contestant === OURS) ? OURS : TARGET
+  const all = points.filter(({ contestant }) => contestant === subject)
+  const valid = all.filter(isValid)
+  const saturated = valid.filter(({ kind }) => kind === 'saturation')
   const fastest = saturated.toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
   const throughput =
     fastest === undefined
@@ -72,14 +75,12 @@ function ownTiles(points: readonly Point[]): Tile[] {
             remark: placeOf(fastest),
           },
         ]
-  return [...kneeTile(ours), ...throughput, ...costTile(points), ...rateTile(ours)]
+  return [...kneeTile(valid), ...throughput, ...costTile(all), ...rateTile(valid)]
 }
 
 /** Of a contestant that was full, where there is one: the others cost more than they need to. */
 function costTile(points: readonly Point[]): Tile[] {
-  const costs = points.filter(
-    (point) => hasCost(point) && point.contestant === OURS && point.kind === 'saturation',
-  )
+  const costs = points.filter((point) => hasCost(point) && point.kind === 'saturation')
   const full = costs.filter(isValid)
   const [leanest] = (full.length > 0 ? full : costs).toSorted(
     (a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean,
@@ -92,8 +93,8 @@ function costTile(points: readonly Point[]): Tile[] {
 }
 
 /** The highest of the rates that were searched for, with its P99. */
-function kneeTile(ours: readonly Point[]): Tile[] {
-  const knees = ours.filter(({ sloMicros }) => sloMicros !== undefined)
+function kneeTile(points: readonly Point[]): Tile[] {
+  const knees = points.filter(({ sloMicros }) => sloMicros !== undefined)
   const highest = knees.toSorted((a, b) => (b.targetPerSecond ?? 0) - (a.targetPerSecond ?? 0))[0]
   if (highest === undefined) return []
   const name = `Highest rate with ${sloText(highest.sloMicros ?? 0)}`
@@ -102,8 +103,8 @@ function kneeTile(ours: readonly Point[]): Tile[] {
 }
 
 /** The highest rate that was held for the request with the most such points, with its P99. */
-function rateTile(ours: readonly Point[]): Tile[] {
-  const held = ours.filter(
+function rateTile(points: readonly Point[]): Tile[] {
+  const held = points.filter(
     ({ kind, latency, sloMicros }) => kind === 'fixed-rate' && latency !== null && sloMicros === undefined,
   )
   const highest = held.toSorted((a, b) => (b.targetPerSecond ?? 0) - (a.targetPerSecond ?? 0))[0]
