@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openShippingSink } from './shipping-sink.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
+import { elasticsearchFor, elasticsearchSkip } from './testing/elasticsearch.js'
+
+const STREAM = 'logs-long'
+const WARM_UP = 20_000
+const DURING = 150_000
+const MIB = 1024 ** 2
+
+test('what piles up in a long outage is on disk, not in memory, and all of it is shipped afterwards', {
+  skip: elasticsearchSkip,
+}, async (t) => {
+  const node = await elasticsearchFor(t, { dir: scratchDir() })
+  const sink = openShippingSink({
+    ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
+    spool: { dir: scratchDir(), maxBytes: 1024 * MIB, whenFull: 'drop-oldest' },
+    target: {
+      ...{ kind: 'elasticsearch', nodes: [node.url], auth: null, caFile: null, insecure: false },
+      ...{ compress: false, dataStream: STREAM, retentionDays: null, replicas: 0, manage: true },
+    },
+  })
+  t.after(() => closeWhole(sink, 0))
+  /** No faster than the log takes them, so that nothing is dropped on a slow machine. */
+  const log = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i++) {
+      sink.record(sampleExchange({ id: `r-${i}` }))
+      if (i % 100 === 99) await until(() => sink.identity().inMemory < 2000, 'it is spooled')
+      if (i % 100 === 99) await sleep(2)
+    }
+    assertIdentity(sink.identity())
+  }
+  await log(0, WARM_UP)
+  await until(() => sink.identity().indexed === WARM_UP, 'the first are indexed', 120_000)
+  const { rss } = process.memoryUsage()
+  node.pause()
+  let grownBytes = 0
+  try {
+    await log(WARM_UP, WARM_UP + DURING)
+    await until(() => sink.identity().onDisk === DURING, 'they wait on disk', 60_000)
+    grownBytes = process.memoryUsage.rss() - rss
+  } finally {
+    node.resume()
+  }
+  await until(() => sink.identity().indexed === WARM_UP + DURING, 'all are indexed', 120_000)
+  await node.request('POST', `/${STREAM}/_refresh`)
+  const { body } = await node.request('GET', `/${STREAM}/_count`)
+  assert.equal((body as { count: number }).count, WARM_UP + DURING)
+  assert.equal(sink.identity().dropped, 0)
+  t.diagnostic(`memory grew by ${(grownBytes / MIB).toFixed(1)} MB during the outage`)
+  assert.ok(grownBytes < 64 * MIB, `${grownBytes} bytes`)
+})
