@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openShippingSink } from './shipping-sink.js'
-import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 import { elasticsearchFor, elasticsearchSkip } from './testing/elasticsearch.js'
+import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
 
 const STREAM = 'logs-long'
 const WARM_UP = 20_000
