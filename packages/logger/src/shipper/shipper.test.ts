@@ -73,7 +73,7 @@ function bench(t: TestContext, answer: Answer) {
     }
     shipper.pump()
   }
-  return { root, account, problems, delivered, state, shipper, take }
+  return { root, account, problems, delivered, state, spool, shipper, take }
 }
 
 test('every record is delivered once, under an id of its own', async (t) => {
@@ -173,8 +173,10 @@ test('several deliveries are under way at once when the target keeps up', async 
 test('closing ships what is there; what the target does not take stays on disk', async (t) => {
   const well = bench(t, () => DELIVERED)
   well.take(1, 10)
+  // Of a segment that is still open.
+  well.spool.append(Buffer.from('{}\n'), { length: 3, records: 1 })
   await well.shipper.close(5000)
-  assert.deepEqual([well.account.indexed, well.state.isClosed], [10, true])
+  assert.deepEqual([well.account.indexed, well.state.isClosed], [11, true])
   const ill = bench(t, () => ({ kind: 'failed', overload: false, reason: 'down' }))
   ill.take(3, 10)
   await ill.shipper.close(50)

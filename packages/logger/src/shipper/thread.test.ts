@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import fs, { readlinkSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename } from 'node:path'
+import { mock, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, MessageChannel, type MessagePort, Worker, workerData } from 'node:worker_threads'
+import { newSpoolCount } from '../hand-off/hand-off.js'
+import { scratchDir, until } from '../testing.js'
+import type { Receipt } from '../writer/messages.js'
+import type { ShipperThreadOptions } from './thread.js'
+
+const THIS_FILE = fileURLToPath(import.meta.url)
+
+interface TestThreadOptions extends ShipperThreadOptions {
+  /** Hears the time pass; says which files are brought to the disk, and `null` when all of a time is done. */
+  readonly clock: MessagePort
+}
+
+if (isMainThread) defineTests()
+else await serve((workerData as TestThreadOptions).clock)
+
+/** The thread itself, whose time passes when it is told, and which tells of each `fdatasync`. */
+async function serve(clock: MessagePort): Promise<void> {
+  const { fdatasyncSync } = fs
+  Reflect.set(fs, 'fdatasyncSync', (fd: number) => {
+    clock.postMessage(basename(readlinkSync(`/proc/self/fd/${fd}`)))
+    fdatasyncSync(fd)
+  })
+  syncBuiltinESMExports()
+  mock.timers.enable({ apis: ['setInterval'] })
+  let nowMono = 0
+  performance.now = () => nowMono
+  await import('./thread.js')
+  clock.on('message', (ms: number) => {
+    nowMono += ms
+    mock.timers.tick(ms)
+    clock.postMessage(null)
+  })
+  clock.unref()
+}
+
+/** A thread whose target is away. */
+function startThread(t: TestContext) {
+  const { port1: clock, port2 } = new MessageChannel()
+  const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
+  const options: TestThreadOptions = {
+    ...{ dir: scratchDir(), maxBytes: 1e9, shareBytes: 1e9, keepFreeBytes: 0, whenFull: 'drop-oldest' },
+    ...{ count: newSpoolCount(), firstOwner: null, worker: 1, preparation: { geo: null, privacy: null } },
+    target: {
+      ...{ kind: 'webhook', url: 'http://127.0.0.1:1/', timeoutMs: 1000, ...request },
+      tls: { caFile: null, insecure: false },
+    },
+    clock: port2,
+  }
+  const thread = new Worker(THIS_FILE, { workerData: options, transferList: [port2], env: {}, execArgv: [] })
+  t.after(() => thread.terminate())
+  t.after(() => clock.close())
+  let answered = 0
+  thread.on('message', (receipt: Receipt) => {
+    answered += receipt.records
+  })
+  let handed = 0
+  /** Hands batches of one record over, and waits until the thread has taken them. */
+  const put = async (batches: number, bytes: number): Promise<void> => {
+    for (let i = 0; i < batches; i++) {
+      const line = Buffer.from(`${JSON.stringify({ text: 'x'.repeat(bytes) })}\n`)
+      const buffer = new Uint8Array(line).buffer
+      thread.postMessage({ kind: 'batch', buffer, length: line.length, records: 1 }, [buffer])
+    }
+    handed += batches
+    await until(() => answered === handed, 'all are taken in')
+  }
+  const told: (string | null)[] = []
+  clock.on('message', (file: string | null) => told.push(file))
+  /** The segments that are brought to the disk while so much time passes, by the numbers of their first records. */
+  const syncedIn = async (ms: number): Promise<readonly string[]> => {
+    clock.postMessage(ms)
+    await until(() => told.at(-1) === null, 'the time has passed')
+    const files = told.splice(0).filter((file) => file !== null)
+    return files.map((file) => file.slice(0, 15)).sort()
+  }
+  return { put, syncedIn }
+}
+
+function defineTests(): void {
+  test('what was written is brought to the disk once a second, not with every record', {
+    skip: process.platform !== 'linux' && 'only Linux tells the names of open files',
+  }, async (t) => {
+    const [first, second] = ['000000000000000', '000000000008192']
+    const { put, syncedIn } = startThread(t)
+    assert.deepEqual(await syncedIn(500), [])
+    await put(50, 100)
+    assert.deepEqual(await syncedIn(499), [])
+    assert.deepEqual(await syncedIn(1), [first])
+    // The first one is full now: it is no longer open when its time comes.
+    await put(3, 600 * 1024)
+    assert.deepEqual(await syncedIn(999), [])
+    assert.deepEqual(await syncedIn(1), [first, second])
+    // Nothing has come.
+    assert.deepEqual(await syncedIn(1000), [])
+  })
+}

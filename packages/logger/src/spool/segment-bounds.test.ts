@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import fs, { readdirSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { scratchDir } from '../testing.js'
+import { openSpool, put } from './testing/open-spool.js'
+
+test('a segment is sealed when it has reached a mebibyte', () => {
+  const { spool } = openSpool(scratchDir())
+  // Some thousand of them, fewer than would be sealed for their number.
+  const text = Buffer.from(`{"text":"${'x'.repeat(1024)}"}\n`)
+  let bytes = 0
+  while (bytes + 1500 < 1024 ** 2) {
+    spool.append(text, { length: text.length, records: 1 })
+    bytes = spool.diskBytes
+    assert.equal(spool.take(), null)
+  }
+  for (let i = 0; i < 2; i++) spool.append(text, { length: text.length, records: 1 })
+  const segment = spool.take()
+  assert.ok(segment !== null && segment.bytes >= 1024 ** 2 && segment.bytes < 1024 ** 2 + 1500)
+})
+
+test('a segment is sealed when it has 4096 records, however small', () => {
+  const { spool } = openSpool(scratchDir())
+  const text = Buffer.from('{}\n'.repeat(64))
+  for (let records = 64; records <= 4096; records += 64) {
+    assert.equal(spool.take(), null)
+    spool.append(text, { length: text.length, records: 64 })
+  }
+  assert.equal(spool.take()?.records, 4096)
+})
+
+test('a segment is sealed a second after it was begun, whatever comes meanwhile', () => {
+  const { spool } = openSpool(scratchDir())
+  const beforeMono = performance.now()
+  put(spool, 1)
+  const begunMono = performance.now()
+  put(spool, 1)
+  spool.sealDue(beforeMono + 999)
+  assert.equal(spool.take(), null)
+  spool.sealDue(begunMono + 1000)
+  assert.equal(spool.take()?.records, 2)
+  // One that waits in memory as well.
+  const full = openSpool(scratchDir(), { keepFreeBytes: Number.MAX_SAFE_INTEGER })
+  put(full.spool, 1)
+  full.spool.sealDue(performance.now() + 1000)
+  assert.equal(full.spool.take()?.records, 1)
+})
+
+test('a segment that the disk takes no more of is sealed, and what comes then waits in memory', (t) => {
+  const { spool, ledger } = openSpool(scratchDir())
+  put(spool, 10)
+  const { mock } = t.mock.method(fs, 'writeSync')
+  mock.mockImplementationOnce(() => {
+    throw new Error('ENOSPC: no space left on device')
+  })
+  syncBuiltinESMExports()
+  put(spool, 5)
+  mock.restore()
+  syncBuiltinESMExports()
+  assert.deepEqual([ledger.account.onDisk, ledger.account.inMemory], [10, 5])
+  assert.equal(spool.take()?.records, 10)
+  assert.equal(spool.take(), null)
+  spool.sealOpen()
+  assert.deepEqual([spool.take()?.records, spool.isEmpty], [5, true])
+})
+
+test('a spool that is closed leaves its last segment sealed', () => {
+  const root = scratchDir()
+  const { spool, options } = openSpool(root)
+  put(spool, 10)
+  spool.close()
+  assert.deepEqual(readdirSync(join(root, options.owner)), ['000000000000000-10.seg'])
+})
