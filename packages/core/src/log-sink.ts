@@ -18,6 +18,8 @@ export interface LogCounts {
   readonly indexed: number
   /** Refused for good by the target, kept in the dead-letter file. */
   readonly dead: number
+  /** Dead letters that were removed again, because their files had reached their bound; not part of the sum. */
+  readonly deadRemoved: number
   /** Lost on purpose, because a bound was reached; by reason in `droppedBy`. */
   readonly dropped: number
   readonly droppedBy: Readonly<Record<string, number>>
@@ -35,6 +37,7 @@ export const EMPTY_LOG: LogCounts = {
   received: 0,
   indexed: 0,
   dead: 0,
+  deadRemoved: 0,
   dropped: 0,
   droppedBy: {},
   onDisk: 0,
@@ -58,6 +61,7 @@ function plus(a: LogCounts, b: LogCounts): LogCounts {
     received: a.received + b.received,
     indexed: a.indexed + b.indexed,
     dead: a.dead + b.dead,
+    deadRemoved: a.deadRemoved + b.deadRemoved,
     dropped: a.dropped + b.dropped,
     droppedBy,
     onDisk: a.onDisk + b.onDisk,

@@ -53,6 +53,7 @@ test('every record is on disk, in order, when the sink is closed', async () => {
       received: 5000,
       indexed: 5000,
       dead: 0,
+      deadRemoved: 0,
       dropped: 0,
       droppedBy: {},
       onDisk: 0,

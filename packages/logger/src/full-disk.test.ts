@@ -90,7 +90,10 @@ function start(t: TestContext, script: string, operands: readonly string[]) {
   const child: ChildProcess = spawn('unshare', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   t.after(() => child.kill('SIGKILL'))
   const none = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
-  let told: Told = { identity: { ...none, droppedBy: {}, inherited: 0, lagMs: 0 }, problems: [] }
+  let told: Told = {
+    identity: { ...none, deadRemoved: 0, droppedBy: {}, inherited: 0, lagMs: 0 },
+    problems: [],
+  }
   child.on('message', (message) => {
     told = message as Told
   })

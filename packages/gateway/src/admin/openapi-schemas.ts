@@ -23,6 +23,7 @@ const logCounts = {
   received: count,
   indexed: count,
   dead: count,
+  deadRemoved: { ...count, description: 'Dead letters that were removed again; not part of the sum.' },
   dropped: count,
   droppedBy: numbers,
   onDisk: count,

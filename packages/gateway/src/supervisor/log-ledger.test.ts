@@ -43,3 +43,11 @@ test('what an ended worker has left in a spool is counted by whoever takes it ov
   assert.equal(isWhole(total), true)
   assert.deepEqual([total.received, total.indexed, total.onDisk, total.dropped], [10, 4, 5, 1])
 })
+
+test('dead letters that had to go stay counted when their worker has ended, and are part of no sum', () => {
+  const ledger = new LogLedger()
+  ledger.depart({ ...EMPTY_LOG, received: 4, dead: 4, deadRemoved: 3 })
+  const total = ledger.total([{ ...EMPTY_LOG, received: 1, dead: 1, deadRemoved: 7 }])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual([total.dead, total.deadRemoved], [5, 10])
+})

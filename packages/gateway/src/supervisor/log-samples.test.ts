@@ -17,3 +17,18 @@ test('metrics of a log with several targets name the target, and the others name
     ],
   )
 })
+
+test('each count has a metric of its own', () => {
+  const counts = { received: 31, indexed: 1, dead: 2, deadRemoved: 3, dropped: 4, onDisk: 8, inMemory: 16 }
+  const samples = logSamples({ ...EMPTY_LOG, ...counts, droppedBy: { queue_full: 4 }, lagMs: 500 })
+  assert.deepEqual(Object.fromEntries(samples.map(({ name, value }) => [name, value])), {
+    gw_log_received_total: 31,
+    gw_log_indexed_total: 1,
+    gw_log_dead_total: 2,
+    gw_log_dead_removed_total: 3,
+    gw_log_dropped_total: 4,
+    gw_log_on_disk: 8,
+    gw_log_in_memory: 16,
+    gw_log_lag_seconds: 0.5,
+  })
+})

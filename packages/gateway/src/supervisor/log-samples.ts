@@ -7,6 +7,8 @@ export const LOG_HELP: Readonly<Record<string, string>> = {
   gw_log_received_total: 'Records of the traffic log; the sum of all that follow.',
   gw_log_indexed_total: 'Records delivered: written by the file sink, acknowledged by a target.',
   gw_log_dead_total: 'Records that the target refused for good; they are kept as dead letters.',
+  gw_log_dead_removed_total:
+    'Dead letters that were removed again, the oldest first, because 256 MB were reached; not part of the sum.',
   gw_log_dropped_total: 'Records lost because a bound was reached, by reason.',
   gw_log_on_disk: 'Records in the spool, not delivered yet.',
   gw_log_in_memory: 'Records in memory, not on disk yet.',
@@ -32,6 +34,7 @@ function countSamples(log: LogCounts, labels: readonly string[]): Sample[] {
     one('gw_log_received_total', log.received),
     one('gw_log_indexed_total', log.indexed),
     one('gw_log_dead_total', log.dead),
+    one('gw_log_dead_removed_total', log.deadRemoved),
     ...Object.entries({ [FIRST_REASON]: 0, ...log.droppedBy }).map(([reason, count]) =>
       one('gw_log_dropped_total', count, label('reason', reason)),
     ),

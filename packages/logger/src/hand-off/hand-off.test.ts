@@ -162,6 +162,7 @@ test('closing right after a crash starts one more thread for what is held', asyn
         received: 25,
         indexed: 20,
         dead: 0,
+        deadRemoved: 0,
         dropped: 5,
         droppedBy: {},
         onDisk: 0,

@@ -74,6 +74,7 @@ export class HandOff implements LogSink {
   #received = 0
   #indexed = 0
   #dead = 0
+  #deadRemoved = 0
   /** What the thread keeps, on disk and in its own memory. */
   #spooled = 0
   #kept = 0
@@ -137,6 +138,7 @@ export class HandOff implements LogSink {
       received: this.#received,
       indexed: this.#indexed,
       dead: this.#dead,
+      deadRemoved: this.#deadRemoved,
       dropped,
       droppedBy: Object.fromEntries(this.#dropped),
       onDisk: this.#spooled,
@@ -216,6 +218,7 @@ export class HandOff implements LogSink {
     this.#received += receipt.adopted
     this.#indexed += receipt.indexed
     this.#dead += receipt.dead
+    this.#deadRemoved += receipt.deadRemoved
     this.#spooled += receipt.onDisk
     this.#kept += receipt.inMemory
     if (reason !== '') this.#count(dropped, reason, problem)

@@ -12,34 +12,74 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sampleShipment } from '../target/testing/sample-shipment.js'
-import { scratchDir } from '../testing.js'
+import { shipTo } from '../target/testing/shipping.js'
+import { answering, webhookReceiver } from '../target/testing/webhook-receiver.js'
+import { assertIdentity, scratchDir, until } from '../testing.js'
+import type { Receipt } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 
 const MIB = 1024 ** 2
 
-test('what owners have left that ended early counts towards the bound of all dead letters', () => {
+test('at the bound of all dead letters the oldest files go, whoever left them, and their letters are counted', () => {
   const root = scratchDir()
   const dir = join(root, 'dead')
   mkdirSync(dir)
-  for (let i = 0; i < 30; i++) {
-    const path = join(dir, `owner${i}-0.ndjson`)
-    writeFileSync(path, '')
-    // Sparse, so that it costs nothing.
-    truncateSync(path, 15 * MIB)
-    utimesSync(path, i + 1, i + 1)
-  }
+  for (let i = 0; i < 30; i++) leave(join(dir, `owner${i}-0.ndjson`), i + 1)
   const refusal = { index: 0, status: 400, type: 'mapper_parsing_exception', reason: 'no' }
-  const problems: string[] = []
-  const letters = new DeadLetters(root, 'owner30', ({ problem }) => problems.push(problem ?? ''))
+  const changes: Partial<Receipt>[] = []
+  const letters = new DeadLetters(root, 'owner30', (change) => changes.push(change))
   letters.keep(sampleShipment(['{}']), [refusal])
   const files = readdirSync(dir)
   const bytes = files.reduce((sum, file) => sum + statSync(join(dir, file)).size, 0)
   assert.ok(bytes <= 257 * MIB, `${bytes} bytes`)
   assert.ok(files.includes('owner30-0.ndjson') && files.includes('owner29-0.ndjson'))
   assert.ok(!files.includes('owner0-0.ndjson'))
-  assert.equal(problems.length, 31 - files.length)
-  assert.match(problems[0]!, /reached 256 MB.*owner0-0\.ndjson, was removed/)
+  assert.equal(changes.length, 31 - files.length)
+  for (const { deadRemoved, dead, dropped } of changes)
+    assert.deepEqual({ deadRemoved, dead, dropped }, { deadRemoved: 3, dead: undefined, dropped: undefined })
+  assert.match(changes[0]!.problem!, /reached 256 MB.*owner0-0\.ndjson, was removed with 3 records/)
 })
+
+test('dead letters that had to go are counted beside all records, each of which stays where it is', async (t) => {
+  const receiver = await webhookReceiver(t, [answering(400)])
+  const dir = scratchDir()
+  mkdirSync(join(dir, 'dead'))
+  for (let i = 0; i < 20; i++) leave(join(dir, 'dead', `owner${i}-0.ndjson`), i + 1)
+  const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
+  const { sink, log } = shipTo(
+    t,
+    {
+      ...{ kind: 'webhook', url: receiver.url, timeoutMs: 20_000, ...request },
+      tls: { caFile: null, insecure: false },
+    },
+    dir,
+  )
+  log(10)
+  await until(() => sink.identity().dead === 10, 'they are dead')
+  const { received, dropped, deadRemoved } = sink.identity()
+  assert.deepEqual({ received, dropped, deadRemoved }, { received: 10, dropped: 0, deadRemoved: 9 })
+  assertIdentity(sink.identity())
+})
+
+test('what somebody else keeps among the dead letters is neither counted nor removed', () => {
+  const root = scratchDir()
+  const dir = join(root, 'dead')
+  mkdirSync(join(dir, 'looked-at-0.ndjson'), { recursive: true })
+  for (let i = 0; i < 20; i++) leave(join(dir, `letters${i}.tar`), i + 1)
+  leave(join(dir, 'owner-0.ndjson'), 1)
+  const refusal = { index: 0, status: 400, type: 'mapper_parsing_exception', reason: 'no' }
+  const letters = new DeadLetters(root, 'owner30', () => assert.fail('nothing has to go'))
+  letters.keep(sampleShipment(['{}']), [refusal])
+  assert.equal(readdirSync(dir).length, 23)
+})
+
+/** A file of 15 MiB with three lines, last changed so many seconds after the epoch. */
+function leave(path: string, modifiedSeconds: number): void {
+  writeFileSync(path, '{}\n{}\n{}\n')
+  // Sparse, so that it costs nothing.
+  truncateSync(path, 15 * MIB)
+  utimesSync(path, modifiedSeconds, modifiedSeconds)
+}
 
 test('letters are whole whatever they hold, and kept although their folder was removed', () => {
   const root = scratchDir()

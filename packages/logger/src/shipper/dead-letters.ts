@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
 import type { TellChange } from '../spool/account.js'
@@ -8,6 +8,11 @@ import { type Refusal, refusalMembers, type Shipment } from '../target/target.js
 const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
 const END = '}\n'
+/** What a file of dead letters is called. */
+const FILE_NAME = /^.+-\d+\.ndjson$/
+const NEWLINE = 10
+/** A file is read in such pieces when its letters are counted, which takes some 10 ms for a full one. */
+const COUNTED_AT_ONCE_BYTES = 64 * 1024
 /** Room for as many letters as are usually written at once. */
 const USUAL_BYTES = 128 * 1024
 
@@ -73,20 +78,66 @@ export class DeadLetters {
   }
 
   #removeOldest(): void {
-    const files = readdirSync(this.#dir).map((name) => {
-      const path = join(this.#dir, name)
-      const stat = statSync(path, { throwIfNoEntry: false })
-      return { path, bytes: stat?.size ?? 0, modifiedMs: stat?.mtimeMs ?? 0 }
-    })
+    const files = filesIn(this.#dir)
     let total = files.reduce((sum, file) => sum + file.bytes, 0)
     for (const { path, bytes } of files.sort((a, b) => a.modifiedMs - b.modifiedMs)) {
       if (total <= TOTAL_BYTES) return
-      rmSync(path, { force: true })
       total -= bytes
+      const letters = removed(path)
+      // Another owner was faster, and counts them.
+      if (letters === null) continue
+      const reached = `dead letters have reached ${TOTAL_BYTES / 1024 ** 2} MB`
       this.#tell({
-        problem: `dead letters have reached ${TOTAL_BYTES / 1024 ** 2} MB: the oldest file of them, ${path}, was removed`,
+        deadRemoved: letters,
+        problem: `${reached}: the oldest file of them, ${path}, was removed with ${letters} records`,
       })
     }
+  }
+}
+
+interface LetterFile {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
+/** The files of all owners; what somebody else keeps there is not ours to remove. */
+function filesIn(dir: string): LetterFile[] {
+  const files: LetterFile[] = []
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    if (!entry.isFile() || !FILE_NAME.test(entry.name)) continue
+    const path = join(dir, entry.name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat !== undefined) files.push({ path, bytes: stat.size, modifiedMs: stat.mtimeMs })
+  }
+  return files
+}
+
+/** Removes a file; tells how many letters were in it, or null when it is gone already. @throws the file system's error. */
+function removed(path: string): number | null {
+  try {
+    const letters = lettersIn(path)
+    unlinkSync(path)
+    return letters
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** A letter is a line. */
+function lettersIn(path: string): number {
+  const room = Buffer.allocUnsafe(COUNTED_AT_ONCE_BYTES)
+  const fd = openSync(path, 'r')
+  try {
+    let letters = 0
+    for (let length = readSync(fd, room); length > 0; length = readSync(fd, room)) {
+      const read = room.subarray(0, length)
+      for (let at = read.indexOf(NEWLINE); at !== -1; at = read.indexOf(NEWLINE, at + 1)) letters++
+    }
+    return letters
+  } finally {
+    closeSync(fd)
   }
 }
 

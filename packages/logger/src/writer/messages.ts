@@ -35,6 +35,8 @@ export interface Receipt {
   readonly adopted: number
   readonly indexed: number
   readonly dead: number
+  /** Dead letters that were removed again: they are nowhere any more, and are counted beside all others. */
+  readonly deadRemoved: number
   /** Lost for `reason`. */
   readonly dropped: number
   readonly reason: LossReason | ''
@@ -55,6 +57,7 @@ const NO_CHANGE: Receipt = {
   adopted: 0,
   indexed: 0,
   dead: 0,
+  deadRemoved: 0,
   dropped: 0,
   reason: '',
   onDisk: 0,

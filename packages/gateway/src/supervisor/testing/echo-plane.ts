@@ -90,6 +90,7 @@ export class EchoPlane implements DataPlane {
       received,
       indexed: received,
       dead: 0,
+      deadRemoved: 0,
       dropped: 0,
       droppedBy: {},
       onDisk: 0,

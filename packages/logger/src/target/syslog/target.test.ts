@@ -40,7 +40,7 @@ async function assertArrived(
   for (const { faults } of receivers) assert.deepEqual(faults, [])
   assertIdentity(sink.identity())
   assert.deepEqual(sink.identity(), {
-    ...{ received: ids.length, indexed: ids.length, dead: 0, dropped: 0, droppedBy: {} },
+    ...{ received: ids.length, indexed: ids.length, dead: 0, deadRemoved: 0, dropped: 0, droppedBy: {} },
     ...{ onDisk: 0, inMemory: 0, inherited: 0, lagMs: 0 },
   })
 }
