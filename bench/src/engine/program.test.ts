@@ -28,6 +28,10 @@ test('a program that fails, is ended by somebody, or takes too long is an error 
     /^Error: node failed with status 7:\nno such thing$/,
   )
   await assert.rejects(
+    runToSuccess(program('console.log("Running @ http://u:s3cret@a/b?c=s3cret"); process.exit(1)'), ANYWHERE),
+    /^Error: node failed with status 1:\nRunning @ http:\/\/\*\*\*@a\/b\?c=\*\*\*$/,
+  )
+  await assert.rejects(
     runProgram(program('process.kill(process.pid, "SIGTERM"); setTimeout(() => {}, 60_000)'), ANYWHERE),
     /node was ended by a signal: the load was aborted/,
   )

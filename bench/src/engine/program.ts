@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
+import { withMaskedUrls } from '../masking.js'
 import { killGroup, letGo, takeAlong } from '../process-groups.js'
 
 /** How a program is run. */
@@ -98,12 +99,12 @@ export function childrenMicros(stderr: string): number {
   return ((userMinutes! + systemMinutes!) * 60 + user! + system!) * 1e6
 }
 
-/** The last lines that a program wrote, for the end of a message, without those of the shell. */
+/** The last lines that a program wrote, for the end of a message, without those of the shell and what may be a secret in URLs. */
 function tail({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
   const lines = `${stdout}\n${stderr}`
     .split('\n')
     .filter((line) => line.trim() !== '' && !/^\d+m[\d.]+s \d+m[\d.]+s$/.test(line))
-  return lines.length === 0 ? '' : `:\n${lines.slice(-LAST_LINES).join('\n')}`
+  return lines.length === 0 ? '' : `:\n${withMaskedUrls(lines.slice(-LAST_LINES).join('\n'))}`
 }
 
 async function ended(child: ChildProcess, limitSeconds: number): Promise<number | null | 'late'> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Call, CallBody, Method } from '@sluice/bench'
+import { type Call, type CallBody, type Method, maskedUrl } from '@sluice/bench'
 import { parseSize } from '@sluice/core'
 import { EXIT, Failure, unreadable } from '../failure.js'
 
@@ -48,11 +48,11 @@ export function originOf(url: string, flag: string): string {
 function addressOf(text: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.host === '')
-    throw usage(`'${text}' is no URL; write for example http://127.0.0.1:8080/orders`)
+    throw usage(`'${maskedUrl(text)}' is no URL; write for example http://127.0.0.1:8080/orders`)
   if (url.protocol !== 'http:')
     throw usage(`${url.protocol}// cannot be measured, only http://; point it at the listener without TLS`)
   if (url.username !== '' || url.password !== '')
-    throw usage("credentials do not belong in a URL, which reports show; write --header 'authorization: …'")
+    throw usage("credentials do not belong in a URL; write --header 'authorization: …'")
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
@@ -61,7 +61,9 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines) {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined)
-      throw usage(`--header: '${line.split(':')[0]}' is no header; write for example 'accept: text/plain'`)
+      throw usage(
+        "--header: a name, a colon and a value make a header; write for example 'accept: text/plain'",
+      )
     if (OWN_HEADERS.includes(name.toLowerCase()))
       throw usage(`--header: ${name} is for the load generator to write`)
     if (Object.keys(headers).some((known) => known.toLowerCase() === name.toLowerCase()))

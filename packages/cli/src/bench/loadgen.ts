@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Engine, LoadResult, Spectrum } from '@sluice/bench'
+import { type Engine, type LoadResult, maskedPath, type Spectrum } from '@sluice/bench'
 import { EXIT, Failure } from '../failure.js'
 import { outliveReader, print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
@@ -33,7 +33,9 @@ export function benchLoadgen(tools: BenchTools): (flags: LoadgenFlags, url: stri
         `${engine.name} cannot hold a rate; leave out --rate, or choose another --engine`,
       )
     outliveReader()
-    say(`${call.method} ${origin}${call.path}, ${connections} connections, ${seconds} s, ${engine.name}`)
+    say(
+      `${call.method} ${origin}${maskedPath(call.path)}, ${connections} connections, ${seconds} s, ${engine.name}`,
+    )
     const dir = mkdtempSync(join(tmpdir(), 'sluice-load-'))
     const clear = (): void => rmSync(dir, { recursive: true, force: true })
     const interruption = stopsAtOnce(clear)

@@ -14,6 +14,7 @@ import { EXIT, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
 import { originOf } from './call.js'
+import { shownCommand } from './shown-command.js'
 import type { BenchTools } from './tools.js'
 
 /** Where points take minutes a pause between them costs little; a first impression does without. */
@@ -149,7 +150,7 @@ export function runOrder(
     scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),
     connections: flags.connections ?? [],
     isPinned: flags.pin,
-    command: ['gw', ...process.argv.slice(2).map(withoutSecret).map(quoted)].join(' '),
+    command: shownCommand(process.argv.slice(2)),
   }
 }
 
@@ -157,14 +158,6 @@ function targetOf({ target, pid }: TargetFlags): { readonly target?: Target } {
   if (target !== undefined) return { target: { origin: originOf(target, '--target'), pid: pid ?? null } }
   if (pid === undefined) return {}
   throw new Failure(EXIT.usage, '--pid names the process of a --target; write its address as well')
-}
-
-/** The value of a header that may be a secret is in no report. */
-function withoutSecret(word: string): string {
-  return word.replace(
-    /((?:^|=)[\w-]*(?:auth|cookie|credential|jwt|key|password|secret|session|signature|token)[\w-]*:).*/is,
-    '$1 ***',
-  )
 }
 
 /** A load generator. @throws Failure when it is not installed, with those that are. */
@@ -238,8 +231,4 @@ function durationOf(text: string): number {
 function remedyFor({ engines }: BenchTools): string {
   const able = engines.filter((one) => one.hasOpenLoop && one.version() !== null).map(({ name }) => name)
   return `${able.join(' and ')} can`
-}
-
-function quoted(word: string): string {
-  return /^[\w./:,=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
