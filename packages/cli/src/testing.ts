@@ -172,15 +172,18 @@ export function rssOf(pid: number): number {
   return Number(pages) * 4096
 }
 
-/** Waits until the condition holds, at most 20 s. @throws Error with the context when it does not. */
+/** As long as a machine may take on which others compute, too. */
+const PATIENCE_MS = 60_000
+
+/** Waits until the condition holds, a minute at most. @throws Error with the context when it does not. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   context: () => string = () => '',
 ): Promise<void> {
-  const giveUpMono = performance.now() + 20_000
+  const giveUpMono = performance.now() + PATIENCE_MS
   while (!(await condition())) {
     if (performance.now() > giveUpMono)
-      throw new Error(`the condition did not come true within 20 s ${context()}`)
+      throw new Error(`the condition did not come true within ${PATIENCE_MS} ms ${context()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { after, before, type TestContext } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
+import { assertIdentity, scratchDir } from '@sluice/logger/testing'
+import {
+  type ElasticsearchNode,
+  elasticsearchSkip,
+  startElasticsearch,
+} from '@sluice/logger/testing/elasticsearch'
+import { documentFor, origin, type RunningGateway, startGateway } from '../testing.js'
+
+/** An Elasticsearch with security on for all tests of a file, and gateways that log to it. */
+export class ElasticsearchBed {
+  readonly #dir = scratchDir()
+  #node: ElasticsearchNode | null = null
+
+  constructor() {
+    before(async () => {
+      if (elasticsearchSkip === false)
+        this.#node = await startElasticsearch({ dir: this.#dir, security: true })
+    })
+    after(() => this.#node?.stop())
+  }
+
+  get node(): ElasticsearchNode {
+    return this.#node!
+  }
+
+  /** Ends the node as a power failure would, and starts it again behind what happens meanwhile. */
+  async outage(during: () => Promise<void>): Promise<void> {
+    const { port } = this.node
+    await this.node.kill()
+    try {
+      await during()
+    } finally {
+      this.#node = await startElasticsearch({ dir: this.#dir, port, security: true })
+    }
+  }
+
+  async countIn(stream: string): Promise<number> {
+    await this.node.request('POST', `/${stream}/_refresh`)
+    const { body } = await this.node.request('GET', `/${stream}/_count`)
+    return (body as { count: number }).count
+  }
+
+  /** A document that logs all calls to a stream. */
+  documentTo(target: string, stream: string, changes: object = {}): string {
+    const { url, username, password, caFile } = this.node
+    const settings = {
+      nodes: [url],
+      dataStream: stream,
+      auth: { username, password },
+      tls: { caFile },
+      replicas: 0,
+      spool: { dir: join(scratchDir(), 'spool') },
+      ...changes,
+    }
+    return documentFor(target).replace(
+      'log: { sink: none }',
+      `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,
+    )
+  }
+
+  /** A gateway that logs to a stream, in front of an origin. */
+  async started(t: TestContext, stream: string, changes: object = {}): Promise<RunningGateway> {
+    const target = await origin(t, (_, res) => res.end('ok'))
+    return startGateway(t, this.documentTo(target, stream, changes))
+  }
+}
+
+/** Where the records of a gateway are; fails unless each is in one place. */
+export async function identityOf(admin: string): Promise<LogIdentity> {
+  const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+  assertIdentity(identity)
+  return identity
+}
+
+/** Calls a gateway so often, one call after the other. */
+export async function call(gateway: RunningGateway, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await (await fetch(`${gateway.url}/a/${i}`)).text()
+}
+
+/** Whether so many records were made, and all are delivered. */
+export function isSettledAt(gateway: RunningGateway, received: number): () => Promise<boolean> {
+  return async () => {
+    const identity = await identityOf(gateway.admin)
+    return identity.received === received && identity.indexed === received
+  }
+}
