@@ -15,7 +15,7 @@ function program(misbehave: string): WriterProgram {
       if (message.kind === 'close') return parentPort.close()
       if (message.kind === 'lost') return
       const { records, length } = message
-      const change = { adopted: 0, indexed: records, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+      const change = { adopted: 0, indexed: records, dead: 0, deadRemoved: 0, dropped: 0, onDisk: 0, inMemory: 0 }
       parentPort.postMessage({ kind: 'receipt', records, length, ...change, reason: '', problem: '', buffer: null })
     })`
   const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)

@@ -64,13 +64,18 @@ test('dead letters that had to go are counted beside all records, each of which 
 test('what somebody else keeps among the dead letters is neither counted nor removed', () => {
   const root = scratchDir()
   const dir = join(root, 'dead')
-  mkdirSync(join(dir, 'looked-at-0.ndjson'), { recursive: true })
+  const folder = join(dir, 'looked-at-0.ndjson')
+  mkdirSync(folder, { recursive: true })
+  utimesSync(folder, 0, 0)
   for (let i = 0; i < 20; i++) leave(join(dir, `letters${i}.tar`), i + 1)
-  leave(join(dir, 'owner-0.ndjson'), 1)
+  for (let i = 0; i < 18; i++) leave(join(dir, `owner${i}-0.ndjson`), i + 1)
   const refusal = { index: 0, status: 400, type: 'mapper_parsing_exception', reason: 'no' }
-  const letters = new DeadLetters(root, 'owner30', () => assert.fail('nothing has to go'))
+  const removed: string[] = []
+  const letters = new DeadLetters(root, 'owner30', ({ problem }) => removed.push(problem ?? ''))
   letters.keep(sampleShipment(['{}']), [refusal])
-  assert.equal(readdirSync(dir).length, 23)
+  assert.equal(removed.length, 1)
+  assert.match(removed[0]!, /owner0-0\.ndjson/)
+  assert.equal(readdirSync(dir).length, 1 + 20 + 17 + 1)
 })
 
 /** A file of 15 MiB with three lines, last changed so many seconds after the epoch. */
