@@ -67,6 +67,7 @@ export function pointOf(
     busyShare: spreadOf(repetitions.map(({ busyShare }) => busyShare)).mean,
     sharesCores: layout.isShared,
     diagnostics: diagnosticsOf(repetitions),
+    ...waitsOf(repetitions),
     perRepetition: repetitions.map(figuresOf),
   }
   const verdict = verdictOf({ ...point, baseFlaw: subject.baseFlaw }, repetitions, layout)
@@ -109,6 +110,14 @@ function errorSum(all: readonly Readonly<Record<ErrorClass, number>>[]): Record<
   const sum = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
   for (const errors of all) for (const name of Object.keys(sum) as ErrorClass[]) sum[name] += errors[name]
   return sum
+}
+
+/** Of all repetitions together, where somebody counts them. */
+function waitsOf(repetitions: readonly Repetition[]): Pick<Point, 'upstreamWaits'> {
+  const known = repetitions.flatMap(({ upstreamWaits = null }) =>
+    upstreamWaits === null ? [] : [upstreamWaits],
+  )
+  return known.length === 0 ? {} : { upstreamWaits: known.reduce((sum, waits) => sum + waits, 0) }
 }
 
 /** Over all repetitions: what was counted is added up, of the rest the largest stands. */

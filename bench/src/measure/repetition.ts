@@ -41,6 +41,8 @@ export interface Repetition {
   readonly foreignShare: number
   readonly rssBytes: number
   readonly diagnostics: readonly WorkerDiagnostics[]
+  /** How often requests waited for a connection to the origin; null or absent: not known. */
+  readonly upstreamWaits?: number | null
   /** What the CPU quota around the contestant counted until the load ended; null or absent: there is none. */
   readonly throttling?: Throttling | null
 }
@@ -82,8 +84,9 @@ export async function measure(
   if (hasEnded) failure ??= `the process ${pid} of ${contestant.name} has ended while it was measured`
   // What a process has used is gone with it.
   const cpuMicros = hasEnded ? Number.NaN : used() - cpuBefore
-  const diagnostics = await watch?.end().catch(() => [])
-  const seen = { rssBytes, diagnostics: diagnostics ?? [], throttling: throttled }
+  const told = (await watch?.end().catch(() => null)) ?? { workers: [], upstreamWaits: null }
+  const { workers: diagnostics, upstreamWaits } = told
+  const seen = { rssBytes, diagnostics, upstreamWaits, throttling: throttled }
   return { result, failure, cpuMicros, ...shares, ...seen }
 }
 

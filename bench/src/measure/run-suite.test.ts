@@ -43,6 +43,7 @@ function assertPlausible(point: Point): void {
   assert.ok(point.cpuMicrosPerRequest.mean > 0, 'requests cost CPU time')
   assert.ok(point.rssBytes > 1_000_000)
   assert.ok(point.busyShare > 0)
+  assert.equal(typeof point.upstreamWaits, point.contestant === 'sluice' ? 'number' : 'undefined')
   assert.ok(point.ceilingPerSecond! > 0, 'load generator and origin can do something by themselves')
   assert.equal(point.latency?.count, point.requests)
   assert.ok(Object.values(point.errors).every((count) => count === 0))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lagMicros, parseSeries } from './worker-diagnostics.js'
+import { lagMicros, parseSeries, upstreamWaits } from './worker-diagnostics.js'
 
 const NAME = 'gw_worker_loop_delay_seconds_bucket'
 const LABELS = 'worker="1"'
@@ -24,4 +24,12 @@ test('delays beyond the last bound are said to be at least as long', () => {
 test('without a look at the loop there is no delay', () => {
   assert.equal(lagMicros(histogram([5, 5, 5]), histogram([5, 5, 5]), LABELS), 0)
   assert.equal(lagMicros(new Map(), new Map(), LABELS), 0)
+})
+
+test('waits for connections are those between two looks, of all upstreams, and unknown where nobody counts them', () => {
+  const counts = (...waits: number[]) =>
+    parseSeries(waits.map((count, i) => `gw_upstream_waits_total{upstream="${i}"} ${count}`).join('\n'))
+  assert.equal(upstreamWaits(counts(5), counts(12, 3)), 10)
+  assert.equal(upstreamWaits(counts(5, 3), counts(5, 3)), 0)
+  assert.equal(upstreamWaits(new Map(), histogram([1, 1, 1])), null)
 })

@@ -15,6 +15,13 @@ type Vitals = Pick<
   'worker' | 'heapUsedBytes' | 'loopLagP99Micros' | 'gcCount' | 'gcMicros'
 >
 
+/** What a gateway says of itself. */
+interface GatewayDiagnostics {
+  readonly workers: readonly WorkerDiagnostics[]
+  /** Of all workers together; null: it does not count them. */
+  readonly upstreamWaits: number | null
+}
+
 /** One worker process of a gateway. */
 interface WorkerProcess {
   readonly id: number
@@ -52,14 +59,15 @@ export class WorkerWatch {
     for (const watch of this.#processes.values()) watch.look()
   }
 
-  async end(): Promise<WorkerDiagnostics[]> {
+  async end(): Promise<GatewayDiagnostics> {
     const logs = await this.#log?.end()
     const after = await scrape(this.#admin)
-    return [...this.#processes].map(([id, watch]) => ({
+    const workers = [...this.#processes].map(([id, watch]) => ({
       ...this.#vitals(id, after),
       ...watch.use,
       ...logOf(logs, id),
     }))
+    return { workers, upstreamWaits: upstreamWaits(this.#before, after) }
   }
 
   #vitals(id: number, after: Series): Vitals {
@@ -115,6 +123,13 @@ export function lagMicros(before: Series, after: Series, labels: string): number
   if (bound === Number.POSITIVE_INFINITY) return Math.round(below.bound * 1e6)
   const share = (wanted - below.count) / (count - below.count)
   return Math.round((below.bound + share * (bound - below.bound)) * 1e6)
+}
+
+/** How often requests waited for a connection to their upstream between two looks; null: nobody counts them. */
+export function upstreamWaits(before: Series, after: Series): number | null {
+  const counts = [...after].filter(([name]) => name.startsWith('gw_upstream_waits_total{'))
+  if (counts.length === 0) return null
+  return counts.reduce((sum, [name, count]) => sum + count - (before.get(name) ?? 0), 0)
 }
 
 async function workersOf(admin: string): Promise<WorkerProcess[]> {

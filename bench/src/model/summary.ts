@@ -63,6 +63,8 @@ export interface Point {
   readonly sharesCores?: boolean
   /** One per worker of the gateway; empty for peers. */
   readonly diagnostics: readonly WorkerDiagnostics[]
+  /** How often requests waited because all connections to the origin were taken, in all workers; absent: not known. */
+  readonly upstreamWaits?: number
   /** Why the point is no result; empty: it is one. */
   readonly invalid: readonly string[]
   /**

@@ -69,6 +69,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
     'throttled_periods',
     (point) => sum((point.perRepetition ?? []).map(({ throttling }) => throttling?.throttledPeriods)),
   ],
+  ['upstream_waits', (point) => point.upstreamWaits ?? null],
 ]
 
 /** `points.csv`: one row a point, also of those that are no result, which say why. */

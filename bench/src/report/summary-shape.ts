@@ -71,6 +71,7 @@ const point = object({
       log: orAbsent(object({ queuedRecords: number, lagMicros: number, droppedRecords: number })),
     }),
   ),
+  upstreamWaits: orAbsent(number),
   invalid: list(text),
   costInvalid: orAbsent(list(text)),
 })

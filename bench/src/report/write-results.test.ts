@@ -152,13 +152,24 @@ test('what the kernel and the log say of the workers is in points.csv, and empty
       { ...known!, worker: 1, ...use, log: { ...log, lagMicros: 300_000 } },
     ],
     perRepetition: [{ p50Micros: 1, p99Micros: 2, rssBytes: 3, throttling }],
+    upstreamWaits: 12,
   })
   const [head, row, old] = csvRows(written(t, sampleSummary([point, samplePoint()]), 'points.csv'))
   const names = ['worker_cpu', 'voluntary_switches', 'involuntary_switches', 'gc', 'log_queue', 'log_lag']
-  const all = [...names, 'log_drops', 'throttled_periods']
+  const all = [...names, 'log_drops', 'throttled_periods', 'upstream_waits']
   assert.deepEqual(head!.slice(-all.length), all)
-  assert.deepEqual(row!.slice(-all.length), ['18000000', '140', '16', '480000', '80', '300000', '6', '2'])
-  assert.deepEqual(old!.slice(-all.length), ['', '', '', '240000', '', '', '', ''])
+  assert.deepEqual(row!.slice(-all.length), [
+    '18000000',
+    '140',
+    '16',
+    '480000',
+    '80',
+    '300000',
+    '6',
+    '2',
+    '12',
+  ])
+  assert.deepEqual(old!.slice(-all.length), ['', '', '', '240000', '', '', '', '', ''])
 })
 
 test('junit.xml has a case a point, and a failure with the reasons for each that is no result', (t) => {

@@ -58,6 +58,7 @@ const HEADINGS = [
   'log queue',
   'log lag',
   'log drops',
+  'upstream waits of all',
 ]
 
 /** Heap, garbage collection, event loop, CPU time and traffic log of every worker; empty when no result has them. */
@@ -87,5 +88,6 @@ function workerRow(point: Point, worker: WorkerDiagnostics): string[] {
     countText(worker.log?.queuedRecords ?? Number.NaN),
     microsText(worker.log?.lagMicros ?? null),
     countText(worker.log?.droppedRecords ?? Number.NaN),
+    countText(point.upstreamWaits ?? Number.NaN),
   ]
 }

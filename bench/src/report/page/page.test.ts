@@ -159,12 +159,16 @@ test('each worker has what the kernel and its log say of it, and dashes where no
   const log = { queuedRecords: 4000, lagMicros: 1_500_000, droppedRecords: 7 }
   const use = { cpuMicros: 9_000_000, voluntarySwitches: 1200, involuntarySwitches: 8 }
   const diagnostics = [old!, { ...old!, worker: 1, ...use, log }]
-  const [head, before, now] = cellsOf(page(sampleSummary([samplePoint({ diagnostics })])), 'Workers')
+  const [head, before, now] = cellsOf(
+    page(sampleSummary([samplePoint({ diagnostics, upstreamWaits: 12_000 })])),
+    'Workers',
+  )
   const names = ['CPU time', 'waits', 'displaced', 'log queue', 'log lag', 'log drops']
   const cells = (row: readonly string[]): (string | undefined)[] =>
     names.map((name) => row[head!.indexOf(name)])
   assert.deepEqual(cells(now!), ['9 s', '1,200', '8', '4,000', '1.5 s', '7'])
   assert.deepEqual(cells(before!), Array(6).fill('–'))
+  assert.deepEqual([head!.at(-1), before!.at(-1), now!.at(-1)], ['upstream waits of all', '12,000', '12,000'])
 })
 
 test('contestants stand side by side with our ratio to each', () => {

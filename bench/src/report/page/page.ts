@@ -103,7 +103,7 @@ const KNEES =
 const POINTS =
   'Every measurement. One whose generator or origin was the bottleneck, that had errors or ran on a busy machine, is marked invalid: its figures are no result, but for CPU time where that is shown. The ceiling is how many times as much generator and origin did by themselves; generator says how busy the load generator was. Latencies in brackets were taken at overload: they tell the length of the line. The last figure is requests a second over the CPU score of the cores that the contestant had, to compare machines by.'
 const WORKERS =
-  'What Node.js and the kernel say of each worker over the measured time: how often its threads waited for something, and how often they were displaced from their core by others. Of the traffic log: the most records that waited to be delivered, and the age of the oldest of them, to half a second.'
+  'What Node.js and the kernel say of each worker over the measured time: how often its threads waited for something, and how often they were displaced from their core by others. Of the traffic log: the most records that waited to be delivered, and the age of the oldest of them, to half a second. Last, how often requests waited because all connections of a worker to the origin were taken, in all workers together.'
 
 const TRIALS =
   'Requests are sent at a constant rate, whatever the answers do, while something is done to the system. Latency counts from when a request was due. A trial fails when anything is lost that may not be, or arrives that nobody has sent.'

@@ -15,6 +15,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',
   gw_upstream_active: 'Tries under way, by upstream and target.',
   gw_upstream_retries_total: 'Requests that were tried once more, by upstream.',
+  gw_upstream_waits_total:
+    'How often requests waited in line because all connections to their target were taken, by upstream.',
   gw_upstream_shed_total: 'Requests refused because the upstream was full.',
 }
 

@@ -5,6 +5,7 @@ import type { Target } from './target.js'
 import type { Transport } from './transport.js'
 
 const NO_TRANSPORT: Transport = {
+  waits: 0,
   dispatch: () => assert.fail('a balancer does not send anything'),
   createUpload: () => assert.fail('a balancer does not send anything'),
   pool: () => ({ busy: 0, free: 0, pending: 0 }),

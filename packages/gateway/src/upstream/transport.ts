@@ -72,6 +72,8 @@ export interface Attempt {
 
 /** Connections to one target. */
 export interface Transport {
+  /** Times that an attempt had to wait in line, because there was no connection for it and could not be one more. */
+  readonly waits: number
   /** Starts an attempt. `isFresh` asks for a new connection instead of a kept one. Never throws. */
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
   createUpload(length: number, onDrain: () => void): Upload

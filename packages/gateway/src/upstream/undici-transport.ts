@@ -39,6 +39,7 @@ export class UndiciTransport implements Transport, PlaceOwner {
   #placed = 0
   /** Attempts for which there is no connection yet; those given up leave it at once. */
   readonly #line = new Map<UndiciAttempt, Waiting>()
+  waits = 0
 
   constructor(options: UndiciTransportOptions) {
     this.#options = options
@@ -48,7 +49,10 @@ export class UndiciTransport implements Transport, PlaceOwner {
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
     const attempt = new UndiciAttempt(observer, this, request.method === 'HEAD')
     if (this.#placed < this.#options.connections) this.#place(attempt, request, isFresh)
-    else this.#line.set(attempt, { request, isFresh })
+    else {
+      this.waits++
+      this.#line.set(attempt, { request, isFresh })
+    }
     return attempt
   }
 

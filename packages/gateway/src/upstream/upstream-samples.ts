@@ -8,8 +8,13 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
   return [
     { name: 'gw_upstream_retries_total', labels, value: upstream.retries },
     { name: 'gw_upstream_shed_total', labels, value: upstream.shed },
+    { name: 'gw_upstream_waits_total', labels, value: waitsOf(upstream) },
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
   ]
+}
+
+function waitsOf({ targets }: Upstream): number {
+  return targets.reduce((sum, { transport }) => sum + transport.waits, 0)
 }
 
 function targetSamples(upstream: string, target: Target): Sample[] {

@@ -36,6 +36,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   /** The connection that was joined last; it may be closed since. */
   #joined: Connection | null = null
   #onEmpty: (() => void) | null = null
+  waits = 0
 
   constructor(options: WireTransportOptions) {
     this.#options = { ...options, knownLines: new KnownLines(), knownHeads: new KnownHeads() }
@@ -49,7 +50,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const attempt = new WireAttempt(request, observer, way)
     if (head === null) attempt.fail(FAILURES.request)
     // Who waits for a connection of its own would wait for ever if others went on filling all of them.
-    else if (this.#line.size > 0 || !this.#place(attempt)) this.#line.add(attempt)
+    else if (this.#line.size > 0 || !this.#place(attempt)) this.#wait(attempt)
     return attempt
   }
 
@@ -121,7 +122,12 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   /** It was about to be sent and was not: it goes over another connection as if it had never been at this one. */
   #placeAnew(attempt: WireAttempt): void {
     attempt.connection = null
-    if (!attempt.isOver && !this.#place(attempt)) this.#line.add(attempt)
+    if (!attempt.isOver && !this.#place(attempt)) this.#wait(attempt)
+  }
+
+  #wait(attempt: WireAttempt): void {
+    this.waits++
+    this.#line.add(attempt)
   }
 
   #serveLine(): void {
