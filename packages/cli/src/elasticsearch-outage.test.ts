@@ -77,8 +77,8 @@ test('a gateway that is killed under load loses what its workers had not handed 
     await Promise.all([first.exited, ...loads])
   })
   const second = await startGateway(t, text)
-  // What each worker left is taken over in its turn.
-  // 50 ms of what this test can ask for in a second, and as many again for those whose answer came and whose count did not.
+  // What each worker left is taken over in its turn. 50 ms of what this test can ask for in a second, and as many again
+  // for those whose answer came and whose count did not.
   const allButOneWindow = answered - 10 - 500
   await until(
     async () => {

@@ -1,8 +1,8 @@
 import type { Exchange } from './exchange.js'
 
 /**
- * Notes a limit that applied to a request, and what it had left behind it. Of several, the one with the least is told: it is the one
- * that refuses first, or has refused.
+ * Notes a limit that applied to a request, and what it had left behind it. Of several, the one with the least is told:
+ * it is the one that refuses first, or has refused.
  * @param remaining 0: it had nothing left, or refused.
  */
 export function noteLimit(x: Exchange, name: string, remaining: number): void {

@@ -5,8 +5,9 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 const DATA = Buffer.from('data')
 
 /**
- * Counts the events of a stream of server-sent events while it passes (HTML, 9.2.6): what stands before an empty line is one if it
- * has a field `data`, so that comments, which keep connections alive, are none. Lines end with CR, LF or both. Nothing is kept of it.
+ * Counts the events of a stream of server-sent events while it passes (HTML, 9.2.6): what stands before an empty line
+ * is one if it has a field `data`, so that comments, which keep connections alive, are none. Lines end with CR, LF or
+ * both. Nothing is kept of it.
  */
 export class EventStream {
   /** Those that were complete. */

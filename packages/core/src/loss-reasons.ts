@@ -1,4 +1,4 @@
-/** Why records are lost, and what that means for who reads it: the label `reason` of `gw_log_dropped_total`, the members of `droppedBy`. */
+/** Why records are lost: the label `reason` of `gw_log_dropped_total`, the members of `droppedBy`; and what it means. */
 export const LOSS_REASONS = {
   queue_full: 'The thread of the log did not keep up: what waited for it in memory was at its bound (8 MB).',
   too_large: 'One record alone was larger than a segment takes.',

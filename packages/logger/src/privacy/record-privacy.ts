@@ -98,7 +98,7 @@ export class RecordPrivacy {
 
 type Redact = typeof redactedValue
 
-/** Leaves out the digests of bodies into which no rule can look, or not to their end: they would confirm a guess of what is there. */
+/** Leaves out the digests of bodies that no rule sees, or not to their end: they would confirm a guess of what is there. */
 function leavesDigestsOut({ body }: Members): boolean {
   if (!isPresent(body)) return false
   let isChanged = false

@@ -16,8 +16,8 @@ interface ToldPart {
 }
 
 /**
- * A multipart form without the content of its files and of fields that are not told, of which there are only the field lines. Null when
- * it is no form, or not one that can be read with certainty: then nothing of it is told.
+ * A multipart form without the content of its files and of fields that are not told, of which there are only the field
+ * lines. Null when it is no form, or not one that can be read with certainty: then nothing of it is told.
  */
 export function withoutFiles(body: BodyBeginning, tellsValue: TellsValue): BodyText | null {
   const { contentType, beginning: bytes } = body
