@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { diffLoads, diffPlans, formatDiff } from './diff-plans.js'
 import { digestOf } from './digest.js'
+import { differences } from './plan-difference.js'
 import { SAMPLE_CATALOG } from './sample-catalog.js'
 import { loadOrThrow } from './testing.js'
 
@@ -98,6 +99,33 @@ test('each setting that differs is named with both values', () => {
     '    count: none -> 3',
     '- upstream gone',
   ])
+})
+
+test('targets of the log are told by their names, those that come and go among them', () => {
+  const withTargets = (...targets: readonly string[]): string =>
+    `${BEFORE}log: { sink: none, targets: [${targets.join(', ')}] }\n`
+  const [a, b] = ['{ id: a, sink: stdout }', '{ id: b, sink: file, file: { dir: ./b } }']
+  assert.deepEqual(lines(withTargets(), withTargets(a)), ['~ log', '    targets: + a'])
+  assert.deepEqual(lines(withTargets(a, b), withTargets(a)), ['~ log', '    targets: - b'])
+  const narrower = b.replace('id: b', 'id: b, fields: full, when: "res.status >= 500"')
+  assert.deepEqual(lines(withTargets(a, b), withTargets(a, narrower)), [
+    '~ log',
+    '    targets[b].fields: standard -> full',
+    '    targets[b].when: none -> res.status >= 500',
+  ])
+  assert.deepEqual(lines(withTargets(a, b), withTargets(b, a)), [])
+})
+
+test('items of a list that have no name, or share one, are compared as a whole', () => {
+  const told = (old: object, now: object) => differences({ old, now, oldShown: old, nowShown: now })
+  assert.deepEqual(told({ targets: [{ a: 1 }] }, { targets: [{ a: 2 }] }), [
+    'targets: [{"a":1}] -> [{"a":2}]',
+  ])
+  const [one, two] = [
+    { url: 'u', w: 1 },
+    { url: 'u', w: 2 },
+  ]
+  assert.deepEqual(told({ targets: [one, one] }, { targets: [one, two] }).length, 1)
 })
 
 test('without the catalog, settings of policies are named and not shown', () => {

@@ -9,13 +9,16 @@ export interface Pair {
   readonly nowShown: unknown
 }
 
-/** What names the items of a list whose order means nothing; the items of others are told apart by themselves. */
-const ITEM_NAMES: Readonly<Record<string, string>> = {
-  targets: 'url',
-  tokens: 'id',
-  'match.headers': 'name',
-  'match.query': 'name',
-  policies: 'id',
+/**
+ * What names the items of a list whose order means nothing, the first that an item has; the items of others are told apart
+ * by themselves. Targets are those of an upstream or of the log.
+ */
+const ITEM_NAMES: Readonly<Record<string, readonly string[]>> = {
+  targets: ['id', 'url'],
+  tokens: ['id'],
+  'match.headers': ['name'],
+  'match.query': ['name'],
+  policies: ['id'],
 }
 /** Lists of names whose order means nothing. */
 const SETS: ReadonlySet<string> = new Set(['match.hosts', 'match.methods', 'trustedProxies'])
@@ -29,7 +32,7 @@ export function differences(pair: Pair, path = ''): string[] {
   if (isMapping(pair.old) && isMapping(pair.now)) return ofMappings(pair, path)
   if (Array.isArray(pair.old) && Array.isArray(pair.now)) {
     if (SETS.has(path)) return ofShownSets(pair, path)
-    if (ITEM_NAMES[path] !== undefined) return ofNamed(pair, path, ITEM_NAMES[path])
+    if (isNamed(pair.old, path) && isNamed(pair.now, path)) return ofNamed(pair, path)
   }
   const [old, now] = [shownText(pair.oldShown), shownText(pair.nowShown)]
   return [old === now ? `${path}: changed` : `${path}: ${old} -> ${now}`]
@@ -58,15 +61,15 @@ function ofSets(old: readonly unknown[], now: readonly unknown[], path: string):
   ]
 }
 
-function ofNamed(pair: Pair, path: string, name: string): string[] {
-  const [old, now] = [namesOf(pair.old, name), namesOf(pair.now, name)]
+function ofNamed(pair: Pair, path: string): string[] {
+  const [old, now] = [namesOf(pair.old, path), namesOf(pair.now, path)]
   const kept = now.filter((item) => old.includes(item))
   const moved = path === 'policies' && kept.join('\n') !== old.filter((item) => now.includes(item)).join('\n')
   return [
     ...ofSets(old, now, path),
     ...kept.flatMap((item) =>
       differences(
-        mapPair(pair, (list) => itemNamed(list, name, item)),
+        mapPair(pair, (list) => itemNamed(list, path, item)),
         `${path}[${item}]`,
       ),
     ),
@@ -74,12 +77,28 @@ function ofNamed(pair: Pair, path: string, name: string): string[] {
   ]
 }
 
-function namesOf(list: unknown, name: string): string[] {
-  return (list as readonly unknown[]).map((item) => String(member(item, name)))
+/** Whether each item of a list has a name of its own. */
+function isNamed(list: unknown, path: string): boolean {
+  if (ITEM_NAMES[path] === undefined) return false
+  const names = namesOf(list, path)
+  return new Set(names).size === names.length && !names.includes('')
 }
 
-function itemNamed(list: unknown, name: string, value: string): unknown {
-  return Array.isArray(list) ? list.find((item) => String(member(item, name)) === value) : undefined
+function namesOf(list: unknown, path: string): string[] {
+  return (list as readonly unknown[]).map((item) => nameOf(item, path))
+}
+
+function itemNamed(list: unknown, path: string, name: string): unknown {
+  return Array.isArray(list) ? list.find((item) => nameOf(item, path) === name) : undefined
+}
+
+/** Empty when it has none. */
+function nameOf(item: unknown, path: string): string {
+  for (const key of ITEM_NAMES[path]!) {
+    const name = member(item, key)
+    if (name !== undefined) return String(name)
+  }
+  return ''
 }
 
 function member(value: unknown, key: string): unknown {

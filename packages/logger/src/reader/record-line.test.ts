@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Gaps } from '../shipper/gaps.js'
 import { formatRecordLine } from './record-line.js'
 
 const RECORD = {
@@ -27,7 +28,7 @@ test('a failed exchange says how, with which code and by which policy', () => {
 })
 
 test('what a record does not have is a dash', () => {
-  assert.equal(formatRecordLine({}, { color: false }), '- - - - - -ms - -')
+  assert.equal(formatRecordLine({}, { color: false }), '- - - - - - - -')
 })
 
 test('the status is coloured on request only', () => {
@@ -49,4 +50,16 @@ test('what a client sent cannot steer the terminal', () => {
   const line = formatRecordLine(hostile, { color: false })
   assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\u2028]/u)
   assert.ok(line.includes('a\\u{1b}[2Jb/\\u{a}\\u{d}\\u{9b}\\u{202e}\\u{7}\\u{2028}x'), line)
+})
+
+test('the record of a gap tells how many were lost, why and since when', () => {
+  const gaps = new Gaps('owner', 3)
+  gaps.note({ dropped: 20, reason: 'process_lost' }, Date.UTC(2026, 0, 31, 8))
+  gaps.note({ dropped: 2, reason: 'spool_full' }, Date.UTC(2026, 0, 31, 8))
+  const record = JSON.parse(gaps.take(Date.UTC(2026, 0, 31, 9))!)
+  record.gw.pod = 'pod-1'
+  assert.equal(
+    formatRecordLine(record, { color: true }),
+    '2026-01-31T09:00:00.000Z gap: 22 records lost (process_lost 20, spool_full 2) by pod-1 worker 3 since 2026-01-31T08:00:00.000Z',
+  )
 })

@@ -13,10 +13,11 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**
  * One line for a person: time, status, method, host and path, route, duration, upstream, consumer, and what went wrong.
- * Whatever a client sent is shown, never obeyed.
+ * Of records that were lost, one line tells how many. Whatever a client sent is shown, never obeyed.
  */
 export function formatRecordLine(record: TrafficRecord, options: LineOptions): string {
   const text = (path: string): string => visible(recordValue(record, path))
+  if (text('event.kind') === 'gap') return gapLine(record, text)
   const result = text('result')
   const parts = [
     text('@timestamp') || '-',
@@ -24,7 +25,7 @@ export function formatRecordLine(record: TrafficRecord, options: LineOptions): s
     text('http.method') || '-',
     `${text('url.host')}${text('url.path')}` || '-',
     text('route') || '-',
-    `${text('t.total') || '-'}ms`,
+    text('t.total') === '' ? '-' : `${text('t.total')}ms`,
     text('up.addr') || text('up.name') || '-',
     text('consumer.name') || text('consumer.id') || '-',
   ]
@@ -34,6 +35,16 @@ export function formatRecordLine(record: TrafficRecord, options: LineOptions): s
   const policy = text('error.policy')
   if (policy !== '') parts.push(`by ${policy}`)
   return parts.join(' ')
+}
+
+/** What a record tells of others that were lost: when it was over, which worker, how many and why, and since when. */
+function gapLine(record: TrafficRecord, text: (path: string) => string): string {
+  const reasons = recordValue(record, 'log.reasons')
+  const told = Object.entries(reasons !== null && typeof reasons === 'object' ? reasons : {})
+    .map(([reason, count]) => `${visible(reason)} ${visible(count)}`)
+    .join(', ')
+  const worker = `${text('gw.pod') || '-'} worker ${text('gw.worker') || '-'}`
+  return `${text('@timestamp') || '-'} gap: ${text('log.dropped')} records lost (${told}) by ${worker} since ${text('log.since')}`
 }
 
 function painted(status: string, record: TrafficRecord, options: LineOptions): string {
