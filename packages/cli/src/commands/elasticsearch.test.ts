@@ -103,6 +103,20 @@ test('log-setup says what it would send, does it once, and renews what differs',
   assert.match(renewed.stdout, /\n {2}template\.settings\.index\.number_of_replicas: 0 -> 1\n/)
 })
 
+test('log-setup says nothing of a lifecycle where none is asked for and none can be had', {
+  skip,
+}, async () => {
+  const stream = freshStream()
+  const env = { GW_ES_API_KEY: await setupKey(stream) }
+  const setUp = (retention: string) =>
+    ask(env, 'log-setup', '--data-stream', stream, '--retention', retention)
+  await setUp('none')
+  const kept = await setUp('none')
+  assert.deepEqual([kept.code, kept.stderr], [0, ''])
+  assert.match(kept.stdout, /\nlifecycle +\S+ +as it should be\n/)
+  assert.match((await setUp('7d')).stderr, /cannot change the lifecycle of a data stream/)
+})
+
 test('log-setup is told when its credentials are not enough', { skip }, async () => {
   const stream = freshStream()
   const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }

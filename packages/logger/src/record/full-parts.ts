@@ -5,6 +5,9 @@ import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
 import type { SensitiveNames } from './sensitive-names.js'
 
+/** A field with a longer name is not told: Elasticsearch refuses records whose keys are immense (from 32 KB on). */
+const MAX_NAME = 1024
+
 /** The rest of `url`: scheme, query, and the path as received where the canonical one differs. */
 export function urlRest(x: Exchange, sensitive: SensitiveNames): string {
   return (
@@ -74,7 +77,7 @@ function members(first: string, list: readonly string[], { lists, sensitive }: F
   let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
-    if (isRepeated(list, i) || !isTold(name, lists)) continue
+    if (name.length > MAX_NAME || isRepeated(list, i) || !isTold(name, lists)) continue
     out += member(out, name, sensitive.has(name) ? MASK : maskedUrls(headerJoined(list, name)!, sensitive))
   }
   return out

@@ -72,7 +72,8 @@ async function take(client: Client, { what, request }: SetupStep): Promise<Setup
     // Another worker may be faster.
     if (what === 'data stream' && message.includes('resource_already_exists_exception')) return 'kept'
     // Archives without the module of data streams keep records for ever, whatever they are told.
-    if (what === 'lifecycle' && message.includes('no handler found')) return 'unavailable'
+    if (what === 'lifecycle' && message.includes('no handler found'))
+      return request.body !== null && 'data_retention' in request.body ? 'unavailable' : 'kept'
     throw error
   }
 }
