@@ -155,6 +155,20 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
   assert.deepEqual(blocked!.error, { code: 'GW_IP_DENIED', policy: 'p', phase: 'req_chain', msg: 'not here' })
 })
 
+test('known limit: a call that is refused by its head is told without its body, which nobody has read', async (t) => {
+  const catalog = toyCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const gateway = await startLogged(
+    t,
+    { upstreams: [{ urls: ['http://127.0.0.1:1'] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
+    { capture: captureOf({ requestIn: ON, responseOut: ON }) },
+    { catalog },
+  )
+  await (await fetch(gateway.url, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })).text()
+  const [record] = await gateway.records()
+  assert.equal(record!.hdr!['req_in']!['content-type'], 'application/json')
+  assert.deepEqual(Object.keys(record!.body!), ['res_out'])
+})
+
 test('a slow exchange keeps its bodies', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     setTimeout(() => res.end('text'), req.url === '/slow' ? 400 : 0)

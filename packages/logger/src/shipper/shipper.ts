@@ -213,6 +213,7 @@ export class Shipper {
 }
 
 function refusedText(refused: Refusals, dir: string): string {
-  const { type, reason } = refused.slice(0, 1)[0]!
-  return `${refused.length} records refused by the target (${type}: ${reason}); they are in ${dir}`
+  // The reason may repeat what is in the record.
+  const { type, status } = refused.slice(0, 1)[0]!
+  return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons`
 }

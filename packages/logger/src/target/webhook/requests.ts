@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Answer } from './answer.js'
 import type { WebhookOptions } from './options.js'
+import { toldText } from './told-text.js'
 
 /** As many as deliveries may be under way. */
 const MAX_CONNECTIONS = 8
@@ -44,7 +45,9 @@ export class WebhookRequests {
       let isAnswered = false
       request.on('response', (response) => {
         isAnswered = true
-        readAnswer(request, response, (answer) => settle(() => resolve(answer)))
+        readAnswer(request, response, ({ text, ...answer }) => {
+          settle(() => resolve({ ...answer, text: toldText(text, this.#options) }))
+        })
       })
       request.on('error', (error) => {
         // A receiver that refuses a body may cut the connection within its answer; the status is known then.
