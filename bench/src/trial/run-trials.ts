@@ -13,8 +13,10 @@ import type { RunObserver, RunOptions } from '../model/run.js'
 import { type HostFacts, SUMMARY_VERSION, type Summary } from '../model/summary.js'
 import type { Trial, TrialPlan } from '../model/trial.js'
 import { get } from '../suite/scenario-parts.js'
+import { cleanUp } from './clean-up.js'
 import type { Deed } from './deed.js'
 import { DEEDS } from './deeds/deeds.js'
+import { notCarriedOut } from './not-carried-out.js'
 import { NO_NAMES } from './own-names.js'
 import { type OpenStage, openTrialStage, TrialNode } from './stage.js'
 import { saturationSeconds, timesOf } from './times.js'
@@ -38,7 +40,7 @@ interface TrialParts {
   readonly lookAtHost: () => Promise<HostFacts>
 }
 
-/** Runs a suite of trials. @throws Error when nothing of it can be started */
+/** Runs a suite of trials. @throws Error when none of them can be begun with, such as without a load generator */
 export async function runTrials(
   options: RunOptions,
   observer: RunObserver,
@@ -82,9 +84,18 @@ class TrialsRun {
       await this.#measure()
       return this.#summary(host)
     } finally {
-      await this.#node?.node.stop()
-      rmSync(this.#dir, { recursive: true, force: true })
+      await this.#cleanUp()
     }
+  }
+
+  #cleanUp(): Promise<void> {
+    const stop = async (): Promise<void> => this.#node?.node.stop()
+    const remove = async (): Promise<void> => rmSync(this.#dir, { recursive: true, force: true })
+    const steps = [
+      { what: 'Elasticsearch was not stopped', do: stop },
+      { what: 'the files of the trials are still there', do: remove },
+    ]
+    return cleanUp(steps, (text) => this.#warn(text))
   }
 
   #check(): void {
@@ -116,17 +127,24 @@ class TrialsRun {
     const progress = new Progress(this.#observer, this.#plans.length)
     for (const plan of this.#plans) {
       if (this.#options.signal.aborted) break
-      try {
-        progress.begin(plan.title)
-        this.#keep(await this.#trial(plan))
-      } catch (error) {
-        const { message } = error as Error
-        // What cannot be done here is no failure; what was seen before is worth more than the message alone.
-        if (this.#trials.length === 0 && message !== NO_NAMES) throw error
-        this.#warn(`${plan.id} is left out: ${message}`)
-      }
+      progress.begin(plan.title)
+      const trial = await this.#attempt(plan)
+      if (trial !== null) this.#keep(trial)
     }
     if (this.#options.signal.aborted) this.#warn('the run was stopped before its end')
+  }
+
+  /** Null: this machine cannot do it. All else that keeps a trial from being carried out is a failure of it. */
+  async #attempt(plan: TrialPlan): Promise<Trial | null> {
+    const startedAt = new Date().toISOString()
+    try {
+      return await this.#trial(plan)
+    } catch (error) {
+      const { message } = error as Error
+      if (message !== NO_NAMES) return notCarriedOut(plan, startedAt, message)
+      this.#warn(`${plan.id} is left out: ${message}`)
+      return null
+    }
   }
 
   async #trial(plan: TrialPlan): Promise<Trial> {
@@ -137,7 +155,7 @@ class TrialsRun {
     try {
       const saturationPerSecond = await this.#saturationOf(asked, layout)
       const perSecond = Math.max(1, Math.round(saturationPerSecond * (rateShares[0] ?? USUAL_SHARE)))
-      const deed = DEEDS.get(plan.id)!()
+      const deed = deedOf(plan)
       const times = timesOf(warmUpSeconds, seconds)
       return await this.#onStage({ plan: asked, deed, layout }, (stage) =>
         runTrial({ plan: asked, deed, stage, times, saturationPerSecond, perSecond }),
@@ -175,20 +193,31 @@ class TrialsRun {
   async #onStage<T>({ plan, deed, layout }: Scene, act: (stage: OpenStage) => Promise<T>): Promise<T> {
     const { signal } = this.#options
     const order = { dir: this.#dir, plan, wish: deed?.wish ?? {}, layout, searchEngine: this.#node, signal }
+    await this.#node?.revive()
     const stage = await openTrialStage(order)
     this.#versions['origin'] = stage.origin.version
     if (deed !== null) this.#documents[plan.id] = stage.gateway.document
     try {
       return await act(stage)
     } finally {
-      await stage.close()
-      // Millions of documents of one trial would slow down the next.
-      await stage.node?.request('DELETE', `/_data_stream/${stage.stream}`)
+      await this.#clear(plan, stage)
     }
   }
 
+  #clear({ id }: TrialPlan, stage: OpenStage): Promise<void> {
+    // Millions of documents of one trial would slow down the next.
+    const forget = async (): Promise<void> => {
+      await stage.node?.request('DELETE', `/_data_stream/${stage.stream}`)
+    }
+    const steps = [
+      { what: `${id}: not all of it was stopped`, do: () => stage.close() },
+      { what: `${id}: its records are still there`, do: forget },
+    ]
+    return cleanUp(steps, (text) => this.#warn(text))
+  }
+
   #keep(trial: Trial): void {
-    const { requests, seconds } = trial.phases[0]!
+    const { requests, seconds } = trial.phases[0] ?? { requests: 0, seconds: 1 }
     const held = Math.round(requests / seconds)
     if (held < trial.targetPerSecond * HELD_SHARE)
       this.#warn(`${trial.id}: only ${held} of ${trial.targetPerSecond} requests/s were held before it`)
@@ -217,4 +246,10 @@ class TrialsRun {
       trials: this.#trials,
     }
   }
+}
+
+function deedOf({ id }: TrialPlan): Deed {
+  const deed = DEEDS.get(id)
+  if (deed === undefined) throw new Error(`nobody knows what is done in the trial '${id}'`)
+  return deed()
 }

@@ -32,6 +32,18 @@ export class TrialNode {
     return new TrialNode(await startSearchEngine(dir, cpus), dir, cpus)
   }
 
+  /** Has one that answers, whatever the trial before has left. @throws Error when it cannot be started */
+  async revive(): Promise<void> {
+    this.node.resume()
+    const answers = await this.node.request('GET', '/').then(
+      () => true,
+      () => false,
+    )
+    if (answers) return
+    await this.node.kill()
+    await this.restart()
+  }
+
   /** One that has ended, with its data. */
   async restart(): Promise<void> {
     this.node = await startSearchEngine(this.#dir, this.#cpus, this.node)
@@ -64,16 +76,21 @@ export async function openTrialStage(order: StageOrder): Promise<OpenStage> {
   const dir = join(order.dir, order.plan.id)
   mkdirSync(dir, { recursive: true })
   const started: { stop(): Promise<void> }[] = []
-  const close = async (): Promise<void> => {
-    // The origin last, so that nobody in front of it writes errors while it stops.
-    for (const server of started.toReversed()) await server.stop()
-  }
+  // The origin last, so that nobody in front of it writes errors while it stops.
+  const close = (): Promise<void> => stopAll(started.toReversed())
   try {
     return await openIn(dir, order, started, close)
   } catch (error) {
-    await close()
+    await close().catch(() => undefined)
     throw error
   }
+}
+
+/** @throws the first Error of those that could not be stopped, once all others are */
+async function stopAll(servers: readonly { stop(): Promise<void> }[]): Promise<void> {
+  const errors: unknown[] = []
+  for (const server of servers) await server.stop().catch((error: unknown) => errors.push(error))
+  if (errors.length > 0) throw errors[0]
 }
 
 async function openIn(

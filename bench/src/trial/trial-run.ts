@@ -31,6 +31,9 @@ const DELIVERY_TIMES = 20
 /** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
 const HEARTBEAT_MS = 700
 
+/** Of origins that do not say what they saw, which is a failure in any case. */
+const UNSEEN: TrialOrigin = { requests: 0, failed: 0, slow: 0, stray: 0 }
+
 /** One trial, from the first request to the verdict. @throws Error when it cannot be carried out */
 export async function runTrial(order: TrialOrder): Promise<Trial> {
   const { plan, deed, stage, perSecond } = order
@@ -54,7 +57,7 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
     ...{ requests: load.total, ...load.account, ...parts },
     ...(records ?? { log: null, deliveredSeconds: null }),
     newWorkers: after.filter((pid) => !before.includes(pid)).length,
-    origin: await originOf(order, leftAt),
+    origin: await attempted(() => originOf(order, leftAt), faults, UNSEEN),
     ...(deed.soak === undefined ? {} : { soak: deed.soak() }),
   }
   return { ...seen, failures: [...faults, ...failuresOf(seen, deed.expects(seen))] }
@@ -99,7 +102,7 @@ async function underLoad(
   await attempted(() => deed.end(stage), faults, undefined)
   const actedToSeconds = secondsSince(startMono)
   end('during')
-  const leftAt = (await stage.origin.counts()).requests
+  const leftAt = await attempted(async () => (await stage.origin.counts()).requests, faults, 0)
   const recoveredSeconds = await recovery(load, usual, times.afterSeconds, stage.signal)
   end('after')
   return { actedFromSeconds, actedToSeconds, phases, recoveredSeconds, leftAt }
