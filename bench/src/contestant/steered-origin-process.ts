@@ -1,11 +1,12 @@
 import { App, type HttpRequest, type HttpResponse } from 'uWebSockets.js'
+import { STEERED_BODY } from './steered-body.js'
 import type { OriginCounts, OriginFaults } from './steered-origin.js'
 
 // The program of an origin that goes wrong as it is told, and counts what it did: one process, so that the counts are
 // exact. Its orders come over the same port, on paths that the gateway is not asked for.
 
 const { host, port } = JSON.parse(process.argv[2] ?? '') as { readonly host: string; readonly port: number }
-const BODY = Buffer.from('0123456789abcdef'.repeat(8))
+const BODY = Buffer.from(STEERED_BODY)
 /** An order is short; more than this is none. */
 const MAX_ORDER_BYTES = 4096
 

@@ -94,9 +94,17 @@ export interface Trial {
   readonly requests: number
   /** Sent once more because their kept connection had ended without a byte of an answer. */
   readonly sentAgain: number
+  /** Of these, those that came to a connection which the server had closed before; absent: it was not looked at. */
+  readonly crossed?: number
   readonly errors: Readonly<Record<ErrorClass, number>>
   /** Answers by the first digit of their status, such as `2xx`. */
   readonly answers: Readonly<Record<string, number>>
+  /** Answers by their whole status, such as `200`; absent: they were not counted. */
+  readonly statuses?: Readonly<Record<string, number>>
+  /** Answers of status 200 whose body is another one than the origin sends; absent: it was not looked at. */
+  readonly wrongBodies?: number
+  /** How often bytes came that no request had asked for, such as a second answer; absent: it was not looked at. */
+  readonly unasked?: number
   /** Answers of 500 and above that the gateway gave by itself, and those that came from the upstream. */
   readonly gatewayErrors: number
   readonly upstreamErrors: number

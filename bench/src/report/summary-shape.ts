@@ -89,8 +89,12 @@ const trial = object({
   actedToSeconds: number,
   requests: number,
   sentAgain: number,
+  crossed: orAbsent(number),
   errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
   answers: record(number),
+  statuses: orAbsent(record(number)),
+  wrongBodies: orAbsent(number),
+  unasked: orAbsent(number),
   gatewayErrors: number,
   upstreamErrors: number,
   phases: list(

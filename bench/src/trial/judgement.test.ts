@@ -4,8 +4,11 @@ import type { SoakFigures } from '../model/trial.js'
 import { sampleTrial } from '../testing/sample-trial.js'
 import { failuresOf, NOTHING_LOST, type Seen } from './judgement.js'
 
+/** As many as the sample trial has requests. */
+const ALL = 42_000
 const ERRORS = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 const LOG = { documents: 1000, dead: 0, dropped: 0, repeated: 0, missing: 0 }
+const NOT_ASKED = { requests: 0, failed: 0, slow: 0, stray: 0 }
 const SOAK: SoakFigures = {
   ...{ reloads: 1440, failedReloads: 0, samples: 1296, spanSeconds: 77_000 },
   heap: { bytes: 24e6, bytesPerHour: 1e4, bytesPerHourError: 1e4 },
@@ -22,30 +25,52 @@ test('a trial in which nothing was lost is passed', () => {
 })
 
 const LOSSES: readonly (readonly [string, Partial<Seen>, RegExp])[] = [
-  ['a request without an answer', { errors: { ...ERRORS, reset: 1 } }, /^1 requests had no answer, 0 may/],
+  [
+    'a request without an answer',
+    { errors: { ...ERRORS, reset: 1 }, answers: { '2xx': ALL - 1 } },
+    /^1 requests had no answer, 0 may.*$/,
+  ],
+  [
+    'a request that was sent again',
+    { sentAgain: 3, crossed: 2 },
+    /^1 requests on kept connections ended without an answer and were sent again, 0 may be$/,
+  ],
+  ['a request that did not end', { requests: ALL + 1 }, /^42001 requests were sent, and 42000 ended$/],
+  ['an answer too many', { answers: { '2xx': ALL + 1 } }, /^42000 requests were sent, and 42001 ended\n/],
   [
     'one that was not sent',
     { errors: { ...ERRORS, other: 2 } },
     /^2 requests had no answer.*2 were not sent$/,
   ],
-  ['a refusal', { answers: { '2xx': 9, '4xx': 1 } }, /^1 answers were neither well/],
+  [
+    'a refusal',
+    { statuses: { '200': 9, '404': 1 } },
+    /^1 answers had the status 404, which none was to have$/,
+  ],
+  ['another good answer', { statuses: { '200': 9, '204': 1 } }, /^1 answers had the status 204, which none/],
+  ['a changed body', { wrongBodies: 1 }, /^1 answers had another body than the origin sends$/],
+  ['bytes that nobody asked for', { unasked: 2 }, /^bytes that no request had asked for came 2 times$/],
   [
     'an error of the gateway',
     { gatewayErrors: 1 },
     /^the gateway answered 1 requests with an error.*, 0 were/,
   ],
-  ['an error of the upstream', { upstreamErrors: 3 }, /^3 errors of the upstream arrived, 0 were sent$/],
-  ['no good answer at all', { answers: {} }, /^no request was answered well$/],
+  [
+    'an error of the upstream',
+    { upstreamErrors: 3, answers: { '2xx': ALL - 3, '5xx': 3 } },
+    /^3 errors of the upstream arrived, 0 were sent$/,
+  ],
+  [
+    'no good answer at all',
+    { answers: {}, requests: 0, origin: NOT_ASKED },
+    /^no request was answered well$/,
+  ],
   [
     'more requests behind than before',
-    { requests: 5 },
+    { origin: { ...NOT_ASKED, requests: ALL + 1 } },
     /^the origin got \d+ requests more than the gateway$/,
   ],
-  [
-    'a place that was left',
-    { origin: { requests: 9, failed: 0, slow: 0, stray: 1 } },
-    /^1 requests went where/,
-  ],
+  ['a place that was left', { origin: { ...NOT_ASKED, requests: ALL, stray: 1 } }, /^1 requests went where/],
   ['a record that is nowhere', { log: { ...LOG, missing: 1 } }, /^1 records are lost, 0 may be: 0 the log/],
   [
     'a record that the log dropped',
@@ -69,15 +94,17 @@ for (const [what, changes, reason] of LOSSES) {
 }
 
 test('what may be lost is a bound, and what has to arrive is exact', () => {
-  const expected = { ...NOTHING_LOST, lostRequests: 2, lostRecords: 3, upstreamErrors: 5 }
+  const expected = { ...NOTHING_LOST, lostRequests: 2, sentAgain: 4, lostRecords: 3, upstreamErrors: 5 }
   const within = {
     errors: { ...ERRORS, reset: 2 },
+    answers: { '2xx': ALL - 7, '5xx': 5 },
+    sentAgain: 4,
     log: { ...LOG, missing: 1, dropped: 2 },
     upstreamErrors: 5,
   }
   assert.equal(judged(within, expected), '')
   assert.match(
-    judged({ ...within, errors: { ...ERRORS, reset: 3 } }, expected),
+    judged({ ...within, errors: { ...ERRORS, reset: 3 }, requests: ALL + 1 }, expected),
     /^3 requests had no answer, 2/,
   )
   assert.match(

@@ -7,6 +7,10 @@ export type Seen = Omit<Trial, 'failures'>
 export interface Expectation {
   /** Requests that may end without an answer. */
   readonly lostRequests: number
+  /** Requests that may be sent once more, although their connections were open when they came. */
+  readonly sentAgain: number
+  /** What answers may have. */
+  readonly statuses: readonly number[]
   /** Answers of 500 and above that the gateway gives by itself: just so many. */
   readonly gatewayErrors: number
   /** Those that come from the upstream: just so many. */
@@ -23,7 +27,7 @@ export interface Expectation {
 
 /** Nothing is lost, and nothing arrives that nobody has sent. */
 export const NOTHING_LOST: Expectation = {
-  ...{ lostRequests: 0, gatewayErrors: 0, upstreamErrors: 0 },
+  ...{ lostRequests: 0, sentAgain: 0, statuses: [200], gatewayErrors: 0, upstreamErrors: 0 },
   ...{ lostRecords: 0, newWorkers: 0, moreRequests: 0, strayRequests: 0 },
 }
 
@@ -31,6 +35,7 @@ export const NOTHING_LOST: Expectation = {
 export function failuresOf(seen: Seen, expected: Expectation): string[] {
   return [
     ...requestFailures(seen, expected),
+    ...answerFailures(seen, expected),
     ...originFailures(seen, expected),
     ...recordFailures(seen, expected),
     ...workerFailures(seen, expected),
@@ -39,9 +44,10 @@ export function failuresOf(seen: Seen, expected: Expectation): string[] {
 }
 
 function requestFailures(seen: Seen, expected: Expectation): string[] {
-  const { errors, answers, gatewayErrors, upstreamErrors } = seen
+  const { errors, answers, requests, sentAgain, crossed = 0 } = seen
   const unanswered = errors.connect + errors.reset + errors.timeout + errors.other
-  const refused = (answers['4xx'] ?? 0) + (answers['3xx'] ?? 0) + (answers['1xx'] ?? 0)
+  const ended = sumOf(answers) + errors.reset + errors.timeout
+  const cutOff = sentAgain - crossed
   const parts = [
     `${errors.connect} could not connect, ${errors.reset} were cut off, ${errors.timeout} were not answered in time`,
     `${errors.other} were not sent`,
@@ -51,7 +57,21 @@ function requestFailures(seen: Seen, expected: Expectation): string[] {
       unanswered <= expected.lostRequests,
       `${unanswered} requests had no answer, ${expected.lostRequests} may have none: ${parts.join(', ')}`,
     ),
-    ...unless(refused === 0, `${refused} answers were neither well nor errors of a server`),
+    ...unless(
+      cutOff <= expected.sentAgain,
+      `${cutOff} requests on kept connections ended without an answer and were sent again, ${expected.sentAgain} may be`,
+    ),
+    ...unless(ended === requests, `${requests} requests were sent, and ${ended} ended`),
+  ]
+}
+
+function answerFailures(seen: Seen, expected: Expectation): string[] {
+  const { answers, statuses = {}, wrongBodies = 0, unasked = 0, gatewayErrors, upstreamErrors } = seen
+  const others = Object.entries(statuses).filter(([status]) => !expected.statuses.includes(Number(status)))
+  return [
+    ...others.map(([status, count]) => `${count} answers had the status ${status}, which none was to have`),
+    ...unless(wrongBodies === 0, `${wrongBodies} answers had another body than the origin sends`),
+    ...unless(unasked === 0, `bytes that no request had asked for came ${unasked} times`),
     ...unless(
       gatewayErrors === expected.gatewayErrors,
       `the gateway answered ${gatewayErrors} requests with an error of its own, ${expected.gatewayErrors} were to be`,
@@ -64,9 +84,15 @@ function requestFailures(seen: Seen, expected: Expectation): string[] {
   ]
 }
 
-function originFailures({ origin, requests }: Seen, { moreRequests, strayRequests }: Expectation): string[] {
+function originFailures(seen: Seen, { moreRequests, strayRequests }: Expectation): string[] {
+  const { origin, requests, answers, upstreamErrors } = seen
   const more = origin.requests - requests
+  const itsAnswers = (answers['2xx'] ?? 0) + upstreamErrors
   return [
+    ...unless(
+      itsAnswers <= origin.requests,
+      `${itsAnswers} answers of the origin arrived, which got ${origin.requests} requests`,
+    ),
     ...unless(more <= moreRequests, `the origin got ${more} requests more than the gateway`),
     ...unless(
       origin.stray <= strayRequests,
@@ -130,6 +156,10 @@ function heapFailures({ heap, spanSeconds }: SoakFigures): string[] {
     least <= heap.bytes * HEAP_GROWTH_PER_HOUR,
     `the heaps grow by at least ${Math.round(least)} bytes an hour from ${Math.round(heap.bytes)}`,
   )
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
 function unless(isWell: boolean, failure: string): string[] {

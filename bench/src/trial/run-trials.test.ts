@@ -165,7 +165,7 @@ function unforgiven(deed: Deed): Deed {
 test('a trial that loses something fails, and so does one whose deed cannot be done', async (t) => {
   const plan = withoutLog(PLANS[0]!)
   const failed = await tried(t, plan, unforgiven(upstreamErrors()))
-  assert.match(failed.failures.join(), /^\d+ errors of the upstream arrived, 0 were sent$/)
+  assert.match(failed.failures.join('\n'), /^\d+ errors of the upstream arrived, 0 were sent$/m)
   const broken: Deed = {
     begin: () => Promise.reject(new Error('the deed was not done')),
     end: async () => {},

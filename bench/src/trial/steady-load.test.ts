@@ -159,3 +159,21 @@ test('it is not sent a third time, and not once an answer has begun', async (t) 
   assert.ok(errors.reset > 0 && sentAgain > 0)
   assert.equal(asked, load.total + sentAgain)
 })
+
+test('a request that crosses the end of its connection is sent once more, and counted as such', async (t) => {
+  const port = await serverOf(t, (request, response) => {
+    response.end('ok')
+    setTimeout(() => {
+      // Until the next request is due, so that the end is not heard of before it is sent.
+      const startMono = performance.now()
+      request.socket.destroy()
+      while (performance.now() < startMono + 40);
+    }, 25)
+  })
+  const load = new SteadyLoad(port, 20, { connections: 1, sendsAgain: true })
+  await load.start()
+  await until(() => load.account.crossed > 1)
+  await load.stop()
+  const { sentAgain, crossed, answers } = load.account
+  assert.ok(sentAgain >= crossed && answers['2xx']! > crossed)
+})

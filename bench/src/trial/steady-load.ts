@@ -1,6 +1,6 @@
-import net from 'node:net'
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import type { ErrorClass } from '../model/engine.js'
+import { type ClientAnswer, ClientConnection, type ConnectionEvents } from './client-connection.js'
 import { DueTimes } from './due-times.js'
 
 /** What clients saw in one span of time. */
@@ -19,8 +19,16 @@ export interface LoadAccount {
   /** Of 500 and above: those that the gateway gave by itself, and all others. */
   readonly gatewayErrors: number
   readonly upstreamErrors: number
+  /** Answers by their whole status. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** Answers of status 200 with another body than the one that is wished for. */
+  readonly wrongBodies: number
+  /** How often bytes came that no request had asked for. */
+  readonly unasked: number
   /** Requests that were sent once more. */
   readonly sentAgain: number
+  /** Of these, those that came to a connection which the server had closed before. */
+  readonly crossed: number
 }
 
 /** How a load differs from the usual one. */
@@ -35,21 +43,8 @@ export interface LoadWish {
    * may have closed the connection before it came (RFC 9110, 9.2.2). Absent: it has failed.
    */
   readonly sendsAgain?: boolean
-}
-
-/** A connection and the request under way on it. */
-interface Connection {
-  readonly socket: net.Socket
-  /** When the request was due; null: none is under way. */
-  dueMono: number | null
-  sentMono: number
-  isOpen: boolean
-  /** Whether bytes of an answer to it have come. */
-  hasBegun: boolean
-  /** Whether an answer has come over it. */
-  isKept: boolean
-  /** Whether the request under way was sent before, over another one. */
-  isAgain: boolean
+  /** Of answers of status 200; absent: it is not looked at. */
+  readonly body?: string
 }
 
 const CONNECTIONS = 64
@@ -73,10 +68,18 @@ export class SteadyLoad {
   readonly #perSecond: number
   readonly #connections: number
   readonly #requests: readonly string[]
-  readonly #idle = new Set<Connection>()
-  readonly #busy = new Set<Connection>()
+  readonly #idle = new Set<ClientConnection>()
+  readonly #busy = new Set<ClientConnection>()
   readonly #waiting: DueTimes
   readonly #sendsAgain: boolean
+  readonly #body: string | null
+  readonly #events: ConnectionEvents = {
+    free: (connection) => this.#free(connection),
+    answered: (connection, answer) => this.#answered(connection, answer),
+    unasked: () => void this.#unasked++,
+    left: (connection) => void this.#idle.delete(connection),
+    closed: (connection) => this.#closed(connection),
+  }
   /** When those were due that are to be sent once more; at most one of each connection. */
   readonly #again: number[] = []
   /** In µs. Sorting a list of them would stop the load for seconds. */
@@ -84,6 +87,9 @@ export class SteadyLoad {
   readonly #windowLatencies = createHistogram()
   readonly #errors: Record<ErrorClass, number> = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
   readonly #answers: Record<string, number> = {}
+  readonly #statuses: Record<string, number> = {}
+  #wrongBodies = 0
+  #unasked = 0
   #gatewayErrors = 0
   #upstreamErrors = 0
   #spanCounts = { requests: 0, failed: 0 }
@@ -91,21 +97,29 @@ export class SteadyLoad {
   #timers: NodeJS.Timeout[] = []
   #sent = 0
   #sentAgain = 0
+  #crossed = 0
   #isOver = false
 
   constructor(port: number, perSecond: number, wish: LoadWish = {}) {
-    const { agents = [], connections = CONNECTIONS, waiting = MAX_WAITING, sendsAgain = false } = wish
+    const {
+      agents = [],
+      connections = CONNECTIONS,
+      waiting = MAX_WAITING,
+      sendsAgain = false,
+      body = null,
+    } = wish
     this.#port = port
     this.#perSecond = perSecond
     this.#connections = connections
     this.#waiting = new DueTimes(waiting)
     this.#sendsAgain = sendsAgain
+    this.#body = body
     const fields = agents.length === 0 ? [''] : agents.map((agent) => `User-Agent: ${agent}\r\n`)
     this.#requests = fields.map((field) => `GET / HTTP/1.1\r\nHost: bench\r\n${field}\r\n`)
   }
 
   async start(): Promise<void> {
-    for (let i = 0; i < this.#connections; i++) await this.#connect()
+    for (let i = 0; i < this.#connections; i++) await this.#connect().ready
     const startMono = performance.now()
     let due = 0
     const tick = setInterval(() => {
@@ -130,7 +144,11 @@ export class SteadyLoad {
       answers: { ...this.#answers },
       gatewayErrors: this.#gatewayErrors,
       upstreamErrors: this.#upstreamErrors,
+      statuses: { ...this.#statuses },
+      wrongBodies: this.#wrongBodies,
+      unasked: this.#unasked,
       sentAgain: this.#sentAgain,
+      crossed: this.#crossed,
     }
   }
 
@@ -167,8 +185,10 @@ export class SteadyLoad {
     }
     clearInterval(look)
     while (this.#waiting.take() !== null) this.#lost('other')
+    while (this.#again.pop() !== undefined) this.#lost('reset')
     this.#isOver = true
-    for (const { socket } of [...this.#idle, ...this.#busy]) socket.destroy()
+    for (const connection of this.#busy) if (connection.dueMono !== null) this.#lost('timeout')
+    for (const connection of [...this.#idle, ...this.#busy]) connection.close()
   }
 
   /** The connection that has been idle longest is used first, so that a low rate lets none of them grow too old. */
@@ -177,53 +197,19 @@ export class SteadyLoad {
       const againMono = this.#again.shift()
       const dueMono = againMono ?? this.#waiting.take()
       if (dueMono === null) return
-      connection.isAgain = againMono !== undefined
-      if (connection.isAgain) this.#sentAgain++
+      if (againMono !== undefined) this.#sentAgain++
       this.#idle.delete(connection)
       this.#busy.add(connection)
-      connection.dueMono = dueMono
-      connection.sentMono = performance.now()
-      connection.socket.write(this.#requests[this.#sent++ % this.#requests.length]!)
+      const request = this.#requests[this.#sent++ % this.#requests.length]!
+      connection.send(request, dueMono, againMono !== undefined)
     }
   }
 
-  #connect(): Promise<void> {
-    const socket = net.connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
-    const connection: Connection = {
-      socket,
-      dueMono: null,
-      sentMono: 0,
-      isOpen: false,
-      hasBegun: false,
-      isKept: false,
-      isAgain: false,
-    }
-    let text = ''
-    socket.setEncoding('latin1')
-    socket.on('data', (chunk: string) => {
-      text += chunk
-      connection.hasBegun = true
-      const head = text.indexOf('\r\n\r\n')
-      if (head < 0) return
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
-      if (text.length < head + 4 + length) return
-      const answer = text.slice(0, head + 2)
-      text = ''
-      this.#answered(connection, answer)
-    })
-    socket.on('error', () => {})
-    socket.on('close', () => this.#closed(connection))
-    return new Promise((resolve) => {
-      socket.once('close', () => resolve())
-      socket.once('connect', () => {
-        connection.isOpen = true
-        this.#idle.add(connection)
-        resolve()
-      })
-    })
+  #connect(): ClientConnection {
+    return new ClientConnection(this.#port, this.#events)
   }
 
-  #closed(connection: Connection): void {
+  #closed(connection: ClientConnection): void {
     if (this.#isOver) return
     if (connection.dueMono !== null) this.#cutOff(connection, connection.dueMono)
     this.#idle.delete(connection)
@@ -236,18 +222,19 @@ export class SteadyLoad {
     }, AGAIN_MS)
   }
 
-  #cutOff({ isKept, isAgain, hasBegun }: Connection, dueMono: number): void {
-    if (this.#sendsAgain && isKept && !isAgain && !hasBegun) this.#again.push(dueMono)
-    else this.#lost('reset')
+  #cutOff({ maySendAgain, hasCrossed }: ClientConnection, dueMono: number): void {
+    if (this.#sendsAgain && maySendAgain) {
+      if (hasCrossed) this.#crossed++
+      this.#again.push(dueMono)
+    } else this.#lost('reset')
   }
 
   #giveUp(): void {
     const oldestMono = performance.now() - PATIENCE_MS
     for (const connection of this.#busy) {
       if (connection.dueMono === null || connection.sentMono > oldestMono) continue
-      connection.dueMono = null
       this.#lost('timeout')
-      connection.socket.destroy()
+      connection.close()
     }
   }
 
@@ -256,27 +243,27 @@ export class SteadyLoad {
     this.#windowCounts.failed++
   }
 
-  #answered(connection: Connection, head: string): void {
-    this.#count(head)
-    if (connection.dueMono !== null) {
-      const latencyMs = performance.now() - connection.dueMono
-      this.#windowLatencies.record(Math.max(1, Math.round(latencyMs * US_PER_MS)))
-    }
-    connection.dueMono = null
-    connection.isKept = true
-    connection.hasBegun = false
+  #free(connection: ClientConnection): void {
     this.#busy.delete(connection)
-    // It was the last answer on it, so that another request would meet a server that has left.
-    if (/\r\nconnection: *close\r\n/i.test(head)) connection.socket.destroy()
-    else this.#idle.add(connection)
+    this.#idle.add(connection)
     this.#drive()
   }
 
-  #count(head: string): void {
+  #answered({ dueMono }: ClientConnection, answer: ClientAnswer): void {
+    this.#count(answer)
+    const latencyMs = performance.now() - dueMono!
+    this.#windowLatencies.record(Math.max(1, Math.round(latencyMs * US_PER_MS)))
+  }
+
+  #count({ status, head, body }: ClientAnswer): void {
     this.#windowCounts.requests++
     const kind = `${head[9]}xx`
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1
-    if (head.startsWith('HTTP/1.1 200 ')) return
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
+    if (status === 200) {
+      if (this.#body !== null && body !== this.#body) this.#wrongBodies++
+      return
+    }
     this.#lost('status')
     if (kind !== '5xx') return
     if (/\r\nx-gw-error:/i.test(head)) this.#gatewayErrors++

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { logIdentity } from '../contestant/gateway.js'
+import { STEERED_BODY } from '../contestant/steered-body.js'
 import type { Trial, TrialOrigin, TrialPhase, TrialPlan } from '../model/trial.js'
 import type { Deed } from './deed.js'
 import { gatewayWorkers } from './gateway-workers.js'
@@ -39,7 +40,7 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
   const { plan, deed, stage, perSecond } = order
   const { connections } = plan
   const waiting = Math.ceil(perSecond * WAITING_SECONDS)
-  const wish = { connections, waiting, sendsAgain: true }
+  const wish = { connections, waiting, sendsAgain: true, body: STEERED_BODY }
   const load = new SteadyLoad(Number(new URL(stage.gateway.url).port), perSecond, wish)
   const startedAt = new Date().toISOString()
   const before = await gatewayWorkers(stage.gateway.admin)

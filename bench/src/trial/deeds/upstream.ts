@@ -16,7 +16,7 @@ export function upstreamErrors(): Deed {
   return {
     begin: ({ origin }) => origin.steer({ failEvery: FAIL_EVERY }),
     end: ({ origin }) => origin.steer({}),
-    expects: ({ origin }) => ({ ...NOTHING_LOST, upstreamErrors: origin.failed }),
+    expects: ({ origin }) => ({ ...NOTHING_LOST, statuses: [200, 500], upstreamErrors: origin.failed }),
   }
 }
 
@@ -33,6 +33,7 @@ export function upstreamSlow(timeoutMs = TIMEOUT_MS): Deed {
     end: ({ origin }) => origin.steer({}),
     expects: ({ origin, requests }) => ({
       ...NOTHING_LOST,
+      statuses: [200, 504],
       gatewayErrors: origin.slow,
       moreRequests: Math.round(requests * RETRY_BUDGET),
     }),

@@ -22,6 +22,7 @@ export function workerKill(): Deed {
       ...NOTHING_LOST,
       // Those under way, and those who come back at once and meet the listener of the process that dies.
       lostRequests: connections * 2,
+      sentAgain: connections,
       lostRecords: connections + Math.ceil(targetPerSecond * HAND_OFF_SECONDS),
       newWorkers: 1,
       // What it had under way is sent again to the other one, and may have reached the origin before.
@@ -43,7 +44,8 @@ export function rollingRestart(): Deed {
       })
     },
     end: (stage) => untilReplaced(stage, before),
-    expects: ({ workers }) => ({ ...NOTHING_LOST, newWorkers: workers }),
+    // A connection is ended once with each of the workers it comes to, and a request may be on its way just then.
+    expects: ({ workers, connections }) => ({ ...NOTHING_LOST, sentAgain: connections, newWorkers: workers }),
   }
 }
 

@@ -1,0 +1,154 @@
+import net from 'node:net'
+
+/** A complete answer. */
+export interface ClientAnswer {
+  readonly status: number
+  /** Without the empty line behind it. */
+  readonly head: string
+  readonly body: string
+}
+
+/** Hears of what comes over connections. */
+export interface ConnectionEvents {
+  /** It can be asked. */
+  free(connection: ClientConnection): void
+  /** The answer to the request under way. */
+  answered(connection: ClientConnection, answer: ClientAnswer): void
+  /** Bytes have come that no request had asked for; the connection is of no use any more. */
+  unasked(connection: ClientConnection): void
+  /** It cannot be asked any more, with no request under way. */
+  left(connection: ClientConnection): void
+  /** It is gone, also one that never came about. */
+  closed(connection: ClientConnection): void
+}
+
+/** A connection of a client with at most one request under way; its answers have a Content-Length. */
+export class ClientConnection {
+  /** Resolves once it can be asked, or has not come about. */
+  readonly ready: Promise<void>
+  readonly #socket: net.Socket
+  readonly #events: ConnectionEvents
+  #text = ''
+  #hasEnded = false
+  #dueMono: number | null = null
+  #sentMono = 0
+  #isAgain = false
+  #isOpen = false
+  #hasBegun = false
+  #isKept = false
+  #hasCrossed = false
+
+  constructor(port: number, events: ConnectionEvents) {
+    this.#events = events
+    // Half open, so that the end of the server's side can be looked into before ours is ended.
+    this.#socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+    this.#socket.setEncoding('latin1')
+    this.#socket.on('data', (chunk: string) => this.#read(chunk))
+    this.#socket.on('end', () => this.#ended())
+    this.#socket.on('error', () => {})
+    this.ready = new Promise((resolve) => {
+      this.#socket.once('close', () => resolve())
+      this.#socket.once('connect', () => {
+        this.#isOpen = true
+        events.free(this)
+        resolve()
+      })
+    })
+    this.#socket.once('close', () => events.closed(this))
+  }
+
+  /** When the request under way was due; null: none is under way. */
+  get dueMono(): number | null {
+    return this.#dueMono
+  }
+
+  get sentMono(): number {
+    return this.#sentMono
+  }
+
+  /** Whether it ever came about. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /**
+   * Whether the server may not have seen the request under way: it was on a connection that had brought answers, and
+   * that ended without a byte of one. One that was sent before is not sent a third time.
+   */
+  get maySendAgain(): boolean {
+    return this.#isKept && !this.#isAgain && !this.#hasBegun
+  }
+
+  /** Whether the server surely has not seen it: it had closed the connection before the request came. */
+  get hasCrossed(): boolean {
+    return this.#hasCrossed
+  }
+
+  /** @param isAgain it was sent before, over another connection */
+  send(request: string, dueMono: number, isAgain: boolean): void {
+    this.#dueMono = dueMono
+    this.#sentMono = performance.now()
+    this.#isAgain = isAgain
+    this.#socket.write(request)
+  }
+
+  /** Gives up the request under way. */
+  close(): void {
+    this.#dueMono = null
+    this.#socket.destroy()
+  }
+
+  #read(chunk: string): void {
+    if (this.#dueMono === null) {
+      this.#gotUnasked()
+      return
+    }
+    this.#text += chunk
+    this.#hasBegun = true
+    const end = this.#text.indexOf('\r\n\r\n')
+    if (end < 0) return
+    const head = this.#text.slice(0, end + 2)
+    const bodyAt = end + 4
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+    if (this.#text.length < bodyAt + length) return
+    const body = this.#text.slice(bodyAt, bodyAt + length)
+    if (this.#text.length > bodyAt + length) this.#gotUnasked()
+    this.#text = ''
+    this.#done(head, body)
+  }
+
+  #done(head: string, body: string): void {
+    // It was the last answer on it, so that another request would meet a server that has left.
+    if (/\r\nconnection: *close\r\n/i.test(head)) this.#hasEnded = true
+    this.#isKept = true
+    this.#hasBegun = false
+    this.#events.answered(this, { status: Number(head.slice(9, 12)), head, body })
+    this.#dueMono = null
+    if (this.#hasEnded) this.#socket.destroy()
+    else this.#events.free(this)
+  }
+
+  #gotUnasked(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#events.unasked(this)
+    if (this.#dueMono !== null) return
+    this.#events.left(this)
+    this.#socket.destroy()
+  }
+
+  #ended(): void {
+    this.#hasEnded = true
+    if (this.#dueMono === null) {
+      this.#events.left(this)
+      this.#socket.destroy()
+      return
+    }
+    // A request that comes to a closed socket is answered by a reset at once, after which nothing can be written any
+    // more (EPIPE). Where the server took the request and closed then, the system still takes these bytes.
+    this.#socket.write('\r\n', (error) => {
+      this.#hasCrossed = (error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE'
+      this.#socket.destroy()
+    })
+  }
+}

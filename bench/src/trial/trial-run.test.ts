@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import type http from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { STEERED_BODY } from '../contestant/steered-body.js'
+import type { Trial, TrialPlan } from '../model/trial.js'
+import { chaos } from '../suite/chaos.js'
+import { soak } from '../suite/soak.js'
+import { type Deed, nothingMore } from './deed.js'
+import { DEEDS } from './deeds/deeds.js'
+import { NOTHING_LOST } from './judgement.js'
+import { answerWell, type SmallStage, smallStage } from './testing/small-stage.js'
+import { runTrial } from './trial-run.js'
+
+type Listener = (stage: SmallStage, request: http.IncomingMessage, response: http.ServerResponse) => void
+
+const TIMES = { warmUpSeconds: 0.1, beforeSeconds: 0.3, duringSeconds: 0.5, afterSeconds: 0.6 }
+const PLANS = [...chaos.trials!, ...soak.trials!]
+/** Of a busy machine, which answers the rest in time. */
+const LOAD = { saturationPerSecond: 1000, perSecond: 300 }
+const IDLE: Deed = { begin: nothingMore, end: nothingMore, expects: () => NOTHING_LOST }
+
+async function tried(t: TestContext, listener: Listener, deed = IDLE, id = 'target-change'): Promise<Trial> {
+  const stage = await smallStage(t, listener)
+  return triedOn(stage, deed, id)
+}
+
+function triedOn(stage: SmallStage, deed = IDLE, id = 'target-change'): Promise<Trial> {
+  const plan: TrialPlan = { ...PLANS.find((one) => one.id === id)!, connections: 8 }
+  return runTrial({ plan, deed, stage, times: TIMES, ...LOAD })
+}
+
+test('a gateway that answers all requests well passes', async (t) => {
+  const { failures, statuses, requests } = await tried(t, (_, __, response) => answerWell(response))
+  assert.deepEqual([failures, statuses], [[], { '200': requests }])
+})
+
+for (const id of ['target-change', 'elasticsearch-slow', 'soak'])
+  test(`a gateway that ends kept connections with a request on them fails in ${id}`, async (t) => {
+    const listener: Listener = (stage, request, response) => {
+      if (stage.asked % 50 === 0) request.socket.end()
+      else answerWell(response)
+    }
+    const stage = await smallStage(t, listener)
+    // It may even be that the origin has not heard of them.
+    Object.defineProperty(stage, 'reached', { get: () => stage.asked - Math.floor(stage.asked / 50) })
+    const { failures } = await triedOn(stage, DEEDS.get(id)!(), id)
+    assert.match(
+      failures.join('\n'),
+      /^\d+ requests on kept connections ended without an answer and were sent again, 0 may be$/m,
+    )
+  })
+
+const FAULTS: readonly (readonly [string, Listener, RegExp])[] = [
+  [
+    'another body',
+    (_, __, response) => response.end(STEERED_BODY.replace('f', 'g')),
+    /^\d+ answers had another body than the origin sends$/,
+  ],
+  [
+    'two answers to one request',
+    (stage, _, response) => {
+      answerWell(response)
+      if (stage.asked === 20) response.socket!.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    },
+    /^bytes that no request had asked for came 1 times$/,
+  ],
+  [
+    'another good status',
+    (stage, _, response) => {
+      if (stage.asked === 20) response.statusCode = 202
+      answerWell(response)
+    },
+    /^1 answers had the status 202, which none was to have$/,
+  ],
+]
+
+for (const [what, listener, failure] of FAULTS)
+  test(`a gateway that gives ${what} fails`, async (t) => {
+    const { failures } = await tried(t, listener)
+    assert.match(failures.join('\n'), failure)
+  })
+
+test('an origin that saw fewer requests than it has answered fails', async (t) => {
+  const stage = await smallStage(t, (_, __, response) => answerWell(response))
+  stage.reached = 10
+  const { failures } = await triedOn(stage)
+  assert.match(failures.join('\n'), /^\d+ answers of the origin arrived, which got 10 requests$/)
+})
