@@ -22,6 +22,8 @@ export interface TrialPhase {
   readonly name: 'before' | 'during' | 'after'
   readonly seconds: number
   readonly requests: number
+  /** Requests that were sent in it, whether or not they were answered; absent: they were not counted. */
+  readonly sent?: number
   /** Requests without an answer, and answers other than 200. */
   readonly failed: number
   /** From when a request was due, so that waiting for a late answer counts for those behind it; null: none was answered. */
@@ -119,6 +121,8 @@ export interface Trial {
   readonly newWorkers: number
   readonly origin: TrialOrigin
   readonly soak?: SoakFigures
-  /** Why it was not passed; empty: it was. */
+  /** What was lost, or came that nobody had sent; empty: nothing. */
   readonly failures: readonly string[]
+  /** Why it is no result where nothing was lost, such as a load that was not held; empty or absent: it is one. */
+  readonly invalid?: readonly string[]
 }

@@ -2,14 +2,18 @@ import type { Point, Summary } from '../model/summary.js'
 import type { Trial } from '../model/trial.js'
 import { countText, isValid, kindText, significant } from './figures.js'
 import { escaped } from './markup.js'
-import { isPassed, trialLine } from './trial-table.js'
+import { trialLine } from './trial-table.js'
+import { countVerdicts, reasonsOf, verdictOf } from './trial-verdict.js'
 
-/** `junit.xml`: a test case a point or trial; a point that is no result has failed, with its reasons. */
+/**
+ * `junit.xml`: a test case a point or trial. A point that is no result has failed, with its reasons; a trial that is none
+ * could not be judged, which is an error.
+ */
 export function junitXml(summary: Summary): string {
   const { points, trials = [] } = summary
-  const failures =
-    points.filter((point) => !isValid(point)).length + trials.filter((trial) => !isPassed(trial)).length
-  const counts = `tests="${points.length + trials.length}" failures="${failures}" errors="0" skipped="0"`
+  const failures = points.filter((point) => !isValid(point)).length + countVerdicts(trials, 'failed')
+  const errors = countVerdicts(trials, 'no result')
+  const counts = `tests="${points.length + trials.length}" failures="${failures}" errors="${errors}" skipped="0"`
   const started = escaped(summary.startedAt)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -26,9 +30,11 @@ export function junitXml(summary: Summary): string {
 /** A trial is a test case by itself. */
 function trialCase(suite: string, trial: Trial): string {
   const head = `    <testcase classname="${escaped(`${suite}.${trial.id}`)}" name="${escaped(trial.title)}"`
-  if (isPassed(trial)) return `${head}><system-out>${escaped(trialLine(trial))}</system-out></testcase>`
-  const reasons = escaped(trial.failures.join('; '))
-  return `${head}><failure type="trial" message="${reasons}">${reasons}</failure></testcase>`
+  const verdict = verdictOf(trial)
+  if (verdict === 'passed') return `${head}><system-out>${escaped(trialLine(trial))}</system-out></testcase>`
+  const reasons = escaped(reasonsOf(trial).join('; '))
+  const element = verdict === 'failed' ? 'failure' : 'error'
+  return `${head}><${element} type="trial" message="${reasons}">${reasons}</${element}></testcase>`
 }
 
 function testCase(point: Point): string {

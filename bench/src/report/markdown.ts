@@ -10,7 +10,8 @@ import { factRows } from './page/machine.js'
 import { referenceRows } from './page/reference-table.js'
 import { wholePointTable } from './point-table.js'
 import { rivalTables } from './rival-tables.js'
-import { isPassed, trialLine, trialTable } from './trial-table.js'
+import { trialLine, trialTable } from './trial-table.js'
+import { countVerdicts } from './trial-verdict.js'
 
 /** `report.md`: the tables of the report, for a pull request or the summary of a CI run. */
 export function reportMarkdown(summary: Summary): string {
@@ -56,7 +57,9 @@ function pointSection(summary: Summary): string[] {
 }
 
 function trialCount(trials: readonly Trial[]): string[] {
-  return [`${trials.filter(isPassed).length} of ${trials.length} trials are passed.`]
+  const none = countVerdicts(trials, 'no result')
+  const rest = none === 0 ? '' : `, ${none} ${none === 1 ? 'is' : 'are'} no result`
+  return [`${countVerdicts(trials, 'passed')} of ${trials.length} trials are passed${rest}.`]
 }
 
 function trialSection(trials: readonly Trial[]): string[] {

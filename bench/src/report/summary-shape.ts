@@ -102,6 +102,7 @@ const trial = object({
       name: oneOf('before', 'during', 'after'),
       seconds: number,
       requests: number,
+      sent: orAbsent(number),
       failed: number,
       p50Micros: orNull(number),
       p99Micros: orNull(number),
@@ -126,6 +127,7 @@ const trial = object({
     }),
   ),
   failures: list(text),
+  invalid: orAbsent(list(text)),
 })
 
 const summary = object({

@@ -1,6 +1,7 @@
 import { formatSize } from '@sluice/core'
 import type { SoakFigures, Trial, TrialPhase } from '../model/trial.js'
 import { countText, microsText } from './figures.js'
+import { verdictText } from './trial-verdict.js'
 
 const HEADINGS = [
   'trial',
@@ -23,11 +24,6 @@ export function trialTable(trials: readonly Trial[]): string[][] {
   return [HEADINGS, ...trials.map(row)]
 }
 
-/** Whether nothing was lost that may not be. */
-export function isPassed({ failures }: Trial): boolean {
-  return failures.length === 0
-}
-
 function row(trial: Trial): string[] {
   return [
     trial.title,
@@ -40,7 +36,7 @@ function row(trial: Trial): string[] {
     lostText(trial),
     ...(['before', 'during', 'after'] as const).map((name) => p99Text(trial.phases, name)),
     trial.recoveredSeconds === null ? 'not seen' : secondsText(trial.recoveredSeconds),
-    isPassed(trial) ? 'passed' : `FAILED: ${trial.failures.join('; ')}`,
+    verdictText(trial),
   ]
 }
 

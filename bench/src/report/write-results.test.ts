@@ -261,13 +261,14 @@ const SOAK: SoakFigures = {
 }
 const LOG = { documents: 41_990, dead: 0, dropped: 10, repeated: 0, missing: 0 }
 
-/** One trial that was passed, and one that was not. */
+/** One trial that was passed, one that was not, and one that is no result. */
 function trialsSummary(): Summary {
   const failed = sampleTrial({
     ...{ id: 'elasticsearch-down', title: 'Elasticsearch down', log: LOG, deliveredSeconds: 3 },
     ...{ recoveredSeconds: null, failures: ['10 records are lost'], newWorkers: 0 },
   })
-  return sampleSummary([], { suite: 'chaos', trials: [sampleTrial({ soak: SOAK }), failed] })
+  const none = sampleTrial({ id: 'dns-change', title: 'DNS change', invalid: ['it was stopped'] })
+  return sampleSummary([], { suite: 'chaos', trials: [sampleTrial({ soak: SOAK }), failed, none] })
 }
 
 test('trials are written in every form for people, and read again', (t) => {
@@ -276,7 +277,7 @@ test('trials are written in every form for people, and read again', (t) => {
   writeResults(summary, dir)
   assert.deepEqual(readSummary(join(dir, 'summary.json')), summary)
   const markdown = readFileSync(join(dir, 'report.md'), 'utf8')
-  assert.match(markdown, /^1 of 2 trials are passed\.$/m)
+  assert.match(markdown, /^1 of 3 trials are passed, 1 is no result\.$/m)
   assert.match(markdown, /\n## Trials\n\n\| trial \| load\/s \| requests \|/)
   const passed =
     /^\| worker killed \| 600 \| 42,000 \| 0 \| 0 \| 0 \| 0 \| – \| 2\.1 ms \| 9\.3 ms \| 2 ms \| 0\.0 s \| passed \|$/m
@@ -285,6 +286,7 @@ test('trials are written in every form for people, and read again', (t) => {
     markdown,
     /^\| Elasticsearch down .* \| 10 \| .* \| not seen \| FAILED: 10 records are lost \|$/m,
   )
+  assert.match(markdown, /^\| DNS change .* \| no result: it was stopped \|$/m)
   assert.match(
     markdown,
     /^\* worker killed: one of two .*, 30\.0 s to 50\.0 s after the load began; 128 conn/m,
@@ -300,17 +302,19 @@ test('trials are written in every form for people, and read again', (t) => {
   assert.doesNotMatch(markdown, /points are results/)
 })
 
-test('a trial is a test case of junit.xml, and one that was not passed has failed', (t) => {
+test('a trial is a test case of junit.xml: one that was not passed has failed, one that is no result is an error', (t) => {
   const tree = markupTree(written(t, trialsSummary(), 'junit.xml').replace(/^<\?.*\?>\n/, ''))
   const suite = elementsOf(tree, 'testsuite')[0]!
-  assert.deepEqual([suite.attributes['tests'], suite.attributes['failures']], ['2', '1'])
+  assert.deepEqual([suite.attributes['tests'], suite.attributes['failures']], ['3', '1'])
+  assert.equal(suite.attributes['errors'], '1')
   const cases = elementsOf(tree, 'testcase')
   assert.deepEqual(
     cases.map(({ attributes }) => attributes['classname']),
-    ['chaos.worker-kill', 'chaos.elasticsearch-down'],
+    ['chaos.worker-kill', 'chaos.elasticsearch-down', 'chaos.dns-change'],
   )
   const failures = elementsOf(tree, 'failure')
   assert.deepEqual(failures.map(textOf), ['10 records are lost'])
+  assert.deepEqual(elementsOf(tree, 'error').map(textOf), ['it was stopped'])
 })
 
 test('what is no trial is refused with its place', (t) => {

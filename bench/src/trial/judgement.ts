@@ -1,7 +1,7 @@
 import type { SoakFigures, Trial } from '../model/trial.js'
 
 /** What a trial saw, before it is judged. */
-export type Seen = Omit<Trial, 'failures'>
+export type Seen = Omit<Trial, 'failures' | 'invalid'>
 
 /** What may be lost in a trial, and what has to arrive; without anything said nothing may be lost. */
 export interface Expectation {
@@ -31,7 +31,7 @@ export const NOTHING_LOST: Expectation = {
   ...{ lostRecords: 0, newWorkers: 0, moreRequests: 0, strayRequests: 0 },
 }
 
-/** Why a trial was not passed; empty: it was. */
+/** What was lost in a trial, or came that nobody had sent; empty: nothing. */
 export function failuresOf(seen: Seen, expected: Expectation): string[] {
   return [
     ...requestFailures(seen, expected),

@@ -130,12 +130,13 @@ test('a short soak reloads, and tells of memory and files', async () => {
   assert.deepEqual(notes.steps, ['soak'])
 })
 
-test('a soak that is stopped is judged by what was seen until then, and nothing is left running', async () => {
+test('a soak that is stopped is no result, tells what was seen until then, and leaves nothing running', async () => {
   const stop = new AbortController()
   const notes = new Notes(() => setTimeout(() => stop.abort(), 4000))
   const { trials, warnings } = await run(soak, { seconds: 3600, signal: stop.signal }, notes)
   assert.equal(trials!.length, 1)
   assert.ok(trials![0]!.actedToSeconds < 600)
+  assert.match(trials![0]!.invalid!.join(), /^it was stopped after \d+ of 3600 s$/)
   assert.ok(warnings.includes('the run was stopped before its end'))
   assert.deepEqual(processTree(process.pid).slice(1), [])
 })

@@ -24,8 +24,6 @@ import { runTrial } from './trial-run.js'
 
 /** Of saturation, when nothing else is asked for. */
 const USUAL_SHARE = 0.6
-/** A load that is less than this is another one than the trial says. */
-const HELD_SHARE = 0.9
 
 /** What a stage is opened for; no deed: for a look at saturation. */
 interface Scene {
@@ -217,10 +215,6 @@ class TrialsRun {
   }
 
   #keep(trial: Trial): void {
-    const { requests, seconds } = trial.phases[0] ?? { requests: 0, seconds: 1 }
-    const held = Math.round(requests / seconds)
-    if (held < trial.targetPerSecond * HELD_SHARE)
-      this.#warn(`${trial.id}: only ${held} of ${trial.targetPerSecond} requests/s were held before it`)
     this.#trials.push(trial)
     this.#observer.onTrial?.(trial)
   }

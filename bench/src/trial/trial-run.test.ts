@@ -86,3 +86,17 @@ test('an origin that saw fewer requests than it has answered fails', async (t) =
   const { failures } = await triedOn(stage)
   assert.match(failures.join('\n'), /^\d+ answers of the origin arrived, which got 10 requests$/)
 })
+
+test('a trial whose load was not held, or that was stopped, is no result', async (t) => {
+  const slow = await tried(t, (_, __, response) => void setTimeout(() => answerWell(response), 100))
+  assert.deepEqual(slow.failures, [])
+  assert.match(
+    slow.invalid!.join(),
+    /^only \d+ of 300 requests\/s were sent before it,.* during it,.* after it$/,
+  )
+  const stop = new AbortController()
+  const stage = await smallStage(t, (_, __, response) => answerWell(response))
+  const stopping: Deed = { ...IDLE, begin: async () => stop.abort() }
+  const stopped = await triedOn({ ...stage, signal: stop.signal, origin: stage.origin }, stopping)
+  assert.match(stopped.invalid!.join(), /^it was stopped after 0 of 1 s$/)
+})

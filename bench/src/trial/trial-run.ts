@@ -9,6 +9,7 @@ import { countLog } from './log-count.js'
 import type { OpenStage } from './stage.js'
 import { type Span, SteadyLoad } from './steady-load.js'
 import type { TrialTimes } from './times.js'
+import { invalidityOf } from './validity.js'
 
 /** What a trial is told. */
 export interface TrialOrder {
@@ -50,7 +51,7 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
   const acts = await underLoad(order, load, startMono, faults).finally(() => load.stop())
   const records = await attempted(() => recordsOf(order, load), faults, null)
   const after = await attempted(() => gatewayWorkers(stage.gateway.admin), faults, [])
-  const { leftAt, ...parts } = acts
+  const { leftAt, isCutShort, ...parts } = acts
   const seen: Seen = {
     ...{ id: plan.id, title: plan.title, action: plan.action, workers: plan.workers },
     ...{ startedAt, connections, targetPerSecond: perSecond },
@@ -61,12 +62,18 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
     origin: await attempted(() => originOf(order, leftAt), faults, UNSEEN),
     ...(deed.soak === undefined ? {} : { soak: deed.soak() }),
   }
-  return { ...seen, failures: [...faults, ...failuresOf(seen, deed.expects(seen))] }
+  return {
+    ...seen,
+    failures: [...faults, ...failuresOf(seen, deed.expects(seen))],
+    invalid: invalidityOf({ ...seen, times: order.times, isCutShort }),
+  }
 }
 
 interface Acts extends Pick<Trial, 'actedFromSeconds' | 'actedToSeconds' | 'phases' | 'recoveredSeconds'> {
   /** Requests that the origin had when all was done. */
   readonly leftAt: number
+  /** Whether the load ended before its time. */
+  readonly isCutShort: boolean
 }
 
 /** Does a part of a trial; what goes wrong in it is a failure of the trial, which goes on without its answer. */
@@ -89,10 +96,13 @@ async function underLoad(
   load.span()
   const phases: TrialPhase[] = []
   let phaseMono = performance.now()
+  let sentBefore = load.total
   const end = (name: TrialPhase['name']): TrialPhase => {
-    const phase = phaseOf(name, load.span(), secondsSince(phaseMono))
+    const sent = load.total - sentBefore
+    const phase = { ...phaseOf(name, load.span(), secondsSince(phaseMono)), sent }
     phases.push(phase)
     phaseMono = performance.now()
+    sentBefore = load.total
     return phase
   }
   await passing(times.beforeSeconds, stage.signal)
@@ -106,7 +116,8 @@ async function underLoad(
   const leftAt = await attempted(async () => (await stage.origin.counts()).requests, faults, 0)
   const recoveredSeconds = await recovery(load, usual, times.afterSeconds, stage.signal)
   end('after')
-  return { actedFromSeconds, actedToSeconds, phases, recoveredSeconds, leftAt }
+  const isCutShort = stage.signal.aborted
+  return { actedFromSeconds, actedToSeconds, phases, recoveredSeconds, leftAt, isCutShort }
 }
 
 /** Waits, and answers when clients noticed nothing any more; null: they did to the end. */

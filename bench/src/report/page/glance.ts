@@ -5,7 +5,7 @@ import { busyText, hasCost } from '../cost.js'
 import { countText, isValid, microsText, percentileOf, ratioText, significant, sloText } from '../figures.js'
 import { escaped } from '../markup.js'
 import { contestantsOf, cpuRatio, OURS, rivalries, TARGET } from '../rivals.js'
-import { isPassed } from '../trial-table.js'
+import { countVerdicts, reasonsOf, type TrialVerdict, verdictOf } from '../trial-verdict.js'
 
 interface Tile {
   readonly name: string
@@ -37,7 +37,8 @@ export function noticesHtml({ warnings, points, trials = [] }: Summary): string 
       `No result: ${invalid.length} of ${points.length} points${costsAmong(invalid)}`,
       reasons,
     ),
-    notice('notice bad', 'Trials that are not passed', trials.flatMap(failureLines)),
+    notice('notice bad', 'Trials that are not passed', trialLines(trials, 'failed')),
+    notice('notice bad', 'Trials that are no result', trialLines(trials, 'no result')),
   ]
   return lists.join('')
 }
@@ -48,8 +49,9 @@ function costsAmong(invalid: readonly Point[]): string {
   return count === 0 ? '' : `, but CPU time of ${count} of them is`
 }
 
-function failureLines({ title, failures }: Trial): string[] {
-  return failures.map((failure) => `${title}: ${failure}`)
+function trialLines(trials: readonly Trial[], verdict: TrialVerdict): string[] {
+  const told = trials.filter((trial) => verdictOf(trial) === verdict)
+  return told.flatMap((trial) => reasonsOf(trial).map((reason) => `${trial.title}: ${reason}`))
 }
 
 function notice(style: string, heading: string, lines: readonly string[]): string {
@@ -134,8 +136,11 @@ function validityTile(points: readonly Point[]): Tile {
 }
 
 function trialTile(trials: readonly Trial[]): Tile {
-  const passed = trials.filter(isPassed).length
-  const remark = passed === trials.length ? 'nothing was lost that may not be' : 'see below what was lost'
+  const passed = countVerdicts(trials, 'passed')
+  const none = countVerdicts(trials, 'no result')
+  const failed = trials.length - passed - none
+  const rest = none === 0 ? 'nothing was lost that may not be' : `${none} say nothing, see below why`
+  const remark = failed === 0 ? rest : 'see below what was lost'
   return { name: 'Trials passed', figure: `${passed} of ${trials.length}`, remark }
 }
 

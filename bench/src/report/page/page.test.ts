@@ -225,7 +225,8 @@ test('a run without a result still says so', () => {
 
 test('trials have a section of their own in place of points, and those not passed are told at the top', () => {
   const failed = sampleTrial({ id: 'a', title: 'a <b>', failures: ['3 records are lost'] })
-  const tree = page(sampleSummary([], { trials: [sampleTrial(), failed] }))
+  const none = sampleTrial({ title: 'b', invalid: ['it was stopped after 2 of 60 s'] })
+  const tree = page(sampleSummary([], { trials: [sampleTrial(), failed, none] }))
   const [headings, ...rows] = cellsOf(tree, 'Trials')
   assert.deepEqual([headings![0], headings!.at(-1)], ['trial', 'verdict'])
   assert.deepEqual(
@@ -233,10 +234,14 @@ test('trials have a section of their own in place of points, and those not passe
     [
       ['worker killed', 'passed'],
       ['a <b>', 'FAILED: 3 records are lost'],
+      ['b', 'no result: it was stopped after 2 of 60 s'],
     ],
   )
   const notices = elementsOf(tree, 'div').filter(({ attributes }) => attributes['class'] === 'notice bad')
-  assert.deepEqual(notices.map(textOf), ['Trials that are not passeda <b>: 3 records are lost'])
+  assert.deepEqual(notices.map(textOf), [
+    'Trials that are not passeda <b>: 3 records are lost',
+    'Trials that are no resultb: it was stopped after 2 of 60 s',
+  ])
   const ids = elementsOf(tree, 'section').map(({ attributes }) => attributes['id'])
   assert.ok(ids.includes('trials') && !ids.includes('points'))
 })

@@ -1,5 +1,14 @@
 import { join } from 'node:path'
-import { hasCost, type Point, type RunObserver, type Summary } from '@sluice/bench'
+import {
+  countVerdicts,
+  hasCost,
+  type Point,
+  type RunObserver,
+  reasonsOf,
+  type Summary,
+  type Trial,
+  verdictOf,
+} from '@sluice/bench'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { type Format, outliveReader, print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
@@ -102,8 +111,11 @@ function observer(progress: Progress): RunObserver {
         progress.note(`no result${but}: ${pointName(point)}: ${point.invalid.join(', ')}`)
     },
     onWarning: (text) => progress.note(`warning: ${text}`),
-    onTrial: ({ title, failures }) => {
-      if (failures.length > 0) progress.note(`not passed: ${title}: ${failures.join('; ')}`)
+    onTrial: (trial) => {
+      const verdict = verdictOf(trial)
+      if (verdict === 'passed') return
+      const what = verdict === 'failed' ? 'not passed' : verdict
+      progress.note(`${what}: ${trial.title}: ${reasonsOf(trial).join('; ')}`)
     },
   }
 }
@@ -144,16 +156,26 @@ async function keep(tools: BenchTools, summary: Summary, dir: string): Promise<F
 
 function exitOf(summary: Summary, { failsOnInvalid }: Outcome): ExitCode {
   const invalid = summary.points.filter((point) => point.invalid.length > 0)
-  const failed = (summary.trials ?? []).filter(({ failures }) => failures.length > 0)
-  if (invalid.length + failed.length === 0) return EXIT.ok
-  const text = failed.length > 0 ? failedText(failed.length, summary) : invalidText(invalid, summary)
+  const trials = trialsLeft(summary.trials ?? [])
+  if (invalid.length === 0 && trials === null) return EXIT.ok
+  const text = trials ?? invalidText(invalid, summary)
   if (failsOnInvalid) throw new Failure(EXIT.assertion, text)
   say(text)
   return EXIT.ok
 }
 
-function failedText(count: number, { trials = [] }: Summary): string {
-  return `${count} of ${countText(trials.length, 'trial')} ${count === 1 ? 'is' : 'are'} not passed`
+/** How many trials were not passed, and how many are no result; null: all were passed. */
+function trialsLeft(trials: readonly Trial[]): string | null {
+  const counts = [
+    { count: countVerdicts(trials, 'failed'), what: 'not passed' },
+    { count: countVerdicts(trials, 'no result'), what: 'no result' },
+  ].filter(({ count }) => count > 0)
+  if (counts.length === 0) return null
+  const of = ` of ${countText(trials.length, 'trial')}`
+  const parts = counts.map(
+    ({ count, what }, i) => `${count}${i === 0 ? of : ''} ${count === 1 ? 'is' : 'are'} ${what}`,
+  )
+  return parts.join(', ')
 }
 
 function invalidText(invalid: readonly Point[], { points }: Summary): string {

@@ -50,6 +50,15 @@ test('a trial that is not passed is told; --fail-on-invalid makes it an assertio
   assert.match(empty.stderr, /nothing was measured/)
 })
 
+test('a trial that is no result is told; --fail-on-invalid makes it an assertion', async (t) => {
+  const desk = new Desk(t)
+  const told = await desk.run(['run', 'soak', '--out', 'a'], 'bounded')
+  const failed = await desk.run(['run', 'soak', '--out', 'b', '--fail-on-invalid'], 'bounded')
+  assert.match(told.stderr, /\nno result: soak: only 9 of 600 requests\/s were sent during it\n/)
+  assert.match(told.stderr, /\n1 of 1 trial is no result\n$/)
+  assert.deepEqual([told.code, failed.code], [0, 7])
+})
+
 for (const [wrong, message] of [
   ['--with nginx', /--with is not for the trials of 'chaos'; choose them with --scenario, their load with/],
   ['--tier W1', /--tier is not for the trials/],

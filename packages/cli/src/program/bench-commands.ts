@@ -156,7 +156,7 @@ function addLoad(command: Command): void {
     .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
     .option('--out <dir>', 'where the reports go; default results/ID')
     .option('--no-pin', 'let the scheduler choose the cores')
-    .option('--fail-on-invalid', 'exit with 7 when a point is no result or a trial is not passed')
+    .option('--fail-on-invalid', 'exit with 7 when a point or trial is no result or a trial is not passed')
   withOutput(command, 'table', 'json')
 }
 

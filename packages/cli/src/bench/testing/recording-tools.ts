@@ -14,7 +14,7 @@ import type { BenchTools, RunningOrigin } from '../tools.js'
 import { samplePoint, sampleSummary, sampleTrial } from './sample-summary.js'
 
 /**
- * What the recording tools do besides remembering: end well; find points that are no results, or of CPU time alone; be interrupted in the
+ * What the recording tools do besides remembering: end well; find points that are no results and trials that failed, or points of CPU time alone and trials that are no results; be interrupted in the
  * first repetition, and end with it or not; find nothing; fail; miss the peers; find no room for reports. Envoy is
  * never there.
  */
@@ -153,7 +153,8 @@ async function measured(mode: Mode, options: RunOptions, observer: RunObserver):
 
 function tried(mode: Mode, { name, trials = [] }: RunOptions['suite'], observer: RunObserver): Summary {
   const failures = mode === 'invalid' ? ['3 records are lost'] : []
-  const all = trials.map((plan) => sampleTrial({ id: plan.id, title: plan.title, failures }))
+  const invalid = mode === 'bounded' ? ['only 9 of 600 requests/s were sent during it'] : []
+  const all = trials.map((plan) => sampleTrial({ id: plan.id, title: plan.title, failures, invalid }))
   for (const trial of all) observer.onTrial?.(trial)
   return sampleSummary([], { suite: name, id: `${name}-1`, trials: mode === 'empty' ? [] : all })
 }
