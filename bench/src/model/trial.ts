@@ -111,7 +111,7 @@ export interface Trial {
   readonly gatewayErrors: number
   readonly upstreamErrors: number
   readonly phases: readonly TrialPhase[]
-  /** From the end of what was done until clients noticed nothing of it; null: they did to the end of the trial. */
+  /** From the end of what was done until clients noticed nothing more of it; null: they did to the end of the trial. */
   readonly recoveredSeconds: number | null
   /** From the end of the load until all records were delivered; null: there is no log, or they were not in time. */
   readonly deliveredSeconds: number | null

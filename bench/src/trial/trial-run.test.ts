@@ -100,3 +100,23 @@ test('a trial whose load was not held, or that was stopped, is no result', async
   const stopped = await triedOn({ ...stage, signal: stop.signal, origin: stage.origin }, stopping)
   assert.match(stopped.invalid!.join(), /^it was stopped after 0 of 1 s$/)
 })
+
+test('clients are well from when on they notice nothing to the end, not once they do for a while', async (t) => {
+  let end = 0
+  const since = (): number => (end === 0 ? 0 : performance.now() - end)
+  const stage = await smallStage(t, (_, __, response) => {
+    // The second of the windows of half a second.
+    if (since() > 600 && since() < 900) response.statusCode = 503
+    answerWell(response)
+  })
+  const ending: Deed = {
+    ...IDLE,
+    end: async () => {
+      end = performance.now()
+    },
+  }
+  const times = { ...TIMES, afterSeconds: 2.2 }
+  const plan: TrialPlan = { ...PLANS[0]!, connections: 8 }
+  const { recoveredSeconds } = await runTrial({ plan, deed: ending, stage, times, ...LOAD })
+  assert.ok(recoveredSeconds! > 0.5, `well after ${recoveredSeconds} s, though it was not at 0.6 s`)
+})

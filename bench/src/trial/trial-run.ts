@@ -120,7 +120,7 @@ async function underLoad(
   return { actedFromSeconds, actedToSeconds, phases, recoveredSeconds, leftAt, isCutShort }
 }
 
-/** Waits, and answers when clients noticed nothing any more; null: they did to the end. */
+/** Waits, and answers from when on clients noticed nothing to the end; null: they did to the end. */
 async function recovery(
   load: SteadyLoad,
   usual: TrialPhase,
@@ -136,6 +136,7 @@ async function recovery(
     const isWell = requests > 0 && failed === 0 && p99Ms <= usualMs * NOTICED_TIMES + NOTICED_MS
     // The beginning of the window: in all of it they noticed nothing.
     if (isWell) recovered ??= Math.max(0, secondsSince(startMono) - WINDOW_MS / 1000)
+    else recovered = null
   }
   return recovered
 }
