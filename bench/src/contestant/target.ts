@@ -16,9 +16,9 @@ export async function checkTarget({ origin, pid }: Target): Promise<void> {
 
 /** What to tell of a target whose process did nothing for its answers; null when it did, or none was named. */
 export function idleRemark(target: Target | undefined, point: Point): string | null {
-  const { contestant, requests, cpuMicrosPerRequest } = point
+  const { contestant, requests, cpuMicrosPerRequest, costInvalid = [] } = point
   if (target === undefined || target.pid === null || contestant !== TARGET) return null
-  if (requests === 0 || cpuMicrosPerRequest.values.length > 0) return null
+  if (requests === 0 || cpuMicrosPerRequest.values.length > 0 || costInvalid.length > 0) return null
   return `the process ${target.pid} and those below it used no CPU time: --pid is to name the first process of the server`
 }
 

@@ -13,7 +13,7 @@ import { shuffled } from './shuffle.js'
 import type { Stage } from './stage.js'
 import { MOST_VARIATION, spreadRemark, steadierOf, unsteadiness } from './steadiness.js'
 import { throttleRemark } from './throttle-reasons.js'
-import { unknownLimit, voided } from './validity.js'
+import { unknownCost, unknownLimit, voided } from './validity.js'
 
 /** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
 export const CEILING_SHARE = 0.25
@@ -253,7 +253,7 @@ export class CaseRun {
   }
 
   #remark(point: Point): void {
-    const remarks = [spreadRemark(point), unknownLimit(point), throttleRemark(point)]
+    const remarks = [spreadRemark(point), unknownLimit(point), unknownCost(point), throttleRemark(point)]
     const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
     const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
     remarks.push(idleRemark(this.#context.options.target, point))

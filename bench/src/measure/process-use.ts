@@ -3,20 +3,48 @@ import { systemText } from './system-file.js'
 
 const PAGE_BYTES = 4096
 /** Of one clock tick: Linux counts process time in hundredths of a second. */
-const TICK_MICROS = 10_000
+export const TICK_MICROS = 10_000
+
+/** What the kernel's table of processes says of one of them. */
+export interface ProcessRow {
+  readonly parent: number
+  /** In clock ticks since the machine began; with the number it tells a process from a later one of the same number. */
+  readonly startedAt: number
+  /** User and system time of its own. */
+  readonly ownMicros: number
+  /** The same of the children that have ended and whose status it asked for, and of theirs. */
+  readonly childrenMicros: number
+}
+
+/** Every process that there is, by its number, also those that have ended and whose status nobody has asked for. */
+export type ProcessTable = ReadonlyMap<number, ProcessRow>
+
+export function processTable(): ProcessTable {
+  const table = new Map<number, ProcessRow>()
+  for (const name of readdirSync('/proc')) {
+    const fields = /^\d+$/.test(name) ? statFields(Number(name)) : null
+    if (fields !== null) table.set(Number(name), rowOf(fields))
+  }
+  return table
+}
+
+/** Some processes of a table and all their descendants. */
+export function treeIn(table: ProcessTable, roots: Iterable<number>): Set<number> {
+  const children = new Map<number, number[]>()
+  for (const [pid, { parent }] of table) children.set(parent, [...(children.get(parent) ?? []), pid])
+  const found = new Set<number>()
+  const add = (pid: number): void => {
+    if (found.has(pid)) return
+    found.add(pid)
+    for (const child of children.get(pid) ?? []) add(child)
+  }
+  for (const root of roots) add(root)
+  return found
+}
 
 /** A process and all its descendants. */
 export function processTree(root: number): number[] {
-  const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const fields = statFields(Number(name))
-    if (fields === null) continue
-    const parent = Number(fields[1])
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)])
-  }
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)]
-  return below(root)
+  return [...treeIn(processTable(), [root])]
 }
 
 /** Whether there is such a process, of whomever, and it has not ended. */
@@ -26,9 +54,17 @@ export function isRunning(pid: number): boolean {
   return state !== undefined && state !== 'Z' && state !== 'X'
 }
 
-/** User and system time of a process and all below it. */
+/** User and system time of a process and all below it, with that of those which have ended. */
 export function treeCpuMicros(root: number): number {
-  return processTree(root).reduce((sum, pid) => sum + cpuMicros(pid), 0)
+  const table = processTable()
+  let sum = 0
+  for (const pid of treeIn(table, [root])) sum += usedMicros(table.get(pid))
+  return sum
+}
+
+/** A process's own time and that of its children which have ended; 0 without one. */
+export function usedMicros(row: ProcessRow | undefined): number {
+  return row === undefined ? 0 : row.ownMicros + row.childrenMicros
 }
 
 /** Resident memory of a process and all below it. */
@@ -39,7 +75,7 @@ export function treeRssBytes(root: number): number {
 /** User and system time of a process in microseconds; 0 when it is gone. */
 export function cpuMicros(pid: number): number {
   const fields = statFields(pid)
-  return fields === null ? 0 : (Number(fields[11]) + Number(fields[12])) * TICK_MICROS
+  return fields === null ? 0 : rowOf(fields).ownMicros
 }
 
 /**
@@ -143,6 +179,16 @@ export function coreTimes(cpus: readonly string[]): CoreTimes {
     atMono: performance.now(),
     busyMicros: busy * TICK_MICROS,
     stolenMicros: cpus.reduce((sum, cpu) => sum + stolenMicros(cpu), 0),
+  }
+}
+
+function rowOf(fields: readonly string[]): ProcessRow {
+  const number = (at: number): number => Number(fields[at])
+  return {
+    parent: number(1),
+    startedAt: number(19),
+    ownMicros: (number(11) + number(12)) * TICK_MICROS,
+    childrenMicros: (number(13) + number(14)) * TICK_MICROS,
   }
 }
 

@@ -3,7 +3,8 @@ import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
 import type { Throttling, WorkerDiagnostics } from '../model/summary.js'
 import { throttling, throttlingSince } from './control-group.js'
 import type { CoreLayout } from './cores.js'
-import { type CoreTimes, coreTimes, isRunning, treeCpuMicros, treeRssBytes } from './process-use.js'
+import { type CoreTimes, coreTimes, isRunning } from './process-use.js'
+import { TreeWatch } from './tree-watch.js'
 import { WorkerWatch } from './worker-diagnostics.js'
 
 /** Two looks at memory and sockets a second: often enough for what grows slowly, too rare to cost. */
@@ -32,12 +33,14 @@ export interface Repetition {
   readonly failure: string | null
   /** User and system time of the contestant's tree, with what its traffic log does later; NaN: not known. */
   readonly cpuMicros: number
+  /** Why that time is not known, though it was to be; null or absent: it is, or nobody knows the process. */
+  readonly costFailure?: string | null
   /**
    * That time, until the load ended, over what its cores could give: what the machine below took away is left out. NaN:
    * not known, as with a server that uses as many cores as it likes.
    */
   readonly busyShare: number
-  /** What others used of the contestant's cores; 0 where the contestant is not pinned. */
+  /** What others used of the contestant's cores; 0 where the contestant is not pinned, or its own use is not known. */
   readonly foreignShare: number
   readonly rssBytes: number
   readonly diagnostics: readonly WorkerDiagnostics[]
@@ -56,13 +59,11 @@ export async function measure(
 ): Promise<Repetition> {
   const { gateway, pid, cores } = contestant
   const watch = await watchOf(gateway)
-  let rssBytes = 0
+  const tree = pid === null ? null : new TreeWatch(pid)
   const look = (): void => {
-    if (pid !== null) rssBytes = Math.max(rssBytes, treeRssBytes(pid))
+    tree?.look()
     watch?.look()
   }
-  const used = (): number => (pid === null ? Number.NaN : treeCpuMicros(pid))
-  const cpuBefore = used()
   const before = coreTimes(layout.contestantCpus)
   const throttledBefore = pid === null ? null : throttling(pid)
   const timer = setInterval(look, LOOK_MS)
@@ -77,17 +78,27 @@ export async function measure(
   }
   look()
   const throttled = pid === null ? null : throttlingSince(throttledBefore, throttling(pid))
-  const loaded = used() - cpuBefore
+  const loaded = tree?.cpuMicros ?? Number.NaN
   const shares = sharesOf(before, { layout, cores, loaded, seconds: result?.seconds ?? order.seconds })
   failure ??= await settlingFailure(gateway)
   const hasEnded = pid !== null && !isRunning(pid)
   if (hasEnded) failure ??= `the process ${pid} of ${contestant.name} has ended while it was measured`
-  // What a process has used is gone with it.
-  const cpuMicros = hasEnded ? Number.NaN : used() - cpuBefore
+  tree?.look()
+  const loss = hasEnded ? null : lossOf(contestant, tree)
+  // Whether a contestant of ours was the bottleneck is known by the use of its cores alone.
+  if (!Number.isNaN(cores)) failure ??= loss
   const told = (await watch?.end().catch(() => null)) ?? { workers: [], upstreamWaits: null }
   const { workers: diagnostics, upstreamWaits } = told
-  const seen = { rssBytes, diagnostics, upstreamWaits, throttling: throttled }
-  return { result, failure, cpuMicros, ...shares, ...seen }
+  // What a process has used is gone with it.
+  const cpuMicros = hasEnded || tree === null ? Number.NaN : tree.cpuMicros
+  const seen = { rssBytes: tree?.rssBytes ?? 0, diagnostics, upstreamWaits, throttling: throttled }
+  return { result, failure, cpuMicros, costFailure: loss, ...shares, ...seen }
+}
+
+/** Why it is not known what a contestant used; null where it is, or where nobody knows its process. */
+function lossOf({ name }: Contestant, tree: TreeWatch | null): string | null {
+  if (tree === null || tree.lost === null) return null
+  return `the process ${tree.lost} of ${name} has ended while it was measured, and what it used is not known`
 }
 
 /** A gateway that does not answer is found out by its load. */
@@ -120,7 +131,7 @@ function sharesOf(
   const quotaMicros = Math.max(1, seconds * 1e6 * cores - stolenMicros)
   const elapsedMicros = (after.atMono - before.atMono) * 1000 * contestantCpus.length
   const foreignMicros = after.busyMicros - before.busyMicros - loaded
-  const isAlone = contestantCpus.length > 0 && !layout.isShared
+  const isAlone = contestantCpus.length > 0 && !layout.isShared && !Number.isNaN(loaded)
   return {
     busyShare: loaded / quotaMicros,
     foreignShare: isAlone ? Math.max(0, foreignMicros) / Math.max(1, elapsedMicros) : 0,

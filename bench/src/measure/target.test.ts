@@ -41,6 +41,25 @@ async function idle(t: TestContext): Promise<ChildProcess & { readonly pid: numb
   return child as typeof child & { readonly pid: number }
 }
 
+/** A process that does not ask how its children ended, so that the kernel drops what they used; one has used 0.2 s. */
+async function careless(t: TestContext): Promise<{ readonly root: number; readonly below: number }> {
+  const work = `while (process.cpuUsage().user < 200_000);
+    console.log(process.pid); setInterval(() => {}, 60_000)`
+  const child = spawn('sh', [
+    '-c',
+    '"$0" -e "$1" & exec env --ignore-signal=CHLD sleep 600',
+    process.execPath,
+    work,
+  ])
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const below = Number(line)
+  t.after(() => {
+    child.kill('SIGKILL')
+    if (isRunning(below)) process.kill(below, 'SIGKILL')
+  })
+  return { root: child.pid!, below }
+}
+
 function call(path: string): Call {
   return { method: 'GET', path, headers: {}, body: null }
 }
@@ -128,6 +147,26 @@ test('a process that ends while it is measured has no CPU time, and the point is
   assert.deepEqual(points[0]!.cpuMicrosPerRequest.values, [])
   const reason = new RegExp(`the process ${child.pid} of target has ended while it was measured`)
   assert.match(points[0]!.invalid.join('\n'), reason)
+})
+
+test('the CPU time of a target whose process below has ended unseen is no result, its throughput is one', async (t) => {
+  const { origin } = await serve(t)
+  const { root, below } = await careless(t)
+  const load = smallLoad((order) => {
+    if (order.origin !== origin) return
+    process.kill(below, 'SIGKILL')
+    const giveUpMono = performance.now() + 20_000
+    while (isRunning(below)) assert.ok(performance.now() < giveUpMono, 'it must end')
+  })
+  const target = { origin, pid: root }
+  const options = optionsOf(urlSuite(call('/')), { target, warmUpSeconds: 0, repetitions: 1 })
+  const { points, warnings } = await suiteRunner(() => load, mergedSpectrum)(options, new Notes())
+  const reason = new RegExp(`the process ${below} of target has ended .* what it used is not known`)
+  assert.match(points[0]!.costInvalid!.join('\n'), reason)
+  assert.doesNotMatch(points[0]!.invalid.join('\n'), reason)
+  assert.ok(points[0]!.requests > 0 && Number.isNaN(points[0]!.busyShare))
+  assert.match(warnings.join('\n'), reason)
+  assert.doesNotMatch(warnings.join('\n'), /used no CPU time/)
 })
 
 test('a peer stands beside a target, and what is known of it is measured', async (t) => {

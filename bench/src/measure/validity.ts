@@ -55,9 +55,10 @@ export function verdictOf(point: PointCase, repetitions: readonly Repetition[], 
   const whole = wholeReasons(point, repetitions)
   if (point.requests === 0) return { invalid: whole, costInvalid: whole }
   const idle = idleReason(point, layout)
+  const unknown = repetitions.flatMap(({ costFailure = null }) => (costFailure === null ? [] : [costFailure]))
   return {
     invalid: [...whole, ...bottlenecks(point, repetitions, layout)],
-    costInvalid: idle === null ? whole : [...whole, idle],
+    costInvalid: [...new Set([...whole, ...unknown, ...(idle === null ? [] : [idle])])],
   }
 }
 
@@ -120,6 +121,12 @@ function lowCeiling(point: PointCase): string | null {
   const { kind, busyShare } = point
   if (Number.isNaN(busyShare) || (kind === 'saturation' && busyShare >= LEAST_BUSY)) return null
   return ceilingBelow(point, kind === 'saturation' ? LEAST_CEILING : LEAST_CEILING_AT_RATE)
+}
+
+/** What to tell of a point whose throughput is a result and whose CPU time is none; null: not that. */
+export function unknownCost({ invalid, costInvalid = [] }: Pick<Point, keyof Verdict>): string | null {
+  if (invalid.length > 0 || costInvalid.length === 0) return null
+  return `CPU time of a request is no result: ${costInvalid.join('; ')}`
 }
 
 /**
