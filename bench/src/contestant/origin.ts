@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../last-will.js'
 import type { OriginWish, Scenario } from '../model/scenario.js'
 import { hostAndPort } from './address.js'
 import { freePort } from './free-port.js'
@@ -46,13 +47,20 @@ export function startOwnOrigin(seat: Seat, port: number, wish: OriginWish): Prom
 }
 
 /** The program of our own at a given address (`host:port`) on every core, for whoever measures by hand. */
-export function serveOrigin(wish: OriginWish, address: string, dir: string): Promise<RunningServer> {
+export async function serveOrigin(wish: OriginWish, address: string): Promise<RunningServer> {
   const { host, port } = hostAndPort(address)
-  const seat = { dir, cpus: null, cores: availableParallelism() }
-  return startServer({
-    ...{ name: 'origin', version: `Node.js ${process.versions.node}`, host, port, seat },
-    command: [process.execPath, PROGRAM, JSON.stringify({ ...wish, host, port, processes: seat.cores })],
-  })
+  const folder = temporaryFolder('sluice-origin-')
+  const seat = { dir: folder.path, cpus: null, cores: availableParallelism() }
+  try {
+    const server = await startServer({
+      ...{ name: 'origin', version: `Node.js ${process.versions.node}`, host, port, seat },
+      command: [process.execPath, PROGRAM, JSON.stringify({ ...wish, host, port, processes: seat.cores })],
+    })
+    return { ...server, stop: () => server.stop().finally(() => folder.remove()) }
+  } catch (error) {
+    await folder.remove()
+    throw error
+  }
 }
 
 function startNginxOrigin(seat: Seat, port: number, bytes: number): Promise<RunningServer> {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
-import { killGroup, letGo, takeAlong } from '../process-groups.js'
+import { killGroup, letGo, takeAlong } from '../last-will.js'
 
 /** A server of the benchmark: a contestant, or what stands behind it. */
 export interface RunningServer {
@@ -47,6 +47,7 @@ const LAST_LINES = 15
 
 /**
  * Starts a server in a group of processes of its own: a Ctrl-C then reaches only the benchmark, which stops gracefully.
+ * The group ends with the benchmark, however that ends.
  *
  * @throws Error when somebody else serves at its address, and with the last lines of its output when it does not serve
  * in time.
@@ -65,7 +66,7 @@ export async function startServer(order: ServerOrder): Promise<RunningServer> {
     child.once('error', () => resolve())
   })
   if (child.pid === undefined) throw new Error(`${name} cannot be started: ${command[0]} does not run`)
-  takeAlong(child.pid)
+  takeAlong(-child.pid)
   const stop = (): Promise<void> => stopped(child, ended)
   try {
     await serving(order, child)
@@ -96,7 +97,7 @@ async function stopped(child: ChildProcess, ended: Promise<void>): Promise<void>
   clearTimeout(timer)
   // What the first process has left behind, when it did not end in order.
   killGroup(child.pid!)
-  letGo(child.pid!)
+  await letGo(-child.pid!)
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

@@ -6,6 +6,7 @@ import {
   elasticsearchSkip,
   startElasticsearch,
 } from '@sluice/logger/testing/elasticsearch'
+import { letGo, takeAlong } from '../last-will.js'
 
 /** What to do where no Elasticsearch is installed; null when it is. */
 export function missingElasticsearch(): string | null {
@@ -24,7 +25,18 @@ export async function startSearchEngine(
   const again = ended === null ? {} : { port: ended.port }
   const node = await startElasticsearch({ dir: home, isMeasured: true, ...again })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
-  return node
+  return takenAlong(node)
+}
+
+/** Told to end in order it would still write into its folder when this process is gone. */
+function takenAlong(node: ElasticsearchNode): ElasticsearchNode {
+  const { pid } = node
+  takeAlong(pid)
+  const after = (end: () => Promise<void>) => async (): Promise<void> => {
+    await end()
+    await letGo(pid)
+  }
+  return { ...node, stop: after(() => node.stop()), kill: after(() => node.kill()) }
 }
 
 /** How many documents a data stream holds; 0 when it is not there. */

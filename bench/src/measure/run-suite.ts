@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { missingPeer } from '../contestant/peers.js'
 import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch, startSearchEngine } from '../contestant/search-engine.js'
 import { engineOf } from '../engine/engines.js'
 import { mergeSpectra } from '../engine/spectrum.js'
+import { temporaryFolder } from '../last-will.js'
 import type { Engine } from '../model/engine.js'
 import type { DocumentDigest } from '../model/machine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
@@ -74,7 +72,7 @@ class SuiteRun {
   readonly #engines: RunEngines
   readonly #merge: SpectrumMerge
   readonly #lookAtHost: () => Promise<HostFacts>
-  readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  readonly #folder = temporaryFolder('sluice-bench-')
   readonly #startedAt = new Date()
   readonly #id: string
   readonly #random: () => number
@@ -109,7 +107,7 @@ class SuiteRun {
       return this.#summary(host)
     } finally {
       await this.#searchEngine?.stop()
-      rmSync(this.#dir, { recursive: true, force: true })
+      await this.#folder.remove()
     }
   }
 
@@ -161,7 +159,7 @@ class SuiteRun {
       return
     }
     const { load } = coreLayout(1, this.#options.isPinned)
-    this.#searchEngine = await startSearchEngine(this.#dir, load)
+    this.#searchEngine = await startSearchEngine(this.#folder.path, load)
   }
 
   async #measure(): Promise<void> {
@@ -185,7 +183,7 @@ class SuiteRun {
     const layout = target === null ? coreLayout(scenario.workers, isPinned) : foreignLayout(scenario.workers)
     const unpin = keepOffContestant(layout)
     try {
-      const stage = await openStage({ dir: this.#dir, scenario, peers, target, layout, searchEngine })
+      const stage = await openStage({ dir: this.#folder.path, scenario, peers, target, layout, searchEngine })
       await this.#onStage(stage, connections, progress).finally(() => stage.close())
     } finally {
       unpin()
@@ -212,7 +210,7 @@ class SuiteRun {
       engines: this.#engines,
       merge: this.#merge,
       random: this.#random,
-      dir: this.#dir,
+      dir: this.#folder.path,
       progress,
       warn: (text) => this.#warn(text),
     }

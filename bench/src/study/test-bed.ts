@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ElasticsearchNode, startElasticsearch } from '@sluice/logger/testing/elasticsearch'
 import { freePort } from '../contestant/free-port.js'
@@ -13,6 +12,7 @@ import {
 import { startOrigin, startOwnOrigin } from '../contestant/origin.js'
 import { startPeer } from '../contestant/peers.js'
 import type { RunningServer } from '../contestant/running-server.js'
+import { temporaryFolder } from '../last-will.js'
 
 /** The processor of what is measured, and that of load and origin. */
 export const PROXY_CPU = '0'
@@ -42,7 +42,7 @@ export type NodeSeat = 'aside' | 'apart'
 
 /** The servers of a study, on one core each side, and the folder of their files. */
 export class TestBed {
-  readonly dir = mkdtempSync(join(tmpdir(), 'sluice-study-'))
+  readonly #folder = temporaryFolder('sluice-study-')
   readonly #nodeSeat: NodeSeat
   readonly #servers: RunningServer[] = []
   readonly #nodes: ElasticsearchNode[] = []
@@ -51,6 +51,10 @@ export class TestBed {
   constructor(nodeSeat: NodeSeat) {
     this.#nodeSeat = nodeSeat
     if (nodeSeat === 'apart') pin(process.pid, PROXY_CPU)
+  }
+
+  get dir(): string {
+    return this.#folder.path
   }
 
   /** The core of load and origin. */
@@ -123,7 +127,7 @@ export class TestBed {
   /** Stops all of it; Elasticsearch last, because gateways still deliver while they stop. */
   async close(): Promise<void> {
     for (const server of [...this.#servers.toReversed(), ...this.#nodes]) await server.stop()
-    rmSync(this.dir, { recursive: true, force: true })
+    await this.#folder.remove()
   }
 
   async #kept<T extends RunningServer>(starting: Promise<T>): Promise<T> {
@@ -158,9 +162,9 @@ export async function onTestBed(
   nodeSeat: NodeSeat = 'aside',
 ): Promise<void> {
   // Servers are in groups of their own, which a Ctrl-C does not reach; they end when this process exits by itself.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)
+    process.once(signal, () => process.exit(1))
   const bed = new TestBed(nodeSeat)
-  process.once('exit', () => rmSync(bed.dir, { recursive: true, force: true }))
   try {
     await study(bed)
   } finally {

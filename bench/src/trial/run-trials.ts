@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { logIdentity } from '../contestant/gateway.js'
 import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch } from '../contestant/search-engine.js'
+import { temporaryFolder } from '../last-will.js'
 import { type CoreLayout, coreLayout, keepOffContestant } from '../measure/cores.js'
 import { hostWarnings } from '../measure/host-warnings.js'
 import { Progress } from '../measure/progress.js'
@@ -53,7 +51,7 @@ class TrialsRun {
   readonly #observer: RunObserver
   readonly #engine: Engine
   readonly #lookAtHost: () => Promise<HostFacts>
-  readonly #dir = mkdtempSync(join(tmpdir(), 'sluice-trials-'))
+  readonly #folder = temporaryFolder('sluice-trials-')
   readonly #startedAt = new Date()
   readonly #trials: Trial[] = []
   readonly #warnings: string[] = []
@@ -88,7 +86,7 @@ class TrialsRun {
 
   #cleanUp(): Promise<void> {
     const stop = async (): Promise<void> => this.#node?.node.stop()
-    const remove = async (): Promise<void> => rmSync(this.#dir, { recursive: true, force: true })
+    const remove = async (): Promise<void> => this.#folder.remove()
     const steps = [
       { what: 'Elasticsearch was not stopped', do: stop },
       { what: 'the files of the trials are still there', do: remove },
@@ -112,7 +110,7 @@ class TrialsRun {
     const missing = missingElasticsearch()
     if (missing === null) {
       const { load } = coreLayout(1, this.#options.isPinned)
-      this.#node = await TrialNode.start(this.#dir, load)
+      this.#node = await TrialNode.start(this.#folder.path, load)
       return
     }
     const left = this.#plans.filter(({ needsSearchEngine }) => needsSearchEngine).map(({ id }) => id)
@@ -179,7 +177,7 @@ class TrialsRun {
       warmUpSeconds: Math.min(warmUpSeconds, 2),
       seconds: saturationSeconds(seconds),
       cpu: layout.load,
-      dir: this.#dir,
+      dir: this.#folder.path,
     })
     if (requests === 0) throw new Error('the gateway answered no request at saturation')
     if (node === null) return requests / loaded
@@ -190,7 +188,14 @@ class TrialsRun {
 
   async #onStage<T>({ plan, deed, layout }: Scene, act: (stage: OpenStage) => Promise<T>): Promise<T> {
     const { signal } = this.#options
-    const order = { dir: this.#dir, plan, wish: deed?.wish ?? {}, layout, searchEngine: this.#node, signal }
+    const order = {
+      dir: this.#folder.path,
+      plan,
+      wish: deed?.wish ?? {},
+      layout,
+      searchEngine: this.#node,
+      signal,
+    }
     await this.#node?.revive()
     const stage = await openTrialStage(order)
     this.#versions['origin'] = stage.origin.version

@@ -1,4 +1,4 @@
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+import { ENDING_SIGNALS } from '../commands/until-signal.js'
 
 /** Told to stop gently the first time, at once the second time. */
 export interface Interruption {
@@ -9,7 +9,7 @@ export interface Interruption {
 }
 
 /**
- * Listens to SIGINT and SIGTERM.
+ * Listens to the signals that end a process.
  * @param onFirst the first one came; the work under way may end.
  * @param onSecond another one came; must not return to the work.
  */
@@ -22,9 +22,9 @@ export function listenForInterruption(onFirst: () => void, onSecond: () => void)
       onFirst()
     }
   }
-  for (const name of SIGNALS) process.on(name, act)
+  for (const name of ENDING_SIGNALS) process.on(name, act)
   const end = (): void => {
-    for (const name of SIGNALS) process.off(name, act)
+    for (const name of ENDING_SIGNALS) process.off(name, act)
   }
   return { signal: stop.signal, end }
 }

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Engine, type LoadResult, maskedPath, type Spectrum } from '@sluice/bench'
+import { type Engine, type LoadResult, maskedPath, type Spectrum, temporaryFolder } from '@sluice/bench'
 import { EXIT, Failure } from '../failure.js'
 import { outliveReader, print, printValue, say } from '../output/output.js'
 import type { OutputOptions } from '../program/building.js'
@@ -36,11 +33,19 @@ export function benchLoadgen(tools: BenchTools): (flags: LoadgenFlags, url: stri
     say(
       `${call.method} ${origin}${maskedPath(call.path)}, ${connections} connections, ${seconds} s, ${engine.name}`,
     )
-    const dir = mkdtempSync(join(tmpdir(), 'sluice-load-'))
-    const clear = (): void => rmSync(dir, { recursive: true, force: true })
-    const interruption = stopsAtOnce(clear)
+    const folder = temporaryFolder('sluice-load-')
+    const interruption = stopsAtOnce()
     try {
-      const order = { origin, call, connections, warmUpSeconds: 0, seconds, perSecond, cpu: null, dir }
+      const order = {
+        origin,
+        call,
+        connections,
+        warmUpSeconds: 0,
+        seconds,
+        perSecond,
+        cpu: null,
+        dir: folder.path,
+      }
       const result = await engine.run(order).catch((error: unknown) => {
         throw toolFailure(error)
       })
@@ -49,15 +54,14 @@ export function benchLoadgen(tools: BenchTools): (flags: LoadgenFlags, url: stri
       return result.requests === 0 ? EXIT.failed : EXIT.ok
     } finally {
       interruption.end()
-      clear()
+      await folder.remove()
     }
   }
 }
 
 /** A load that was cut short has no result: signals end it, the load generator and this process. */
-function stopsAtOnce(clear: () => void): Interruption {
+function stopsAtOnce(): Interruption {
   const stop = (): never => {
-    clear()
     say('stopped; the load has no result')
     process.exit(EXIT.failed)
   }

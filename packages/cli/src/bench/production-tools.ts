@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   capacityFor,
   compareSummaries,
@@ -26,5 +23,5 @@ export const benchTools: BenchTools = {
   ...{ engines, engineOf, runSuite, hostFacts, doctor, writeResults, pointTable, rivalTables, trialTable },
   ...{ compareSummaries, parseLimits, capacityFor, readSummary, peerProblem: missingPeer },
   startLogSink,
-  startOrigin: (wish, address) => serveOrigin(wish, address, mkdtempSync(join(tmpdir(), 'sluice-origin-'))),
+  startOrigin: serveOrigin,
 }

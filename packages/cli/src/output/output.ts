@@ -12,13 +12,18 @@ let isQuiet = false
 let needsReader = true
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  if (!isReaderGone(error, process.stdout)) throw error
   // A reader that has seen enough, such as `head`, is no error, and there is nobody left to work for.
   if (needsReader) process.exit()
 })
 process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  if (!isReaderGone(error, process.stderr)) throw error
 })
+
+/** A terminal that was closed is an error of its own. */
+function isReaderGone({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
+  return code === 'EPIPE' || (code === 'EIO' && isTTY)
+}
 
 /** From now on the process has more to do than to print: it outlives whoever reads its output. */
 export function outliveReader(): void {
