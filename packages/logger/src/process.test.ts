@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity, LogSink } from '@sluice/core'
 import { openFileSink } from './file-sink.js'
-import { sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
+import { assertIdentity, sampleExchange, scratchDir, segmentFiles, segmentLines, until } from './testing.js'
 
 const MIB = 1024 ** 2
 const THIS_FILE = fileURLToPath(import.meta.url)
@@ -79,6 +79,7 @@ function found(dir: string): Pick<Outcome, 'ids' | 'unclean'> {
 /** The identity at the end of a part, once it is clear that exactly the indexed records are on disk. */
 async function outcomeOf(child: ChildProcess): Promise<LogIdentity> {
   const [{ identity, ids, unclean }] = (await once(child, 'message')) as [Outcome]
+  assertIdentity(identity)
   assert.deepEqual(unclean, [])
   assert.equal(ids.length, identity.indexed)
   assert.equal(new Set(ids).size, identity.indexed)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
+import { assertIdentity } from '@sluice/core/testing'
 import { documentFor, type GwProcess, gw, origin, scratch, spawnGw, startGateway, until } from '../testing.js'
 
 async function sinkOf(t: TestContext, ...args: readonly string[]): Promise<{ sink: GwProcess; url: string }> {
@@ -17,7 +18,9 @@ async function logged(t: TestContext, calls: number, log: object): Promise<void>
   const gateway = await startGateway(t, document)
   for (let i = 0; i < calls; i++) await (await fetch(`${gateway.url}/a`)).text()
   await until(async () => {
-    const { indexed, dropped, dead } = (await (await fetch(`${gateway.admin}/v1/log`)).json()) as LogIdentity
+    const identity = (await (await fetch(`${gateway.admin}/v1/log`)).json()) as LogIdentity
+    assertIdentity(identity)
+    const { indexed, dropped, dead } = identity
     assert.deepEqual([dropped, dead], [0, 0])
     return indexed === calls
   })

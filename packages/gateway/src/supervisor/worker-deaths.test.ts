@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { LogIdentity } from '@sluice/core'
+import { assertIdentity } from '@sluice/core/testing'
 import { GatewayProcess, isAlive, testDirectory, toyDocument } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
@@ -118,10 +120,10 @@ test('counters do not go backwards when a worker dies, and its log records stay 
   assert.equal(await requests(), 10)
   await gateway.echo()
   assert.equal(await requests(), 11)
-  const log = (await (await gateway.api('/v1/log')).json()) as {
-    received: number
-    workers: readonly unknown[]
+  const log = (await (await gateway.api('/v1/log')).json()) as LogIdentity & {
+    readonly workers: readonly unknown[]
   }
+  assertIdentity(log)
   assert.ok(log.received >= 10)
   assert.equal(log.workers.length, 2)
   const text = await (await gateway.api('/metrics')).text()

@@ -50,7 +50,7 @@ export function closedRecord(line: string): string {
 }
 
 function failed(reason: 'rule' | 'record'): Members {
-  return { rules: [], detected: [], failed: reason }
+  return { failed: reason }
 }
 
 function stripped(record: Members): Members {

@@ -24,9 +24,12 @@ export class Findings {
     this.#failed = reason
   }
 
-  /** The record's member `privacy`. */
+  /** The record's member `privacy`; what is empty is left out. */
   member(): object {
-    const found = { rules: [...this.#rules], detected: [...this.#detected] }
-    return this.#failed === '' ? found : { ...found, failed: this.#failed }
+    return {
+      ...(this.#rules.size === 0 ? {} : { rules: [...this.#rules] }),
+      ...(this.#detected.size === 0 ? {} : { detected: [...this.#detected] }),
+      ...(this.#failed === '' ? {} : { failed: this.#failed }),
+    }
   }
 }
