@@ -100,6 +100,9 @@ test('a load that could hardly have been larger is a reason, unless the contesta
   assert.equal(reasons({ ...atRate, ceilingPerSecond: 140 }), `${low} 1.5 times`)
   assert.equal(reasons({ ...atRate, ceilingPerSecond: 160 }), '')
   assert.equal(reasons({ ...atRate, ceilingPerSecond: null }), '')
+  for (const busyShare of [0.5, 1, Number.NaN])
+    assert.equal(reasons({ ...atRate, busyShare, ceilingPerSecond: 140 }), `${low} 1.5 times`)
+  assert.equal(reasons({ busyShare: Number.NaN, ceilingPerSecond: 140 }), '')
 })
 
 test('a rate that was not held is no result', () => {

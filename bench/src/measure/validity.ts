@@ -116,11 +116,15 @@ export function generatorBusyShare(repetitions: readonly Repetition[]): number |
   return shares.length === 0 || shares.some(Number.isNaN) ? null : largest(shares)
 }
 
-/** The words for a load that could not have been much larger; null when it could, or nothing was known of the contestant. */
+/**
+ * The words for a load that could not have been much larger; null when it could. At saturation nothing is said of a
+ * contestant that used its cores up, nor of one of which nobody knows (`unknownLimit`). At a rate it does not matter how
+ * busy the contestant was: near their own limit load generator and origin add to its latencies.
+ */
 function lowCeiling(point: PointCase): string | null {
   const { kind, busyShare } = point
-  if (Number.isNaN(busyShare) || (kind === 'saturation' && busyShare >= LEAST_BUSY)) return null
-  return ceilingBelow(point, kind === 'saturation' ? LEAST_CEILING : LEAST_CEILING_AT_RATE)
+  if (kind === 'fixed-rate') return ceilingBelow(point, LEAST_CEILING_AT_RATE)
+  return Number.isNaN(busyShare) || busyShare >= LEAST_BUSY ? null : ceilingBelow(point, LEAST_CEILING)
 }
 
 /** What to tell of a point whose throughput is a result and whose CPU time is none; null: not that. */
