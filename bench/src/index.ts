@@ -2,7 +2,7 @@
 
 export { type CapacityAnswer, capacityFor } from './capacity/capacity.js'
 export type { CapacityWish } from './capacity/evidence.js'
-export { type Comparison, compareSummaries } from './compare/comparison.js'
+export { type Comparison, type ComparisonOptions, compareSummaries } from './compare/comparison.js'
 export { type Limit, parseLimits } from './compare/limit.js'
 export {
   type LogSinkTotals,

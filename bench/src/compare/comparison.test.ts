@@ -64,6 +64,37 @@ test('points of one side only are named', () => {
   assert.equal(comparison.points.length, 1)
 })
 
+test('with limits a result that has vanished fails, unless the run is meant to be a part', () => {
+  const shared = rpsPoint([1000, 1000, 1000])
+  const gone = samplePoint({ scenario: 'w2-get' })
+  const comparison = compared([shared, gone], [shared])
+  assert.equal(comparison.isFailed, true)
+  assert.match(comparison.warnings.join('\n'), /^1 result is in the earlier run alone; with --partial/m)
+  assert.equal(comparison.lines.at(-1), 'FAILED')
+  const summaries = [sampleSummary([shared, gone]), sampleSummary([shared])] as const
+  const partial = compareSummaries(...summaries, parseLimits('rps<-5%'), { isPartial: true })
+  assert.equal(partial.isFailed, false)
+  assert.doesNotMatch(partial.warnings.join('\n'), /earlier run alone/)
+  assert.equal(compareSummaries(...summaries, []).isFailed, false)
+})
+
+test('what was no result before cannot vanish, and CPU time can be a result where throughput is none', () => {
+  const shared = rpsPoint([1000, 1000, 1000])
+  const bounded = samplePoint({ scenario: 'w2-get', invalid: ['not gateway-bound'], costInvalid: [] })
+  assert.equal(compared([shared, bounded], [shared]).isFailed, false)
+  assert.equal(compared([shared, bounded], [shared], 'cpu>+5%').isFailed, true)
+})
+
+test('a rate that follows from another saturation has not vanished, unless it is no result any more', () => {
+  const shared = rpsPoint([1000, 1000, 1000])
+  const rate = (targetPerSecond: number, invalid: readonly string[] = []): Point =>
+    samplePoint({ kind: 'fixed-rate', targetPerSecond, invalid })
+  const before = [shared, rate(500), rate(700)]
+  assert.equal(compared(before, [shared, rate(600), rate(840)]).isFailed, false)
+  assert.equal(compared(before, [shared, rate(600)]).isFailed, true)
+  assert.equal(compared(before, [shared, rate(600), rate(840, ['not held'])]).isFailed, true)
+})
+
 test('a point that is no result is no evidence, and a comparison with nothing else fails', () => {
   const broken = { ...rpsPoint([100, 100, 100]), invalid: ['the generator was the bottleneck'] }
   const comparison = compared([rpsPoint([1000, 1000, 1000])], [broken])

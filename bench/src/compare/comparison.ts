@@ -8,7 +8,7 @@ import { comparisonLines } from './comparison-lines.js'
 import type { Limit, Metric } from './limit.js'
 import { METRICS } from './limit.js'
 import { metricValues } from './metric-values.js'
-import { type Pair, pairedPoints } from './pairs.js'
+import { type Pair, pairedPoints, vanished } from './pairs.js'
 
 /** 950 of 1,000 is a fall of a little more than 5 % in binary fractions. */
 const ROUNDING = 1e-9
@@ -54,11 +54,22 @@ export interface Verdict {
   readonly outcome: 'kept' | 'unclear' | 'broken'
 }
 
+/** How two runs are compared. */
+export interface ComparisonOptions {
+  /** What the later run has not measured does not speak against it. */
+  readonly isPartial?: boolean
+}
+
 /**
  * Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate.
  * @throws Error when the runs are of different suites.
  */
-export function compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): Comparison {
+export function compareSummaries(
+  before: Summary,
+  after: Summary,
+  limits: readonly Limit[],
+  { isPartial = false }: ComparisonOptions = {},
+): Comparison {
   if (before.suite !== after.suite)
     throw new Error(
       `these are runs of different suites, ${before.suite} and ${after.suite}: nothing in them can be compared`,
@@ -70,13 +81,14 @@ export function compareSummaries(before: Summary, after: Summary, limits: readon
   const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
   const unchecked = uncheckedLimits(points, limits)
   const isLost = limits.some(({ metric }) => pairs.some((pair) => hasLost(pair, metric)))
+  const missing = isPartial ? [] : missingResults(onlyBefore, onlyAfter, limits)
   const found = {
     points,
     onlyBefore: onlyBefore.map(nameOf),
     onlyAfter: onlyAfter.map(nameOf),
     noEvidence: pairs.flatMap(reasonsAgainst),
-    warnings: [...warningsOf(before, after, points), ...unchecked],
-    isFailed: isBroken || unchecked.length > 0 || isLost,
+    warnings: [...warningsOf(before, after, points), ...unchecked, ...missingText(missing)],
+    isFailed: isBroken || unchecked.length > 0 || isLost || missing.length > 0,
   }
   return { ...found, lines: comparisonLines(found) }
 }
@@ -89,8 +101,31 @@ function isEvidence({ before, after }: Pair, metric: Metric): boolean {
 
 /** Whether a figure that was a result is none any more. */
 function hasLost({ before, after }: Pair, metric: Metric): boolean {
-  const isResult = metric === 'cpu' ? hasCost : isValid
+  const isResult = resultOf(metric)
   return isResult(before) && !isResult(after)
+}
+
+function resultOf(metric: Metric): (point: Point) => boolean {
+  return metric === 'cpu' ? hasCost : isValid
+}
+
+/** Points with a figure that is a result, has a limit, and was not measured again. */
+function missingResults(
+  onlyBefore: readonly Point[],
+  onlyAfter: readonly Point[],
+  limits: readonly Limit[],
+): Point[] {
+  const missing = limits.flatMap(({ metric }) => {
+    const isResult = resultOf(metric)
+    return vanished(onlyBefore.filter(isResult), onlyAfter.filter(isResult))
+  })
+  return [...new Set(missing)]
+}
+
+function missingText(missing: readonly Point[]): string[] {
+  if (missing.length === 0) return []
+  const are = missing.length === 1 ? '1 result is' : `${missing.length} results are`
+  return [`${are} in the earlier run alone; with --partial the later one is taken for a part of it`]
 }
 
 function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPoint {

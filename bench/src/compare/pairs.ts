@@ -26,6 +26,19 @@ export function pairedPoints(
   return { pairs, onlyBefore, onlyAfter: [...free] }
 }
 
+/**
+ * Points that are in the earlier run alone and have vanished. A rate that follows from another saturation is another rate,
+ * so that one which the later run has alone takes its place; all of them are results.
+ */
+export function vanished(onlyBefore: readonly Point[], onlyAfter: readonly Point[]): Point[] {
+  const places = onlyAfter.map(keyOf)
+  return onlyBefore.filter((point) => {
+    const at = places.indexOf(keyOf(point))
+    if (at >= 0) places.splice(at, 1)
+    return at < 0
+  })
+}
+
 function closest(point: Point, candidates: ReadonlySet<Point>): Point | null {
   const key = keyOf(point)
   const alike = [...candidates].filter(

@@ -11,15 +11,19 @@ interface CompareFlags extends OutputOptions {
   /** In place of the first run. */
   readonly baseline?: string
   readonly failIf?: string
+  /** The later run is meant to be a part of the earlier one. */
+  readonly partial?: boolean
 }
 
 /** `gw bench compare`: exits with 7 when a limit is exceeded, with 1 when there was nothing to compare. */
 export function benchCompare(tools: BenchTools): (flags: CompareFlags, ...runs: string[]) => Promise<number> {
-  return async ({ failIf, output, baseline }, ...runs) => {
+  return async ({ failIf, output, baseline, partial: isPartial = false }, ...runs) => {
     const [before, after] = sidesOf(runs, baseline)
     const limits = failIf === undefined ? [] : limitsOf(tools, failIf)
     const [old, fresh] = [await savedSummary(tools, before), await savedSummary(tools, after)]
-    const comparison = compared(() => tools.compareSummaries(old.summary, fresh.summary, limits))
+    const comparison = compared(() =>
+      tools.compareSummaries(old.summary, fresh.summary, limits, { isPartial }),
+    )
     const { lines, isFailed, points, onlyBefore, onlyAfter, noEvidence, warnings } = comparison
     if (output === 'table') print(...lines)
     else {

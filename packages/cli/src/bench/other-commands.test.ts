@@ -22,9 +22,14 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   const { failed: isFailed, points, onlyAfter, lines } = JSON.parse(failed.stdout)
   assert.deepEqual([isFailed, onlyAfter, lines], [true, ['w2-get'], ['old beside new']])
   assert.deepEqual([points[0].name, points[0].changes[0].after, 'before' in points[0]], ['w1-get', 2, false])
+  await desk.run(['compare', file, 'results/new', '--partial'])
   assert.deepEqual(
-    desk.calls().map(({ limits }) => limits),
-    [[], [{ metric: 'rps', direction: '<', change: -0.05, text: 'rps<-5%' }]],
+    desk.calls().map(({ limits, isPartial }) => [limits, isPartial]),
+    [
+      [[], false],
+      [[{ metric: 'rps', direction: '<', change: -0.05, text: 'rps<-5%' }], false],
+      [[], true],
+    ],
   )
 })
 

@@ -2,6 +2,7 @@ import type {
   CapacityAnswer,
   CapacityWish,
   Comparison,
+  ComparisonOptions,
   Engine,
   Finding,
   HostFacts,
@@ -47,7 +48,12 @@ export interface BenchTools {
   rivalTables(points: readonly Point[]): readonly TextTable[]
   /** The same for trials. */
   trialTable(trials: readonly Trial[]): readonly (readonly string[])[]
-  compareSummaries(before: Summary, after: Summary, limits: readonly Limit[]): ComparisonText
+  compareSummaries(
+    before: Summary,
+    after: Summary,
+    limits: readonly Limit[],
+    options: ComparisonOptions,
+  ): ComparisonText
   /** @throws Error that says what a limit looks like. */
   parseLimits(text: string): readonly Limit[]
   capacityFor(summaries: readonly Summary[], wish: CapacityWish): CapacityText

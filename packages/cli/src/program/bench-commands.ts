@@ -178,6 +178,7 @@ function addCompare(bench: Command, tools: LoadTools): void {
     .argument('<run...>', 'before and after: summary.json or its folder')
     .option('--baseline <name>', 'what gw bench baseline save has kept, in place of before')
     .option('--fail-if <limits>', 'exit with 7 when one is exceeded, such as "rps<-5% or p99>+10%"')
+    .option('--partial', 'the later run is a part: what it has not measured does not fail')
   withOutput(compare, 'table', 'json').action(
     runs(async () => {
       const { benchCompare } = await import('../bench/compare.js')

@@ -62,8 +62,8 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     ],
     rivalTables,
     trialTable,
-    compareSummaries: (before, after, limits) => {
-      record('compareSummaries', { before: before.id, after: after.id, limits })
+    compareSummaries: (before, after, limits, options) => {
+      record('compareSummaries', { before: before.id, after: after.id, limits, ...options })
       const point = samplePoint({})
       const change = { metric: 'rps', before: 1, after: 2, change: 1, range: null } as const
       const compared = { name: 'w1-get', before: point, after: point, changes: [change], verdicts: [] }
