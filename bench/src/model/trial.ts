@@ -44,6 +44,16 @@ export interface TrialLog {
   readonly missing: number
 }
 
+/** What was lost of the requests that had nothing to do with what was done. */
+export interface TrialAside {
+  /** Requests that ended without an answer, or were not sent. */
+  readonly unanswered: number
+  /** Requests that ended without an answer on a connection that was open when they came, and were sent once more. */
+  readonly cutOff: number
+  /** Those that were answered and have no document; below 0: documents without a request. */
+  readonly missing: number
+}
+
 /** What the origins saw. */
 export interface TrialOrigin {
   readonly requests: number
@@ -119,6 +129,8 @@ export interface Trial {
   readonly log: TrialLog | null
   /** Workers that serve in the end and did not in the beginning. */
   readonly newWorkers: number
+  /** Absent: nothing may be lost at any time, or it may be so at any time. */
+  readonly aside?: TrialAside
   readonly origin: TrialOrigin
   readonly soak?: SoakFigures
   /** What was lost, or came that nobody had sent; empty: nothing. */

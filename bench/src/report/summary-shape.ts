@@ -114,6 +114,7 @@ const trial = object({
     object({ documents: number, dead: number, dropped: number, repeated: number, missing: number }),
   ),
   newWorkers: number,
+  aside: orAbsent(object({ unanswered: number, cutOff: number, missing: number })),
   origin: object({ requests: number, failed: number, slow: number, stray: number }),
   soak: orAbsent(
     object({

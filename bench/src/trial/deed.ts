@@ -35,7 +35,12 @@ export interface StageWish {
 /** Something that is done to a system under load. */
 export interface Deed {
   readonly wish?: StageWish
-  /** Begins it. */
+  /**
+   * What it costs may only be of requests that were sent until it has begun, and not longer before than so; nothing may be
+   * lost of all others. Absent: what may be lost may be so at any time.
+   */
+  readonly leadSeconds?: number
+  /** Begins it; resolves when it is done, or lasts. */
   begin(stage: TrialStage, seconds: number): Promise<void>
   /** Goes back, or resolves when what was begun is over. */
   end(stage: TrialStage): Promise<void>

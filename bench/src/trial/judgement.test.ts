@@ -8,6 +8,7 @@ import { failuresOf, NOTHING_LOST, type Seen } from './judgement.js'
 const ALL = 42_000
 const ERRORS = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
 const LOG = { documents: 1000, dead: 0, dropped: 0, repeated: 0, missing: 0 }
+const ASIDE = { unanswered: 0, cutOff: 0, missing: 0 }
 const NOT_ASKED = { requests: 0, failed: 0, slow: 0, stray: 0 }
 const SOAK: SoakFigures = {
   ...{ reloads: 1440, failedReloads: 0, samples: 1296, spanSeconds: 77_000 },
@@ -78,6 +79,22 @@ const LOSSES: readonly (readonly [string, Partial<Seen>, RegExp])[] = [
     /^2 records are lost.*: 2 the log knows/,
   ],
   ['a record too many', { log: { ...LOG, missing: -1 } }, /^1 records more than requests$/],
+  [
+    'an unanswered request aside',
+    { aside: { ...ASIDE, unanswered: 2 } },
+    /^2 requests that had nothing to do with what was done had no answer$/,
+  ],
+  [
+    'one that was cut off aside',
+    { aside: { ...ASIDE, cutOff: 1 } },
+    /^1 requests that had nothing to do with/,
+  ],
+  [
+    'a record that is missing aside',
+    { aside: { ...ASIDE, missing: 3 } },
+    /^3 records of requests that had .* are lost$/,
+  ],
+  ['a record too many aside', { aside: { ...ASIDE, missing: -1 } }, /^1 records more than requests that had/],
   ['a dead letter', { log: { ...LOG, dead: 1 } }, /^1 records were refused for good$/],
   ['a record that is there twice', { log: { ...LOG, repeated: 1 } }, /^1 records are there twice$/],
   ['a worker that died', { newWorkers: 1 }, /^1 workers are others than in the beginning, 0 were to be$/],

@@ -38,6 +38,7 @@ export function failuresOf(seen: Seen, expected: Expectation): string[] {
     ...answerFailures(seen, expected),
     ...originFailures(seen, expected),
     ...recordFailures(seen, expected),
+    ...asideFailures(seen),
     ...workerFailures(seen, expected),
     ...soakFailures(seen),
   ]
@@ -113,6 +114,19 @@ function recordFailures({ log }: Seen, { lostRecords }: Expectation): string[] {
     ...unless(missing >= -lostRecords, `${-missing} records more than requests`),
     ...unless(dead === 0, `${dead} records were refused for good`),
     ...unless(repeated === 0, `${repeated} records are there twice`),
+  ]
+}
+
+/** Nothing of what is done can have cost these. */
+function asideFailures({ aside }: Seen): string[] {
+  if (aside === undefined) return []
+  const { unanswered, cutOff, missing } = aside
+  const other = 'that had nothing to do with what was done'
+  return [
+    ...unless(unanswered === 0, `${unanswered} requests ${other} had no answer`),
+    ...unless(cutOff === 0, `${cutOff} requests ${other} ended without an answer and were sent again`),
+    ...unless(missing <= 0, `${missing} records of requests ${other} are lost`),
+    ...unless(missing >= 0, `${-missing} records more than requests ${other}`),
   ]
 }
 

@@ -14,6 +14,8 @@ export interface LogPlaces {
 
 /** Ids that are there more than once, and so many of them are told. */
 const REPEATED = 1000
+/** What the log says of its gaps is no record of a request. */
+const GAPS = { term: { 'event.kind': 'gap' } }
 /** Ids in one question. */
 const BATCH = 10_000
 
@@ -45,13 +47,24 @@ async function documentsOf(
   const { status, body } = await node.request('POST', `/${stream}/_search`, {
     size: 0,
     track_total_hits: true,
-    query: { bool: { must_not: { term: { 'event.kind': 'gap' } } } },
+    query: { bool: { must_not: GAPS } },
     aggs: { ids: { terms: { field: 'id', min_doc_count: 2, size: REPEATED } } },
   })
   if (status !== 200) throw new Error(`the documents could not be counted: status ${status}`)
   const { hits, aggregations } = body as SearchAnswer
   const repeated = aggregations.ids.buckets.reduce((sum, { doc_count }) => sum + doc_count - 1, 0)
   return { documents: hits.total.value, repeated }
+}
+
+/** How many documents there are of requests for these paths, once all is counted. */
+export async function documentsFor(
+  { node, stream }: Pick<LogPlaces, 'node' | 'stream'>,
+  paths: readonly string[],
+): Promise<number> {
+  const query = { bool: { filter: { terms: { 'url.path': paths } }, must_not: GAPS } }
+  const { status, body } = await node.request('POST', `/${stream}/_count`, { query })
+  if (status !== 200) throw new Error(`the documents of paths could not be counted: status ${status}`)
+  return (body as { readonly count: number }).count
 }
 
 /** How many of the records with these ids are documents as well. Record ids are unique, so each has at most one. */

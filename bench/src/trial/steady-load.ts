@@ -1,15 +1,7 @@
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import type { ErrorClass } from '../model/engine.js'
 import { type ClientAnswer, ClientConnection, type ConnectionEvents } from './client-connection.js'
 import { DueTimes } from './due-times.js'
-
-/** What clients saw in one span of time. */
-export interface Span {
-  readonly requests: number
-  readonly failed: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-}
+import { LoadSpans, type Span } from './load-spans.js'
 
 /** What clients saw from the beginning. */
 export interface LoadAccount {
@@ -29,6 +21,16 @@ export interface LoadAccount {
   readonly sentAgain: number
   /** Of these, those that came to a connection which the server had closed before. */
   readonly crossed: number
+}
+
+/** What became of the requests for one path. */
+export interface PathAccount {
+  /** Requests that were answered, whatever the answer was. */
+  answered: number
+  /** Requests that ended without an answer, or were not sent. */
+  unanswered: number
+  /** Requests that ended without an answer on a connection that was open when they came, and were sent once more. */
+  cutOff: number
 }
 
 /** How a load differs from the usual one. */
@@ -51,7 +53,6 @@ const CONNECTIONS = 64
 const TICK_MS = 2
 /** Beyond, the machine does not make the rate. */
 const MAX_WAITING = 20_000
-const US_PER_MS = 1000
 /** A client that has waited this long gives up. */
 const PATIENCE_MS = 30_000
 const LOOK_MS = 1000
@@ -67,9 +68,13 @@ export class SteadyLoad {
   readonly #port: number
   readonly #perSecond: number
   readonly #connections: number
-  readonly #requests: readonly string[]
+  readonly #fields: readonly string[]
+  readonly #paths = new Map<string, PathAccount>()
+  #requests: readonly string[] = []
+  #path: PathAccount
   readonly #idle = new Set<ClientConnection>()
-  readonly #busy = new Set<ClientConnection>()
+  /** With what the request under way is for. */
+  readonly #busy = new Map<ClientConnection, PathAccount>()
   readonly #waiting: DueTimes
   readonly #sendsAgain: boolean
   readonly #body: string | null
@@ -82,9 +87,7 @@ export class SteadyLoad {
   }
   /** When those were due that are to be sent once more; at most one of each connection. */
   readonly #again: number[] = []
-  /** In µs. Sorting a list of them would stop the load for seconds. */
-  readonly #spanLatencies = createHistogram()
-  readonly #windowLatencies = createHistogram()
+  readonly #spans = new LoadSpans()
   readonly #errors: Record<ErrorClass, number> = { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 }
   readonly #answers: Record<string, number> = {}
   readonly #statuses: Record<string, number> = {}
@@ -92,8 +95,6 @@ export class SteadyLoad {
   #unasked = 0
   #gatewayErrors = 0
   #upstreamErrors = 0
-  #spanCounts = { requests: 0, failed: 0 }
-  #windowCounts = { requests: 0, failed: 0 }
   #timers: NodeJS.Timeout[] = []
   #sent = 0
   #sentAgain = 0
@@ -114,8 +115,21 @@ export class SteadyLoad {
     this.#waiting = new DueTimes(waiting)
     this.#sendsAgain = sendsAgain
     this.#body = body
-    const fields = agents.length === 0 ? [''] : agents.map((agent) => `User-Agent: ${agent}\r\n`)
-    this.#requests = fields.map((field) => `GET / HTTP/1.1\r\nHost: bench\r\n${field}\r\n`)
+    this.#fields = agents.length === 0 ? [''] : agents.map((agent) => `User-Agent: ${agent}\r\n`)
+    this.#path = this.askFor('/')
+  }
+
+  /** What is sent from now on asks for this path, which tells it from all else in a log. */
+  askFor(path: string): PathAccount {
+    this.#requests = this.#fields.map((field) => `GET ${path} HTTP/1.1\r\nHost: bench\r\n${field}\r\n`)
+    this.#path = this.#paths.get(path) ?? { answered: 0, unanswered: 0, cutOff: 0 }
+    this.#paths.set(path, this.#path)
+    return this.#path
+  }
+
+  /** By path. */
+  get paths(): ReadonlyMap<string, Readonly<PathAccount>> {
+    return this.#paths
   }
 
   async start(): Promise<void> {
@@ -154,22 +168,12 @@ export class SteadyLoad {
 
   /** What was seen since the last call of this or `span`: a part of the span. */
   window(): Span {
-    const window = spanOf(this.#windowCounts, this.#windowLatencies)
-    if (window.requests > 0) this.#spanLatencies.add(this.#windowLatencies)
-    this.#spanCounts.requests += window.requests
-    this.#spanCounts.failed += window.failed
-    this.#windowLatencies.reset()
-    this.#windowCounts = { requests: 0, failed: 0 }
-    return window
+    return this.#spans.window()
   }
 
   /** What was seen since the last call. */
   span(): Span {
-    this.window()
-    const span = spanOf(this.#spanCounts, this.#spanLatencies)
-    this.#spanLatencies.reset()
-    this.#spanCounts = { requests: 0, failed: 0 }
-    return span
+    return this.#spans.span()
   }
 
   /** Sends no more; resolves when the last answer has come, or nobody waits for it any longer. */
@@ -187,8 +191,8 @@ export class SteadyLoad {
     while (this.#waiting.take() !== null) this.#lost('other')
     while (this.#again.pop() !== undefined) this.#lost('reset')
     this.#isOver = true
-    for (const connection of this.#busy) if (connection.dueMono !== null) this.#lost('timeout')
-    for (const connection of [...this.#idle, ...this.#busy]) connection.close()
+    for (const [{ dueMono }, path] of this.#busy) if (dueMono !== null) this.#lost('timeout', path)
+    for (const connection of [...this.#idle, ...this.#busy.keys()]) connection.close()
   }
 
   /** The connection that has been idle longest is used first, so that a low rate lets none of them grow too old. */
@@ -199,7 +203,7 @@ export class SteadyLoad {
       if (dueMono === null) return
       if (againMono !== undefined) this.#sentAgain++
       this.#idle.delete(connection)
-      this.#busy.add(connection)
+      this.#busy.set(connection, this.#path)
       const request = this.#requests[this.#sent++ % this.#requests.length]!
       connection.send(request, dueMono, againMono !== undefined)
     }
@@ -211,36 +215,38 @@ export class SteadyLoad {
 
   #closed(connection: ClientConnection): void {
     if (this.#isOver) return
-    if (connection.dueMono !== null) this.#cutOff(connection, connection.dueMono)
+    const path = this.#busy.get(connection)
+    if (connection.dueMono !== null && path !== undefined) this.#cutOff(connection, connection.dueMono, path)
     this.#idle.delete(connection)
     this.#busy.delete(connection)
     if (connection.isOpen) return void this.#connect()
-    this.#errors.connect++
-    this.#windowCounts.failed++
+    this.#lost('connect')
     setTimeout(() => {
       if (!this.#isOver) void this.#connect()
     }, AGAIN_MS)
   }
 
-  #cutOff({ maySendAgain, hasCrossed }: ClientConnection, dueMono: number): void {
+  #cutOff({ maySendAgain, hasCrossed }: ClientConnection, dueMono: number, path: PathAccount): void {
     if (this.#sendsAgain && maySendAgain) {
       if (hasCrossed) this.#crossed++
+      else path.cutOff++
       this.#again.push(dueMono)
-    } else this.#lost('reset')
+    } else this.#lost('reset', path)
   }
 
   #giveUp(): void {
     const oldestMono = performance.now() - PATIENCE_MS
-    for (const connection of this.#busy) {
+    for (const [connection, path] of this.#busy) {
       if (connection.dueMono === null || connection.sentMono > oldestMono) continue
-      this.#lost('timeout')
+      this.#lost('timeout', path)
       connection.close()
     }
   }
 
-  #lost(why: ErrorClass): void {
+  #lost(why: Exclude<ErrorClass, 'status'>, path = this.#path): void {
     this.#errors[why]++
-    this.#windowCounts.failed++
+    this.#spans.failed()
+    path.unanswered++
   }
 
   #free(connection: ClientConnection): void {
@@ -249,14 +255,14 @@ export class SteadyLoad {
     this.#drive()
   }
 
-  #answered({ dueMono }: ClientConnection, answer: ClientAnswer): void {
+  #answered(connection: ClientConnection, answer: ClientAnswer): void {
     this.#count(answer)
-    const latencyMs = performance.now() - dueMono!
-    this.#windowLatencies.record(Math.max(1, Math.round(latencyMs * US_PER_MS)))
+    const path = this.#busy.get(connection)
+    if (path !== undefined) path.answered++
+    this.#spans.answered(performance.now() - connection.dueMono!)
   }
 
   #count({ status, head, body }: ClientAnswer): void {
-    this.#windowCounts.requests++
     const kind = `${head[9]}xx`
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
@@ -264,21 +270,10 @@ export class SteadyLoad {
       if (this.#body !== null && body !== this.#body) this.#wrongBodies++
       return
     }
-    this.#lost('status')
+    this.#errors.status++
+    this.#spans.failed()
     if (kind !== '5xx') return
     if (/\r\nx-gw-error:/i.test(head)) this.#gatewayErrors++
     else this.#upstreamErrors++
-  }
-}
-
-function spanOf(
-  { requests, failed }: { readonly requests: number; readonly failed: number },
-  latencies: RecordableHistogram,
-): Span {
-  return {
-    requests,
-    failed,
-    p50Ms: latencies.percentile(50) / US_PER_MS,
-    p99Ms: latencies.percentile(99) / US_PER_MS,
   }
 }

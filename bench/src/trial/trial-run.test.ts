@@ -120,3 +120,39 @@ test('clients are well from when on they notice nothing to the end, not once the
   const { recoveredSeconds } = await runTrial({ plan, deed: ending, stage, times, ...LOAD })
   assert.ok(recoveredSeconds! > 0.5, `well after ${recoveredSeconds} s, though it was not at 0.6 s`)
 })
+
+/** Loses requests on purpose, and is forgiven those of its time. */
+const COSTLY: Deed = {
+  ...IDLE,
+  leadSeconds: 0.1,
+  begin: () => new Promise((resolve) => setTimeout(resolve, 200)),
+  expects: ({ connections }) => ({
+    ...NOTHING_LOST,
+    lostRequests: connections,
+    sentAgain: connections,
+    moreRequests: connections,
+  }),
+}
+
+for (const [where, isForgiven] of [
+  ['/before', false],
+  ['/around', true],
+  ['/after', false],
+] as const)
+  test(`what is lost of the requests for ${where} ${isForgiven ? 'may be' : 'has nothing to do with what is done'}`, async (t) => {
+    let asked = 0
+    const { failures, aside } = await tried(
+      t,
+      (_, request, response) => {
+        if (request.url === where) asked++
+        // Neither the first ones, whose connections are new, nor the last one.
+        if (request.url === where && asked === 20) request.socket.end()
+        else answerWell(response)
+      },
+      COSTLY,
+    )
+    const failure =
+      '1 requests that had nothing to do with what was done ended without an answer and were sent again'
+    assert.deepEqual(failures, isForgiven ? [] : [failure])
+    assert.deepEqual(aside, { unanswered: 0, cutOff: isForgiven ? 0 : 1, missing: 0 })
+  })

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { logIdentity } from '../contestant/gateway.js'
 import { STEERED_BODY } from '../contestant/steered-body.js'
 import type { Trial, TrialOrigin, TrialPhase, TrialPlan } from '../model/trial.js'
+import { Aside } from './aside.js'
 import type { Deed } from './deed.js'
 import { gatewayWorkers } from './gateway-workers.js'
 import { failuresOf, type Seen } from './judgement.js'
+import type { Span } from './load-spans.js'
 import { countLog } from './log-count.js'
 import type { OpenStage } from './stage.js'
-import { type Span, SteadyLoad } from './steady-load.js'
+import { SteadyLoad } from './steady-load.js'
 import type { TrialTimes } from './times.js'
 import { invalidityOf } from './validity.js'
 
@@ -43,13 +45,15 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
   const waiting = Math.ceil(perSecond * WAITING_SECONDS)
   const wish = { connections, waiting, sendsAgain: true, body: STEERED_BODY }
   const load = new SteadyLoad(Number(new URL(stage.gateway.url).port), perSecond, wish)
+  const aside = deed.leadSeconds === undefined ? null : new Aside(load)
   const startedAt = new Date().toISOString()
   const before = await gatewayWorkers(stage.gateway.admin)
   const startMono = performance.now()
   await load.start()
   const faults: string[] = []
-  const acts = await underLoad(order, load, startMono, faults).finally(() => load.stop())
+  const acts = await underLoad(order, { load, aside, startMono, faults }).finally(() => load.stop())
   const records = await attempted(() => recordsOf(order, load), faults, null)
+  const asideLosses = await attempted(async () => aside?.losses(stage), faults, undefined)
   const after = await attempted(() => gatewayWorkers(stage.gateway.admin), faults, [])
   const { leftAt, isCutShort, ...parts } = acts
   const seen: Seen = {
@@ -59,6 +63,7 @@ export async function runTrial(order: TrialOrder): Promise<Trial> {
     ...{ requests: load.total, ...load.account, ...parts },
     ...(records ?? { log: null, deliveredSeconds: null }),
     newWorkers: after.filter((pid) => !before.includes(pid)).length,
+    ...(asideLosses === undefined ? {} : { aside: asideLosses }),
     origin: await attempted(() => originOf(order, leftAt), faults, UNSEEN),
     ...(deed.soak === undefined ? {} : { soak: deed.soak() }),
   }
@@ -86,12 +91,16 @@ async function attempted<T>(part: () => Promise<T>, faults: string[], otherwise:
   }
 }
 
-async function underLoad(
-  { deed, stage, times }: TrialOrder,
-  load: SteadyLoad,
-  startMono: number,
-  faults: string[],
-): Promise<Acts> {
+interface Course {
+  readonly load: SteadyLoad
+  /** Null: what may be lost may be so at any time. */
+  readonly aside: Aside | null
+  readonly startMono: number
+  readonly faults: string[]
+}
+
+async function underLoad({ deed, stage, times }: TrialOrder, course: Course): Promise<Acts> {
+  const { load, aside, startMono, faults } = course
   await passing(times.warmUpSeconds, stage.signal)
   load.span()
   const phases: TrialPhase[] = []
@@ -107,8 +116,11 @@ async function underLoad(
   }
   await passing(times.beforeSeconds, stage.signal)
   const usual = end('before')
+  aside?.begin()
+  await passing(deed.leadSeconds ?? 0, stage.signal)
   const actedFromSeconds = secondsSince(startMono)
   await attempted(() => deed.begin(stage, times.duringSeconds), faults, undefined)
+  aside?.end()
   await passing(times.duringSeconds - secondsSince(phaseMono), stage.signal)
   await attempted(() => deed.end(stage), faults, undefined)
   const actedToSeconds = secondsSince(startMono)

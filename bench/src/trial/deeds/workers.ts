@@ -1,4 +1,4 @@
-import type { Deed, TrialStage } from '../deed.js'
+import { type Deed, nothingMore, type TrialStage } from '../deed.js'
 import { gatewayWorkers } from '../gateway-workers.js'
 import { NOTHING_LOST } from '../judgement.js'
 
@@ -8,16 +8,19 @@ const REPLACED_MS = 120_000
 const HEADER_BYTES = '32kb'
 /** What one kill may cost of the log, as a time of the load: the last hand-off, on a busy machine. */
 const HAND_OFF_SECONDS = 0.1
+/** What was sent longer ago has been answered, and its record is out of the hands of the worker, on a busy machine too. */
+const LEAD_SECONDS = 1
 
 /** One worker is killed. */
 export function workerKill(): Deed {
-  let before: readonly number[] = []
   return {
-    begin: async ({ gateway }) => {
-      before = await gatewayWorkers(gateway.admin)
-      process.kill(before[0]!, 'SIGKILL')
+    leadSeconds: LEAD_SECONDS,
+    begin: async (stage) => {
+      const [first] = await gatewayWorkers(stage.gateway.admin)
+      process.kill(first!, 'SIGKILL')
+      await untilReplaced(stage, [first!])
     },
-    end: (stage) => untilReplaced(stage, [before[0]!]),
+    end: nothingMore,
     expects: ({ connections, targetPerSecond }) => ({
       ...NOTHING_LOST,
       // Those under way, and those who come back at once and meet the listener of the process that dies.
