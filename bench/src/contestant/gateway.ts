@@ -125,19 +125,23 @@ export function gatewayVersion(): string {
   return version
 }
 
-/** What has become of the records of a gateway's traffic log. */
-export async function logIdentity(admin: string): Promise<LogIdentity> {
-  return (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
+/** What has become of the records of a gateway's traffic log. @throws Error when it does not answer in time */
+export async function logIdentity(admin: string, answerMs = ANSWER_MS): Promise<LogIdentity> {
+  const answer = await fetch(`${admin}/v1/log`, { signal: AbortSignal.timeout(answerMs) })
+  return (await answer.json()) as LogIdentity
 }
 
-async function isReady(admin: string): Promise<boolean> {
+/** Whether it serves; one that does not say so in time is asked again. */
+export async function isReady(admin: string, answerMs = READY_MS): Promise<boolean> {
   try {
-    return (await fetch(`${admin}/readyz`)).ok
+    return (await fetch(`${admin}/readyz`, { signal: AbortSignal.timeout(answerMs) })).ok
   } catch {
     return false
   }
 }
 
+const ANSWER_MS = 30_000
+const READY_MS = 5000
 const SETTLE_MS = 120_000
 const DEPLOY_MS = 120_000
 /** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
