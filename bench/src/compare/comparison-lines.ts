@@ -5,14 +5,15 @@ import type { ComparedPoint, Comparison, MetricChange } from './comparison.js'
 
 /** A comparison for a terminal or the log of a CI run. */
 export function comparisonLines(comparison: Omit<Comparison, 'lines'>): string[] {
-  const { points, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
+  const { points, trials, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
   return [
     ...points.flatMap(pointLines),
+    ...trials.map(({ name, before, text }) => `${name}: ${before} → ${text}`),
     ...noEvidence.map((name) => `no evidence: ${name}`),
     ...onlyBefore.map((name) => `only before: ${name}`),
     ...onlyAfter.map((name) => `only after: ${name}`),
     ...warnings.map((warning) => `warning: ${warning}`),
-    isFailed ? 'FAILED' : points.length === 0 ? 'nothing was compared' : 'ok',
+    isFailed ? 'FAILED' : points.length + trials.length === 0 ? 'nothing was compared' : 'ok',
   ]
 }
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spreadOf } from '../measure/spread.js'
 import type { Point } from '../model/summary.js'
+import type { Trial } from '../model/trial.js'
 import { samplePoint, sampleSpectrum, sampleSummary } from '../testing/sample-summary.js'
+import { sampleTrial } from '../testing/sample-trial.js'
 import { changeOfMeans } from './bootstrap.js'
 import { type Comparison, compareSummaries } from './comparison.js'
 import { parseLimits } from './limit.js'
@@ -217,4 +219,36 @@ test('a comparison can be read line by line', () => {
   assert.match(lines[1]!, /^ {2}rps {2}1,000 → 900 {2}−10\.0 % \(95 %: /)
   assert.ok(lines.includes('  BROKEN: rps<-5%'))
   assert.equal(lines.at(-1), 'FAILED')
+})
+
+const PASSED = sampleTrial()
+const LOST = sampleTrial({ failures: ['3 records are lost'] })
+const STOPPED = sampleTrial({ invalid: ['it was stopped after 2 of 60 s'] })
+
+function comparedTrials(before: readonly Trial[], after: readonly Trial[], limits = ''): Comparison {
+  const [old, fresh] = [before, after].map((trials) => sampleSummary([], { suite: 'chaos', trials }))
+  return compareSummaries(old!, fresh!, limits === '' ? [] : parseLimits(limits))
+}
+
+test('trials are compared by their verdicts, and limits of figures are not missed', () => {
+  const { trials, lines, warnings, isFailed } = comparedTrials([LOST], [PASSED], 'rps<-5%')
+  assert.deepEqual(trials, [{ name: 'chaos worker-kill', before: 'failed', after: 'passed', text: 'passed' }])
+  assert.deepEqual(lines, ['chaos worker-kill: failed → passed', 'ok'])
+  assert.deepEqual([warnings, isFailed], [[], false])
+})
+
+test('with limits a trial that was passed and is not any more fails, without any it is told', () => {
+  const told = comparedTrials([PASSED], [LOST])
+  assert.deepEqual(told.lines, ['chaos worker-kill: passed → FAILED: 3 records are lost', 'ok'])
+  assert.equal(told.isFailed, false)
+  assert.equal(comparedTrials([PASSED], [LOST], 'cpu>+5%').isFailed, true)
+  assert.equal(comparedTrials([PASSED], [STOPPED], 'cpu>+5%').isFailed, true)
+  assert.equal(comparedTrials([LOST], [LOST], 'cpu>+5%').isFailed, false)
+})
+
+test('trials of one side only are named, and runs without a trial in common say so', () => {
+  const other = sampleTrial({ id: 'dns-change' })
+  const { onlyBefore, onlyAfter, warnings, lines } = comparedTrials([PASSED], [other])
+  assert.deepEqual([onlyBefore, onlyAfter], [['chaos worker-kill'], ['chaos dns-change']])
+  assert.deepEqual([warnings, lines.at(-1)], [['the runs have no trial in common'], 'nothing was compared'])
 })

@@ -4,6 +4,7 @@ import { countText, isValid, kindText } from '../report/figures.js'
 import { enginesText } from '../report/load-generators.js'
 import type { Estimate } from '../statistics.js'
 import { changeOfMeans } from './bootstrap.js'
+import { type ComparedTrial, comparedTrials, isWorse } from './compared-trials.js'
 import { comparisonLines } from './comparison-lines.js'
 import type { Limit, Metric } from './limit.js'
 import { METRICS } from './limit.js'
@@ -17,14 +18,19 @@ const ROUNDING = 1e-9
 export interface Comparison {
   /** Points with a figure that is a result on both sides: all of them, or CPU time alone. */
   readonly points: readonly ComparedPoint[]
-  /** Names of points that one side only has. */
+  /** Trials that both sides have, with their verdicts. */
+  readonly trials: readonly ComparedTrial[]
+  /** Names of points and trials that one side only has. */
   readonly onlyBefore: readonly string[]
   readonly onlyAfter: readonly string[]
   /** Names of points that are no evidence, with the reasons. */
   readonly noEvidence: readonly string[]
   /** What weakens the comparison, such as another machine. */
   readonly warnings: readonly string[]
-  /** Whether any limit is broken beyond doubt, or could not be checked, or a result of before is none any more. */
+  /**
+   * Whether any limit is broken beyond doubt, or could not be checked, or a result of before is none any more; with any
+   * limit, whether a trial that was passed is not any more.
+   */
   readonly isFailed: boolean
   /** All of it for people, ready to print. */
   readonly lines: readonly string[]
@@ -61,7 +67,8 @@ export interface ComparisonOptions {
 }
 
 /**
- * Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate.
+ * Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate. Trials
+ * are compared by their verdicts, which are what limits are for there.
  * @throws Error when the runs are of different suites.
  */
 export function compareSummaries(
@@ -79,16 +86,26 @@ export function compareSummaries(
     .filter((pair) => METRICS.some((metric) => isEvidence(pair, metric)))
     .map((pair) => compared(pair, limits))
   const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
-  const unchecked = uncheckedLimits(points, limits)
+  const isOfTrials = after.trials !== undefined
+  const unchecked = isOfTrials ? [] : uncheckedLimits(points, limits)
   const isLost = limits.some(({ metric }) => pairs.some((pair) => hasLost(pair, metric)))
   const missing = isPartial ? [] : missingResults(onlyBefore, onlyAfter, limits)
+  const { trials, ...others } = comparedTrials(before, after)
+  const isTrialMissing = !isPartial && others.onlyBefore.length > 0
+  const isTrialLost = limits.length > 0 && (trials.some(isWorse) || isTrialMissing)
   const found = {
     points,
-    onlyBefore: onlyBefore.map(nameOf),
-    onlyAfter: onlyAfter.map(nameOf),
+    trials,
+    onlyBefore: [...onlyBefore.map(nameOf), ...others.onlyBefore],
+    onlyAfter: [...onlyAfter.map(nameOf), ...others.onlyAfter],
     noEvidence: pairs.flatMap(reasonsAgainst),
-    warnings: [...warningsOf(before, after, points), ...unchecked, ...missingText(missing)],
-    isFailed: isBroken || unchecked.length > 0 || isLost || missing.length > 0,
+    warnings: [
+      ...warningsOf(before, after, points.length + trials.length),
+      ...rangeWarnings(points),
+      ...unchecked,
+      ...missingText(missing),
+    ],
+    isFailed: isBroken || unchecked.length > 0 || isLost || isTrialLost || missing.length > 0,
   }
   return { ...found, lines: comparisonLines(found) }
 }
@@ -185,18 +202,23 @@ function busyGap(before: Point, after: Point): string[] {
   return [`CPU time${one} before and${other} after cannot be compared`]
 }
 
-function warningsOf(before: Summary, after: Summary, points: readonly ComparedPoint[]): string[] {
+function warningsOf(before: Summary, after: Summary, compared: number): string[] {
   const warnings: string[] = []
-  if (points.length === 0) warnings.push('the runs have no point in common that is a result on both sides')
+  const what =
+    after.trials === undefined ? 'point in common that is a result on both sides' : 'trial in common'
+  if (compared === 0) warnings.push(`the runs have no ${what}`)
   if (before.host.cpuModel !== after.host.cpuModel || before.host.cpus !== after.host.cpus)
     warnings.push(`the runs are from different machines: ${before.host.cpuModel}, ${after.host.cpuModel}`)
   if (enginesText(before) !== enginesText(after))
     warnings.push(`the runs have different load generators: ${enginesText(before)}, ${enginesText(after)}`)
-  if (points.some((point) => point.changes.some(({ range }) => range === null)))
-    warnings.push(
-      'some figures have fewer than two repetitions on a side: their changes have no range and fail nothing',
-    )
   return warnings
+}
+
+function rangeWarnings(points: readonly ComparedPoint[]): string[] {
+  const isKnown = points.every((point) => point.changes.every(({ range }) => range !== null))
+  return isKnown
+    ? []
+    : ['some figures have fewer than two repetitions on a side: their changes have no range and fail nothing']
 }
 
 /** A limit that no point could be held against must not look as if it were kept. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Desk } from './testing/desk.js'
+import { sampleSummary, sampleTrial } from './testing/sample-summary.js'
 
 test('a run is kept under a name, listed, compared with and forgotten', async (t) => {
   const desk = new Desk(t)
@@ -11,7 +12,7 @@ test('a run is kept under a name, listed, compared with and forgotten', async (t
   const saved = await desk.run(['baseline', 'save', 'results/old'])
   assert.deepEqual([saved.code, saved.stdout], [0, 'baselines/main.json\n'])
   const listed = await desk.run(['baseline', 'list'])
-  assert.match(listed.stdout, /^NAME +SUITE +MEASURED +POINTS +RUN\nmain .* 1 point +old\n$/)
+  assert.match(listed.stdout, /^NAME +SUITE +MEASURED +RESULTS +RUN\nmain .* 1 point +old\n$/)
   const compared = await desk.run(['compare', '--baseline', 'main', 'results/new'])
   assert.deepEqual([compared.code, compared.stdout], [0, 'old beside new\n'])
   const sized = await desk.run(['capacity', '--rps', '10'])
@@ -19,6 +20,15 @@ test('a run is kept under a name, listed, compared with and forgotten', async (t
   assert.equal((await desk.run(['baseline', 'remove', 'main'])).code, 0)
   assert.equal(existsSync(join(desk.dir, 'baselines/main.json')), false)
   assert.deepEqual(JSON.parse((await desk.run(['baseline', 'list', '-o', 'json'])).stdout).baselines, [])
+})
+
+test('the list of baselines says how many trials a run of trials has', async (t) => {
+  const desk = new Desk(t)
+  desk.save('old', 1, sampleSummary([], { id: 'old', trials: [sampleTrial(), sampleTrial({ id: 'soak' })] }))
+  await desk.run(['baseline', 'save', 'results/old'])
+  assert.match((await desk.run(['baseline', 'list'])).stdout, /\nmain .* 2 trials +old\n$/)
+  const { baselines } = JSON.parse((await desk.run(['baseline', 'list', '-o', 'json'])).stdout)
+  assert.deepEqual([baselines[0].points, baselines[0].trials], [0, 2])
 })
 
 test('a baseline is replaced only by force', async (t) => {

@@ -50,12 +50,12 @@ export function listBaselines(tools: BenchTools): (flags: OutputOptions) => Prom
     if (output !== 'table') await printValue({ baselines }, output)
     else
       printTable(
-        ['NAME', 'SUITE', 'MEASURED', 'POINTS', 'RUN'],
-        baselines.map(({ name, suite, startedAt, points, id }) => [
+        ['NAME', 'SUITE', 'MEASURED', 'RESULTS', 'RUN'],
+        baselines.map(({ name, suite, startedAt, points, trials, id }) => [
           name,
           suite,
           startedAt,
-          countText(points, 'point'),
+          trials === undefined ? countText(points, 'point') : countText(trials, 'trial'),
           id,
         ]),
       )
@@ -80,8 +80,9 @@ export function knownBaseline(name: string): string {
 
 async function described(tools: BenchTools, name: string) {
   const { summary } = await savedSummary(tools, baselineFile(name))
-  const { id, suite, startedAt, points } = summary
-  return { name, id, suite, startedAt, points: points.length }
+  const { id, suite, startedAt, points, trials } = summary
+  const counts = { points: points.length, ...(trials === undefined ? {} : { trials: trials.length }) }
+  return { name, id, suite, startedAt, ...counts }
 }
 
 /** A name is no path. @throws Failure. */

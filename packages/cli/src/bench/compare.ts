@@ -24,15 +24,15 @@ export function benchCompare(tools: BenchTools): (flags: CompareFlags, ...runs: 
     const comparison = compared(() =>
       tools.compareSummaries(old.summary, fresh.summary, limits, { isPartial }),
     )
-    const { lines, isFailed, points, onlyBefore, onlyAfter, noEvidence, warnings } = comparison
+    const { lines, isFailed, points, trials, onlyBefore, onlyAfter, noEvidence, warnings } = comparison
     if (output === 'table') print(...lines)
     else {
       const figures = points.map(({ name, changes, verdicts }) => ({ name, changes, verdicts }))
       const rest = { onlyBefore, onlyAfter, noEvidence, warnings }
-      await printValue({ failed: isFailed, points: figures, ...rest, lines }, output)
+      await printValue({ failed: isFailed, points: figures, trials, ...rest, lines }, output)
     }
     if (isFailed) return EXIT.assertion
-    return points.length === 0 ? EXIT.failed : EXIT.ok
+    return points.length + trials.length === 0 ? EXIT.failed : EXIT.ok
   }
 }
 

@@ -27,7 +27,7 @@ export interface RunningOrigin {
 /** What the commands print of a comparison, and whether a limit of `--fail-if` is exceeded. */
 export type ComparisonText = Pick<
   Comparison,
-  'lines' | 'isFailed' | 'points' | 'onlyBefore' | 'onlyAfter' | 'noEvidence' | 'warnings'
+  'lines' | 'isFailed' | 'points' | 'trials' | 'onlyBefore' | 'onlyAfter' | 'noEvidence' | 'warnings'
 >
 
 /** What they print of a sizing answer. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Desk } from './testing/desk.js'
+import { sampleSummary, sampleTrial } from './testing/sample-summary.js'
 
 test('the options of a run of trials reach the runner', async (t) => {
   const line =
@@ -57,6 +58,14 @@ test('a trial that is no result is told; --fail-on-invalid makes it an assertion
   assert.match(told.stderr, /\nno result: soak: only 9 of 600 requests\/s were sent during it\n/)
   assert.match(told.stderr, /\n1 of 1 trial is no result\n$/)
   assert.deepEqual([told.code, failed.code], [0, 7])
+})
+
+test('runs of trials are compared', async (t) => {
+  const desk = new Desk(t)
+  const file = desk.save('old', 1, sampleSummary([], { id: 'old', suite: 'chaos', trials: [sampleTrial()] }))
+  const { code, stdout } = await desk.run(['compare', file, file, '-o', 'json'])
+  const { points, trials } = JSON.parse(stdout)
+  assert.deepEqual([code, points, trials.length, trials[0].after], [0, [], 1, 'passed'])
 })
 
 for (const [wrong, message] of [

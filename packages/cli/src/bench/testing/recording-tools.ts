@@ -10,7 +10,7 @@ import type {
   TextTable,
   Trial,
 } from '@sluice/bench'
-import type { BenchTools, RunningOrigin } from '../tools.js'
+import type { BenchTools, ComparisonText, RunningOrigin } from '../tools.js'
 import { samplePoint, sampleSummary, sampleTrial } from './sample-summary.js'
 
 /**
@@ -64,12 +64,7 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
     trialTable,
     compareSummaries: (before, after, limits, options) => {
       record('compareSummaries', { before: before.id, after: after.id, limits, ...options })
-      const point = samplePoint({})
-      const change = { metric: 'rps', before: 1, after: 2, change: 1, range: null } as const
-      const compared = { name: 'w1-get', before: point, after: point, changes: [change], verdicts: [] }
-      const others = { onlyBefore: [], onlyAfter: ['w2-get'], noEvidence: [], warnings: [] }
-      const lines = [`${before.id} beside ${after.id}`]
-      return { ...others, lines, isFailed: limits.length > 0, points: mode === 'empty' ? [] : [compared] }
+      return sampleComparison(mode, before, after, limits.length > 0)
     },
     parseLimits: (text) => {
       if (!text.includes('%')) throw new Error(`'${text}' is not a limit; write for example rps<-5%`)
@@ -91,6 +86,18 @@ export function recordingTools(mode: Mode, file: string): BenchTools {
       return idleOrigin(address)
     },
   }
+}
+
+function sampleComparison(mode: Mode, before: Summary, after: Summary, isFailed: boolean): ComparisonText {
+  const point = samplePoint({})
+  const change = { metric: 'rps', before: 1, after: 2, change: 1, range: null } as const
+  const compared = { name: 'w1-get', before: point, after: point, changes: [change], verdicts: [] }
+  const verdicts = { before: 'passed', after: 'passed', text: 'passed' } as const
+  const trials = (after.trials ?? []).map(({ id }) => ({ name: id, ...verdicts }))
+  const others = { trials, onlyBefore: [], onlyAfter: ['w2-get'], noEvidence: [], warnings: [] }
+  const lines = [`${before.id} beside ${after.id}`]
+  const hasNone = mode === 'empty' || after.trials !== undefined
+  return { ...others, lines, isFailed, points: hasNone ? [] : [compared] }
 }
 
 /** It keeps the process until it is stopped. */
