@@ -246,6 +246,12 @@ test('with limits a trial that was passed and is not any more fails, without any
   assert.equal(comparedTrials([LOST], [LOST], 'cpu>+5%').isFailed, false)
 })
 
+test('with limits a trial that is not there any more fails', () => {
+  const both = [PASSED, sampleTrial({ id: 'dns-change' })]
+  assert.equal(comparedTrials(both, [PASSED], 'cpu>+5%').isFailed, true)
+  assert.equal(comparedTrials([PASSED], both, 'cpu>+5%').isFailed, false)
+})
+
 test('trials of one side only are named, and runs without a trial in common say so', () => {
   const other = sampleTrial({ id: 'dns-change' })
   const { onlyBefore, onlyAfter, warnings, lines } = comparedTrials([PASSED], [other])
