@@ -9,9 +9,20 @@ import { SteeredClient, type Steering, TIMEOUT_MS } from './steered-client.js'
 const DRAIN_MS = TIMEOUT_MS
 const DRAIN_STEP_MS = 5
 
-// The order is the one argument; the result goes to standard output. Standard input is the life line of whoever started us.
-process.stdin.on('end', () => process.exit(1)).resume()
-await main(JSON.parse(process.argv[2]!) as LoadOrder)
+// The order is the first line of standard input, the result goes to standard output. Behind that line standard input is
+// the life line of whoever started us.
+process.stdin.setEncoding('utf8').on('end', () => process.exit(1))
+await main(JSON.parse(await firstLine(process.stdin)) as LoadOrder)
+
+function firstLine(input: NodeJS.ReadStream): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    input.on('data', (part: string) => {
+      text += part
+      if (text.endsWith('\n')) resolve(text)
+    })
+  })
+}
 
 async function main(order: LoadOrder): Promise<void> {
   const plan = order.perSecond === null ? null : new OpenLoop(order.perSecond)

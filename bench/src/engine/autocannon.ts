@@ -25,7 +25,8 @@ function installedVersion(): string | null {
 
 async function runAutocannon(order: LoadOrder): Promise<LoadResult> {
   assertInstalled(autocannon)
-  const { stdout } = await runToSuccess([process.execPath, PROGRAM, JSON.stringify(order)], {
+  const { stdout } = await runToSuccess([process.execPath, PROGRAM], {
+    input: `${JSON.stringify(order)}\n`,
     cpu: order.cpu,
     limitSeconds: order.warmUpSeconds + order.seconds + GRACE_SECONDS,
   })

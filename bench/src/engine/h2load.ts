@@ -1,8 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
 import { assertInstalled } from './assert-installed.js'
 import { bodyOf } from './call-body.js'
+import { type LoadFiles, withLoadFiles } from './load-files.js'
 import { coreCount, GRACE_SECONDS, runToSuccess, versionOf } from './program.js'
 
 const TIMEOUT = '10s'
@@ -23,25 +22,25 @@ async function runH2load(order: LoadOrder): Promise<LoadResult> {
   assertInstalled(h2load)
   if (order.perSecond !== null)
     throw new Error('h2load cannot hold a rate: take autocannon, wrk2 or oha for latency at a fixed rate')
+  return withLoadFiles(order.dir, (files) => loaded(order, files))
+}
+
+async function loaded(order: LoadOrder, files: LoadFiles): Promise<LoadResult> {
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))
   const size = [`-c${order.connections}`, `-t${threads}`, `-D${milliseconds(order.seconds)}`]
   const times = [`--warm-up-time=${milliseconds(order.warmUpSeconds)}`, `-N${TIMEOUT}`]
-  const command = ['h2load', '--h1', ...size, ...times, ...callArguments(order)]
+  const command = ['h2load', '--h1', ...size, ...times, ...callArguments(order, files)]
   const limitSeconds = order.warmUpSeconds + order.seconds + GRACE_SECONDS
   const { stdout, coresUsed } = await runToSuccess(command, { cpu: order.cpu, limitSeconds })
   return { ...h2loadResult(stdout, order), busyShare: coresUsed / threads }
 }
 
 /** A body makes it a POST, unless the pseudo field says otherwise; it works in HTTP/1.1 as well. */
-function callArguments(order: LoadOrder): string[] {
+function callArguments(order: LoadOrder, files: LoadFiles): string[] {
   const { method, headers, body, path } = order.call
   const args = ['-H', `:method: ${method}`]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
-  if (body !== null) {
-    const file = join(mkdtempSync(join(order.dir, 'h2load-')), 'body')
-    writeFileSync(file, bodyOf(body))
-    args.push('-d', file)
-  }
+  if (body !== null) args.push('-d', files.write('body', bodyOf(body)))
   return [...args, order.origin + path]
 }
 

@@ -1,8 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
 import { assertInstalled } from './assert-installed.js'
 import { bodyOf } from './call-body.js'
+import { type LoadFiles, withLoadFiles } from './load-files.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runToSuccess, versionOf } from './program.js'
 
 const TIMEOUT = '10s'
@@ -23,7 +22,11 @@ export const oha: Engine = {
 
 async function runOha(order: LoadOrder): Promise<LoadResult> {
   assertInstalled(oha)
-  const call = callArguments(order)
+  return withLoadFiles(order.dir, (files) => loaded(order, files))
+}
+
+async function loaded(order: LoadOrder, files: LoadFiles): Promise<LoadResult> {
+  const call = callArguments(order, files)
   const load = async (seconds: number): Promise<ProgramEnd> => {
     const size = ['-c', String(order.connections), '-z', `${Math.round(seconds * 1000)}ms`]
     return runToSuccess(['oha', ...size, ...call], {
@@ -36,15 +39,11 @@ async function runOha(order: LoadOrder): Promise<LoadResult> {
   return { ...ohaResult(stdout, order.perSecond !== null), busyShare: coresUsed / coreCount(order.cpu) }
 }
 
-function callArguments(order: LoadOrder): string[] {
+function callArguments(order: LoadOrder, files: LoadFiles): string[] {
   const { method, headers, body, path } = order.call
   const args = ['--no-tui', ...jsonOption(), '-m', method, '-t', TIMEOUT, '-r', '0', '--disable-compression']
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
-  if (body !== null) {
-    const file = join(mkdtempSync(join(order.dir, 'oha-')), 'body')
-    writeFileSync(file, bodyOf(body))
-    args.push('-D', file)
-  }
+  if (body !== null) args.push('-D', files.write('body', bodyOf(body)))
   if (order.perSecond !== null) args.push('-q', String(order.perSecond), '--latency-correction')
   return [...args, order.origin + path]
 }

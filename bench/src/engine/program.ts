@@ -10,6 +10,8 @@ export interface ProgramOptions {
   readonly cpu: string | null
   /** Ended by force when it takes longer. */
   readonly limitSeconds: number
+  /** What it reads before its standard input stands still, which ends with us: arguments are for everybody to read. */
+  readonly input?: string
 }
 
 /** What a program that ended by itself left behind. */
@@ -54,6 +56,7 @@ export async function runProgram(command: readonly string[], options: ProgramOpt
   })
   // A program that does not read its standard input may close it at any time.
   child.stdin.on('error', () => {})
+  if (options.input !== undefined) child.stdin.write(options.input)
   const status = await ended(child, options.limitSeconds)
   const elapsedMicros = (performance.now() - startMono) * 1000
   const name = command[0]!.split('/').at(-1)!

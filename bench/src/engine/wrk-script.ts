@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { ErrorClass, LoadOrder, LoadResult } from '../model/engine.js'
 import { bodyOf } from './call-body.js'
+import type { LoadFiles } from './load-files.js'
 
 /** What the script of wrk or wrk2 wrote when the load was over. */
 export interface WrkReport {
@@ -36,24 +36,25 @@ export const TIMEOUT_SECONDS = 10
  */
 const MAX_STEPS = 2e9
 
-/** Writes the script that makes the call; `listsValues` wants every latency in the report (wrk's own API, not wrk2's). */
-export function writeScript(order: LoadOrder, listsValues: boolean): WrkScript {
-  const dir = mkdtempSync(join(order.dir, 'wrk-'))
-  const script = { file: join(dir, 'load.lua'), report: join(dir, 'report.json') }
-  const { method, headers, body } = order.call
-  const lines = [`wrk.method = ${luaText(method)}`]
+/**
+ * Writes the script that makes the call, also its path, which everybody could read among the arguments of the program;
+ * `listsValues` wants every latency in the report (wrk's own API, not wrk2's).
+ */
+export function writeScript(order: LoadOrder, files: LoadFiles, listsValues: boolean): WrkScript {
+  const report = files.path('report.json')
+  const { method, path, headers, body } = order.call
+  const lines = [`wrk.method = ${luaText(method)}`, `wrk.path = ${luaText(path)}`]
   for (const [name, value] of Object.entries(headers)) {
     // wrk adds its own Host unless it finds the name in this spelling.
     const known = name.toLowerCase() === 'host' ? 'Host' : name
     lines.push(`wrk.headers[${luaText(known)}] = ${luaText(value)}`)
   }
   if (body !== null) {
-    const bodyFile = join(dir, 'body')
-    writeFileSync(bodyFile, bodyOf(body))
+    const bodyFile = files.write('body', bodyOf(body))
     lines.push(`wrk.body = assert(io.open(${luaText(bodyFile)}, "rb")):read("*a")`)
   }
-  writeFileSync(script.file, `${lines.join('\n')}\n${doneFunction(script.report, listsValues)}`)
-  return script
+  const file = files.write('load.lua', `${lines.join('\n')}\n${doneFunction(report, listsValues)}`)
+  return { file, report }
 }
 
 /** What the script wrote. @throws Error when it wrote nothing. */

@@ -1,5 +1,6 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
 import { assertInstalled } from './assert-installed.js'
+import { type LoadFiles, withLoadFiles } from './load-files.js'
 import { coreCount, failure, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
 import { withoutRedirections } from './redirection.js'
 import { emptyHistogram, record, spectrumOf } from './spectrum.js'
@@ -30,19 +31,15 @@ async function runWrk(order: LoadOrder): Promise<LoadResult> {
   assertInstalled(wrk)
   if (order.perSecond !== null)
     throw new Error('wrk cannot hold a rate: take autocannon, wrk2 or oha for latency at a fixed rate')
+  return withLoadFiles(order.dir, (files) => loaded(order, files))
+}
+
+async function loaded(order: LoadOrder, files: LoadFiles): Promise<LoadResult> {
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))
-  const script = writeScript(order, true)
+  const script = writeScript(order, files, true)
   const load = async (seconds: number): Promise<ProgramEnd> => {
     const args = [`-t${threads}`, `-c${order.connections}`, `-d${wholeSeconds(seconds)}s`]
-    const command = [
-      'wrk',
-      ...args,
-      '--timeout',
-      `${TIMEOUT_SECONDS}s`,
-      '-s',
-      script.file,
-      order.origin + order.call.path,
-    ]
+    const command = ['wrk', ...args, '--timeout', `${TIMEOUT_SECONDS}s`, '-s', script.file, order.origin]
     return runProgram(command, { cpu: order.cpu, limitSeconds: seconds + GRACE_SECONDS })
   }
   if (order.warmUpSeconds > 0) await load(order.warmUpSeconds)

@@ -1,5 +1,6 @@
 import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
 import { assertInstalled } from './assert-installed.js'
+import { type LoadFiles, withLoadFiles } from './load-files.js'
 import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
 import { withoutRedirections } from './redirection.js'
 import { refusedResult } from './wrk.js'
@@ -32,12 +33,16 @@ export const wrk2: Engine = {
 
 async function runWrk2(order: LoadOrder): Promise<LoadResult> {
   assertInstalled(wrk2)
+  return withLoadFiles(order.dir, (files) => loaded(order, files))
+}
+
+async function loaded(order: LoadOrder, files: LoadFiles): Promise<LoadResult> {
   const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))
-  const script = writeScript(order, false)
+  const script = writeScript(order, files, false)
   const load = async (seconds: number): Promise<ProgramEnd> => {
     const size = [`-t${threads}`, `-c${order.connections}`, `-d${wholeSeconds(seconds)}s`]
     const rate = [`-R${order.perSecond ?? NO_RATE}`, order.perSecond === null ? '--u_latency' : '--latency']
-    const rest = ['--timeout', `${TIMEOUT_SECONDS}s`, '-s', script.file, order.origin + order.call.path]
+    const rest = ['--timeout', `${TIMEOUT_SECONDS}s`, '-s', script.file, order.origin]
     return runProgram(['wrk2', ...size, ...rate, ...rest], {
       cpu: order.cpu,
       limitSeconds: seconds + GRACE_SECONDS,

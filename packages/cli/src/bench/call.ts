@@ -6,6 +6,7 @@ import { EXIT, Failure, unreadable } from '../failure.js'
 /** What is asked of a URL, as `curl` has it. */
 export interface CallFlags {
   readonly method?: Method
+  /** Lines, or `@` and a file of them. */
   readonly header?: readonly string[]
   /** A text, or `@` and a file. */
   readonly data?: string
@@ -20,7 +21,7 @@ export interface UrlCall {
   readonly call: Call
 }
 
-/** What a load generator takes as one argument, with room for the rest of it. */
+/** What somebody wrote is short; larger bodies are made. */
 const MOST_GIVEN_BYTES = 64 * 1024
 const MOST_MADE_BYTES = 64 * 1024 ** 2
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\uffff]*)$/
@@ -58,7 +59,7 @@ function addressOf(text: string): { readonly origin: string; readonly path: stri
 
 function headersOf(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const line of lines) {
+  for (const line of lines.flatMap(linesOf)) {
     const [, name, value] = HEADER.exec(line) ?? []
     if (name === undefined || value === undefined)
       throw usage(
@@ -73,9 +74,17 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return headers
 }
 
+/** A file is for values that are not to be seen in the list of processes. */
+function linesOf(line: string): string[] {
+  if (!line.startsWith('@')) return [line]
+  const text = fileOf(line.slice(1), 'the headers').toString()
+  return text.split(/\r?\n/).filter((each) => each.trim() !== '')
+}
+
 function bodyOf({ data, body }: CallFlags): CallBody | null {
   if (data !== undefined && body !== undefined) throw usage('--data and --body exclude each other')
-  if (data !== undefined) return given(data.startsWith('@') ? fileOf(data.slice(1)) : Buffer.from(data))
+  if (data !== undefined)
+    return given(data.startsWith('@') ? fileOf(data.slice(1), 'the body') : Buffer.from(data))
   if (body === undefined) return null
   const bytes = sizeOf(body)
   if (bytes <= MOST_MADE_BYTES) return { kind: 'json', bytes }
@@ -88,11 +97,11 @@ function given(bytes: Buffer): CallBody {
   return { kind: 'given', bytes: bytes.length, base64: bytes.toString('base64') }
 }
 
-function fileOf(file: string): Buffer {
+function fileOf(file: string, what: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw unreadable('the body', file, error)
+    throw unreadable(what, file, error)
   }
 }
 

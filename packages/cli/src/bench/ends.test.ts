@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { type GwProcess, scratch, spawnGw, until } from '../testing.js'
+import { processesWith } from './testing/processes-with.js'
 
 /** A command of the real `gw bench` whose temporary folders are in a place of its own. */
 function started(
@@ -13,21 +14,6 @@ function started(
   const temporary = scratch(t)
   const env = { TMPDIR: temporary, GITHUB_STEP_SUMMARY: '' }
   return { gw: spawnGw(t, ['bench', ...args], { env, cwd: scratch(t) }), temporary }
-}
-
-/** Processes that were started with that place for temporary folders, and have not ended. */
-function left(temporary: string): string[] {
-  return readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && environmentOf(name).includes(`TMPDIR=${temporary}`),
-  )
-}
-
-function environmentOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  } catch {
-    return []
-  }
 }
 
 async function freePort(): Promise<number> {
@@ -42,7 +28,7 @@ async function freePort(): Promise<number> {
 const NOTHING = { processes: [], folders: [] }
 
 function rest(temporary: string): object {
-  return { processes: left(temporary), folders: readdirSync(temporary) }
+  return { processes: processesWith(`TMPDIR=${temporary}`), folders: readdirSync(temporary) }
 }
 
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const) {

@@ -269,6 +269,7 @@ const REFUSALS: readonly (readonly [string, Mode, number, RegExp])[] = [
   ['quick http://a/ --data a --body 1kb', 'well', 64, /^--data and --body exclude each other\n/],
   ['quick http://a/ --data a -X GET', 'well', 64, /^a GET has no body here; /],
   ['quick http://a/ --data @nowhere', 'well', 1, /^cannot read the body nowhere: there is no such file\n/],
+  ['quick http://a/ -H @nowhere', 'well', 1, /^cannot read the headers nowhere: there is no such file\n/],
   ['quick http://a/ --body 65mb', 'well', 64, /^--body: 64 MB are the most\n/],
   ['quick http://a/ --pid 0', 'well', 64, /write a whole number from 1 to 4194304; /],
   ['quick --data a', 'well', 64, /^--data is for a URL; write it behind the command, /],

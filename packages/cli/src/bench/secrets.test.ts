@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { engineOf } from '@sluice/bench'
-import { gw, scratch } from '../testing.js'
+import { gw, scratch, spawnGw, until } from '../testing.js'
+import { processesWith } from './testing/processes-with.js'
 
 /** Wherever a secret may stand, one of its own, so that a failure names the place. */
 const SECRETS = ['s3cret-header', 's3cret-body', 's3cret-query', 's3cret-word', 's3cret-fragment']
@@ -78,6 +79,35 @@ for (const engine of ['autocannon', 'wrk'] as const) {
     const { command, points } = JSON.parse(readFileSync(join(cwd, 'out', 'summary.json'), 'utf8'))
     assert.match(command, /'x-note: \*\*\*' '--header=accept: \*\*\*' '--data=\*\*\*' .*\/orders\?id=\*\*\*&/)
     assert.equal(points[0].title, 'PUT /orders?id=***&***')
+  })
+}
+
+for (const engine of ['autocannon', 'wrk'] as const) {
+  test(`what comes from files is in the arguments of no process, and in no file that others may read: ${engine}`, {
+    skip: engineOf(engine).version() === null && `${engine} is not installed`,
+  }, async (t) => {
+    const { url, asked } = await serve(t)
+    const [cwd, temporary] = [scratch(t), scratch(t)]
+    writeFileSync(join(cwd, 'headers'), 'x-note: s3cret-header\r\n\naccept: s3cret-header\n')
+    writeFileSync(join(cwd, 'body'), '{"pin":"s3cret-body"}')
+    const call = ['-H', '@headers', '--data', '@body', '-X', 'PUT', '--engine', engine]
+    const words = ['bench', 'loadgen', url, '--seconds', '3', '--connections', '2', ...call]
+    const running = spawnGw(t, words, { cwd, env: { TMPDIR: temporary } })
+    await until(() => asked.size > 0, running.stderr)
+    assert.deepEqual([...asked], [REAL])
+    const below = processesWith(`TMPDIR=${temporary}`)
+    assert.ok(below.length > 1)
+    for (const pid of below) {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      // The URL is an argument of the command itself.
+      assertNoSecret(
+        pid === running.process.pid ? command.replace(url, '') : command,
+        `the arguments of ${pid}`,
+      )
+    }
+    for (const file of filesBelow(temporary)) assert.equal(statSync(file).mode & 0o777, 0o600, file)
+    assert.equal(await running.exited, 0)
+    assert.deepEqual(readdirSync(temporary), [])
   })
 }
 

@@ -15,6 +15,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], shown: string])[] 
   [['--data', '--header', 'http://a/?s3cret'], "gw --data '***' 'http://a/?***'"],
   [['--data'], 'gw --data'],
   [['--data', '@orders.json', '--data=@b'], 'gw --data @orders.json --data=@b'],
+  [['-H', '@secret.headers', '--header=@b', '-H@c'], 'gw -H @secret.headers --header=@b -H@c'],
   [['http://u:s3cret@a/b?id=s3cret&s3cret#s3cret'], "gw 'http://***@a/b?id=***&***#***'"],
   [['--target=http://u:s3cret@a'], "gw '--target=http://***@a'"],
   [['--out', "it's"], "gw --out 'it'\\''s'"],

@@ -28,7 +28,9 @@ function shownWord(word: string): string {
   return word.includes('://') ? maskedUrl(word) : word
 }
 
+/** The name of a file is no header. */
 function shownHeader(line: string): string {
+  if (line.startsWith('@')) return line
   const colon = line.indexOf(':')
   return colon === -1 ? MASK : `${line.slice(0, colon)}: ${MASK}`
 }

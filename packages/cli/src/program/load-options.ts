@@ -27,7 +27,11 @@ export function addCall(command: Command): void {
     .addOption(
       new Option('-X, --method <name>', 'the method; default GET, with a body POST').choices([...METHODS]),
     )
-    .option('-H, --header <line>', "a header, such as 'accept: text/plain'; may be repeated", collect)
+    .option(
+      '-H, --header <line>',
+      "a header, such as 'accept: text/plain', or @ and a file with one a line; may be repeated",
+      collect,
+    )
     .option('--data <text>', 'a body, or @ and the file that holds it')
     .option('--body <size>', 'a body of this size, made of JSON, such as 5kb')
 }
