@@ -35,6 +35,9 @@ const TOTALS_PATH = '/_sink'
 /** Larger than the bulks of any shipper; what is larger than that is no bulk. */
 const MOST_BYTES = 64 * 1024 ** 2
 const NEWLINE = 10
+const LIST_BEGINS = 0x5b
+/** Space, tab, carriage return, newline. */
+const WHITESPACE: readonly number[] = [32, 9, 13, NEWLINE]
 /** The client of Elasticsearch looks for it. */
 const PRODUCT = { 'x-elastic-product': 'Elasticsearch' }
 const TAKEN = '{"create":{"status":201}}'
@@ -43,7 +46,7 @@ const REFUSED =
 
 /**
  * Takes what a traffic log ships, counts it and forgets it: bulks of Elasticsearch, and webhooks. It is for measuring what
- * the log costs the gateway without an Elasticsearch that shares the cores; it keeps nothing and checks nothing.
+ * the log costs the gateway without an Elasticsearch that shares the cores; it keeps nothing and looks no further than the lines.
  * @param address `host:port`; port 0 takes a free one. @throws Error when it cannot listen there.
  */
 export async function startLogSink(wish: LogSinkWish, address: string): Promise<RunningLogSink> {
@@ -103,13 +106,25 @@ async function answer(request: http.IncomingMessage, wish: LogSinkWish, totals: 
   const body =
     request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent, { maxOutputLength: MOST_BYTES }) : sent
   if (wish.delayMs > 0) await sleep(wish.delayMs)
-  if (isBulk) return bulkAnswer(linesOf(body) / 2, wish, totals)
-  totals.records += recordsOf(body)
+  return isBulk ? bulkAnswer(linesOf(body), wish, totals) : webhookAnswer(recordsOf(body), totals)
+}
+
+function webhookAnswer(records: number | null, totals: Counted): Answer {
+  if (records === null) return refusal('the body is no list of records')
+  totals.records += records
   return { status: 200, body: '{}' }
 }
 
-/** As Elasticsearch writes what the gateway asks for. */
-function bulkAnswer(records: number, { rejectPercent }: LogSinkWish, totals: Counted): Answer {
+/** In the words of Elasticsearch; nothing of it is counted. */
+function refusal(reason: string): Answer {
+  const error = { type: 'illegal_argument_exception', reason }
+  return { status: 400, body: JSON.stringify({ error, status: 400 }) }
+}
+
+/** As Elasticsearch writes what the gateway asks for: of two lines one says what to do with the other. */
+function bulkAnswer(lines: number, { rejectPercent }: LogSinkWish, totals: Counted): Answer {
+  if (lines % 2 !== 0) return refusal(`the bulk has an odd number of lines, ${lines}`)
+  const records = lines / 2
   totals.due += (records * rejectPercent) / 100
   const refused = Math.floor(totals.due)
   totals.due -= refused
@@ -119,15 +134,32 @@ function bulkAnswer(records: number, { rejectPercent }: LogSinkWish, totals: Cou
   return { status: 200, body: `{"items":[${items.join(',')}]}` }
 }
 
-/** A webhook sends a record in each line, or a list of them. */
-function recordsOf(body: Buffer): number {
-  return body[0] === 0x5b ? (JSON.parse(body.toString()) as unknown[]).length : linesOf(body)
+/** A webhook sends a record in each line, or a list of them. Null: it is a list that cannot be read. */
+function recordsOf(body: Buffer): number | null {
+  const first = body.find((byte) => !WHITESPACE.includes(byte))
+  if (first !== LIST_BEGINS) return linesOf(body)
+  try {
+    return (JSON.parse(body.toString()) as unknown[]).length
+  } catch {
+    return null
+  }
 }
 
+/** Lines that hold something, whether a newline follows the last one or not. */
 function linesOf(body: Buffer): number {
   let lines = 0
-  for (let at = body.indexOf(NEWLINE); at !== -1; at = body.indexOf(NEWLINE, at + 1)) lines++
+  for (let from = 0; from < body.length; ) {
+    const newline = body.indexOf(NEWLINE, from)
+    const end = newline === -1 ? body.length : newline
+    if (!isBlank(body, from, end)) lines++
+    from = end + 1
+  }
   return lines
+}
+
+function isBlank(body: Buffer, from: number, end: number): boolean {
+  for (let i = from; i < end; i++) if (!WHITESPACE.includes(body[i]!)) return false
+  return true
 }
 
 /** Null: it is too large. It is read to its end, so that the client hears of it. */
