@@ -19,6 +19,7 @@ export { MASK, maskedPath, maskedUrl } from './masking.js'
 export { CEILING_SHARE } from './measure/case-run.js'
 export { doctor, type Finding, hostFacts } from './measure/host.js'
 export { KNEE_STEPS } from './measure/knee.js'
+export { measurablePart } from './measure/measurable.js'
 export { runSuite } from './measure/run-suite.js'
 export type { Engine, ErrorClass, LoadOrder, LoadResult, Spectrum } from './model/engine.js'
 export {

@@ -16,6 +16,7 @@ import { coreLayout, foreignLayout, keepOffContestant } from './cores.js'
 import { hostFacts } from './host.js'
 import { hostWarnings } from './host-warnings.js'
 import { KNEE_STEPS } from './knee.js'
+import { isAskable, needsSearchEngine } from './measurable.js'
 import type { SpectrumMerge } from './point.js'
 import { Progress } from './progress.js'
 import { engineVersions, type RunEngines, runEngines } from './run-engines.js'
@@ -135,11 +136,8 @@ class SuiteRun {
       )
   }
 
-  /** What is more than a plain proxy does cannot be known to be asked of somebody else's server. */
   #leaveToTarget(): void {
     if (this.#options.target === undefined) return
-    const isAskable = ({ scenario }: SuiteCase): boolean =>
-      scenario.peers === 'plain-proxy' && scenario.log === 'none'
     const left = this.#cases.filter((one) => !isAskable(one)).map(({ scenario }) => scenario.id)
     this.#cases = this.#cases.filter(isAskable)
     if (this.#cases.length === 0)
@@ -149,13 +147,12 @@ class SuiteRun {
 
   /** Points that need an Elasticsearch are left out where none is installed. */
   async #openSearchEngine(): Promise<void> {
-    const needsIt = ({ scenario }: SuiteCase): boolean => scenario.log === 'elasticsearch'
-    if (!this.#cases.some(needsIt)) return
+    if (!this.#cases.some(needsSearchEngine)) return
     const missing = missingElasticsearch()
     if (missing !== null) {
-      const left = this.#cases.filter(needsIt).map(({ scenario }) => scenario.id)
+      const left = this.#cases.filter(needsSearchEngine).map(({ scenario }) => scenario.id)
       this.#warn(`${missing}; left out: ${left.join(', ')}`)
-      this.#cases = this.#cases.filter((one) => !needsIt(one))
+      this.#cases = this.#cases.filter((one) => !needsSearchEngine(one))
       return
     }
     const { load } = coreLayout(1, this.#options.isPinned)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { formatDiagnostic } from '@sluice/config'
 import { explainRequest } from '@sluice/gateway'
@@ -13,7 +14,7 @@ import { loadRoutes } from './document.js'
 import { measuredPolicyNames, policyPair } from './policies.js'
 import { API_KEY, API_KEY_SHA256, POLICY_FIXTURES } from './policy-fixtures.js'
 import { quickSuite } from './quick.js'
-import { suiteOf, suites, suitesWith } from './suites.js'
+import { comingSuites, suiteOf, suites, suitesWith } from './suites.js'
 
 const ORIGIN = 'http://127.0.0.1:8080'
 
@@ -193,4 +194,12 @@ test('every scenario with a policy has the same one without it, of the same kind
     assert.deepEqual(scenarios.get(relation.base)?.call.body, scenario.call.body, scenario.id)
   }
   assert.ok(compared > 27, `${compared} were compared`)
+})
+
+test('the table of the documentation holds every suite', () => {
+  const text = readFileSync(new URL('../../../docs/benchmarks.md', import.meta.url), 'utf8')
+  const table = text.split('## The suites\n')[1]!.split('\n\n')[0]!
+  const names = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
+  const known = [...suites, ...comingSuites].map(({ name }) => name)
+  assert.deepEqual(names.toSorted(), known.toSorted())
 })

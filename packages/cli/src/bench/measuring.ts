@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import {
   countVerdicts,
   hasCost,
+  measurablePart,
   type Point,
   type RunObserver,
   reasonsOf,
@@ -55,8 +56,10 @@ export async function measure(tools: BenchTools, order: RunOrder, outcome: Outco
   return exitOf(summary, outcome)
 }
 
+/** Says how long it takes, without what the run leaves out; who can measure nothing hears of that instead. */
 function announce({
-  suite,
+  suite: chosen,
+  target,
   warmUpSeconds,
   seconds,
   repetitions,
@@ -71,7 +74,9 @@ function announce({
     ...{ warmUpSeconds, seconds, repetitions, coolDownSeconds, rates: rateShares.length },
     ...{ hasKnee: sloMicros !== null, peers: peers.length, engines: saturationEngine === engine ? 1 : 2 },
   }
+  const suite = measurablePart(chosen, target)
   const size = runSize(suite, times)
+  if (size.scenarios === 0) return
   if (suite.trials !== undefined) say(trialsText(suite, times))
   else
     say(

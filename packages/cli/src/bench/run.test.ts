@@ -341,6 +341,15 @@ test('a point whose CPU time alone is a result is told so, and fails with --fail
   assert.equal(code, 7)
 })
 
+test('what a run leaves out is not announced', async (t) => {
+  const desk = new Desk(t)
+  const target = ['--quick', '--target', 'http://127.0.0.1:8080']
+  const part = await desk.run(['run', 'apinizer', '--tier', 'W1', ...target])
+  assert.match(part.stderr, /^apinizer: 3 scenarios, 3 numbers of connections in all, /)
+  const nothing = await desk.run(['run', 'policies', '--scenario', 'api-key-get', ...target])
+  assert.doesNotMatch(nothing.stderr, /^policies: /m)
+})
+
 test('the first SIGINT ends with the repetition under way and keeps what was measured', async (t) => {
   const desk = new Desk(t)
   const running = desk.start(t, ['run', 'smoke'], 'patient')
