@@ -11,14 +11,15 @@ export interface ComparedTrial {
   readonly text: string
 }
 
-/** Trials of two runs by their ids; those that one side only has are named. */
+/** Trials of two runs by their ids; those that one side only has are named. Of those passed and not done again, the number. */
 export function comparedTrials(
   before: Summary,
   after: Summary,
-): { trials: ComparedTrial[]; onlyBefore: string[]; onlyAfter: string[] } {
+): { trials: ComparedTrial[]; onlyBefore: string[]; onlyAfter: string[]; missing: number } {
   const [old, fresh] = [before.trials ?? [], after.trials ?? []]
   const nameOf = ({ id }: Trial): string => `${after.suite} ${id}`
   const hasNot = (trials: readonly Trial[], { id }: Trial): boolean => trials.every((each) => each.id !== id)
+  const gone = old.filter((trial) => hasNot(fresh, trial))
   return {
     trials: fresh.flatMap((trial) => {
       const match = old.find(({ id }) => id === trial.id)
@@ -26,7 +27,8 @@ export function comparedTrials(
       const verdicts = { before: verdictOf(match), after: verdictOf(trial) }
       return [{ name: nameOf(trial), ...verdicts, text: verdictText(trial) }]
     }),
-    onlyBefore: old.filter((trial) => hasNot(fresh, trial)).map(nameOf),
+    onlyBefore: gone.map(nameOf),
+    missing: gone.filter((trial) => verdictOf(trial) === 'passed').length,
     onlyAfter: fresh.filter((trial) => hasNot(old, trial)).map(nameOf),
   }
 }

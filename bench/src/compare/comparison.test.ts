@@ -248,7 +248,11 @@ test('with limits a trial that was passed and is not any more fails, without any
 
 test('with limits a trial that is not there any more fails', () => {
   const both = [PASSED, sampleTrial({ id: 'dns-change' })]
-  assert.equal(comparedTrials(both, [PASSED], 'cpu>+5%').isFailed, true)
+  const { isFailed, warnings } = comparedTrials(both, [PASSED], 'cpu>+5%')
+  assert.equal(isFailed, true)
+  assert.match(warnings.join(), /1 result is in the earlier run alone; with --partial/)
+  const failed = sampleTrial({ id: 'dns-change', failures: ['lost'] })
+  assert.equal(comparedTrials([PASSED, failed], [PASSED], 'cpu>+5%').isFailed, false)
   assert.equal(comparedTrials([PASSED], both, 'cpu>+5%').isFailed, false)
 })
 

@@ -89,10 +89,10 @@ export function compareSummaries(
   const isOfTrials = after.trials !== undefined
   const unchecked = isOfTrials ? [] : uncheckedLimits(points, limits)
   const isLost = limits.some(({ metric }) => pairs.some((pair) => hasLost(pair, metric)))
-  const missing = isPartial ? [] : missingResults(onlyBefore, onlyAfter, limits)
   const { trials, ...others } = comparedTrials(before, after)
-  const isTrialMissing = !isPartial && others.onlyBefore.length > 0
-  const isTrialLost = limits.length > 0 && (trials.some(isWorse) || isTrialMissing)
+  const isTrialLost = limits.length > 0 && trials.some(isWorse)
+  const trialsMissing = limits.length > 0 ? others.missing : 0
+  const missing = isPartial ? 0 : missingResults(onlyBefore, onlyAfter, limits).length + trialsMissing
   const found = {
     points,
     trials,
@@ -105,7 +105,7 @@ export function compareSummaries(
       ...unchecked,
       ...missingText(missing),
     ],
-    isFailed: isBroken || unchecked.length > 0 || isLost || isTrialLost || missing.length > 0,
+    isFailed: isBroken || unchecked.length > 0 || isLost || isTrialLost || missing > 0,
   }
   return { ...found, lines: comparisonLines(found) }
 }
@@ -139,9 +139,9 @@ function missingResults(
   return [...new Set(missing)]
 }
 
-function missingText(missing: readonly Point[]): string[] {
-  if (missing.length === 0) return []
-  const are = missing.length === 1 ? '1 result is' : `${missing.length} results are`
+function missingText(missing: number): string[] {
+  if (missing === 0) return []
+  const are = missing === 1 ? '1 result is' : `${missing} results are`
   return [`${are} in the earlier run alone; with --partial the later one is taken for a part of it`]
 }
 
