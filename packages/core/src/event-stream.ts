@@ -81,8 +81,3 @@ export class EventStream {
     this.#isData = true
   }
 }
-
-/** Whether a Content-Type says that a body is a stream of server-sent events. */
-export function isEventStream(contentType: string | null): boolean {
-  return contentType !== null && /^\s*text\/event-stream\s*(;|$)/i.test(contentType)
-}

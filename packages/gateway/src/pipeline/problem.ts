@@ -1,4 +1,4 @@
-import { type Exchange, headerValue, type Problem } from '@sluice/core'
+import { type Exchange, headerValue, mediaType, type Problem } from '@sluice/core'
 
 /** The text of an error response and its media type. */
 export interface ProblemText {
@@ -31,12 +31,6 @@ function soapVersion(x: Exchange): '1.1' | '1.2' | null {
   const type = mediaType(headerValue(x.headers, 'content-type') ?? '')
   if (type === 'application/soap+xml') return '1.2'
   return type === 'text/xml' && headerValue(x.headers, 'soapaction') !== null ? '1.1' : null
-}
-
-/** Type and subtype, without parameters; they are compared without case (RFC 9110 section 8.3.1). */
-function mediaType(contentType: string): string {
-  const semicolon = contentType.indexOf(';')
-  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
 }
 
 /** SOAP 1.1 section 4.4; the fault code tells whether resending can help. */

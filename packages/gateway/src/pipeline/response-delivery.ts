@@ -1,10 +1,21 @@
 import { performance } from 'node:perf_hooks'
-import { EventStream, type Exchange, headerValue, isEventStream, PHASE, type Reply } from '@sluice/core'
+import {
+  EventStream,
+  type Exchange,
+  hasContentCoding,
+  headerValue,
+  mediaType,
+  PHASE,
+  type Reply,
+} from '@sluice/core'
 import { isBodiless } from '../listener/response-head.js'
 import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import type { Flow } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
+
+/** Of server-sent events (HTML, 9.2). */
+const EVENT_STREAM = 'text/event-stream'
 
 /** How far the response to the client has come. */
 type Progress =
@@ -197,6 +208,7 @@ export class ResponseDelivery implements HeldHead {
 
 /** The traffic log tells how many events a stream of them had. */
 function watchEvents(x: Exchange): void {
-  if (!isEventStream(headerValue(x.responseHeaders, 'content-type'))) return
-  x.stream = new EventStream(performance.now(), headerValue(x.responseHeaders, 'content-encoding') === null)
+  const { responseHeaders } = x
+  if (mediaType(headerValue(responseHeaders, 'content-type') ?? '') !== EVENT_STREAM) return
+  x.stream = new EventStream(performance.now(), !hasContentCoding(responseHeaders))
 }

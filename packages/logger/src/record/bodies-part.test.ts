@@ -219,6 +219,8 @@ test('there is no SHA-256 of a form whose values are hidden, for it would confir
   assert.ok(digests('user=ann', {}))
   assert.ok(!digests('user=ann&password=hunter2', {}))
   assert.ok(!digests('user=ann&password=hunter2', { maxBodyBytes: 8 }), 'the secret is behind what is kept')
+  assert.ok(!digests('user=ann\0', {}), 'nobody can read it')
+  assert.ok(digests('a\0', {}, 'image/png'))
   const field = 'Content-Disposition: form-data; name="title"\r\n\r\nHello'
   const secret = 'Content-Disposition: form-data; name="password"\r\n\r\nSECRET'
   const file = 'Content-Disposition: form-data; name="f"; filename="x"\r\n\r\nFILE'

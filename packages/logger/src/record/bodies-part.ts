@@ -1,5 +1,5 @@
 import type { CapturedBody, CaptureRules, Exchange, KeepBodyRules } from '@sluice/core'
-import { bodyText } from './body-text.js'
+import { bodyText, isForm } from './body-text.js'
 import { jsonText } from './json-text.js'
 import type { RecordEnv } from './record-env.js'
 import { isInSample } from './sample.js'
@@ -39,7 +39,8 @@ function bodyPart(region: string, kept: CapturedBody | null, rules: CaptureRules
   if (kept === null || kept.bytes === 0) return ''
   const body = kept.upTo(rules.maxBodyBytes)
   const told = bodyText(body, env.sensitive, rules.multipart)
-  const sha256 = rules.sha256 && told?.hidesValues !== true ? ',"sha256":"' + body.sha256 + '"' : ''
+  const mayHide = told === null ? isForm(body.contentType) : told.hidesValues
+  const sha256 = rules.sha256 && !mayHide ? ',"sha256":"' + body.sha256 + '"' : ''
   const head = ',"' + region + '":{"bytes":' + body.bytes + sha256
   const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
   const reason = body.isStarved ? ',"cut":"memory"}' : '}'

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import type { BodyBeginning, CaptureRules } from '@sluice/core'
+import { type BodyBeginning, type CaptureRules, mediaType } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
-import { isTextual, mediaType } from './media-type.js'
+import { isTextual } from './media-type.js'
 import { withoutFiles } from './multipart.js'
 import type { SensitiveNames } from './sensitive-names.js'
 
@@ -36,4 +36,10 @@ export function bodyText(
   const told = type === FORM ? maskedQuery(text, sensitive) : text
   // What stands behind the end of what was kept is not looked at.
   return { text: told, hidesValues: type === FORM && (told !== text || body.isTruncated) }
+}
+
+/** Whether a body is of a kind in which values are hidden by their names, readable or not. */
+export function isForm(contentType: string): boolean {
+  const type = mediaType(contentType)
+  return type === FORM || type === 'multipart/form-data'
 }

@@ -1,3 +1,5 @@
+import { mediaType } from '@sluice/core'
+
 /** Media types that are text beside `text/*`, by what stands behind the slash, or behind its last plus. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   'json',
@@ -21,10 +23,4 @@ export function isTextual(contentType: string): boolean {
   if (type.startsWith('text/')) return true
   const slash = type.indexOf('/')
   return slash > 0 && TEXTUAL.has(type.slice(Math.max(slash, type.lastIndexOf('+')) + 1))
-}
-
-/** Type and subtype in lower case, without parameters. */
-export function mediaType(contentType: string): string {
-  const semicolon = contentType.indexOf(';')
-  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
 }

@@ -1,9 +1,9 @@
-import { type Exchange, OFFLOAD_BYTES, type Offload, UnreadableBody } from '@sluice/core'
+import { type Exchange, mediaType, OFFLOAD_BYTES, type Offload, UnreadableBody } from '@sluice/core'
 import { codingFlaw } from '../json/coding.js'
 import { type JsonReading, jsonOf } from '../json/view.js'
 import { headersOf, type Side } from '../message/side.js'
 import { onOverload } from '../overload.js'
-import { type Media, mediaFor, mediaType } from './media.js'
+import { type Media, mediaFor } from './media.js'
 import type { BodyTask, BodyVerdict } from './openapi-work.js'
 import type { Schemas } from './schemas.js'
 

@@ -1,3 +1,4 @@
+import { mediaType } from '@sluice/core'
 import type { Violation } from '../validation/violations.js'
 import { asNode, eachUnder, type Node, type Place, under } from './node.js'
 import { shapeOf, textValue } from './parameter.js'
@@ -40,12 +41,6 @@ export function mediaFor(media: readonly Media[], type: string): Media | undefin
   })
   if (found === undefined || found.pointer === null || isJson(type)) return found
   return { ...found, pointer: null }
-}
-
-/** Type and subtype in lower case, without parameters. */
-export function mediaType(contentType: string): string {
-  const semicolon = contentType.indexOf(';')
-  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
 }
 
 function wildness(range: string): number {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import http from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -196,22 +195,13 @@ test('400 makes dead letters of the records, and the next ones pass', async (t) 
 })
 
 test('an answer that repeats what was sent tells operators neither credentials nor records', async (t) => {
-  const echo = http.createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      const { authorization, 'x-key': key } = request.headers
-      response.writeHead(503).end(`no room; you sent ${authorization} ${key} ${JSON.stringify(body)}`)
-    })
-  })
-  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
-  t.after(() => echo.close())
-  t.after(() => echo.closeAllConnections())
-  const url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/`
+  const echo: Mood = ({ headers, body }, response) => {
+    const { authorization, 'x-key': key } = headers
+    response.writeHead(503).end(`no room; you sent ${authorization} ${key} ${JSON.stringify(String(body))}`)
+  }
   const headers = { 'x-key': 'key-of-ours' }
   for (const auth of [{ token: 'token-of-ours' }, { username: 'ann', password: 'word-of-ours' }]) {
+    const { url } = await webhookReceiver(t, [echo])
     const shipping = shipToWebhook(t, url, { auth, headers })
     shipping.log(3)
     await until(() => shipping.problems.length > 0, 'it is told')
