@@ -12,9 +12,10 @@ import { TestReport } from './test-report.mjs'
  * `npm test`: lint, structure, services, then every test. `npm test -- packages/core` runs the tests below a folder
  * only, `--grep TEXT` those whose name holds a text; both leave lint and structure out.
  */
-/** Twice as many as the two cores of the machines that run them: more than half of a file's time it only waits. */
-const FILES_AT_A_TIME = 4
-const FILE_TIMEOUT_MS = 300_000
+
+/** More than the two cores of the machines that run them: half of a file's time it only waits. */
+const FILES_AT_A_TIME = 3
+const FILE_TIMEOUT_MS = 600_000
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 process.chdir(root)
 
