@@ -4,7 +4,7 @@ import { ChunkedBody } from './chunked-body.js'
 import { KnownLines } from './known-lines.js'
 import { BROKEN, ResponseHead, TOO_LARGE } from './response-head.js'
 
-const BODY = '3\r\nabc\r\n00A;name="a b";x\r\n0123456789\r\n0;last\r\nX-Sum: 7\r\n\r\n'
+const BODY = '3;a;b=c\r\nabc\r\n00A;name="a \\" b;";x\r\n0123456789\r\n0;last\r\nX-Sum: 7\r\n\r\n'
 
 interface Found {
   readonly data: string
@@ -51,12 +51,20 @@ const BROKEN_BODIES = {
   'a size beyond exact integers': 'fffffffffffffff\r\n',
   'a bare LF behind the size': '3\nabc\r\n',
   'a bare CR behind the size': '3\rabc',
+  'an extension without a name': '3;\r\nabc\r\n',
+  'a space in front of an extension': '3; a=b\r\nabc\r\n',
+  'an extension that is no token': '3;(a)\r\nabc\r\n',
+  'an extension whose value is no token': '3;a=b/c\r\nabc\r\n',
+  'a quotation in an extension that does not end': '3;a="b\r\nabc\r\n',
+  'something behind a quotation in an extension': '3;a="b"c\r\nabc\r\n',
+  'a control character in a quotation': '3;a="\x01"\r\nabc\r\n',
   'a control character in an extension': '3;a\0\r\nabc\r\n',
   'an endless extension': `3;${'a'.repeat(5000)}`,
   'endless zeros': '0'.repeat(5000),
   'data that is longer than its size': '3\r\nabcd\r\n',
   'a bare LF behind the data': '3\r\nabc\n0\r\n\r\n',
   'a broken trailer': '0\r\nA b\r\n\r\n',
+  'a length among the trailers': '0\r\nContent-Length: 3\r\n\r\n',
 }
 for (const [name, text] of Object.entries(BROKEN_BODIES)) {
   test(`a chunked body with ${name} is broken, however it is cut`, () => {

@@ -1,4 +1,5 @@
-import { HEX_VALUES, VALUE_BYTES } from './byte-classes.js'
+import { HEX_VALUES } from './byte-classes.js'
+import { ChunkExtensions } from './chunk-extensions.js'
 import { BROKEN, MORE, type ResponseHead } from './response-head.js'
 
 const CR = 13
@@ -30,6 +31,7 @@ export class ChunkedBody {
   available = 0
   /** Reads the trailers; free for it, because the head is over. */
   readonly #head: ResponseHead
+  readonly #extensions = new ChunkExtensions()
   #state = SIZE
   /** Of the current chunk: its size while that is read, then what is left of it. */
   #left = 0
@@ -77,7 +79,8 @@ export class ChunkedBody {
   #findEnd(bytes: Buffer, from: number, to: number): number {
     const end = this.#head.read(bytes, from, to)
     if (end === MORE) return to
-    if (end >= 0) this.#state = DONE
+    if (end < 0 || announcesLength(this.#head.takeFields())) return end < 0 ? end : BROKEN
+    this.#state = DONE
     return end
   }
 
@@ -86,8 +89,9 @@ export class ChunkedBody {
       case SIZE:
         return this.#takeDigit(byte)
       case EXTENSION:
+        if (!this.#extensions.accepts(byte)) return false
         if (byte === CR) this.#state = SIZE_LF
-        return ++this.#lineBytes <= MAX_SIZE_LINE_BYTES && (byte === CR || VALUE_BYTES[byte] === 1)
+        return ++this.#lineBytes <= MAX_SIZE_LINE_BYTES
       case SIZE_LF:
         this.#endLine()
         return byte === LF
@@ -109,6 +113,7 @@ export class ChunkedBody {
       return this.#left <= MAX_CHUNK_BYTES && ++this.#lineBytes <= MAX_SIZE_LINE_BYTES
     }
     this.#state = byte === CR ? SIZE_LF : EXTENSION
+    this.#extensions.begin()
     return this.#digits > 0 && (byte === CR || byte === SEMICOLON)
   }
 
@@ -122,4 +127,10 @@ export class ChunkedBody {
     this.#state = this.#left > 0 ? DATA : TRAILERS
     if (this.#state === TRAILERS) this.#head.beginTrailers()
   }
+}
+
+/** A length behind a body that was not framed by it: somebody else may have believed it (RFC 9110 section 6.5.1). */
+function announcesLength(trailers: readonly string[]): boolean {
+  for (let i = 0; i < trailers.length; i += 2) if (trailers[i] === 'content-length') return true
+  return false
 }
