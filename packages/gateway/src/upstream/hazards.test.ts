@@ -38,6 +38,38 @@ function conform(transport: TransportName): void {
       code: 'GW_UPSTREAM_INVALID',
     },
     {
+      name: 'a tab behind the Content-Length',
+      bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 3\t\r\n\r\nabc',
+      status: 502,
+      code: 'GW_UPSTREAM_INVALID',
+    },
+    {
+      name: 'a tab behind chunked',
+      bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\t\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+      status: 502,
+      code: 'GW_UPSTREAM_INVALID',
+    },
+    {
+      name: 'a 103 that closes the connection',
+      bytes:
+        'HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      status: 502,
+      code: 'GW_UPSTREAM_INVALID',
+    },
+    {
+      name: 'a 103 of HTTP/1.0',
+      bytes: 'HTTP/1.0 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      status: 502,
+      code: 'GW_UPSTREAM_INVALID',
+    },
+    {
+      name: 'a 103 of a foreign coding',
+      bytes:
+        'HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      status: 502,
+      code: 'GW_UPSTREAM_INVALID',
+    },
+    {
       name: 'a folded field',
       bytes: 'HTTP/1.1 200 OK\r\nX-A: 1\r\n b\r\nContent-Length: 0\r\n\r\n',
       status: 502,

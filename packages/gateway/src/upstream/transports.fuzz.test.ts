@@ -88,11 +88,20 @@ const FIELDS = [
   'Content-Length: 05',
   'Content-Length: +5',
   'Content-Length: 5, 5',
+  'Content-Length: 5 5',
+  'Content-Length:\t5 ',
+  'Content-Length: 5\t',
   'Content-Length:',
   'Transfer-Encoding: chunked',
   'transfer-encoding: Chunked',
+  'Transfer-Encoding: chunked \t',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: chunked, chunked',
+  'Transfer-Encoding: identity',
   'Connection: close',
   'Connection: keep-alive, x',
+  'Connection: close, keep-alive',
+  'Connection: upgrade',
   'Keep-Alive: timeout=5',
   'Upgrade: h2c',
   'X-A: 1',
@@ -116,6 +125,14 @@ const STARTS = [
   'HTTP/1.1 304 Not Modified',
   'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK',
   'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.1 103 Early Hints\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.0 103 Early Hints\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.0 103 Early Hints\r\nConnection: keep-alive\r\n\r\nHTTP/1.1 200 OK',
+  'HTTP/1.1 103 E\r\n\r\n'.repeat(16) + 'HTTP/1.1 200 OK',
+  'HTTP/1.1 103 E\r\n\r\n'.repeat(17) + 'HTTP/1.1 200 OK',
   'HTTP/1.1 101 Switching Protocols',
   'HTTP/1.1 999 Odd',
   'HTTP/1.1 600 Odd',
@@ -135,6 +152,14 @@ const BODIES = [
   '5\r\nhel',
   'A\r\nhellohello\r\n1\r\n!\r\n0\r\n\r\n',
   '5\nhello\r\n0\r\n\r\n',
+  '5;a="b;c\\"d";e\r\nhello\r\n0;x=1\r\n\r\n',
+  '5; a=b\r\nhello\r\n0\r\n\r\n',
+  '5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n',
+  '5\r\nhello\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n',
+  '5\r\nhello\r\n0\r\nConnection: close\r\nUpgrade: x\r\n\r\n',
+  '5\r\nhello\r\n0\r\nX: 1\r\n 2\r\n\r\n',
+  '1\r\na\r\n'.repeat(30) + '0\r\n\r\n',
+  '20000000000000005\r\nhello\r\n0\r\n\r\n',
   '-5\r\nhello\r\n0\r\n\r\n',
 ]
 
@@ -146,7 +171,10 @@ const response = fc
   )
   .map(([start, fields, body]) => [start, ...fields, '', body].join('\r\n'))
 
-const ODD_BYTES = ['\r', '\n', '\r\n', ' ', '\t', ':', ';', '0', '5', 'a', '\0', '\x7f', '\xe9', '']
+const ODD_BYTES = [
+  ...['\r', '\n', '\r\n', ' ', '\t', ':', ';', ',', '=', '"', '\\', '(', '@'],
+  ...['0', '5', 'A', 'a', '\0', '\x01', '\x0b', '\x7f', '\x80', '\xe9', ''],
+]
 
 /** A response with a few bytes put in, taken out or replaced. */
 const damaged = fc
@@ -173,7 +201,7 @@ function cut(text: string, at: readonly number[]): Buffer[] {
  * everywhere else.
  */
 const ODD_REASON =
-  /^(\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*\r\n([^\r\n]+\r\n)*\r\n)*\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*(?:[\0\x7f]|\r\r)/
+  /^(\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*\r\n([^\r\n]+\r\n)*\r\n)*\s*HTTP\/1\.[01] [0-9]{3} [^\r\n]*(?:[\0\x01\x0b\x7f]|\r\r)/
 test('undici takes a control character in the reason of a response, the wire refuses it', async (t) => {
   const script = new Script()
   const [undici, wire] = await transports(t, script)

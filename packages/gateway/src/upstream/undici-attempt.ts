@@ -62,10 +62,10 @@ export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.Dispat
     if (this.#isOver) return true
     // Nobody asked for a switch of protocols; undici lets one pass that names no protocol.
     if (status === 101) return this.#fail(FAILURES.invalid)
-    if (status < 200) return this.#onInformational()
     if (status > 599) return this.#fail(FAILURES.badStatus)
     const headers = toHeaderList(raw)
     if (hasForeignCoding(headers)) return this.#fail(FAILURES.invalid)
+    if (status < 200) return this.#onInformational()
     this.#status = status
     this.#resume = resume
     this.#observer.onHead(new ReceivedHead(status, headers))
@@ -126,13 +126,14 @@ function isLengthMismatch(error: Error): boolean {
 
 /**
  * Whether a body is coded for this connection in another way than by chunks: the coding would be lost on the way to the
- * client, and with it the meaning of the body.
+ * client, and with it the meaning of the body. With a tab behind it `chunked` is another one to undici's parser, which
+ * would hand on the chunks with their sizes as if they were the body.
  */
 function hasForeignCoding(headers: readonly string[]): boolean {
   let codings = 0
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] !== 'transfer-encoding') continue
-    if (++codings > 1 || headers[i + 1]!.trim().toLowerCase() !== 'chunked') return true
+    if (++codings > 1 || !/^ *chunked *$/i.test(headers[i + 1]!)) return true
   }
   return false
 }

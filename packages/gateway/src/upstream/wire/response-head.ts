@@ -123,7 +123,7 @@ export class ResponseHead {
       const valueStart = marks[i + 3]!
       const end = marks[i + 4]!
       const name = text.substring(start, marks[i + 2]!).toLowerCase()
-      const value = text.substring(valueStart, trimmedEnd(text, valueStart, end))
+      const value = text.substring(valueStart, trimmedEnd(text, valueStart, end, isFraming(name)))
       fields[2 * place] = name
       fields[2 * place + 1] = value
       if (this.#hasKnown) this.#known.learn(place, text.substring(start, end + LINE_END_BYTES), name, value)
@@ -276,9 +276,20 @@ export class ResponseHead {
 /** CR and LF behind a value. */
 const LINE_END_BYTES = 2
 
-/** Where a value ends without the white space behind it. */
-function trimmedEnd(text: string, from: number, to: number): number {
+/**
+ * Where a value ends without the white space behind it. A tab behind a value that frames the body stays, which makes it
+ * one that is refused: there are parsers that do not take such a value for what it says, undici's among them.
+ */
+function trimmedEnd(text: string, from: number, to: number, keepsTab: boolean): number {
   let end = to
-  while (end > from && text.charCodeAt(end - 1) <= SPACE) end--
+  while (end > from && isWhite(text.charCodeAt(end - 1), keepsTab)) end--
   return end
+}
+
+function isWhite(code: number, keepsTab: boolean): boolean {
+  return code === SPACE || (code === TAB && !keepsTab)
+}
+
+function isFraming(name: string): boolean {
+  return name === 'content-length' || name === 'transfer-encoding'
 }

@@ -106,6 +106,8 @@ export class ResponseReader {
     if (framing === null || status === 100 || status === 101) return this.#failAt(to, BROKEN)
     if (status < 100 || status > 599) return this.#giveUp(to, FAILURES.badStatus)
     if (status < 200) {
+      // It cannot be followed by the response that it announces.
+      if (!framing.keepsConnection) return this.#failAt(to, BROKEN)
       this.#head.begin()
       return ++this.#informational > MAX_INFORMATIONAL ? this.#giveUp(to, FAILURES.tooManyInformational) : end
     }
