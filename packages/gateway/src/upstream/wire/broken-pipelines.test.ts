@@ -46,6 +46,17 @@ for (const [name, bytes] of Object.entries(LIES)) {
   })
 }
 
+test('a target that drops what comes behind a request answers one with what belongs to another', async (t) => {
+  const { transport, connection } = await provenLine(t)
+  const asked = askAll(transport, '/dropped', '/also-dropped')
+  await until(() => connection.paths.length === 3)
+  const later = ask(transport, '/later')
+  await until(() => connection.paths.length === 4)
+  connection.socket.write(ok('later'))
+  await until(() => asked[0]!.end === 'complete')
+  assert.deepEqual(bodiesOf([...asked, later]), ['later', '', ''])
+})
+
 const LAST = {
   'Connection: close': ok('A', 'Connection: close\r\n'),
   'a version without keep-alive': ok('A').replace('1.1', '1.0'),
