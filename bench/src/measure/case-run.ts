@@ -3,6 +3,7 @@ import { idleRemark } from '../contestant/target.js'
 import type { Engine, LoadOrder } from '../model/engine.js'
 import type { RunObserver, RunOptions } from '../model/run.js'
 import type { Point } from '../model/summary.js'
+import { ceilingSeconds, LEAD_IN_SECONDS } from './ceiling.js'
 import { KNEE_STEPS, KneeSearch } from './knee.js'
 import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
 import type { Progress } from './progress.js'
@@ -14,9 +15,6 @@ import type { Stage } from './stage.js'
 import { MOST_VARIATION, spreadRemark, steadierOf, unsteadiness } from './steadiness.js'
 import { throttleRemark } from './throttle-reasons.js'
 import { unknownCost, unknownLimit, voided } from './validity.js'
-
-/** Of the seconds of a repetition: no figure is taken from the ceiling but whether it is high enough. */
-export const CEILING_SHARE = 0.25
 
 /** What the cases of a run have in common. */
 export interface CaseContext {
@@ -152,8 +150,9 @@ export class CaseRun {
     const { options } = this.#context
     if (options.signal.aborted) return null
     const order = this.#order(this.#stage.origin.url, connections, null)
+    const times = { warmUpSeconds: LEAD_IN_SECONDS, seconds: ceilingSeconds(options.seconds) }
     // An engine that fails here fails at the points as well, which tell of it.
-    const result = await engine.run({ ...order, seconds: options.seconds * CEILING_SHARE }).catch(() => null)
+    const result = await engine.run({ ...order, ...times }).catch(() => null)
     return result === null ? null : result.requests / result.seconds
   }
 

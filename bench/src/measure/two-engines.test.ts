@@ -42,6 +42,15 @@ test('one load generator measures saturation and another the rates, each below a
   assert.equal(orders.filter(({ name, order }) => name !== 'wrk' && order.perSecond === null).length, 1)
 })
 
+test('the ceiling is measured for a second at least, behind a lead-in, so that no load generator is judged cold', async () => {
+  const { named, orders } = engines()
+  const options = optionsOf(suiteOf(PLAIN, [2]), { seconds: 2, repetitions: 1 })
+  await suiteRunner(named, mergedSpectrum)(options, new Notes())
+  const [, ceiling, point] = orders.map(({ order }) => order)
+  assert.deepEqual([ceiling!.warmUpSeconds, ceiling!.seconds], [0.5, 1])
+  assert.deepEqual([point!.warmUpSeconds, point!.seconds], [0, 2])
+})
+
 test('without rates the other load generator is asked for nothing', async () => {
   const { named, orders } = engines()
   const options = optionsOf(suiteOf(PLAIN, [2]), { saturationEngine: 'wrk', repetitions: 1 })

@@ -19,12 +19,17 @@ function secondsOf(changes: Partial<typeof TIMES>): number {
 }
 
 test('a run takes a warm-up, the loads of all repetitions and a quarter of one for the ceiling, for each point', () => {
-  assert.equal(secondsOf({}), 2 * (10 + 3 * 5 * 20 + 5))
-  assert.equal(secondsOf({ rates: 0 }), 2 * (10 + 3 * 20 + 5))
+  assert.equal(secondsOf({}), 2 * (10 + 3 * 5 * 20 + 5.5))
+  assert.equal(secondsOf({ rates: 0 }), 2 * (10 + 3 * 20 + 5.5))
+})
+
+test('the ceiling of a short point takes a second', () => {
+  assert.equal(secondsOf({ seconds: 1, rates: 0 }), 2 * (10 + 3 * 1 + 1.5))
+  assert.equal(secondsOf({ seconds: 3, rates: 0 }), 2 * (10 + 3 * 3 + 1.5))
 })
 
 test('with two load generators the ceiling is measured with each, unless there are no rates', () => {
-  assert.equal(secondsOf({ engines: 2 }) - secondsOf({}), 2 * 5)
+  assert.equal(secondsOf({ engines: 2 }) - secondsOf({}), 2 * 5.5)
   assert.equal(secondsOf({ engines: 2, rates: 0 }), secondsOf({ rates: 0 }))
 })
 
@@ -37,7 +42,7 @@ test('a rest is made behind the points of each number of connections and rate', 
 })
 
 test('peers are measured like the gateway, below the same ceiling', () => {
-  assert.equal(secondsOf({ peers: 2, rates: 0 }), 2 * (3 * (10 + 3 * 20) + 5))
+  assert.equal(secondsOf({ peers: 2, rates: 0 }), 2 * (3 * (10 + 3 * 20) + 5.5))
 })
 
 test('a trial takes its warm-up and its length', () => {

@@ -1,4 +1,4 @@
-import { CEILING_SHARE, KNEE_STEPS, type Suite } from '@sluice/bench'
+import { ceilingSeconds, KNEE_STEPS, LEAD_IN_SECONDS, type Suite } from '@sluice/bench'
 import { ageText, countText } from '../output/text.js'
 
 /** What is known of a run before it begins. */
@@ -40,7 +40,7 @@ export function runSize(suite: Suite, times: Times): RunSize {
     // Everybody is warmed up once for all loads with a number of connections, and the ceiling is the same for all.
     seconds:
       (points + ofPeers) * (warmUpSeconds + loads * seconds) +
-      points * (ceilings * CEILING_SHARE * seconds + (1 + rates) * coolDownSeconds),
+      points * (ceilings * (LEAD_IN_SECONDS + ceilingSeconds(seconds)) + (1 + rates) * coolDownSeconds),
   }
 }
 
