@@ -7,7 +7,9 @@ import { SteeredClient, type Steering, TIMEOUT_MS } from './steered-client.js'
 
 /** How long planned requests may take beyond the end before they are given up. */
 const DRAIN_MS = TIMEOUT_MS
-const DRAIN_STEP_MS = 5
+const STEP_MS = 5
+/** How long connections may take to open; a server that takes fewer than were asked for gets its load all the same. */
+const OPEN_MS = 5000
 
 // The order is the first line of standard input, the result goes to standard output. Behind that line standard input is
 // the life line of whoever started us.
@@ -28,21 +30,23 @@ async function main(order: LoadOrder): Promise<void> {
   const plan = order.perSecond === null ? null : new OpenLoop(order.perSecond)
   const measurement = new Measurement(plan !== null)
   const requestBytes = open(order, plan ?? closedLoop, measurement)
+  if (plan !== null) await opened(plan, order.connections)
   const startMono = performance.now()
   const beginMono = startMono + order.warmUpSeconds * 1000
   const endMono = beginMono + order.seconds * 1000
   measurement.between(beginMono, endMono)
-  plan?.start(startMono, endMono)
+  plan?.start(startMono, order.warmUpSeconds, order.seconds)
   await until(beginMono)
   const cpu = process.cpuUsage()
   const cpuMono = performance.now()
   await until(endMono)
   const { user, system } = process.cpuUsage(cpu)
   const elapsedMicros = (performance.now() - cpuMono) * 1000
-  if (plan !== null) await drain(plan.dueBetween(beginMono, endMono), measurement)
+  if (plan !== null) await drain(plan.measured, measurement)
   plan?.stop()
   // One thread asks; the few others of Node are counted with it, on whose core they run when it is pinned.
-  const result = measurement.result(Math.min(1, (user + system) / elapsedMicros), requestBytes())
+  const busyShare = Math.min(1, (user + system) / elapsedMicros)
+  const result = measurement.result(busyShare, requestBytes(), order.warmUpSeconds)
   process.stdout.write(JSON.stringify(result), () => process.exit(0))
 }
 
@@ -77,11 +81,20 @@ function open(order: LoadOrder, pace: Pace, measurement: Measurement): () => num
   return () => requestBytes
 }
 
+/**
+ * Waits until all connections are there. What is due meanwhile would be late by what it takes to open hundreds of them,
+ * half a second here, and in a measurement of seconds that would be the P99.
+ */
+async function opened(plan: OpenLoop, connections: number): Promise<void> {
+  const giveUpMono = performance.now() + OPEN_MS
+  while (plan.idle < connections && performance.now() < giveUpMono) await until(performance.now() + STEP_MS)
+}
+
 /** Waits for answers to what was planned; what is missing at the end counts as timed out. */
 async function drain(planned: number, measurement: Measurement): Promise<void> {
   const giveUpMono = performance.now() + DRAIN_MS
   while (measurement.seen < planned && performance.now() < giveUpMono)
-    await until(performance.now() + DRAIN_STEP_MS)
+    await until(performance.now() + STEP_MS)
   measurement.abandon(planned - measurement.seen)
 }
 

@@ -10,6 +10,7 @@ const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url
 export const autocannon: Engine = {
   name: 'autocannon',
   hasOpenLoop: true,
+  hasLeadIn: true,
   remedy: 'run `npm install` in the folder of the project',
   version: installedVersion,
   run: runAutocannon,

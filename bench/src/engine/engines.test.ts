@@ -149,6 +149,19 @@ test('a warm-up is not counted', async (t) => {
   }
 })
 
+test('autocannon tells what was answered before the measured time, over the same connections', async (t) => {
+  for (const perSecond of [null, 200]) {
+    const server = await startServer(t, (_, response) => response.end('hello'))
+    const order = orderFor(t, server.origin, { perSecond, warmUpSeconds: 0.5 })
+    const { requests, seconds, leadIn } = await engineOf('autocannon').run(order)
+    assert.equal(leadIn!.seconds, 0.5)
+    assert.equal(seconds, 1)
+    assert.ok(leadIn!.requests > 0)
+    const unseen = server.requests() - requests - leadIn!.requests
+    assert.ok(unseen >= 0 && unseen <= CONNECTIONS, `${unseen} of ${server.requests()} are missing`)
+  }
+})
+
 test('planned requests that had to wait behind a server that stopped count from when they were due', async (t) => {
   let hasStopped = false
   const server = await startServer(t, (_, response) => {

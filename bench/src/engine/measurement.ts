@@ -10,6 +10,7 @@ export class Measurement {
   #beginMono = Number.POSITIVE_INFINITY
   #endMono = Number.POSITIVE_INFINITY
   #requests = 0
+  #earlier = 0
   #failures = 0
   #answers = 0
   #receivedBytes = 0
@@ -36,6 +37,7 @@ export class Measurement {
   /** @param bytes of the answer, whatever its status. */
   answered(ask: Ask, status: number, bytes: number): void {
     const nowMono = performance.now()
+    if (this.#isPlanned ? ask.isEarly : nowMono < this.#beginMono) this.#earlier++
     if (this.#counts(ask, nowMono)) {
       this.#answers++
       this.#receivedBytes += bytes
@@ -57,9 +59,13 @@ export class Measurement {
     this.#failures += requests
   }
 
-  /** @param requestBytes of each request. */
-  result(busyShare: number, requestBytes: number): LoadResult {
+  /**
+   * @param requestBytes of each request.
+   * @param leadInSeconds how long the load was under way before the measured time.
+   */
+  result(busyShare: number, requestBytes: number, leadInSeconds: number): LoadResult {
     return {
+      ...(leadInSeconds > 0 ? { leadIn: { requests: this.#earlier, seconds: leadInSeconds } } : {}),
       requests: this.#requests,
       seconds: Math.round((this.#endMono - this.#beginMono) * 1000) / 1e6,
       errors: this.#errors,
@@ -77,7 +83,7 @@ export class Measurement {
   }
 
   #counts(ask: Ask, nowMono: number): boolean {
-    const mono = this.#isPlanned ? ask.dueMono : nowMono
-    return mono >= this.#beginMono && mono < this.#endMono
+    if (this.#isPlanned) return !ask.isEarly
+    return nowMono >= this.#beginMono && nowMono < this.#endMono
   }
 }

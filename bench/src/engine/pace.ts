@@ -10,7 +10,7 @@ export interface Pace {
 export const closedLoop: Pace = {
   free(client) {
     const nowMono = performance.now()
-    client.send({ dueMono: nowMono, fromMono: nowMono })
+    client.send({ dueMono: nowMono, fromMono: nowMono, isEarly: false })
   },
   gone() {},
 }
@@ -30,17 +30,25 @@ export class OpenLoop implements Pace {
   readonly #perMs: number
   #timer: NodeJS.Timeout | undefined
   #startMono = 0
-  #untilMono = Number.NEGATIVE_INFINITY
   #next = 0
+  /** The number of the first request that is measured, and of the first that is not asked any more. */
+  #first = 0
+  #end = 0
 
   constructor(perSecond: number) {
     this.#perMs = perSecond / 1000
   }
 
-  /** Begins the plan; nothing is due from `untilMono` on. */
-  start(startMono: number, untilMono: number): void {
+  /** Connections that have nothing under way; before the plan begins, all that are open. */
+  get idle(): number {
+    return this.#free.size
+  }
+
+  /** Begins the plan. Its requests are told apart by their numbers: the time of one may be rounded across a border. */
+  start(startMono: number, leadInSeconds: number, seconds: number): void {
     this.#startMono = startMono
-    this.#untilMono = untilMono
+    this.#first = this.#countIn(leadInSeconds)
+    this.#end = this.#countIn(leadInSeconds + seconds)
     this.#timer = setInterval(() => this.#drive(true), TICK_MS)
   }
 
@@ -48,9 +56,9 @@ export class OpenLoop implements Pace {
     clearInterval(this.#timer)
   }
 
-  /** How many requests are due from one time to before another. */
-  dueBetween(fromMono: number, untilMono: number): number {
-    return this.#firstFrom(untilMono) - this.#firstFrom(fromMono)
+  /** How many requests are due in the measured time. */
+  get measured(): number {
+    return this.#end - this.#first
   }
 
   free(client: SteeredClient): void {
@@ -67,16 +75,15 @@ export class OpenLoop implements Pace {
     const nowMono = performance.now()
     for (const client of this.#free) {
       const dueMono = this.#startMono + this.#next / this.#perMs
-      if (dueMono > nowMono || dueMono >= this.#untilMono) return
-      this.#next++
+      if (dueMono > nowMono || this.#next >= this.#end) return
+      const isEarly = this.#next++ < this.#first
       this.#free.delete(client)
       const isTick = hadFree && nowMono - dueMono <= TICK_MS
-      client.send({ dueMono, fromMono: isTick ? nowMono : dueMono })
+      client.send({ dueMono, fromMono: isTick ? nowMono : dueMono, isEarly })
     }
   }
 
-  /** The number of the first request that is due at a time or later. */
-  #firstFrom(mono: number): number {
-    return Math.max(0, Math.ceil((mono - this.#startMono) * this.#perMs - 1e-9))
+  #countIn(seconds: number): number {
+    return Math.ceil(seconds * 1000 * this.#perMs - 1e-9)
   }
 }

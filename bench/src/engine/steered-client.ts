@@ -24,6 +24,8 @@ export interface Ask {
   readonly dueMono: number
   /** From when its latency counts. */
   readonly fromMono: number
+  /** The plan wanted it before the measured time; without a plan the time of the answer decides. */
+  readonly isEarly: boolean
 }
 
 /** Who decides when a connection asks, and hears what became of it. */

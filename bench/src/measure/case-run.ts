@@ -117,7 +117,7 @@ export class CaseRun {
     const perSecond = search.next
     if (perSecond === null) return progress.add(-1)
     progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
-    const order = this.#order(contestant.url, group.connections, perSecond)
+    const order = this.#measuredOrder(group, contestant, perSecond)
     search.add(perSecond, await measure(contestant, group.engine, order, this.#stage.layout))
   }
 
@@ -202,11 +202,21 @@ export class CaseRun {
         if (options.signal.aborted) return lists
         progress.begin(this.#stepName(group, contestant, i, options.repetitions))
         const rate = group.rates.get(contestant) ?? null
-        const order = this.#order(contestant.url, group.connections, rate)
+        const order = this.#measuredOrder(group, contestant, rate)
         lists.get(contestant)!.push(await measure(contestant, group.engine, order, this.#stage.layout))
       }
     }
     return lists
+  }
+
+  /** A load generator that has just begun opens connections and compiles its code, which is no latency of a contestant. */
+  #measuredOrder(
+    { connections, engine }: Pick<Group, 'connections' | 'engine'>,
+    { url }: Contestant,
+    perSecond: number | null,
+  ): LoadOrder {
+    const order = this.#order(url, connections, perSecond)
+    return engine.hasLeadIn === true ? { ...order, warmUpSeconds: LEAD_IN_SECONDS } : order
   }
 
   #order(origin: string, connections: number, perSecond: number | null): LoadOrder {
@@ -215,7 +225,7 @@ export class CaseRun {
       origin,
       call: this.#stage.scenario.call,
       connections,
-      // The warm-up is a load of its own, so that CPU time can be counted for the measured time alone.
+      // The warm-up of a contestant is a load of its own, so that CPU time can be counted for the measured time alone.
       warmUpSeconds: 0,
       seconds: options.seconds,
       perSecond,

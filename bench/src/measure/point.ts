@@ -101,7 +101,9 @@ function figuresOf({ result, rssBytes, throttling = null }: Repetition): Repetit
 /** Requests that took no CPU time at all were answered by somebody else: what they cost is not known. */
 function costOf(repetitions: readonly Repetition[]): Spread {
   const costs = repetitions.flatMap(({ result, cpuMicros }) =>
-    result === null || result.requests === 0 || !(cpuMicros > 0) ? [] : [cpuMicros / result.requests],
+    result === null || result.requests === 0 || !(cpuMicros > 0)
+      ? []
+      : [cpuMicros / (result.requests + (result.leadIn?.requests ?? 0))],
   )
   return costs.length === 0 ? UNKNOWN : spreadOf(costs)
 }

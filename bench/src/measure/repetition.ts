@@ -79,7 +79,7 @@ export async function measure(
   look()
   const throttled = pid === null ? null : throttlingSince(throttledBefore, throttling(pid))
   const loaded = tree?.cpuMicros ?? Number.NaN
-  const shares = sharesOf(before, { layout, cores, loaded, seconds: result?.seconds ?? order.seconds })
+  const shares = sharesOf(before, { layout, cores, loaded, seconds: loadSeconds(result, order) })
   failure ??= await settlingFailure(gateway)
   const hasEnded = pid !== null && !isRunning(pid)
   if (hasEnded) failure ??= `the process ${pid} of ${contestant.name} has ended while it was measured`
@@ -110,6 +110,11 @@ async function watchOf(gateway: RunningGateway | null): Promise<WorkerWatch | nu
 async function settlingFailure(gateway: RunningGateway | null): Promise<string | null> {
   if (gateway === null || !gateway.hasLog) return null
   return gateway.settled().then(() => null, firstLine)
+}
+
+/** From the first request on. */
+function loadSeconds(result: LoadResult | null, order: LoadOrder): number {
+  return result === null ? order.seconds : result.seconds + (result.leadIn?.seconds ?? 0)
 }
 
 interface Span {

@@ -51,6 +51,15 @@ test('the ceiling is measured for a second at least, behind a lead-in, so that n
   assert.deepEqual([point!.warmUpSeconds, point!.seconds], [0, 2])
 })
 
+test('a load generator that tells of its lead-in has one in front of every measured load, others have none', async () => {
+  for (const [changes, leadIn] of [[{ hasLeadIn: true } as const, 0.5] as const, [{}, 0] as const]) {
+    const { named, orders } = engines(changes)
+    const options = optionsOf(suiteOf(PLAIN, [2]), { saturationEngine: 'wrk', repetitions: 1 })
+    await suiteRunner(named, mergedSpectrum)(options, new Notes())
+    assert.equal(orders.at(-1)!.order.warmUpSeconds, leadIn)
+  }
+})
+
 test('without rates the other load generator is asked for nothing', async () => {
   const { named, orders } = engines()
   const options = optionsOf(suiteOf(PLAIN, [2]), { saturationEngine: 'wrk', repetitions: 1 })

@@ -30,6 +30,8 @@ export interface LoadResult {
   readonly receivedBytes?: number
   /** Of the requests that were answered; absent: the engine does not tell. */
   readonly sentBytes?: number
+  /** What was answered in the warm-up, good or bad, where the engine tells it: CPU time was used for that, too. */
+  readonly leadIn?: { readonly requests: number; readonly seconds: number }
   /** User and system time of the generator over elapsed time and threads; 1: it was the bottleneck. */
   readonly busyShare: number
 }
@@ -53,6 +55,8 @@ export interface Engine {
   readonly name: 'autocannon' | 'wrk' | 'wrk2' | 'oha' | 'h2load'
   /** Can it hold a rate and correct for coordinated omission? */
   readonly hasOpenLoop: boolean
+  /** Its warm-up is the beginning of the load itself, on the same connections, and it tells what that was (`leadIn`). */
+  readonly hasLeadIn?: true
   /** How to get it where it is missing, such as `install the package wrk`; packages are Debian's. */
   readonly remedy: string
   /** The version found; null: it is not installed. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { OpenLoop } from './pace.js'
+import type { Ask, SteeredClient } from './steered-client.js'
+
+/** A connection that answers at once. */
+function client(plan: OpenLoop, asked: Ask[] = []): SteeredClient {
+  const self = {
+    send: (ask: Ask): void => {
+      asked.push(ask)
+      setImmediate(() => plan.free(self))
+    },
+  } as unknown as SteeredClient
+  return self
+}
+
+async function over(t: TestContext, plan: OpenLoop, seconds: number): Promise<void> {
+  t.after(() => plan.stop())
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000 + 100))
+}
+
+test('connections that open before a plan begins are idle and asked for nothing', () => {
+  const plan = new OpenLoop(1000)
+  const asked: Ask[] = []
+  for (let i = 0; i < 3; i++) plan.free(client(plan, asked))
+  assert.equal(plan.idle, 3)
+  assert.deepEqual(asked, [])
+})
+
+test('a plan asks for as many as its rate says, and knows those of its lead-in, at any rate', async (t) => {
+  for (const rate of [8342, 7331, 3333, 1]) {
+    const plan = new OpenLoop(rate)
+    const asked: Ask[] = []
+    plan.free(client(plan, asked))
+    plan.start(performance.now(), 0.5, 0.25)
+    await over(t, plan, 0.75)
+    const early = asked.filter(({ isEarly }) => isEarly).length
+    const measured = Math.ceil(0.75 * rate) - Math.ceil(rate / 2)
+    assert.deepEqual([early, asked.length - early], [Math.ceil(rate / 2), measured])
+    assert.equal(plan.measured, measured)
+  }
+})
