@@ -1,23 +1,26 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { until } from '@sluice/logger/testing'
-import { letGo, takeAlong, temporaryFolder } from './last-will.js'
+import { letGo, takeAlong, temporaryFolder, temporaryGroup } from './last-will.js'
 import { isRunning, processTree } from './measure/process-use.js'
 
 /** Takes along a process, a group and a folder, and leaves another process alone that it took along before. */
 const TESTATOR = `const { spawn } = await import('node:child_process')
   const { writeFileSync } = await import('node:fs')
-  const { takeAlong, letGo, temporaryFolder } = await import(process.argv[1])
+  const { takeAlong, letGo, temporaryFolder, temporaryGroup } = await import(process.argv[1])
   const folder = temporaryFolder('sluice-will-').path
+  const group = temporaryGroup(process.argv[2]).path
+  writeFileSync(group + '/member', 'text')
   writeFileSync(folder + '/file', 'text')
   const started = [false, true, false].map((detached) => spawn('sleep', ['600'], { detached }))
-  const [one, group, other] = started.map(({ pid }) => pid)
-  for (const target of [one, -group, other]) takeAlong(target)
+  const [one, many, other] = started.map(({ pid }) => pid)
+  for (const target of [one, -many, other]) takeAlong(target)
   await letGo(other)
-  console.log(JSON.stringify({ folder, pids: [one, group], other }))
+  console.log(JSON.stringify({ folder, pids: [one, many], other }))
   process.on('message', () => process.exit(0))`
 
 interface Estate {
@@ -27,9 +30,10 @@ interface Estate {
   readonly other: number
 }
 
-async function estate(t: TestContext): Promise<Estate> {
+/** A folder can stand for a control group: it cannot be removed either as long as something is in it. */
+async function estate(t: TestContext, group: string): Promise<Estate> {
   const program = new URL('./last-will.js', import.meta.url).href
-  const testator = spawn(process.execPath, ['--input-type=module', '-e', TESTATOR, program], {
+  const testator = spawn(process.execPath, ['--input-type=module', '-e', TESTATOR, program, group], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   t.after(() => testator.kill('SIGKILL'))
@@ -41,7 +45,10 @@ async function estate(t: TestContext): Promise<Estate> {
 
 for (const way of ['it exits', 'it is killed']) {
   test(`what a process takes along goes when ${way}, and nothing else`, async (t) => {
-    const { testator, folder, pids, other } = await estate(t)
+    const around = temporaryFolder('sluice-will-groups-')
+    t.after(() => around.remove())
+    const group = join(around.path, 'group')
+    const { testator, folder, pids, other } = await estate(t, group)
     assert.ok(existsSync(folder) && pids.every(isRunning))
     if (way === 'it exits') testator.send('exit')
     else testator.kill('SIGKILL')
@@ -49,8 +56,26 @@ for (const way of ['it exits', 'it is killed']) {
     if (way === 'it exits') assert.equal(existsSync(folder), false, 'nobody has to wait for it')
     await until(() => !existsSync(folder) && !pids.some(isRunning), 'all has gone')
     assert.ok(isRunning(other))
+    assert.ok(existsSync(group), 'somebody is in it')
+    rmSync(join(group, 'member'))
+    await until(() => !existsSync(group), 'it goes when nobody is in it')
   })
 }
+
+test('a group goes when nobody is in it any more', async (t) => {
+  const around = temporaryFolder('sluice-will-groups-')
+  t.after(() => around.remove())
+  const path = join(around.path, 'group')
+  const group = temporaryGroup(path)
+  writeFileSync(join(path, 'member'), 'text')
+  const removed = group.remove()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.ok(existsSync(path))
+  rmSync(join(path, 'member'))
+  await removed
+  assert.equal(existsSync(path), false)
+  await group.remove()
+})
 
 test('who takes nothing along has no process for it', async () => {
   const folder = temporaryFolder('sluice-will-')

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** What is killed still writes for a moment, into the folder that is removed. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const
+/** A process that was killed leaves its control group only once its memory is free: some 100 ms for a gigabyte. */
+const LEAVING_MS = 5000
+const LEAVING_LOOK_MS = 20
 
 /**
  * Reads what has to go until this process is gone, by whatever death, and sees to it then: SIGKILL leaves no time to do it
@@ -16,15 +19,25 @@ targets=
 while read -r kind rest; do
   case $kind in
     targets) targets=$rest ;;
-    folder) set -- "$@" "$rest" ;;
+    *) set -- "$@" "$kind" "$rest" ;;
   esac
 done
 for target in $targets; do kill -s KILL -- "$target"; done
-[ $# -eq 0 ] || rm -rf -- "$@" || { sleep 1; rm -rf -- "$@"; }`
+while [ $# -gt 0 ]; do
+  case $1 in
+    folder) rm -rf -- "$2" || { sleep 1; rm -rf -- "$2"; } ;;
+    group)
+      looks=${LEAVING_MS / 100}
+      while [ -d "$2" ] && ! rmdir -- "$2" && [ $((looks -= 1)) -gt 0 ]; do sleep 0.1; done ;;
+  esac
+  shift 2
+done`
 
 /** Processes, and groups of them with a minus before their number. */
 const targets = new Set<number>()
 const folders = new Set<string>()
+/** Control groups: the executor removes them, because nobody in them is gone at once. */
+const groups = new Set<string>()
 let executor: ChildProcess | null = null
 
 process.once('exit', () => {
@@ -71,6 +84,37 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
+/** Makes a control group, which is removed once nobody is in it. @throws Error of the system */
+export function temporaryGroup(path: string): TemporaryFolder {
+  mkdirSync(path)
+  groups.add(path)
+  tell(`group ${path}\n`)
+  return {
+    path,
+    remove: async () => {
+      // Who does not leave it in time keeps it until this process ends.
+      if (!(await removeGroup(path))) return
+      groups.delete(path)
+      await tellLess()
+    },
+  }
+}
+
+/** Waits until nobody is in it; answers whether it has gone. */
+async function removeGroup(group: string): Promise<boolean> {
+  const giveUpMono = performance.now() + LEAVING_MS
+  for (;;) {
+    try {
+      rmdirSync(group)
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true
+      if (performance.now() > giveUpMono) return false
+    }
+    await new Promise((resolve) => setTimeout(resolve, LEAVING_LOOK_MS))
+  }
+}
+
 function tell(line: string): void {
   executor ??= startExecutor()
   executor.stdin!.write(line)
@@ -80,7 +124,7 @@ function tell(line: string): void {
 async function tellLess(): Promise<void> {
   const last = executor
   if (last === null) return
-  if (targets.size + folders.size > 0) {
+  if (targets.size + folders.size + groups.size > 0) {
     tell(targetsLine())
     return
   }
