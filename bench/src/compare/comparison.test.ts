@@ -56,6 +56,17 @@ test('one repetition has no range, breaks nothing and is warned of', () => {
   assert.match(comparison.warnings.join('\n'), /fewer than two repetitions/)
 })
 
+test('a limit of memory that one side only had is warned of', () => {
+  const [point, memory] = [rpsPoint([1000, 1005]), { limitBytes: 2 ** 31, peakBytes: null }]
+  const warnings = (before: Point[], after: Point[]): readonly string[] =>
+    compared(before, after).warnings.filter((warning) => warning.includes('memory'))
+  assert.deepEqual(warnings([point], [{ ...point, memory }]), [
+    '1 point had another limit of memory, or none, in one of the runs',
+  ])
+  assert.deepEqual(warnings([{ ...point, memory }], [{ ...point, memory: { ...memory, peakBytes: 1 } }]), [])
+  assert.deepEqual(warnings([point], [point]), [])
+})
+
 test('points of one side only are named', () => {
   const shared = samplePoint()
   const gone = samplePoint({ scenario: 'w2-get' })

@@ -101,6 +101,7 @@ export function compareSummaries(
     noEvidence: pairs.flatMap(reasonsAgainst),
     warnings: [
       ...warningsOf(before, after, points.length + trials.length),
+      ...memoryWarnings(points),
       ...rangeWarnings(points),
       ...unchecked,
       ...missingText(missing),
@@ -212,6 +213,14 @@ function warningsOf(before: Summary, after: Summary, compared: number): string[]
   if (enginesText(before) !== enginesText(after))
     warnings.push(`the runs have different load generators: ${enginesText(before)}, ${enginesText(after)}`)
   return warnings
+}
+
+/** What a worker takes for its heap before it collects follows from the limit around it. */
+function memoryWarnings(points: readonly ComparedPoint[]): string[] {
+  const others = points.filter(({ before, after }) => before.memory?.limitBytes !== after.memory?.limitBytes)
+  if (others.length === 0) return []
+  const count = others.length === 1 ? '1 point' : `${others.length} points`
+  return [`${count} had another limit of memory, or none, in one of the runs`]
 }
 
 function rangeWarnings(points: readonly ComparedPoint[]): string[] {

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
 import { killGroup, letGo, takeAlong } from '../last-will.js'
+import { MemoryGroup } from './memory-group.js'
 
 /** A server of the benchmark: a contestant, or what stands behind it. */
 export interface RunningServer {
@@ -12,6 +13,8 @@ export interface RunningServer {
   /** The first process of its tree. */
   readonly pid: number
   readonly version: string
+  /** The group of all its processes; null: its memory has no limit of its own. */
+  readonly memory: MemoryGroup | null
   /** Resolves when no process of it is left. */
   stop(): Promise<void>
 }
@@ -24,6 +27,8 @@ export interface Seat {
   readonly cpus: string | null
   /** How many cores it is to use: workers, threads. */
   readonly cores: number
+  /** How much memory it may use with all below it; null or absent: as much as there is. */
+  readonly memoryBytes?: number | null
 }
 
 /** How a server is started. */
@@ -53,10 +58,24 @@ const LAST_LINES = 15
  * in time.
  */
 export async function startServer(order: ServerOrder): Promise<RunningServer> {
-  const { name, version, host = LOOPBACK, port, seat } = order
+  const { host = LOOPBACK, port, seat } = order
   if (await accepts(host, port))
     throw new Error(`${host}:${port} is in use; stop the other process, or choose another address`)
-  const command = seat.cpus === null ? order.command : ['taskset', '-c', seat.cpus, ...order.command]
+  const { memoryBytes = null } = seat
+  if (memoryBytes === null) return startIn(null, order)
+  const memory = await MemoryGroup.make(memoryBytes)
+  try {
+    return await startIn(memory, order)
+  } catch (error) {
+    await memory.remove()
+    throw error
+  }
+}
+
+async function startIn(memory: MemoryGroup | null, order: ServerOrder): Promise<RunningServer> {
+  const { name, version, host = LOOPBACK, port, seat } = order
+  const pinned = seat.cpus === null ? order.command : ['taskset', '-c', seat.cpus, ...order.command]
+  const command = [...(memory?.behind ?? []), ...pinned]
   const file = join(seat.dir, `${name}-${port}.log`)
   const output = openSync(file, 'w')
   const child = spawn(command[0]!, command.slice(1), { detached: true, stdio: ['ignore', output, output] })
@@ -67,14 +86,17 @@ export async function startServer(order: ServerOrder): Promise<RunningServer> {
   })
   if (child.pid === undefined) throw new Error(`${name} cannot be started: ${command[0]} does not run`)
   takeAlong(-child.pid)
-  const stop = (): Promise<void> => stopped(child, ended)
+  const stop = async (): Promise<void> => {
+    await stopped(child, ended)
+    await memory?.remove()
+  }
   try {
     await serving(order, child)
   } catch (error) {
     await stop()
     throw new Error(`${(error as Error).message}\n${lastLines(file)}`, { cause: error })
   }
-  return { name, url: `http://${host}:${port}`, pid: child.pid, version, stop }
+  return { name, url: `http://${host}:${port}`, pid: child.pid, version, memory, stop }
 }
 
 async function serving(

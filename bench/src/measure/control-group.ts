@@ -62,8 +62,11 @@ function smallest(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** A controller is in a hierarchy of its own (version 1), or in the one of version 2, which has no names. */
-function lineage(controller: string, pid: number | 'self', root: string): Lineage {
+/**
+ * The folders of a process's groups. A controller is in a hierarchy of its own (version 1), or in the one of version 2,
+ * which has no names.
+ */
+export function lineage(controller: string, pid: number | 'self', root: string): Lineage {
   const groups = (systemText(`/proc/${pid}/cgroup`, root) ?? '').split('\n')
   const named = groups.find((line) => line.split(':')[1]?.split(',').includes(controller))
   const path = (named ?? groups.find((line) => line.startsWith('0::')))?.split(':').slice(2).join(':')

@@ -1,3 +1,4 @@
+import { missingMemoryGroups } from '../contestant/memory-group.js'
 import { missingPeer } from '../contestant/peers.js'
 import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch } from '../contestant/search-engine.js'
@@ -24,6 +25,7 @@ export function doctor(): Finding[] {
     pinning(),
     ...settingFindings(machineSettings()),
     ...limitFindings(groupLimits(), allowedCpus().length),
+    tierMemory(),
     backlog(),
     ephemeralPorts(),
     ...engines.map(loadGenerator),
@@ -67,6 +69,12 @@ function pinning(): Finding {
   if (findProgram('taskset') !== null) return fine('taskset', 'installed')
   const remedy = 'install the package util-linux, or run with nothing pinned'
   return problem('taskset', 'not installed', remedy)
+}
+
+function tierMemory(): Finding {
+  const missing = missingMemoryGroups()
+  if (missing === null) return fine('memory of tiers', 'limits can be set')
+  return warning('memory of tiers', 'no limits can be set', missing)
 }
 
 function backlog(): Finding {

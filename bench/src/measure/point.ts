@@ -68,6 +68,7 @@ export function pointOf(
     sharesCores: layout.isShared,
     diagnostics: diagnosticsOf(repetitions),
     ...waitsOf(repetitions),
+    ...memoryOf(repetitions),
     perRepetition: repetitions.map(figuresOf),
   }
   const verdict = verdictOf({ ...point, baseFlaw: subject.baseFlaw }, repetitions, layout)
@@ -120,6 +121,12 @@ function waitsOf(repetitions: readonly Repetition[]): Pick<Point, 'upstreamWaits
     upstreamWaits === null ? [] : [upstreamWaits],
   )
   return known.length === 0 ? {} : { upstreamWaits: known.reduce((sum, waits) => sum + waits, 0) }
+}
+
+/** The limit is the same for all of them, and the peak one that grew. */
+function memoryOf(repetitions: readonly Repetition[]): Pick<Point, 'memory'> {
+  const last = repetitions.at(-1)?.memory ?? null
+  return last === null ? {} : { memory: last }
 }
 
 /** Over all repetitions: what was counted is added up, of the rest the largest stands. */

@@ -1,6 +1,8 @@
+import { formatSize } from '@sluice/core'
 import type { RunningGateway } from '../contestant/gateway.js'
+import type { MemoryGroup } from '../contestant/memory-group.js'
 import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
-import type { Throttling, WorkerDiagnostics } from '../model/summary.js'
+import type { MemoryLimit, Throttling, WorkerDiagnostics } from '../model/summary.js'
 import { throttling, throttlingSince } from './control-group.js'
 import type { CoreLayout } from './cores.js'
 import { type CoreTimes, coreTimes, isRunning } from './process-use.js'
@@ -23,6 +25,8 @@ export interface Contestant {
   readonly version: string | null
   /** Null for anybody but a gateway that was started for the run. */
   readonly gateway: RunningGateway | null
+  /** Null or absent: its memory has no limit of its own. */
+  readonly memory?: Pick<MemoryGroup, 'limitBytes' | 'peakBytes' | 'takeKills'> | null
 }
 
 /** One measured time of one contestant. */
@@ -48,6 +52,8 @@ export interface Repetition {
   readonly upstreamWaits?: number | null
   /** What the CPU quota around the contestant counted until the load ended; null or absent: there is none. */
   readonly throttling?: Throttling | null
+  /** Null or absent: there is none. */
+  readonly memory?: MemoryLimit | null
 }
 
 /** Loads a contestant once. Never fails: what goes wrong is part of the answer. */
@@ -57,7 +63,7 @@ export async function measure(
   order: LoadOrder,
   layout: CoreLayout,
 ): Promise<Repetition> {
-  const { gateway, pid, cores } = contestant
+  const { gateway, pid, cores, memory = null } = contestant
   const watch = await watchOf(gateway)
   const tree = pid === null ? null : new TreeWatch(pid)
   const look = (): void => {
@@ -87,18 +93,29 @@ export async function measure(
   const loss = hasEnded ? null : lossOf(contestant, tree)
   // Whether a contestant of ours was the bottleneck is known by the use of its cores alone.
   if (!Number.isNaN(cores)) failure ??= loss
+  // The cause stands in place of what followed from it.
+  failure = wantOfMemory(contestant) ?? failure
   const told = (await watch?.end().catch(() => null)) ?? { workers: [], upstreamWaits: null }
   const { workers: diagnostics, upstreamWaits } = told
   // What a process has used is gone with it.
   const cpuMicros = hasEnded || tree === null ? Number.NaN : tree.cpuMicros
   const seen = { rssBytes: tree?.rssBytes ?? 0, diagnostics, upstreamWaits, throttling: throttled }
-  return { result, failure, cpuMicros, costFailure: loss, ...shares, ...seen }
+  const limit = memory === null ? null : { limitBytes: memory.limitBytes, peakBytes: memory.peakBytes() }
+  return { result, failure, cpuMicros, costFailure: loss, ...shares, ...seen, memory: limit }
 }
 
 /** Why it is not known what a contestant used; null where it is, or where nobody knows its process. */
 function lossOf({ name }: Contestant, tree: TreeWatch | null): string | null {
   if (tree === null || tree.lost === null) return null
   return `the process ${tree.lost} of ${name} has ended while it was measured, and what it used is not known`
+}
+
+/** What the kernel did where the memory of a group did not suffice, since the last repetition; null: nothing. */
+function wantOfMemory({ name, memory = null }: Contestant): string | null {
+  const kills = memory?.takeKills() ?? 0
+  if (memory === null || kills === 0) return null
+  const processes = kills === 1 ? '1 process' : `${kills} processes`
+  return `the kernel ended ${processes} of ${name}, which may use ${formatSize(memory.limitBytes)} of memory`
 }
 
 /** A gateway that does not answer is found out by its load. */

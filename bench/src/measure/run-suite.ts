@@ -1,4 +1,5 @@
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
+import { missingMemoryGroups } from '../contestant/memory-group.js'
 import { missingPeer } from '../contestant/peers.js'
 import { findProgram } from '../contestant/program.js'
 import { missingElasticsearch, startSearchEngine } from '../contestant/search-engine.js'
@@ -8,8 +9,9 @@ import { temporaryFolder } from '../last-will.js'
 import type { Engine } from '../model/engine.js'
 import type { DocumentDigest } from '../model/machine.js'
 import type { RunObserver, RunOptions, RunSuite } from '../model/run.js'
-import type { SuiteCase } from '../model/scenario.js'
+import type { Scenario, SuiteCase } from '../model/scenario.js'
 import { type HostFacts, type Point, SUMMARY_VERSION, type Summary } from '../model/summary.js'
+import { memoryOfTier } from '../report/tier.js'
 import { runTrials } from '../trial/run-trials.js'
 import { CaseRun } from './case-run.js'
 import { coreLayout, foreignLayout, keepOffContestant } from './cores.js'
@@ -83,6 +85,7 @@ class SuiteRun {
   readonly #documents: Record<string, DocumentDigest> = {}
   #cases: readonly SuiteCase[]
   #searchEngine: ElasticsearchNode | null = null
+  #isMemoryLimited = false
 
   constructor(options: RunOptions, observer: RunObserver, parts: RunParts) {
     const { engines, merge, lookAtHost, cases } = parts
@@ -103,6 +106,7 @@ class SuiteRun {
       const host = await this.#lookAtHost()
       this.#judge(host)
       this.#leaveToTarget()
+      this.#isMemoryLimited = this.#canLimitMemory()
       await this.#openSearchEngine()
       await this.#measure()
       return this.#summary(host)
@@ -145,6 +149,20 @@ class SuiteRun {
     if (left.length > 0) this.#warn(`left out, since it is more than a plain proxy does: ${left.join(', ')}`)
   }
 
+  /** What a target may use is not ours to say, and those beside it are to be as free as it is. */
+  #canLimitMemory(): boolean {
+    const { isMemoryLimited, target } = this.#options
+    const hasTiers = this.#cases.some(({ scenario }) => scenario.tier !== null)
+    if (!isMemoryLimited || target !== undefined || !hasTiers) return false
+    const missing = missingMemoryGroups()
+    if (missing !== null) this.#warn(`the memory of a tier is no limit in this run: ${missing}`)
+    return missing === null
+  }
+
+  #memoryOf({ tier }: Scenario): number | null {
+    return this.#isMemoryLimited && tier !== null ? memoryOfTier(tier) : null
+  }
+
   /** Points that need an Elasticsearch are left out where none is installed. */
   async #openSearchEngine(): Promise<void> {
     if (!this.#cases.some(needsSearchEngine)) return
@@ -180,7 +198,9 @@ class SuiteRun {
     const layout = target === null ? coreLayout(scenario.workers, isPinned) : foreignLayout(scenario.workers)
     const unpin = keepOffContestant(layout)
     try {
-      const stage = await openStage({ dir: this.#folder.path, scenario, peers, target, layout, searchEngine })
+      const memoryBytes = this.#memoryOf(scenario)
+      const dir = this.#folder.path
+      const stage = await openStage({ dir, scenario, peers, target, layout, searchEngine, memoryBytes })
       await this.#onStage(stage, connections, progress).finally(() => stage.close())
     } finally {
       unpin()

@@ -36,6 +36,8 @@ export interface StageOrder {
   readonly layout: CoreLayout
   /** Where the traffic log goes; null when the scenario has none. */
   readonly searchEngine: ElasticsearchNode | null
+  /** What each contestant may use of memory; null: as much as there is. */
+  readonly memoryBytes: number | null
 }
 
 /** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
@@ -46,10 +48,10 @@ export async function openStage(order: StageOrder): Promise<Stage> {
     for (const server of started.toReversed()) await server.stop()
   }
   try {
-    const { dir, scenario, layout, target } = order
+    const { dir, scenario, layout, target, memoryBytes } = order
     const origin = await startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario)
     started.push(origin)
-    const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores }
+    const seat: Seat = { dir, cpus: layout.contestant, cores: layout.contestantCores, memoryBytes }
     const contestants: Contestant[] = []
     let audit: LogAudit | null = null
     if (target === null) {
@@ -76,10 +78,10 @@ export async function openStage(order: StageOrder): Promise<Stage> {
 
 function contestantOf(
   name: string,
-  { url, pid, version }: RunningServer,
+  { url, pid, version, memory }: RunningServer,
   { layout, gateway }: { readonly layout: CoreLayout; readonly gateway: RunningGateway | null },
 ): Contestant {
-  return { name, url, pid, cores: layout.contestantCores, version, gateway }
+  return { name, url, pid, cores: layout.contestantCores, version, gateway, memory }
 }
 
 /** Nobody here knows what it is, nor how many cores it may use. */

@@ -38,6 +38,8 @@ export interface RunOptions {
   readonly connections: readonly number[]
   /** Whether gateway, generator and origin get cores of their own. */
   readonly isPinned: boolean
+  /** Whether contestants get the memory of their tier and no more, where the system lets us. */
+  readonly isMemoryLimited: boolean
   /** The command line, for the summary. */
   readonly command: string
   /** Stops after the repetition under way; what was measured is kept. */

@@ -55,6 +55,8 @@ export interface Point {
   readonly latency: Spectrum | null
   /** Largest resident set of the process tree, bytes; 0: not known. */
   readonly rssBytes: number
+  /** Absent: the contestant's memory had no limit of its own. */
+  readonly memory?: MemoryLimit
   /** What `latency` and `rssBytes` were in each repetition; a comparison needs it to tell a change from noise. */
   readonly perRepetition?: readonly RepetitionFigures[]
   /** CPU time of the contestant over its quota: near 1 when it was the bottleneck. NaN: not known. */
@@ -81,6 +83,13 @@ export interface RepetitionFigures {
   readonly rssBytes: number
   /** Periods of the CPU quota around the contestant, and those in which it was made to wait; absent: there is no quota. */
   readonly throttling?: Throttling
+}
+
+/** The limit around all processes of a contestant. */
+export interface MemoryLimit {
+  readonly limitBytes: number
+  /** The most that they used of it since they began, with file cache and what the kernel held for them; null: not known. */
+  readonly peakBytes: number | null
 }
 
 /** What a CPU quota did over a span of time. */

@@ -14,8 +14,8 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
   ['kind', (point) => point.kind],
   ['tier', (point) => point.tier],
   ['cpus', (point) => (point.contestant === TARGET ? null : point.workers)],
-  // No limit of memory is set for anybody, so that a tier's memory would be the claim of one.
-  ['mem', () => null],
+  // That of the tier alone would be the claim of a limit where none could be set.
+  ['mem', (point) => point.memory?.limitBytes ?? null],
   ['es', (point) => (point.log === 'elasticsearch' ? 'on' : 'off')],
   ['method', (point) => point.method],
   ['body', (point) => point.bodyBytes],
@@ -70,6 +70,7 @@ const COLUMNS: readonly (readonly [string, (point: Point, host: HostFacts) => Cs
     (point) => sum((point.perRepetition ?? []).map(({ throttling }) => throttling?.throttledPeriods)),
   ],
   ['upstream_waits', (point) => point.upstreamWaits ?? null],
+  ['mem_peak', (point) => point.memory?.peakBytes ?? null],
 ]
 
 /** `points.csv`: one row a point, also of those that are no result, which say why. */

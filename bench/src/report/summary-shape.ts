@@ -44,6 +44,7 @@ const point = object({
   errors: object({ connect: number, timeout: number, reset: number, status: number, other: number }),
   latency: orNull(spectrum),
   rssBytes: number,
+  memory: orAbsent(object({ limitBytes: number, peakBytes: orNull(number) })),
   perRepetition: orAbsent(
     list(
       object({

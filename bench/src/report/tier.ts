@@ -8,3 +8,8 @@ export const TIERS: readonly { readonly tier: Tier; readonly cores: number; read
     { tier: 'W4', cores: 4, memoryBytes: 4 * 1024 ** 3 },
     { tier: 'W8', cores: 8, memoryBytes: 8 * 1024 ** 3 },
   ]
+
+/** How much memory a tier has. */
+export function memoryOfTier(wanted: Tier): number {
+  return TIERS.find(({ tier }) => tier === wanted)!.memoryBytes
+}

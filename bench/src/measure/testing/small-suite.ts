@@ -40,6 +40,7 @@ export function optionsOf(suite: Suite, changes: Partial<RunOptions> = {}): RunO
     scenarios: [],
     connections: [],
     isPinned: true,
+    isMemoryLimited: false,
     command: 'gw bench run small',
     signal: new AbortController().signal,
     ...changes,

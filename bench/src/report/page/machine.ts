@@ -4,6 +4,7 @@ import { countText, isValid, kindText, microsText, shareText } from '../figures.
 import { enginesText } from '../load-generators.js'
 import { machineRows } from '../machine-rows.js'
 import { escaped } from '../markup.js'
+import { memoryRows } from '../memory-rows.js'
 import { tableHtml } from './table.js'
 
 /** What the run was made on and with, so that it can be repeated. */
@@ -28,6 +29,7 @@ export function factRows(summary: Summary): [string, string][] {
       `${countText(host.cpuScore)} (thousands of rounds a second of a fixed piece of work on one core)`,
     ],
     ['Memory', formatSize(host.memoryBytes)],
+    ...memoryRows(summary.points),
     ['Kernel', host.kernel],
     ['Node.js', host.v8 === undefined ? host.node : `${host.node}, V8 ${host.v8}`],
     ['Versions', versions.join(', ')],

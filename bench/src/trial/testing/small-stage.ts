@@ -15,7 +15,7 @@ export interface SmallStage extends OpenStage {
 
 const WORKERS = { workers: [{ pid: 1, state: 'ready' }] }
 const UNASKED = { requests: 0, failed: 0, slow: 0 }
-const NO_SERVER = { pid: process.pid, version: '0', stop: async () => {} }
+const NO_SERVER = { pid: process.pid, version: '0', memory: null, stop: async () => {} }
 
 /** Answers as the origin does. */
 export function answerWell(response: http.ServerResponse): void {

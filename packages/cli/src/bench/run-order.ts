@@ -33,6 +33,8 @@ export interface LoadFlags extends OutputOptions {
   readonly with?: readonly PeerName[]
   readonly out?: string
   readonly pin: boolean
+  /** False: not even where the tier has one. */
+  readonly memoryLimit?: boolean
   readonly failOnInvalid?: boolean
 }
 
@@ -150,6 +152,7 @@ export function runOrder(
     scenarios: flags.scenario === undefined ? [] : suite.cases.map(({ scenario }) => scenario.id),
     connections: flags.connections ?? [],
     isPinned: flags.pin,
+    isMemoryLimited: flags.memoryLimit !== false,
     command: shownCommand(process.argv.slice(2)),
   }
 }

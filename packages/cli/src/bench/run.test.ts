@@ -10,7 +10,7 @@ test('the options of a run reach the runner', async (t) => {
   const desk = new Desk(t)
   const line =
     'run apinizer --tier W1,W2 --scenario w1-get --scenario w2-get --connections 64,8 --seconds 7 --warm-up 2 ' +
-    '--repetitions 4 --cool-down 3 --rates 90,50 --slo 50ms --with nginx,haproxy,envoy --no-pin --out here'
+    '--repetitions 4 --cool-down 3 --rates 90,50 --slo 50ms --with nginx,haproxy,envoy --no-pin --no-memory-limit --out here'
   const { code, stdout, stderr, calls } = await desk.run(line.split(' '))
   assert.equal(code, 0)
   assert.deepEqual(calls, [
@@ -33,6 +33,7 @@ test('the options of a run reach the runner', async (t) => {
       scenarios: ['w1-get', 'w2-get'],
       connections: [8, 64],
       isPinned: false,
+      isMemoryLimited: false,
       command: `gw bench ${line}`,
     },
     { call: 'writeResults', dir: 'here', points: 6 },
@@ -49,7 +50,7 @@ test('without options a run is the whole suite with the usual rates, kept in a f
     [run?.['rateShares'], run?.['isPinned'], run?.['peers'], run?.['repetitions'], run?.['seconds']],
     [[0.5, 0.7, 0.8, 0.9], true, [], 1, 2],
   )
-  assert.equal(run?.['coolDownSeconds'], 0)
+  assert.deepEqual([run?.['coolDownSeconds'], run?.['isMemoryLimited']], [0, true])
   assert.equal(written?.['dir'], 'results/smoke-1')
   assert.ok(existsSync(join(desk.dir, 'results/smoke-1/summary.json')))
   assert.match(stderr, /^smoke: 2 scenarios, 2 numbers of connections in all, about \d+s of load\n/)

@@ -21,7 +21,7 @@ test('the options of a run of trials reach the runner', async (t) => {
       sloMicros: null,
     },
     scenarios: ['elasticsearch-down', 'elasticsearch-slow', 'worker-kill'],
-    ...{ connections: [8], isPinned: false },
+    ...{ connections: [8], isPinned: false, isMemoryLimited: true },
   })
   assert.match(stdout, /^TRIAL +VERDICT\nelasticsearch-down\nelasticsearch-slow\nworker-kill\n$/)
   assert.match(stderr, /^chaos: 3 trials, about 1m 45s of load\n/)

@@ -53,6 +53,7 @@ function addRun(bench: Command, tools: LoadTools): void {
       '--target <address>',
       'a server that is running, such as http://10.0.0.7:8080, in place of our own',
     )
+    .option('--no-memory-limit', 'let gateway and peers of a tier use more memory than it has')
   addPid(run)
   addMeasuring(run)
   addLoad(run)
