@@ -86,6 +86,11 @@ export function openUwsListener(options: UwsListenerOptions): Promise<Listener> 
   })
 }
 
+/** A listener that is connected to without a pause closes after so many turns all the same. */
+const MAX_CLOSING_TURNS = 100
+/** No number of connections. */
+const NEVER = -1
+
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0]
 
 class UwsListener implements Listener {
@@ -106,10 +111,15 @@ class UwsListener implements Listener {
       return
     }
     this.#peers.add(res)
+    this.#opened++
     if (this.#peers.open > this.settings.connections) this.#turnAway(res)
   }
-  /** Null once closed: the connections that are left end with their next answer. */
+  /** Null once closed. */
   #socket: ListenSocket | null = null
+  /** The connections that are left, or still come, end with their next answer. */
+  #isClosing = false
+  /** Connections that were ever opened. */
+  #opened = 0
 
   constructor(options: UwsListenerOptions) {
     this.#options = options
@@ -144,12 +154,30 @@ class UwsListener implements Listener {
   }
 
   close(): void {
-    if (this.#socket === null) return
-    us_listen_socket_close(this.#socket)
-    this.#socket = null
+    if (this.#isClosing) return
+    this.#isClosing = true
+    // What is left of this turn has heard of those only that came before it.
+    this.#closeSocket(NEVER, MAX_CLOSING_TURNS)
+  }
+
+  /**
+   * The system resets the connections that wait to be accepted when the socket closes (docs/adr/0003): so it closes behind
+   * a turn of the event loop in which there was none, or the last of so many turns.
+   */
+  #closeSocket(opened: number, turns: number): void {
+    setImmediate(() => {
+      if (this.#socket === null) return
+      if (this.#opened !== opened && turns > 0) {
+        this.#closeSocket(this.#opened, turns - 1)
+        return
+      }
+      us_listen_socket_close(this.#socket)
+      this.#socket = null
+    })
   }
 
   terminate(): void {
+    this.#isClosing = true
     this.#socket = null
     this.#app.close()
   }
@@ -181,7 +209,7 @@ class UwsListener implements Listener {
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
     client.isFinal = refused !== null || x.contentLength < 0
-    client.closeAfter = client.isFinal || head.wantsClose || this.#socket === null
+    client.closeAfter = client.isFinal || head.wantsClose || this.#isClosing
     this.#pass(x, client, refused)
   }
 
