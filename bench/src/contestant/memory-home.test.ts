@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { systemRoot } from '../measure/testing/system-root.js'
 import { memoryHome } from './memory-home.js'
 
 /** Where groups are made on a system with these files. */
 function homeWith(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), 'sluice-home-'))
-  t.after(() => rmSync(root, { recursive: true, force: true }))
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, file)), { recursive: true })
-    writeFileSync(join(root, file), `${text}\n`)
-  }
-  return memoryHome(root)
+  return memoryHome(systemRoot(t, files))
 }
 
 const GROUPS = '/sys/fs/cgroup'

@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { groupLimits, throttling, throttlingSince } from './control-group.js'
+import { systemRoot } from './testing/system-root.js'
 
 const PID = 42
-
-/** A root folder that holds these files. */
-function root(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-groups-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(dir, file)), { recursive: true })
-    writeFileSync(join(dir, file), `${text}\n`)
-  }
-  return dir
-}
 
 const VERSION_2 = {
   'proc/self/mountinfo': '30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate',
@@ -25,7 +14,7 @@ const VERSION_2 = {
 }
 
 test('of version 2 the narrowest group up to the topmost holds', (t) => {
-  const dir = root(t, {
+  const dir = systemRoot(t, {
     ...VERSION_2,
     'sys/fs/cgroup/pod/cpu.max': '150000 100000',
     'sys/fs/cgroup/pod/memory.max': 'max',
@@ -42,7 +31,7 @@ test('of version 2 the narrowest group up to the topmost holds', (t) => {
 test('of version 1 each controller has its own groups, and a container sees its own at the top', (t) => {
   const mount = (name: string): string =>
     `33 32 0:29 /docker/4f /sys/fs/cgroup/${name} ro - cgroup cgroup rw,${name}`
-  const dir = root(t, {
+  const dir = systemRoot(t, {
     'proc/self/mountinfo': ['cpu,cpuacct', 'memory', 'cpuset'].map(mount).join('\n'),
     [`proc/${PID}/cgroup`]: '4:memory:/docker/4f\n3:cpuset:/docker/4f\n2:cpu,cpuacct:/docker/4f/x:y\n0::/',
     'sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us': '50000',
@@ -58,14 +47,14 @@ test('of version 1 each controller has its own groups, and a container sees its 
 })
 
 test('without a quota nothing is counted, and without groups nothing is limited', (t) => {
-  const free = root(t, {
+  const free = systemRoot(t, {
     ...VERSION_2,
     'sys/fs/cgroup/pod/gateway/cpu.max': 'max 100000',
     'sys/fs/cgroup/pod/gateway/cpu.stat': 'nr_periods 0\nnr_throttled 0',
   })
   assert.equal(throttling(PID, free), null)
   const none = { cpus: null, cpuset: null, memoryBytes: null }
-  assert.deepEqual(groupLimits(PID, root(t, {})), none)
+  assert.deepEqual(groupLimits(PID, systemRoot(t, {})), none)
   assert.deepEqual(groupLimits(2 ** 30), none)
   assert.equal(throttling(2 ** 30), null)
 })

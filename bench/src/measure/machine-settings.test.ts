@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import type { MachineSettings } from '../model/machine.js'
 import { allowedCpus } from './cores.js'
 import { limitFindings } from './limit-findings.js'
 import { hasThreadPairs, machineSettings } from './machine-settings.js'
 import { settingFindings } from './setting-findings.js'
+import { systemRoot } from './testing/system-root.js'
 
 const CPUS = 'sys/devices/system/cpu'
-
-/** A root folder that holds these files. */
-function root(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-settings-'))
-  t.after(() => rmSync(dir, { recursive: true, force: true }))
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(dir, file)), { recursive: true })
-    writeFileSync(join(dir, file), `${text}\n`)
-  }
-  return dir
-}
 
 test('settings are read as the kernel writes them', (t) => {
   const threads = Object.fromEntries(
@@ -29,7 +16,7 @@ test('settings are read as the kernel writes them', (t) => {
       Number(cpu) % 2 === 0 ? '0,2' : '1,3',
     ]),
   )
-  const dir = root(t, {
+  const dir = systemRoot(t, {
     ...threads,
     [`${CPUS}/cpu0/cpufreq/scaling_governor`]: 'powersave',
     [`${CPUS}/intel_pstate/no_turbo`]: '0',
@@ -49,7 +36,7 @@ test('settings are read as the kernel writes them', (t) => {
 
 test('turbo is told in two ways, and where nothing is told nothing is known', (t) => {
   const turbo = (file: string, text: string): boolean | null =>
-    machineSettings(root(t, { [`${CPUS}/${file}`]: text }), ['0']).turbo
+    machineSettings(systemRoot(t, { [`${CPUS}/${file}`]: text }), ['0']).turbo
   assert.deepEqual(
     [
       turbo('cpufreq/boost', '1'),
@@ -59,7 +46,7 @@ test('turbo is told in two ways, and where nothing is told nothing is known', (t
     ],
     [true, false, false, null],
   )
-  const nothing = machineSettings(root(t, {}), ['0', '1'])
+  const nothing = machineSettings(systemRoot(t, {}), ['0', '1'])
   const unknown = { governor: null, turbo: null, openFiles: null, transparentHugePages: null }
   assert.deepEqual(nothing, { ...unknown, siblings: ['0', '1'] })
   assert.ok(!hasThreadPairs(nothing))
