@@ -35,6 +35,10 @@ export class WireAttempt implements Attempt {
   hasBegun = false
   isPaused = false
   isOver = false
+  /** It waits for a connection. The links belong to the line. */
+  isInLine = false
+  lineNext: WireAttempt | null = null
+  linePrevious: WireAttempt | null = null
   readonly #owner: AttemptOwner
   #wasTakenBack = false
 
