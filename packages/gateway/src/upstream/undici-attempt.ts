@@ -4,7 +4,14 @@ import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import { latin1Of } from './latin1.js'
 import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
-import type { Attempt, AttemptObserver, Failure } from './transport.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
+import type { InLine } from './waiting-line.js'
+
+/** What an attempt that waits for a place wants to do there. */
+export interface PlaceOrder {
+  readonly request: UpstreamRequest
+  readonly isFresh: boolean
+}
 
 /** Whom an attempt gives its place among the connections back to. */
 export interface PlaceOwner {
@@ -15,8 +22,13 @@ export interface PlaceOwner {
 }
 
 /** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
-export class UndiciAttempt implements Attempt, ConnectionUser, Dispatcher.DispatchHandler {
+export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatcher.DispatchHandler {
   connection: ConnectionUse | null = null
+  /** What it is to be placed with; null where it has not had to wait. */
+  order: PlaceOrder | null = null
+  isInLine = false
+  lineNext: InLine | null = null
+  linePrevious: InLine | null = null
   readonly #observer: AttemptObserver
   readonly #places: PlaceOwner
   readonly #isHead: boolean

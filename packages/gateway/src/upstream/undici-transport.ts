@@ -5,6 +5,7 @@ import { type ConnectorOptions, createConnector } from './connector.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
 import { type PlaceOwner, UndiciAttempt } from './undici-attempt.js'
 import { UndiciUpload } from './undici-upload.js'
+import { WaitingLine } from './waiting-line.js'
 
 export interface UndiciTransportOptions extends ConnectorOptions {
   /** `http://host:port` or `https://host:port`. */
@@ -14,11 +15,6 @@ export interface UndiciTransportOptions extends ConnectorOptions {
   readonly maxHeaderBytes: number
   /** Connections are renewed after this time, so that a changed name is followed. */
   readonly maxConnectionAgeMs: number
-}
-
-interface Waiting {
-  readonly request: UpstreamRequest
-  readonly isFresh: boolean
 }
 
 /**
@@ -38,7 +34,7 @@ export class UndiciTransport implements Transport, PlaceOwner {
   /** Attempts that undici has in hand. */
   #placed = 0
   /** Attempts for which there is no connection yet; those given up leave it at once. */
-  readonly #line = new Map<UndiciAttempt, Waiting>()
+  readonly #line = new WaitingLine<UndiciAttempt>()
   waits = 0
 
   constructor(options: UndiciTransportOptions) {
@@ -51,7 +47,8 @@ export class UndiciTransport implements Transport, PlaceOwner {
     if (this.#placed < this.#options.connections) this.#place(attempt, request, isFresh)
     else {
       this.waits++
-      this.#line.set(attempt, { request, isFresh })
+      attempt.order = { request, isFresh }
+      this.#line.add(attempt)
     }
     return attempt
   }
@@ -79,10 +76,12 @@ export class UndiciTransport implements Transport, PlaceOwner {
   }
 
   readonly #callNext = (): void => {
-    for (const [attempt, { request, isFresh }] of this.#line) {
+    for (let first = this.#line.first; first !== null; first = this.#line.first) {
       if (this.#placed >= this.#options.connections) return
-      this.#line.delete(attempt)
-      this.#place(attempt, request, isFresh)
+      const { request, isFresh } = first.order!
+      this.#line.delete(first)
+      first.order = null
+      this.#place(first, request, isFresh)
     }
   }
 

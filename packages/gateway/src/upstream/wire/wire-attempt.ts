@@ -1,4 +1,5 @@
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
+import type { InLine } from '../waiting-line.js'
 import type { Connection } from './connection.js'
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
@@ -21,7 +22,7 @@ export interface AttemptWay {
  *
  *     in line ─► at a connection (connecting, or about to be sent) ─► begun ─► over
  */
-export class WireAttempt implements Attempt {
+export class WireAttempt implements Attempt, InLine {
   readonly request: UpstreamRequest
   readonly observer: AttemptObserver
   /** It must not go over a connection that served before. */
@@ -35,10 +36,9 @@ export class WireAttempt implements Attempt {
   hasBegun = false
   isPaused = false
   isOver = false
-  /** It waits for a connection. The links belong to the line. */
   isInLine = false
-  lineNext: WireAttempt | null = null
-  linePrevious: WireAttempt | null = null
+  lineNext: InLine | null = null
+  linePrevious: InLine | null = null
   readonly #owner: AttemptOwner
   #wasTakenBack = false
 

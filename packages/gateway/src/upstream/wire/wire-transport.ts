@@ -1,7 +1,7 @@
 import type { PoolState } from '@sluice/core'
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
-import { AttemptLine } from './attempt-line.js'
+import { WaitingLine } from '../waiting-line.js'
 import { Connection, type ConnectionOwner } from './connection.js'
 import { depart } from './departures.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
@@ -33,7 +33,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   /** Free ones; the last is the one that was used last, so that those not needed get old. */
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
-  readonly #line = new AttemptLine()
+  readonly #line = new WaitingLine<WireAttempt>()
   /** The connection that was joined last; it may be closed since. */
   #joined: Connection | null = null
   #onEmpty: (() => void) | null = null

@@ -1,4 +1,9 @@
-import type { WireAttempt } from './wire-attempt.js'
+/** What waits for a connection. The links belong to the line. */
+export interface InLine {
+  isInLine: boolean
+  lineNext: InLine | null
+  linePrevious: InLine | null
+}
 
 /**
  * Attempts that wait for a connection, first in, first out; one that is given up leaves from wherever it is.
@@ -7,20 +12,20 @@ import type { WireAttempt } from './wire-attempt.js'
  * the old one keeps a reference to the new one. Once one of them is old, every table behind it gets old with it, and so
  * does everything that an attempt in it holds, long after its request is over.
  */
-export class AttemptLine {
-  #first: WireAttempt | null = null
-  #last: WireAttempt | null = null
+export class WaitingLine<T extends InLine> {
+  #first: InLine | null = null
+  #last: InLine | null = null
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  get first(): WireAttempt | null {
-    return this.#first
+  get first(): T | null {
+    return this.#first as T | null
   }
 
-  add(attempt: WireAttempt): void {
+  add(attempt: T): void {
     const last = this.#last
     attempt.isInLine = true
     attempt.linePrevious = last
@@ -31,7 +36,7 @@ export class AttemptLine {
   }
 
   /** One that is not in line is left alone. */
-  delete(attempt: WireAttempt): void {
+  delete(attempt: T): void {
     if (!attempt.isInLine) return
     const { lineNext: next, linePrevious: previous } = attempt
     if (previous === null) this.#first = next
