@@ -12,7 +12,7 @@ import { wss4j } from './wss4j/folder.mjs'
 export const services = [
   {
     name: 'nginx',
-    usedFor: 'benchmarks beside a peer',
+    usedFor: 'benchmarks beside a peer, and the test of what paths mean to other servers',
     commands: ['nginx'],
     debianPackages: ['nginx-light'],
   },

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, openSync, readFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startEcho } from '../examples/quickstart/echo.mjs'
@@ -23,6 +24,7 @@ process.chdir(root)
 requirePort()
 const addresses = demoAddresses()
 for (const place of Object.values(addresses)) await requireFree(place)
+let isAnnounced = false
 const echo = await startEcho(addresses.echo.port)
 const gateway = startGateway()
 const stopped = stopSignal()
@@ -85,16 +87,45 @@ function startGateway() {
   const child = spawn(
     process.execPath,
     [gw, 'start', '-c', document, '--listen', `${host}:${port}`, '--data-dir', dataFolder],
-    {
-      detached: true,
-      stdio: ['ignore', log, log],
-    },
+    { detached: true, stdio: ['ignore', log, 'pipe'] },
   )
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    writeSync(log, `${line}\n`)
+    tellDocument(line)
+  })
   const exited = new Promise((resolve) => {
     child.once('error', () => resolve('exited'))
     child.once('exit', () => resolve('exited'))
   })
   return { child, exited }
+}
+
+/** What became of a document that was edited; everything else is in the operation log. */
+function tellDocument(line) {
+  const { event, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
+  if (!isAnnounced) return
+  if (event === 'config.applied')
+    console.log(`\n${document} was read again and serves (${after.slice(0, 12)})`)
+  if (event === 'config.invalid') {
+    console.log(
+      `\n${document} was refused for ${mistakes} mistake${mistakes === 1 ? '' : 's'}; the one before serves`,
+    )
+    for (const mistake of diagnostics.slice(0, 5)) console.log(`  ${mistake}`)
+  }
+  if (event === 'config.rolled-back') {
+    console.log(`\n${document} was refused; the one before serves`)
+    for (const { reason } of reasons.slice(0, 5)) console.log(`  ${reason}`)
+  }
+  if (event === 'reload.failed') console.log(`\n${document} could not be read: ${message}`)
+}
+
+/** Crashes of Node.js itself are no JSON. */
+function entryOf(line) {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return {}
+  }
 }
 
 function stopSignal() {
@@ -123,6 +154,7 @@ async function isReady() {
 }
 
 function announce() {
+  isAnnounced = true
   console.log(`
 Sluice is running, with ${document}
   gateway        ${origin(addresses.gateway)}

@@ -66,7 +66,7 @@ async function demoPlace(t) {
     .replace('127.0.0.1:8080\n', `127.0.0.1:${gateway}\n`)
     .replace('127.0.0.1:9901\n', `127.0.0.1:${admin}\n`)
     .replace('http://127.0.0.1:9000\n', `http://127.0.0.1:${echo}\n`)
-    .replace('./data/traffic', join(folder, 'traffic'))
+    .replace('file: { maxBytes', `file: { dir: ${join(folder, 'traffic')}, maxBytes`)
   const document = join(folder, 'gateway.yaml')
   writeFileSync(document, text)
   return { document, folder, ports, origin: `http://127.0.0.1:${gateway}` }

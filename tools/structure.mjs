@@ -1,28 +1,33 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { runLintTool } from './lint-tools/lint-tool.mjs'
 
 /**
  * What the linter cannot see: exports that nobody imports, download addresses in the lock file, names of registries
  * and paths of one machine in the tree. Answers with the problems found.
  */
 export function structureProblems(root) {
-  return [...deadExports(root), ...lockedAddresses(root), ...strayNames(root)]
+  return [...deadExports(), ...lockedAddresses(root), ...strayNames(root)]
 }
 
-function deadExports(root) {
-  const { status, stdout, stderr } = spawnSync('npx', ['--no-install', 'knip', '--no-progress'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
+function deadExports() {
+  const { status, stdout, stderr } = runLintTool('knip', ['--no-progress'])
   return status === 0 ? [] : [`knip:\n${stdout}${stderr}`]
 }
 
 function lockedAddresses(root) {
-  const lock = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8'))
-  return Object.entries(lock.packages)
-    .filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''))
-    .map(([name]) => `package-lock.json holds a download address for ${name}`)
+  return lockFiles(root).flatMap((file) =>
+    Object.entries(JSON.parse(readFileSync(`${root}/${file}`, 'utf8')).packages)
+      .filter(([, entry]) => /^https?:/.test(entry.resolved ?? ''))
+      .map(([name]) => `${file} holds a download address for ${name}`),
+  )
+}
+
+function lockFiles(root) {
+  const list = ['ls-files', 'package-lock.json', '*/package-lock.json']
+  const { stdout } = spawnSync('git', list, { cwd: root, encoding: 'utf8' })
+  return (stdout ?? '').split('\n').filter(Boolean)
 }
 
 /** The names are put together here so that this file does not hold them itself. */
@@ -37,7 +42,7 @@ function strayNames(root) {
   const patterns = registries.map((parts) => parts.join('[.]'))
   if (root !== '/' && root.split('/').length > 2) patterns.push(root.replaceAll('.', '[.]'))
   if (homedir() !== '/') patterns.push(`${homedir()}/`.replaceAll('.', '[.]'))
-  const grep = ['grep', '-nIE', patterns.join('|'), '--', '.', ':!package-lock.json']
+  const grep = ['grep', '-nIE', patterns.join('|'), '--', '.', ':!*package-lock.json']
   const { stdout } = spawnSync('git', grep, { cwd: root, encoding: 'utf8' })
   return (stdout ?? '')
     .split('\n')

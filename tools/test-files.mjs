@@ -5,9 +5,13 @@ const TEST = '.test.js'
 
 /** The test files below these folders of packages/, bench/ and tools/; all of them when no folder is named. */
 export function testFiles(folders) {
-  const all = [...compiledTests(), ...filesBelow('tools').filter((file) => file.endsWith('.test.mjs'))]
+  const all = [...compiledTests(), ...toolTests()]
   if (folders.length === 0) return all
   return all.filter((file) => folders.some((folder) => isWithin(file, folder)))
+}
+
+function toolTests() {
+  return filesBelow('tools').filter((file) => file.endsWith('.test.mjs') && !file.includes('node_modules'))
 }
 
 function compiledTests() {

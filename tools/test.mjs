@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services.mjs'
 import { structureProblems } from './structure.mjs'
 import { testFiles } from './test-files.mjs'
@@ -45,9 +44,8 @@ function hasFailed({ name, problems }) {
 }
 
 function lintProblems() {
-  const biome = join('node_modules', '.bin', 'biome')
   const args = ['check', '--error-on-warnings', '--max-diagnostics=50']
-  const { status, stdout, stderr } = spawnSync(biome, args, { encoding: 'utf8' })
+  const { status, stdout, stderr } = runLintTool('biome', args)
   return status === 0 ? [] : [stdout + stderr]
 }
 

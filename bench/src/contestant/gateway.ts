@@ -13,6 +13,8 @@ const GW = fileURLToPath(new URL('../../../packages/cli/bin/gw.mjs', import.meta
 const GATEWAY_PACKAGE = new URL('../../../packages/gateway/package.json', import.meta.url)
 /** More than the connections of any suite: a refusal by a bound would be measured as an answer. */
 const CONNECTIONS = 20_000
+/** A request waits for as long as it has to. */
+export const UNBOUNDED_QUEUE = { maxPending: CONNECTIONS, pendingTimeout: '10m' }
 
 /** A running gateway, with its admin API. */
 export interface RunningGateway extends RunningServer {
@@ -51,7 +53,7 @@ export interface GatewayWish {
 export function scenarioWish(scenario: Scenario, originUrl: string, log: LogTarget | null): GatewayWish {
   return {
     workers: scenario.workers,
-    upstreams: { origin: { targets: [originUrl], maxPending: CONNECTIONS, ...connectionsFor(scenario) } },
+    upstreams: { origin: { targets: [originUrl], ...UNBOUNDED_QUEUE, ...connectionsFor(scenario) } },
     routes: scenario.routes,
     log: log === null ? { sink: 'none' } : elasticsearchLog(log),
   }
@@ -82,7 +84,12 @@ export async function startGateway(
   const config = join(seat.dir, `gateway-${port}.yaml`)
   const document: GatewayDocument & Readonly<Record<string, unknown>> = {
     version: 1,
-    listeners: [{ address: `127.0.0.1:${port}`, limits: { connections: CONNECTIONS } }],
+    listeners: [
+      {
+        address: `127.0.0.1:${port}`,
+        limits: { connections: CONNECTIONS, connectionsPerClient: CONNECTIONS },
+      },
+    ],
     admin: { address: `127.0.0.1:${adminPort}` },
     ...wish,
     drain: { delay: '0s', timeout: '2s' },

@@ -71,6 +71,7 @@ function routePlan(i: number): RoutePlan {
     match: { hosts: [], path: paths[i % 3]!, methods: ['GET'], headers: [], query: [], when: null },
     api: null,
     priority: 0,
+    encodedSlashes: 'refuse',
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },
     timeouts: null,

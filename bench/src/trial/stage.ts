@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { freePort } from '../contestant/free-port.js'
-import { elasticsearchLog, startGateway } from '../contestant/gateway.js'
+import { elasticsearchLog, startGateway, UNBOUNDED_QUEUE } from '../contestant/gateway.js'
 import { startSearchEngine } from '../contestant/search-engine.js'
 import { type SteeredOrigin, startSteeredOrigin } from '../contestant/steered-origin.js'
 import type { CoreLayout } from '../measure/cores.js'
@@ -13,8 +13,6 @@ import { OTHER_ADDRESS } from './deeds/move.js'
 import { NO_NAMES, OwnNames, UPSTREAM_NAME } from './own-names.js'
 
 const ADDRESS = '127.0.0.1'
-/** As many wait for an upstream as a load may have connections: a refusal by a bound is none of what is tried. */
-const MAX_PENDING = 20_000
 
 /** A node of Elasticsearch that may be another one after a trial. */
 export class TrialNode {
@@ -142,8 +140,9 @@ function seatOf(dir: string, { layout }: StageOrder, side: 'load' | 'contestant'
     : { dir, cpus: layout.contestant, cores: layout.contestantCores }
 }
 
+/** A refusal by a bound is none of what is tried. */
 function upstreamOf(target: string, { upstream = {} }: StageWish): object {
-  return { targets: [target], maxPending: MAX_PENDING, ...upstream }
+  return { targets: [target], ...UNBOUNDED_QUEUE, ...upstream }
 }
 
 function logOf(

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(`gw needs Node.js 20.19 or newer; this is ${process.version}\n`)
+import { unsuitableNode } from './node-version.mjs'
+
+const problem = unsuitableNode('gw', process.versions.node)
+if (problem !== null) {
+  process.stderr.write(`${problem}\n`)
   process.exit(1)
 }
 const { main } = await import('../dist/main.js')

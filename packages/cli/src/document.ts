@@ -11,14 +11,36 @@ import { catalog } from '@sluice/policies'
 import { EXIT, Failure, messageOf } from './failure.js'
 import { say } from './output/output.js'
 
-/** Reads the text of a document, and loads what checks it. @throws Failure when the file cannot be read. */
+/** What a document from stdin is called in messages; its relative paths begin in the working directory. */
+const STDIN_NAME = '<stdin>'
+const MAX_BYTES = 4 * 1024 * 1024
+
+/**
+ * Reads the text of a document, `-` from stdin, and loads what checks it.
+ * @throws Failure when it cannot be read.
+ */
 export async function readDocument(file: string): Promise<DocumentSource> {
   try {
-    const source = readDocumentFile(file)
+    const source = file === '-' ? { name: STDIN_NAME, text: await stdinText() } : readDocumentFile(file)
     await loadBodyLanguages(source.text, catalog)
     return source
   } catch (error) {
     throw new Failure(EXIT.invalid, messageOf(error))
+  }
+}
+
+async function stdinText(): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) throw new Error('cannot read the document from stdin: it is larger than 4 MB')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new Error('cannot read the document from stdin: it is not UTF-8 text', { cause })
   }
 }
 

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { formatDiagnostic, loadDocument } from '@sluice/config'
-import { catalog, hashKey, hashPassword } from '@sluice/policies'
+import { catalog, exampleOf, hashKey, hashPassword } from '@sluice/policies'
+import { Ajv } from 'ajv'
+import { parse } from 'yaml'
+import { gw } from './testing.js'
 
 const PAGE = readFileSync(new URL('../../../docs/getting-started.md', import.meta.url), 'utf8')
 const DOCUMENTS = [...PAGE.matchAll(/## (\d\..*)\n[\s\S]*?```yaml\n([\s\S]*?)```/g)]
 
 test('each task of the introduction has a document', () => {
-  assert.equal(DOCUMENTS.length, 5)
+  assert.equal(DOCUMENTS.length, 6)
 })
 
 for (const [, title = '', text = ''] of DOCUMENTS) {
@@ -25,3 +28,17 @@ for (const [, title = '', text = ''] of DOCUMENTS) {
     assert.deepEqual(lines, [])
   })
 }
+
+const QUICKSTART = new URL('../../../examples/quickstart/gateway.yaml', import.meta.url)
+
+test('the schema for editors takes the documents of the introduction, of the quickstart and of every policy', async () => {
+  const { stdout } = await gw(['schema'])
+  const validate = new Ajv({ strict: false }).compile(JSON.parse(stdout) as object)
+  const documents = [readFileSync(QUICKSTART, 'utf8'), ...DOCUMENTS.map(([, , text = '']) => text)]
+  for (const text of documents) assert.ok(validate(parse(text)), JSON.stringify(validate.errors))
+  for (const policy of catalog.values()) {
+    const policies: unknown = parse(exampleOf(policy))
+    const document = { version: 1, routes: [{ id: 'example', respond: {}, policies }] }
+    assert.ok(validate(document), `${policy.name}: ${JSON.stringify(validate.errors)}`)
+  }
+})

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { createProgram } from './program.js'
 import { gw, scratch, spawnGw } from './testing.js'
+
+const GW = fileURLToPath(new URL('../bin/gw.mjs', import.meta.url))
+const QUICKSTART = new URL('../../../examples/quickstart/gateway.yaml', import.meta.url)
 
 function leaves(command: Command, path: string): [string, Command][] {
   const children = command.commands.filter((child) => !child.name().startsWith('__'))
@@ -25,8 +30,27 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['stauts', /^unknown command 'stauts' \(did you mean status\?\); see gw --help\n$/],
   ['status --wach', /^unknown option '--wach' \(did you mean --watch\?\); see gw status --help\n$/],
   ['logs tial', /^unknown command 'tial' \(did you mean tail\?\); see gw logs --help\n$/],
-  ['validate', /^required option '-c, --config <file>' not specified; see gw validate --help\n$/],
-  ['validate -c a b', /^too many arguments for 'validate'; expected 0 arguments but got 1; /],
+  ['validate', /^no document; name it, such as gw validate gateway\.yaml; see gw validate --help\n$/],
+  [
+    'explain GET /',
+    /^no document; name it, such as gw explain METHOD URL gateway\.yaml; see gw explain --help\n$/,
+  ],
+  ['validate -c a b', /^two documents, 'b' and with -c 'a'; name one; see gw validate --help\n$/],
+  ['validate a b', /^too many arguments for 'validate'; expected 1 argument but got 2; /],
+  ['validate --confg a', /^unknown option '--confg' \(did you mean --config\?\); see gw validate --help\n$/],
+  ['deploy --dryrun a', /^unknown option '--dryrun' \(did you mean --dry-run\?\); see gw deploy --help\n$/],
+  [
+    'bench capacity --rsp 5',
+    /^unknown option '--rsp' \(did you mean --rps\?\); see gw bench capacity --help\n$/,
+  ],
+  ['bench capacity', /^required option '--rps <n>' not specified; see gw bench capacity --help\n$/],
+  ['routes shw', /^unknown command 'shw' \(did you mean show\?\); see gw routes --help\n$/],
+  ['upstream lst', /^unknown command 'lst' \(did you mean list\?\); see gw upstream --help\n$/],
+  ['upstreams nothing', /^unknown command 'nothing'; see gw upstream --help\n$/],
+  ['start -c -', /^a gateway follows its document and cannot take it from stdin; write it to a file\n$/],
+  ['drain', /^drain and end the gateway at http:\S+\? there is no terminal to ask on; add --yes\n$/],
+  ['import openapi a.yaml -o gateway.yaml', /allowed choices are yaml, json; /],
+  ['start a --log-format xml', /allowed choices are console, json; /],
   ['validate -c', /^option '-c, --config <file>' argument missing; /],
   ['validate -c a -o xml', /allowed choices are table, json, yaml; see gw validate --help\n$/],
   ['start -c a --workers 0', /write a whole number from 1 to 64; see gw start --help\n$/],
@@ -96,7 +120,7 @@ test('help loads no more than the command tree', async (t) => {
   const own = files.filter((file) => file.includes('/packages/'))
   const foreign = files.filter((file) => file.includes('/node_modules/'))
   const isOfTree = (file: string): boolean =>
-    /\/cli\/(bin\/gw\.mjs|dist\/(main|program|failure|version|program\/[a-z-]+|output\/[a-z-]+)\.js)$/.test(
+    /\/cli\/(bin\/[a-z-]+\.mjs|dist\/(main|program|failure|version|program\/[a-z-]+|output\/[a-z-]+)\.js)$/.test(
       file,
     )
   assert.ok(own.length > 5)
@@ -133,6 +157,38 @@ test('a reader that goes away ends a command without a word', async (t) => {
   const running = spawnGw(t, ['policy', 'doc', 'api-key', '-o', 'json'])
   running.process.stdout.destroy()
   assert.deepEqual([await running.exited, running.stderr()], [0, ''])
+})
+
+test('a result that cannot be written is told in one line, and the exit code is 1', async () => {
+  for (const args of [['policy', 'list'], ['--help'], ['render', '-c', fileURLToPath(QUICKSTART)]]) {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [GW, ...args], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'cannot write the result: there is no space left on the device\n'],
+      args.join(' '),
+    )
+  }
+})
+
+test('a message that cannot be written changes no exit code', () => {
+  const full = openSync('/dev/full', 'w')
+  const { status } = spawnSync(process.execPath, [GW, 'validate', '/nonexistent.yaml'], {
+    stdio: ['ignore', 'pipe', full],
+  })
+  closeSync(full)
+  assert.equal(status, 3)
+})
+
+test('-o is the format of the result wherever a command has it', () => {
+  for (const [path, command] of leaves(createProgram(), 'gw')) {
+    const option = command.options.find(({ short }) => short === '-o')
+    assert.ok(option === undefined || option.flags === '-o, --output <format>', path)
+  }
 })
 
 test('--quiet leaves out messages, not results', async () => {

@@ -39,10 +39,19 @@ interface GwOptions {
 export function spawnGw(t: TestContext, args: readonly string[], options: GwOptions = {}): GwProcess {
   const running = launch(args, options)
   t.after(async () => {
-    running.process.kill('SIGKILL')
+    killGroup(running.process)
     await running.exited
   })
   return running
+}
+
+/** A supervisor and its workers would go on serving for a minute without the process that started them. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid ?? 0), 'SIGKILL')
+  } catch {
+    // All of them are gone.
+  }
 }
 
 function launch(
@@ -53,6 +62,8 @@ function launch(
     env: { ...process.env, NO_COLOR: '1', ...env },
     cwd,
     timeout,
+    // A group of its own, for what it starts.
+    detached: true,
   })
   let stdout = ''
   let stderr = ''

@@ -4,6 +4,7 @@ import { displayPlan } from './display-plan.js'
 import type { Load, Plan, RoutePlan } from './plan.js'
 import { differences } from './plan-difference.js'
 import { plainReference } from './reference/json-template.js'
+import { shownReference } from './reference/text-template.js'
 
 /** What a change is about. */
 export type PlanPart =
@@ -53,7 +54,7 @@ export function diffLoads(before: Load | null, after: Load, catalog: Catalog): r
   const old = before?.values ?? {}
   const changed = Object.entries(after.values)
     .filter(([reference, value]) => Object.hasOwn(old, reference) && old[reference] !== value)
-    .map(([reference]) => plainReference(reference))
+    .map(([reference]) => shownReference(plainReference(reference)))
   const ofValues = [...new Set(changed)]
     .sort()
     .map((name): PlanChange => ({ kind: 'change', what: 'reference', name, details: ['another value'] }))

@@ -1,16 +1,29 @@
 import type { Catalog } from '@sluice/core'
-import { MASK, maskSecrets } from './mask.js'
-import type { AdminPlan, ListenerPlan, LogPlan, MatchPlan, Plan, PolicyUse, UpstreamPlan } from './plan.js'
+import { isSecretName, MASK, maskedLiteral } from './literal-secrets.js'
+import { maskSecrets, maskTexts } from './mask.js'
+import type {
+  ActionPlan,
+  AdminPlan,
+  FieldPredicate,
+  ListenerPlan,
+  LogPlan,
+  MatchPlan,
+  Plan,
+  PolicyUse,
+  UpstreamPlan,
+} from './plan.js'
+import { mapTexts } from './plan-text.js'
+import { withoutFolder } from './reference/folder.js'
 import { adminSchema, listenerSchema } from './schema/listener.js'
 import { logSchema } from './schema/log.js'
 import { upstreamSchema } from './schema/upstream.js'
 
 /**
  * The plan as it may be shown: secrets written into the document are masked, references stand as written. The
- * configuration of a policy that the catalog does not have is masked as a whole.
+ * configuration of a policy that the catalog does not have is masked as a whole. Relative paths stand as written.
  */
 export function displayPlan(plan: Plan, catalog: Catalog): Plan {
-  return {
+  const shown = {
     ...plan,
     listeners: plan.listeners.map((listener) => maskSecrets(listenerSchema, listener) as ListenerPlan),
     admin: maskSecrets(adminSchema, plan.admin) as AdminPlan,
@@ -18,17 +31,40 @@ export function displayPlan(plan: Plan, catalog: Catalog): Plan {
     routes: plan.routes.map((route) => ({
       ...route,
       match: displayMatch(route.match),
+      rewrite: maskTexts(route.rewrite),
+      action: displayAction(route.action),
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
     log: maskSecrets(logSchema, plan.log) as LogPlan,
   }
+  return mapTexts(shown, withoutFolder) as Plan
 }
 
-function displayMatch({ shown, ...match }: MatchPlan): MatchPlan {
+function displayMatch({ shown, ...written }: MatchPlan): MatchPlan {
+  const match = {
+    ...written,
+    headers: written.headers.map(displayPredicate),
+    query: written.query.map(displayPredicate),
+    when: maskTexts(written.when),
+  }
   if (shown === undefined) return match
   const { path, hosts } = shown
   if (path === null) return { ...match, hosts }
   return { ...match, hosts, path: { ...match.path, text: path, segments: [] } }
+}
+
+function displayPredicate(predicate: FieldPredicate): FieldPredicate {
+  const { name, value } = predicate
+  return isSecretName(name) ? { ...predicate, value: maskedLiteral(value) } : maskTexts(predicate)
+}
+
+function displayAction(action: ActionPlan): ActionPlan {
+  if (action.kind !== 'respond') return maskTexts(action)
+  const headers = action.headers.map(([name, value]): [string, string] => [
+    name,
+    isSecretName(name) ? maskedLiteral(value) : maskTexts(value),
+  ])
+  return { ...action, headers, body: maskTexts(action.body) }
 }
 
 function displayPolicy(policy: PolicyUse, catalog: Catalog): PolicyUse {

@@ -5,16 +5,22 @@ export { diffLoads, diffPlans, formatDiff, type PlanChange, type PlanPart } from
 export { digestOf } from './digest.js'
 export { displayPlan } from './display-plan.js'
 export { type DocumentSource, readDocumentFile } from './document-file.js'
+export { editorSchema } from './editor-schema.js'
 export { type LoadOptions, type LoadResult, loadDocument } from './load-document.js'
 export type { Overrides } from './overrides.js'
 export * from './plan.js'
 export { conceal } from './plan-text.js'
 export { planOf } from './planning/document-plan.js'
 export { spoolDir } from './planning/log-target-plans.js'
-export { type PolicyMistake, policyDiagnostics } from './policy-diagnostics.js'
+export {
+  type DocumentMistake,
+  documentDiagnostics,
+  type PolicyMistake,
+  policyDiagnostics,
+} from './policy-diagnostics.js'
 export { resolvePlan } from './resolve-plan.js'
 export { bestRank, compareRanks, routeRank } from './route-rank.js'
 export { type Document, documentSchema } from './schema/document.js'
 export { LOG_SINKS, type LogSinkName } from './schema/log.js'
-export { suggestion } from './spelling.js'
+export { closestWord, suggestion } from './spelling.js'
 export type { ReadFile } from './text-file.js'

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Catalog } from '@sluice/core'
 import { fillDefaults } from './check/defaults.js'
 import { documentViolations } from './check/document-violations.js'
@@ -14,6 +16,7 @@ import { writtenPolicies } from './policy-uses.js'
 import { valuesOf } from './reference/plan-values.js'
 import { ReferenceValues } from './reference/reference-values.js'
 import { type ReferencedLeaves, referencedLeaves } from './reference/referenced-leaf.js'
+import { anchorPaths } from './reference/relative-paths.js'
 import { settleReferences, type TakenTexts } from './reference/settled-document.js'
 import { isTemplate } from './reference/text-template.js'
 import { Report } from './report.js'
@@ -54,15 +57,26 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
   const report = new Report(yaml, source.name, overrides)
   const root = withOverrides(yaml.value, overrides)
   const values = new ReferenceValues({ env, readFile, documentName: source.name })
+  const { folder } = values
   const leaves = referencedLeaves(root, values, report)
   report.conceal(leaves)
   const { kept, resolved, taken } = settleReferences(root, leaves, catalog)
   reportViolations(resolved, { catalog, leaves, report })
   const sound = soundPartsOf(structuredClone(resolved))
-  if (sound !== null) inspect({ ...sound, whole: resolved, catalog, readFile, readEnd, report })
+  const files = {
+    folder,
+    readFile: (path: string) => readFile(resolve(folder, path)),
+    readEnd: (path: string) => readEnd(resolve(folder, path)),
+    exists: options.readFile === undefined ? existsSync : () => false,
+  }
+  if (sound !== null) inspect({ ...sound, ...files, whole: resolved, catalog, report })
   const diagnostics = report.diagnostics()
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
-  return { ok: true, load: loadOf(kept, sound.document, { catalog, values, taken }), warnings: diagnostics }
+  return {
+    ok: true,
+    load: loadOf(anchorPaths(kept, catalog, values), sound.document, { catalog, values, taken }),
+    warnings: diagnostics,
+  }
 }
 
 interface ViolationContext {

@@ -1,44 +1,84 @@
 import type { TSchema } from '@sinclair/typebox'
 import { isMapping } from './document-path.js'
 import { isFlaw } from './flaw.js'
+import { isSecretName, MASK, maskedDefault, maskedLiteral, maskLiterals } from './literal-secrets.js'
 import { parseTemplate } from './reference/text-template.js'
-
-/** What stands in place of a secret. */
-export const MASK = '***'
 
 /**
  * A copy of a value in which everything that its schema calls secret is masked; references are shown. Where several
- * branches of a union could be meant, a secret of any of them counts.
+ * branches of a union could be meant, a secret of any of them counts. Where people choose the names, such as those of
+ * headers, what stands under the name of a secret counts too, unless its schema says `secret: false`; and so do secrets
+ * that are written within a text.
  */
 export function maskSecrets(schema: TSchema, value: unknown): unknown {
-  return masked([schema], value, schema)
+  return replaceMarked(schema, value, { keyword: 'secret', replace: maskOf, ...WRITTEN })
 }
 
-function masked(schemas: readonly TSchema[], value: unknown, root: TSchema): unknown {
-  const branches = schemas.flatMap((schema) => expanded(schema, root))
-  if (branches.some((schema) => schema['secret'] === true)) return maskOf(value)
-  if (Array.isArray(value)) {
-    return value.map((item, i) =>
-      masked(
-        branches.flatMap((schema) => itemSchemas(schema, i)),
-        item,
-        root,
-      ),
-    )
+/** What is marked in a schema, and what takes its place. */
+interface Replacement {
+  /** The keyword whose value is `true` where a schema marks a value. */
+  readonly keyword: string
+  readonly replace: (value: unknown) => unknown
+  /** Names that mark a value where people choose them, and what takes its place; default: none do. */
+  readonly isMarkedName?: (name: string) => boolean
+  readonly replaceNamed?: (value: unknown) => unknown
+  /** What takes the place of a text that is not marked; default: itself. */
+  readonly replaceText?: (text: string) => string
+}
+
+/** Secrets that nothing marks but their name and their form. */
+const WRITTEN = { isMarkedName: isSecretName, replaceNamed: maskedWhole, replaceText: maskLiterals }
+
+/** A copy of a value in which everything that its schema marks is replaced; of several branches, any may mark it. */
+export function replaceMarked(schema: TSchema, value: unknown, replacement: Replacement): unknown {
+  const { keyword, replace, isMarkedName, replaceNamed, replaceText } = replacement
+  const replaced = (schemas: readonly TSchema[], part: unknown): unknown => {
+    const branches = schemas.flatMap((one) => expanded(one, schema))
+    if (branches.some((one) => one[keyword] === true)) return replace(part)
+    if (Array.isArray(part)) {
+      return part.map((item, i) => {
+        const below = branches.flatMap((one) => itemSchemas(one, i))
+        return replaced(below, item)
+      })
+    }
+    if (typeof part === 'string') return replaceText?.(part) ?? part
+    if (!isMapping(part)) return part
+    const members = Object.entries(part).map(([key, item]) => {
+      const below = branches.flatMap((one) => keySchemas(one, key))
+      const isNamed = isMarkedName?.(key) === true && isChosenName(key, branches, below)
+      return [key, isNamed ? replaceNamed?.(item) : replaced(below, item)] as const
+    })
+    return Object.fromEntries(members)
   }
-  if (!isMapping(value)) return value
-  const members = Object.entries(value).map(([key, item]) => {
-    const below = branches.flatMap((schema) => keySchemas(schema, key))
-    return [key, masked(below, item, root)] as const
-  })
-  return Object.fromEntries(members)
+  return replaced([schema], value)
+}
+
+/** Whether no schema has a key by its name, or says that it is none of a secret. */
+function isChosenName(key: string, branches: readonly TSchema[], below: readonly TSchema[]): boolean {
+  if (branches.some((schema) => Object.hasOwn(schema['properties'] ?? {}, key))) return false
+  return !below.some((schema) => schema['secret'] === false)
+}
+
+/** All texts in a value that stands under the name of a secret. */
+function maskedWhole(value: unknown): unknown {
+  if (typeof value === 'string') return maskedLiteral(value)
+  if (Array.isArray(value)) return value.map(maskedWhole)
+  if (isMapping(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskedWhole(item)]))
+  return typeof value === 'number' ? MASK : value
+}
+
+/** A copy of a value with the secrets masked that are written within its texts. */
+export function maskTexts<T>(value: T): T {
+  return replaceMarked({} as TSchema, value, { keyword: 'secret', replace: maskOf, ...WRITTEN }) as T
 }
 
 function maskOf(value: unknown): unknown {
   if (value === null || value === undefined) return value
   if (typeof value !== 'string') return MASK
   const template = parseTemplate(value)
-  return !isFlaw(template) && template.every((part) => typeof part !== 'string') ? value : MASK
+  const isShown = !isFlaw(template) && template.every((part) => typeof part !== 'string')
+  return isShown ? template.map((part) => maskedDefault(part.text)).join('') : MASK
 }
 
 /** A schema with the branches of its unions and what it refers to. A reference that cannot be followed is secret. */

@@ -83,6 +83,8 @@ export interface LogWebhookPlan {
 export interface LogCustomPlan {
   /** A package, or a path that begins with `.` or `/`. */
   readonly module: string
+  /** The folder of the document, from which both are looked up; a reference until the plan is resolved. */
+  readonly from: string
   readonly options: Readonly<Record<string, unknown>>
   readonly spool: LogSpoolPlan
 }

@@ -1,4 +1,6 @@
+import { FOLDER } from './reference/folder.js'
 import { plainReference } from './reference/json-template.js'
+import { shownReference } from './reference/text-template.js'
 
 const PLACES = /\$\$\{|\$\{[^}]*\}/g
 
@@ -14,7 +16,9 @@ export function fillText(text: string, values: Readonly<Record<string, string>>)
     if (place === '$${') return '${'
     const value = Object.hasOwn(values, place) ? values[place] : undefined
     if (value === undefined)
-      throw new Error(`the plan has ${plainReference(place)}, but its value was not handed over`)
+      throw new Error(
+        `the plan has ${shownReference(plainReference(place))}, but its value was not handed over`,
+      )
     return value
   })
 }
@@ -34,10 +38,11 @@ const MIN_CONCEALED = 3
  * A text that was made of a resolved plan, such as the error of a policy, with the references in place of their values.
  */
 export function conceal(text: string, values: Readonly<Record<string, string>>): string {
-  const known = Object.entries(values).filter(([, value]) => value.length >= MIN_CONCEALED)
+  const secrets = Object.entries(values).filter(([reference]) => reference !== FOLDER)
+  const known = secrets.filter(([, value]) => value.length >= MIN_CONCEALED)
   known.sort(([, a], [, b]) => b.length - a.length)
   return known.reduce(
-    (rest, [reference, value]) => rest.replaceAll(value, () => plainReference(reference)),
+    (rest, [reference, value]) => rest.replaceAll(value, () => shownReference(plainReference(reference))),
     text,
   )
 }

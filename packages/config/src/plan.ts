@@ -44,10 +44,12 @@ export interface ListenerPlan {
   readonly tls: ListenerTlsPlan | null
   /** CIDR ranges whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trustedProxies: readonly string[]
+  /** Which of the fields that name clients the trusted proxies write. */
+  readonly forwardedHeader: 'x-forwarded-for' | 'forwarded'
   /** Answers /-/healthz and /-/readyz itself. */
   readonly health: boolean
-  /** `as-received` forwards the path as it came unless it is ambiguous; `strict` refuses one that is not canonical. */
-  readonly paths: 'as-received' | 'strict'
+  /** What is forwarded: the canonical path, the one received, or the one received where every server reads it alike. */
+  readonly paths: 'canonical' | 'as-received' | 'strict'
   readonly limits: ListenerLimits
 }
 
@@ -61,10 +63,18 @@ export interface ListenerLimits {
   readonly headers: number
   readonly urlBytes: number
   readonly bodyBytes: number
+  /** Bytes of a request body that are here before its request takes a connection to the upstream. */
+  readonly bodyBuffer: number
   /** Open connections per listener and worker. */
   readonly connections: number
+  /** The same from one address. */
+  readonly connectionsPerClient: number
   /** Longest wait for the next bytes of a request body. */
   readonly bodyIdleMs: number
+  /** Bytes a second that a request body must bring; 0: any rate. */
+  readonly minBodyRate: number
+  /** Bytes a second that a client must take of a response that waits for it; 0: any rate. */
+  readonly minReadRate: number
 }
 
 export interface AdminPlan {
@@ -95,6 +105,8 @@ export interface UpstreamPlan {
   readonly pipelining: number
   /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
   readonly maxPending: number
+  /** Longest wait for one of the connections; then 503. */
+  readonly pendingTimeoutMs: number
   /** Idle upstream connections are closed after this time. */
   readonly keepAliveMs: number
   readonly timeouts: TimeoutsPlan
@@ -104,6 +116,8 @@ export interface UpstreamPlan {
   readonly transport: 'auto' | 'wire' | 'undici'
   /** Largest response head accepted. */
   readonly maxHeaderBytes: number
+  /** Bytes of a response that are read ahead of a slow client, so that the connection becomes free. */
+  readonly responseBuffer: number
 }
 
 export type HashKey =
@@ -145,6 +159,8 @@ export interface RoutePlan {
   readonly priority: number
   /** Position in the document among the routes of a host that nothing else tells apart; 0 for nearly all. */
   readonly order: number
+  /** What becomes of a path with %2F or %5C. */
+  readonly encodedSlashes: 'refuse' | 'keep'
   readonly rewrite: RewritePlan | null
   readonly action: ActionPlan
   /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */

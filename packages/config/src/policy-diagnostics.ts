@@ -1,6 +1,8 @@
+import type { Catalog } from '@sluice/core'
 import type { Diagnostic } from './diagnostic.js'
 import type { DocumentSource } from './document-file.js'
 import { type DocumentPath, formatPath, isMapping, listAt } from './document-path.js'
+import { policyFilePlace } from './policy-file-place.js'
 import { policyIdOf } from './policy-id.js'
 import { Report } from './report.js'
 import type { PolicyDocument } from './schema/document.js'
@@ -11,23 +13,60 @@ export interface PolicyMistake {
   readonly route: string
   readonly policy: string
   readonly message: string
+  /** The name of the policy in the catalog. */
+  readonly use: string
+  /** Its parameters with the values of references and absolute paths; they are not shown. */
+  readonly config: unknown
 }
 
-/** Mistakes in policies at the places where those are written; one in a shared policy is told once. */
+/**
+ * Mistakes in policies at the places where those are written, or in the files that they name; one in a shared policy is
+ * told once.
+ */
 export function policyDiagnostics(
   source: DocumentSource,
   mistakes: readonly PolicyMistake[],
+  catalog: Catalog,
 ): readonly Diagnostic[] {
   const yaml = readYaml(source.text)
   const report = new Report(yaml, source.name, {})
   const told = new Set<string>()
-  for (const { route, policy, message } of mistakes) {
+  const inFiles: Diagnostic[] = []
+  for (const { route, policy, message, use, config } of mistakes) {
     const path = policyPath(yaml.value, route, policy)
     const mistake = `${formatPath(path)} ${message}`
     if (told.has(mistake)) continue
     told.add(mistake)
-    report.add({ path, message, remedy: 'correct its parameters' })
+    const schema = catalog.get(use)?.schema
+    const place = schema === undefined ? null : policyFilePlace(message, { schema, config }, source.name)
+    if (place === null) report.add({ path, message, remedy: 'correct its parameters' })
+    else
+      inFiles.push({
+        severity: 'error',
+        ...place,
+        path: formatPath(path),
+        message,
+        remedy: 'correct the file',
+      })
   }
+  return [...report.diagnostics(), ...inFiles]
+}
+
+/** A mistake at a place of the document that only shows when what the document names is tried. */
+export interface DocumentMistake {
+  /** Where in the document, such as `['log', 'custom', 'module']`. */
+  readonly path: DocumentPath
+  readonly message: string
+  readonly remedy: string
+}
+
+/** Mistakes at their places in the text of the document. */
+export function documentDiagnostics(
+  source: DocumentSource,
+  mistakes: readonly DocumentMistake[],
+): readonly Diagnostic[] {
+  const report = new Report(readYaml(source.text), source.name, {})
+  for (const mistake of mistakes) report.add(mistake)
   return report.diagnostics()
 }
 

@@ -16,7 +16,7 @@ interface Finding extends Flaw {
 }
 
 /** Most diagnostics of one document. */
-const MAX_DIAGNOSTICS = 1000
+const MAX_DIAGNOSTICS = 100
 
 /** Collects what is wrong with a document and tells it in the order of the text. */
 export class Report {

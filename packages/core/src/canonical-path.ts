@@ -1,53 +1,96 @@
 const UNRESERVED = 1
 const OTHER_LEGAL = 2
 
+/** A character below U+0800, or "/" and the dot among them, written in more bytes than it needs (RFC 3629 section 3). */
+const OVERLONG = /%c[01]%[89ab]|%e0%[89]|%f0%8/i
+
 /** 1: unreserved (RFC 3986 section 2.3), 2: other characters legal in a path segment, and "/". 0: not legal. */
 const CLASS = new Uint8Array(128)
 for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~')
   CLASS[c.charCodeAt(0)] = UNRESERVED
 for (const c of "!$&'()*+,;=:@/") CLASS[c.charCodeAt(0)] = OTHER_LEGAL
 
+/** 1: legal in a path and meaning nothing but itself, so neither "%" nor ";". */
+const PLAIN = new Uint8Array(128)
+for (let code = 0; code < 128; code++) PLAIN[code] = CLASS[code] === 0 || code === 59 ? 0 : 1
+
 const SLASH = 47
 const DOT = 46
 const PERCENT = 37
 
 /**
- * The one form of a path that routing, conditions and policies see (RFC 3986 section 6.2.2, plus slash merging):
- * escaped unreserved characters are decoded, other escapes get upper-case digits and stay escaped ("%2f" becomes
- * "%2F", never "/"), runs of slashes become one, "." and ".." are resolved and cannot climb above the root.
- * Null when the path is malformed: not beginning with "/", a bad escape, "%00", or a byte that must be escaped.
- *
- * The upstream receives the path as the client wrote it, unless it is ambiguous (see isAmbiguousPath) or rewritten:
- * then it receives the canonical form.
+ * The one form of a path that routing, conditions, policies and the upstream see (RFC 3986 section 6.2.2, plus slash
+ * merging): escaped unreserved characters are decoded, other escapes get upper-case digits and stay escaped ("%2f"
+ * becomes "%2F", never "/"), runs of slashes become one, "." and ".." are resolved and cannot climb above the root.
+ * Null when the path is malformed: not beginning with "/", a bad escape, "%00", an overlong UTF-8 sequence, or a byte
+ * that must be escaped.
  */
 export function canonicalPath(path: string): string | null {
-  if (path.charCodeAt(0) !== SLASH) return null
-  return isCanonical(path) ? path : canonicalise(path)
+  return isPlainPath(path) ? path : canonicalise(path)
 }
 
 /**
- * Whether an upstream may take a path for another one than its canonical form, so that a request could be judged as
- * one resource and answered as another. Either it has dot segments, of which RFC 3986 makes "/a/b" where "/a//../b" has
- * the canonical form "/b", and which some servers do not resolve at all; or it begins with two slashes, behind which
- * URL parsers look for a host.
+ * Whether every server reads the path alike: it is canonical, and has no escapes and no path parameters. False also for
+ * malformed paths. One scan, no allocation.
  */
-export function isAmbiguousPath(path: string): boolean {
-  return /^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)
-}
-
-/** True when nothing would change; false also for malformed paths. One scan, no allocation. */
-function isCanonical(path: string): boolean {
+export function isPlainPath(path: string): boolean {
+  if (path.charCodeAt(0) !== SLASH) return false
   let previous = 0
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i)
-    if (code > 127 || CLASS[code] === 0) return false
+    if (code > 127 || PLAIN[code] === 0) return false
     if (previous === SLASH && (code === SLASH || code === DOT)) return false
     previous = code
   }
   return true
 }
 
+/**
+ * Whether an upstream may take a path for another one than its canonical form. Either it has dot segments, of which
+ * RFC 3986 makes "/a/b" where "/a//../b" has the canonical form "/b", and which some servers do not resolve at all; or
+ * it begins with two slashes, behind which URL parsers look for a host.
+ */
+export function isAmbiguousPath(path: string): boolean {
+  return /^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)
+}
+
+/** Whether a canonical path holds "/" or "\\" in its escaped form, which some servers decode before they route. */
+export function hasEncodedSlash(canonical: string): boolean {
+  return /%2F|%5C/.test(canonical)
+}
+
+/**
+ * Whether a canonical path holds a dot segment for servers that decode slashes or cut path parameters first: "/a/..;/b",
+ * "/a/..%2Fb".
+ */
+export function hasHiddenDots(canonical: string): boolean {
+  return /(?:\/|%2F|%5C)\.{1,2}(?:\/|%2F|%5C|;|%3B|$)/.test(canonical)
+}
+
+/**
+ * Whether a canonical path holds nothing that servers are known to read in two ways: no ";", no escaped "/", "\\", ";"
+ * or control character, nothing that is escaped twice.
+ */
+export function isStrictPath(canonical: string): boolean {
+  return !/;|%(?:2F|5C|3B|7F|[01][0-9A-F]|25[0-9A-Fa-f]{2})/.test(canonical)
+}
+
+/**
+ * A canonical path without the parameters of its segments, as servlet containers match it: "/a;v=1/b" is "/a/b", and
+ * "/a/;v=1/b" is too.
+ */
+export function withoutParameters(canonical: string): string {
+  if (!canonical.includes(';') && !canonical.includes('%3B')) return canonical
+  return canonical.replace(/(?:;|%3B)[^/]*/g, '').replace(/\/{2,}/g, '/')
+}
+
+/** The canonical path of a request with the parameters of its segments, which `path` is without. */
+export function pathWithParameters(x: { readonly path: string; readonly rawPath: string }): string {
+  return x.rawPath === x.path ? x.path : (canonicalPath(x.rawPath) ?? x.path)
+}
+
 function canonicalise(path: string): string | null {
+  if (path.charCodeAt(0) !== SLASH || OVERLONG.test(path)) return null
   const decoded = decodeUnreserved(path)
   return decoded === null ? null : resolveDots(decoded)
 }

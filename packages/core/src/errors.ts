@@ -12,7 +12,7 @@ export const ERRORS = {
   GW_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request timeout',
-    when: 'The request body paused for longer than `limits.bodyIdle`, or had not come whole within `timeouts.total`.',
+    when: 'The request body paused for longer than `limits.bodyIdle`, came slower than `limits.minBodyRate`, or had not come whole within `timeouts.total`.',
   },
   GW_BODY_TOO_LARGE: {
     status: 413,
@@ -47,7 +47,12 @@ export const ERRORS = {
   GW_METHOD_NOT_SUPPORTED: {
     status: 501,
     title: 'Method not supported',
-    when: 'TRACE and CONNECT are not served.',
+    when: 'TRACE and CONNECT are not served, nor methods in lower case.',
+  },
+  GW_UPGRADE_NOT_SUPPORTED: {
+    status: 501,
+    title: 'Upgrade not supported',
+    when: 'The request is a WebSocket handshake, or asks for another protocol that is none of HTTP; this version switches to none.',
   },
   GW_CODING_NOT_SUPPORTED: {
     status: 501,
@@ -57,12 +62,12 @@ export const ERRORS = {
   GW_OVERLOADED: {
     status: 503,
     title: 'Overloaded',
-    when: "A bound is reached, of the listener's connections or of the upstream's `connections` and `maxPending`; try again.",
+    when: "A bound is reached, of the listener's connections, or of the upstream's `connections`, `maxPending` and `pendingTimeout`; try again.",
   },
   GW_DRAINING: {
     status: 503,
     title: 'Draining',
-    when: 'Reserved; this version finishes what it has accepted.',
+    when: 'The gateway ended before the response was complete; only the traffic log says so, the connection is closed.',
   },
   GW_UPSTREAM_TIMEOUT: {
     status: 504,

@@ -1,6 +1,7 @@
 import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import type { Capture } from './capture.js'
+import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { ErrorCode } from './errors.js'
 import type { EventStream } from './event-stream.js'
 import type { HeaderList } from './header-list.js'
@@ -48,14 +49,18 @@ export class Exchange {
   method = ''
   httpVersion: '1.1' | '2' = '1.1'
   scheme: 'http' | 'https' = 'http'
-  /** The Host field as received. */
+  /** The Host field, without a dot at the end of the host. */
   authority = ''
   /** Host in lower case, without the port. */
   host = ''
   /** The path as received, without the query. */
   rawPath = ''
-  /** The canonical path (see canonicalPath): what routes, conditions and policies compare with. */
+  /** The canonical path without path parameters (docs/paths.md): what routes, conditions and policies compare with. */
   path = ''
+  /** The path that goes upstream unless the route rewrites it. */
+  forwardPath = ''
+  /** The path holds "%2F" or "%5C", which only some routes take. */
+  hasEncodedSlash = false
   /** The query as received, without "?"; empty when there is none. */
   query = ''
   /** End-to-end request fields; Host, framing and hop-by-hop fields are not among them. */
@@ -76,8 +81,8 @@ export class Exchange {
   body: Uint8Array | null = null
   /** Largest request body accepted, in bytes; a policy may lower or raise it before the body is read. */
   bodyLimit = 0
-  /** Longest wait for the next bytes of the request body, ms. */
-  bodyIdleMs = 0
+  /** How slow the client may be. */
+  pace: ClientPace = NO_PACE
   /** What was made of bodies for those that read them; null until somebody does. */
   views: BodyViews | null = null
   /** What the request body has answered to the conditions that will ask it; null for all but large ones. */

@@ -40,6 +40,22 @@ export function isIpAddress(text: string): boolean {
   return ipv4Number(text) !== -1 || readIpv6(text, checked)
 }
 
+const network = new Uint32Array(4)
+
+/**
+ * What one client has of its own: an IPv4 address, or the first 64 bits of an IPv6 address, behind which it may take
+ * any. Text that is no address stands for itself.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':') || !readIpv6(address, network) || isIpv4Mapped(network)) return address
+  return `${network[0]!.toString(16)}:${network[1]!.toString(16)}/64`
+}
+
+/** An IPv6 address in brackets, as RFC 5952 writes it: the address has many spellings. It must be one. */
+export function canonicalIpv6(bracketed: string): string {
+  return new URL(`http://${bracketed}`).hostname
+}
+
 function readIpv4(text: string, start: number, end: number): number {
   if (end - start > 15) return -1
   let address = 0

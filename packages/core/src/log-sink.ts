@@ -26,10 +26,29 @@ export interface LogCounts {
   /** Spooled, not delivered yet. */
   readonly onDisk: number
   readonly inMemory: number
-  /** Of the two above, what the next owner of a spool counts again when this one is gone. */
-  readonly inherited: number
   /** Age of the oldest record in the spool, ms, to some 100 ms; 0: none waits. */
   readonly lagMs: number
+  /** Absent for a log without a spool, and where the numbers are told to people. */
+  readonly spools?: SpoolHandovers
+}
+
+/** What the counts of owners of a spool have in common, so that a record that changes its owner is counted once. */
+export interface SpoolHandovers {
+  /** By owner: what it has on disk and in memory, which whoever takes its spool over counts again. */
+  readonly left: Readonly<Record<string, number>>
+  readonly takeovers: readonly Takeover[]
+}
+
+/** The directory of an owner that is gone was taken over by another. */
+export interface Takeover {
+  /** Who had made the directory. */
+  readonly made: string
+  /** Who had it last. */
+  readonly from: string
+  /** Who has it now. */
+  readonly by: string
+  /** As many as the new owner counts as received: those on disk, and those that were lost. */
+  readonly records: number
 }
 
 /** No records at all. */
@@ -42,7 +61,6 @@ export const EMPTY_LOG: LogCounts = {
   droppedBy: {},
   onDisk: 0,
   inMemory: 0,
-  inherited: 0,
   lagMs: 0,
 }
 
@@ -66,8 +84,19 @@ function plus(a: LogCounts, b: LogCounts): LogCounts {
     droppedBy,
     onDisk: a.onDisk + b.onDisk,
     inMemory: a.inMemory + b.inMemory,
-    inherited: a.inherited + b.inherited,
     lagMs: Math.max(a.lagMs, b.lagMs),
+    ...(a.spools === undefined && b.spools === undefined ? {} : { spools: both(a.spools, b.spools) }),
+  }
+}
+
+/** Takeovers that are remembered; what has been taken over so long ago has no other owner that could end unheard. */
+const MAX_TAKEOVERS = 1000
+const NO_SPOOLS: SpoolHandovers = { left: {}, takeovers: [] }
+
+function both(a: SpoolHandovers = NO_SPOOLS, b: SpoolHandovers = NO_SPOOLS): SpoolHandovers {
+  return {
+    left: { ...a.left, ...b.left },
+    takeovers: [...a.takeovers, ...b.takeovers].slice(-MAX_TAKEOVERS),
   }
 }
 

@@ -163,11 +163,26 @@ test('the listener answers its health checks itself', async () => {
   )
 })
 
-test('a path is judged in its canonical form and forwarded as received', async () => {
-  const { request, route } = await explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/a//%61')
+test('a path is matched and forwarded in its canonical form', async () => {
+  const { request, route } = await explain('  - { id: a, match: { path: /a/* }, upstream: up }', '/a//%61;v')
   assert.equal(request.path, '/a/a')
   assert.ok(route?.action.kind === 'proxy')
-  assert.equal(route.action.path, '/a//%61')
+  assert.equal(route.action.path, '/a/a;v')
+})
+
+test('an escaped slash is refused unless the route keeps it', async () => {
+  const route = 'match: { path: "/a/{id}" }, upstream: up'
+  const refused = await explain(`  - { id: a, ${route} }`, '/a/b%2fc')
+  assert.deepEqual([refused.outcome, refused.refusal?.code], ['refused', 'GW_BAD_REQUEST'])
+  const kept = await explain(`  - { id: a, ${route}, encodedSlashes: keep }`, '/a/b%2fc')
+  assert.ok(kept.route?.action.kind === 'proxy')
+  assert.equal(kept.route.action.path, '/a/b%2Fc')
+  for (const url of ['/a/..%2fc', '/a/..;v', '/a/b%2f..'])
+    assert.equal(
+      (await explain(`  - { id: a, ${route}, encodedSlashes: keep }`, url)).outcome,
+      'refused',
+      url,
+    )
 })
 
 test('host and client come from the URL, the header fields and trusted proxies', async () => {

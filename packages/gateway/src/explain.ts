@@ -104,6 +104,8 @@ export async function explainRequest(
   await loadBodyLanguages(JSON.stringify(plan.routes), catalog)
   const candidates = plan.routes.map((route, i) => candidateOf(route, shown.routes[i]!, catalog))
   const { value: winner, allowed } = compileRouter(candidates).match(x)
+  if (winner !== null && x.hasEncodedSlash && winner.plan.encodedSlashes === 'refuse')
+    return { ...nothing, outcome: 'refused', refusal: refusalOf(REFUSALS.encodedSlash) }
   const route = winner === null ? null : await routeOf(winner, x, { shown, catalog, limits: listener.limits })
   const others = candidates.filter(({ value }) => value !== winner)
   const losers = others.map(({ value }) => loserOf(value, x, { winner, catalog }))

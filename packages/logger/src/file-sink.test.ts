@@ -58,7 +58,6 @@ test('every record is on disk, in order, when the sink is closed', async () => {
       droppedBy: {},
       onDisk: 0,
       inMemory: 0,
-      inherited: 0,
       lagMs: 0,
     },
   )

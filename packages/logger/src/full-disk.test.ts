@@ -91,7 +91,7 @@ function start(t: TestContext, script: string, operands: readonly string[]) {
   t.after(() => child.kill('SIGKILL'))
   const none = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
   let told: Told = {
-    identity: { ...none, deadRemoved: 0, droppedBy: {}, inherited: 0, lagMs: 0 },
+    identity: { ...none, deadRemoved: 0, droppedBy: {}, lagMs: 0 },
     problems: [],
   }
   child.on('message', (message) => {

@@ -4,9 +4,10 @@ export { noneSink } from './none-sink.js'
 export { RecordDecryptor } from './privacy/record-decryptor.js'
 export type { Comparison, Criterion } from './reader/criterion.js'
 export { FileSource } from './reader/file-source.js'
+export { UnknownNameError } from './reader/known-names.js'
 export { LineSplitter } from './reader/line-splitter.js'
 export { type FilterRequest, matchesFilter, type RecordFilter, recordFilter } from './reader/record-filter.js'
-export { formatRecordLine, type LineOptions } from './reader/record-line.js'
+export { formatRecordLine, type LineOptions, RECORD_HEADING } from './reader/record-line.js'
 export {
   type RecordSource,
   type SearchOptions,
@@ -24,5 +25,6 @@ export { openShippingSink, type ShippingSinkOptions } from './shipping-sink.js'
 export type { SinkOptions } from './sink-options.js'
 export { FormerSpoolWatch } from './spool/former-spool-watch.js'
 export type { OpenCustomTarget } from './target/custom/target.js'
+export { customTargetProblem } from './target/custom/try-module.js'
 export type { TargetOptions } from './target/open-target.js'
 export type { Delivery, LogTarget, Refusal, Shipment, TellProblem } from './target/target.js'

@@ -8,6 +8,7 @@ import {
   type Slot,
 } from '@sluice/core'
 import { Ajv } from 'ajv'
+import { SignatureChecks } from './keys/signature-checks.js'
 
 /** A CompileEnv that works, for tests of policies. */
 export interface TestEnv extends CompileEnv {
@@ -24,6 +25,8 @@ export interface TestEnv extends CompileEnv {
 export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   const closing: (() => void)[] = []
   const reports: TestEnv['reports'][number][] = []
+  // The event loop of a test has time for every signature, however busy the machine is.
+  if (!table.has('signature-checks')) table.set('signature-checks', new SignatureChecks(() => 0))
   return {
     reports,
     report: (event, fields) => void reports.push({ event, fields }),
@@ -91,7 +94,7 @@ export function exchange(fields: Partial<Exchange> = {}): Exchange {
 
 /** The mistakes that a policy's schema finds in a configuration, as `path message`; fills the defaults in. */
 export function schemaMistakes(policy: Policy, config: unknown): string[] {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, keywords: ['secret'] })
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, keywords: ['secret', 'path'] })
   const check = ajv.compile(policy.schema)
   if (check(config)) return []
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())

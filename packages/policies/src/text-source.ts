@@ -21,6 +21,7 @@ export function valueSource(what: string) {
         Type.String({
           minLength: 1,
           maxLength: 4096,
+          path: true,
           description: 'A JSON or YAML file, read when the document is loaded.',
         }),
       ),
@@ -51,6 +52,7 @@ export function textSource(what: string) {
         Type.String({
           minLength: 1,
           maxLength: 4096,
+          path: true,
           description: 'A file, read when the document is loaded.',
         }),
       ),

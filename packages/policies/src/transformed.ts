@@ -9,6 +9,8 @@ export interface TransformFailure {
   readonly kind: 'unreadable' | 'refused' | 'failed'
   /** For the client, without what is inside the gateway. */
   readonly detail: string
+  /** What the engine says, for the operator's log only. */
+  readonly reason?: string
 }
 
 /** The body is not what it has to be. */
@@ -16,7 +18,7 @@ export function unreadable(detail: string): TransformFailure {
   return { kind: 'unreadable', detail }
 }
 
-/** The transformation itself failed. */
-export function failed(detail: string): TransformFailure {
-  return { kind: 'failed', detail }
+/** The transformation itself failed. @param reason what the engine says, for the operator's log only. */
+export function failed(detail: string, reason?: string): TransformFailure {
+  return reason === undefined ? { kind: 'failed', detail } : { kind: 'failed', detail, reason }
 }

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { EXIT, Failure } from '../failure.js'
-import { closedPort, fileWith, gw, type Outcome, origin } from '../testing.js'
+import { closedPort, fileWith, gw, type Outcome, origin, scratch } from '../testing.js'
 import { AdminClient } from './admin-client.js'
 
 // Whatever may listen where a gateway is expected. What a real gateway answers is tested with a real one.
@@ -25,7 +28,7 @@ test('nobody there: exit 5, with where it was looked for and what to do', async 
     gw(['status', '--server', server], { env: { GW_SERVER: 'http://127.0.0.1:1' } }),
     gw(['--server', server, 'routes', '-o', 'json']),
     gw(['upstream', 'list'], { env: { GW_SERVER: server } }),
-    gw(['drain'], { env: { GW_SERVER: server } }),
+    gw(['drain', '--yes'], { env: { GW_SERVER: server } }),
   ])
   for (const outcome of outcomes) assert.deepEqual(outcome, { code: 5, stdout: '', stderr: message })
 })
@@ -38,6 +41,24 @@ test('something that does not speak HTTP is told so', async (t) => {
   const { code, stderr } = await gw(['status', '--server', `http://127.0.0.1:${port}`])
   assert.equal(code, 5)
   assert.match(stderr, /\(it does not speak HTTP\)/)
+})
+
+test('an admin API with TLS that is asked without is told by its URL, and the other way round', async (t) => {
+  const { key, cert } = makeCertificate(t)
+  const secure = createSecureServer({ key, cert }, (_, res) => res.end('{}'))
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+  t.after(() => secure.close())
+  const address = `127.0.0.1:${(secure.address() as AddressInfo).port}`
+  const open = await gw(['status', '--server', `http://${address}`])
+  assert.equal(open.code, 5)
+  assert.match(
+    open.stderr,
+    new RegExp(`it speaks TLS: write https://${address}, and trust its certificate with`),
+  )
+  const plain = await origin(t, (_, res) => res.end('{}'))
+  const closed = await gw(['status', '--server', plain.replace('http:', 'https:')])
+  assert.equal(closed.code, 5)
+  assert.match(closed.stderr, new RegExp(`\\(it does not speak TLS\\); write ${plain}\\n$`))
 })
 
 test('a server that is no gateway is told so, whatever it answers', async (t) => {
@@ -150,4 +171,14 @@ test('an answer must be there in time and of bearable size', async (t) => {
 
 function failure(message: RegExp): (error: unknown) => boolean {
   return (error) => error instanceof Failure && error.exit === EXIT.unreachable && message.test(error.message)
+}
+
+/** A self-signed certificate and its key. */
+function makeCertificate(t: TestContext): { readonly key: Buffer; readonly cert: Buffer } {
+  const dir = scratch(t)
+  const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')]
+  const how = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost']
+  const { status, stderr } = spawnSync('openssl', ['req', ...how, '-keyout', key, '-out', cert])
+  assert.equal(status, 0, String(stderr))
+  return { key: readFileSync(key), cert: readFileSync(cert) }
 }

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import tls from 'node:tls'
 import { EXIT, Failure } from '../failure.js'
 import { say } from '../output/output.js'
 import { visibleText } from '../output/text.js'
@@ -61,9 +62,10 @@ export class AdminClient {
 
   /** Sends a request. @throws Failure when nobody answers, or the caller may not do this. */
   async send(request: AdminRequest): Promise<AdminAnswer> {
-    const answer = await this.#exchange(request).catch((error: unknown) => {
+    const answer = await this.#exchange(request).catch(async (error: unknown) => {
       const reason = connectionReason(error, request.timeoutMs ?? TIMEOUT_MS)
-      const text = `cannot reach the gateway at ${this.origin} (${reason}); is it running? set --server or GW_SERVER`
+      const hint = await this.#otherScheme(error)
+      const text = `cannot reach the gateway at ${this.origin} (${reason}); ${hint ?? 'is it running? set --server or GW_SERVER'}`
       throw new Failure(EXIT.unreachable, text)
     })
     if (isUnauthorised(answer)) throw this.refused(answer)
@@ -91,6 +93,17 @@ export class AdminClient {
     return new Failure(exit, isTraffic ? `${text}; this is a listener, name the admin API` : text)
   }
 
+  /** `write https://…`, when the address speaks the other of HTTP and HTTPS; null when it does not. */
+  async #otherScheme(error: unknown): Promise<string | null> {
+    if (!(error instanceof Error) || !('code' in error)) return null
+    if (this.#base.protocol === 'https:') {
+      return error.code === 'EPROTO' ? `write ${this.origin.replace('https:', 'http:')}` : null
+    }
+    const isCut = error.code === 'ECONNRESET' || String(error.code).startsWith('HPE_')
+    if (!isCut || !(await speaksTls(this.#base))) return null
+    return `it speaks TLS: write ${this.origin.replace('http:', 'https:')}, and trust its certificate with NODE_EXTRA_CA_CERTS`
+  }
+
   #exchange(request: AdminRequest): Promise<AdminAnswer> {
     const { method, path, body, timeoutMs = TIMEOUT_MS } = request
     const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
@@ -107,6 +120,27 @@ export class AdminClient {
       call.end(body)
     })
   }
+}
+
+/** Whether an address completes a TLS handshake, whatever its certificate: nothing is sent over it. */
+function speaksTls({ hostname, port }: URL): Promise<boolean> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const timeoutMs = TIMEOUT_MS
+  return new Promise((resolve) => {
+    const socket = tls.connect({
+      host,
+      port: Number(port || 80),
+      rejectUnauthorized: false,
+      timeout: timeoutMs,
+    })
+    const settle = (isTls: boolean): void => {
+      socket.destroy()
+      resolve(isTls)
+    }
+    socket.once('secureConnect', () => settle(true))
+    socket.once('error', () => settle(false))
+    socket.once('timeout', () => settle(false))
+  })
 }
 
 async function collect(res: http.IncomingMessage): Promise<string> {

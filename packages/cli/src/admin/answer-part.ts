@@ -51,6 +51,11 @@ export class AnswerPart {
     return new AnswerPart(this.#member(name, isObject), `${name} of ${this.#where}`)
   }
 
+  /** A part; null when the member is null or absent. */
+  partOrNull(name: string): AnswerPart | null {
+    return this.#isAbsent(name) ? null : this.part(name)
+  }
+
   parts(name: string): readonly AnswerPart[] {
     const items = this.#member(name, Array.isArray) as readonly unknown[]
     return items.map((item, i) => new AnswerPart(item, `${name}[${i}] of ${this.#where}`))

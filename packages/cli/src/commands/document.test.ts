@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileWith, gw } from '../testing.js'
 
@@ -251,4 +253,118 @@ test('of many routes for other paths only some are listed, unless all are wanted
   ])
   assert.match(some.stdout, /and 19 more routes for other hosts or paths; --all lists them\n$/)
   assert.equal(all.stdout.match(/does not match/g)?.length, 29)
+})
+
+test('a document may be the last argument, or come from stdin', async (t) => {
+  const file = fileWith(t, GOOD)
+  const url = ['GET', 'http://a/orders/7']
+  const [operand, option, stdin, rendered, explained] = await Promise.all([
+    gw(['validate', file], { env }),
+    gw(['validate', '-c', '-'], { env, stdin: GOOD }),
+    gw(['validate', '-'], { env, stdin: BAD }),
+    gw(['render', '-'], { env, stdin: GOOD }),
+    gw(['explain', ...url, '-'], { env, stdin: GOOD }),
+  ])
+  assert.equal(operand.stdout, `${file}: ok (2 routes, 1 upstream)\n`)
+  assert.equal(option.stdout, '<stdin>: ok (2 routes, 1 upstream)\n')
+  assert.match(stdin.stderr, /^<stdin>:2:1: .*did you mean/)
+  assert.equal(JSON.parse(rendered.stdout).routes.length, 2)
+  assert.match(explained.stdout, /route orders takes it/)
+  assert.deepEqual(
+    [operand, option, stdin, rendered, explained].map(({ code }) => code),
+    [0, 0, 3, 0, 0],
+  )
+})
+
+test('the files of policies and the module of a log are looked up beside the document, wherever gw runs', async (t) => {
+  const text = `version: 1
+routes:
+  - id: a
+    match: { path: / }
+    respond: {}
+    policies: [{ use: json-schema, with: { schema: { file: schemas/a.json } } }]
+log: { sink: custom, custom: { module: ./target.mjs } }
+`
+  const file = fileWith(t, text)
+  const dir = dirname(file)
+  mkdirSync(join(dir, 'schemas'))
+  writeFileSync(join(dir, 'schemas', 'a.json'), '{ "type": "object" }')
+  writeFileSync(join(dir, 'target.mjs'), 'setInterval(() => {}, 1000); export default () => {}')
+  const valid = await gw(['validate', file], { cwd: '/' })
+  assert.deepEqual([valid.code, valid.stderr], [0, ''])
+  writeFileSync(join(dir, 'target.mjs'), "import './nothing.mjs'\n")
+  rmSync(join(dir, 'schemas', 'a.json'))
+  const { code, stderr } = await gw(['validate', file], { cwd: '/' })
+  assert.match(stderr, /:6:\d+: policy .*schemas\/a\.json/)
+  assert.match(stderr, /:7:\d+: the module '\.\/target\.mjs' cannot be loaded: .*nothing\.mjs/)
+  assert.equal(code, 3)
+})
+
+for (const [what, source, reason] of [
+  ['exports no function', 'export default 1', /has no function as its default export/],
+  ['throws', "throw new Error('no')", /cannot be loaded: no \(/],
+  ['ends its thread', 'process.exit(0)', /it ends the thread/],
+] as const) {
+  test(`a module of a log that ${what} is a mistake at its place`, async (t) => {
+    const file = fileWith(t, 'version: 1\nroutes: []\nlog: { sink: custom, custom: { module: ./t.mjs } }\n')
+    writeFileSync(join(dirname(file), 't.mjs'), source)
+    const { code, stderr } = await gw(['validate', file])
+    assert.match(stderr, /^\S+gateway\.yaml:3:40: the module '\.\/t\.mjs' cannot be loaded: /)
+    assert.match(stderr, reason)
+    assert.equal(code, 3)
+  })
+}
+
+const BROKEN_FILES: readonly (readonly [string, string, string, string])[] = [
+  ['a schema', 'json-schema', 'schema', '{\n  "properties": { "a": { "type": "strng" } }\n}'],
+  ['JSON', 'json-schema', 'schema', '{\n  "type": "object",,\n}'],
+  ['YAML', 'openapi', 'description', 'openapi: 3.0.3\ninfo: {title: a'],
+  ['a description', 'openapi', 'description', 'openapi: 3.0.3\ninfo: { title: a }\npaths: {}\n'],
+  [
+    'XSLT',
+    'xslt',
+    'stylesheet',
+    `<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+  <xsl:template match="/["/></xsl:stylesheet>`,
+  ],
+  [
+    'XSLT 3.0',
+    'xslt',
+    'stylesheet',
+    `<xsl:stylesheet version="3.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+  <xsl:template match="/"><xsl:value-of select="//["/></xsl:template></xsl:stylesheet>`,
+  ],
+  ['XML', 'xslt', 'stylesheet', '<a>\n  <b></a>'],
+  ['a script', 'script', 'script', 'export function onRequest(x) {\n  x.let y\n}'],
+]
+
+test('a mistake in a file of a policy stands at the line of that file', async (t) => {
+  const routes = BROKEN_FILES.map(
+    ([, use, key], i) =>
+      `  - { id: r${i}, match: { path: /${i} }, respond: {}, policies: [{ use: ${use}, with: { ${key}: { file: broken-${i} } } }] }`,
+  )
+  const file = fileWith(t, `version: 1\nroutes:\n${routes.join('\n')}\n`)
+  for (const [i, [, , , text]] of BROKEN_FILES.entries())
+    writeFileSync(join(dirname(file), `broken-${i}`), text)
+  const { code, stderr } = await gw(['validate', 'gateway.yaml'], { cwd: dirname(file) })
+  const lines = stderr.trimEnd().split('\n')
+  for (const [i, [what, use]] of BROKEN_FILES.entries()) {
+    const line = new RegExp(`^broken-${i}:2:\\d+: policy 'r${i}/1' \\(${use}\\): .* \\(correct the file\\)$`)
+    assert.match(lines[i] ?? '', line, what)
+  }
+  assert.deepEqual([code, lines.length], [3, BROKEN_FILES.length])
+})
+
+test('of several files of a policy, the mistake stands in the one that its message names', async (t) => {
+  const policy = '{ use: xsd, with: { schemas: [{ file: main.xsd }, { file: types.xsd }] } }'
+  const file = fileWith(
+    t,
+    `version: 1\nroutes: [{ id: a, match: { path: / }, respond: {}, policies: [${policy}] }]\n`,
+  )
+  const xsd = (body: string) =>
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n${body}\n</xs:schema>`
+  writeFileSync(join(dirname(file), 'main.xsd'), xsd('<xs:include schemaLocation="types.xsd"/>'))
+  writeFileSync(join(dirname(file), 'types.xsd'), xsd('\n<xs:element name="a" type="xs:strng"/>'))
+  const { stderr } = await gw(['validate', 'gateway.yaml'], { cwd: dirname(file) })
+  assert.match(stderr, /^types\.xsd:3:\d+: policy 'a\/1' \(xsd\): /)
 })

@@ -8,7 +8,7 @@ interface DrainOptions extends ServerOptions {
   readonly yes?: boolean
 }
 
-/** Ends a gateway gently. On a terminal it asks first, because nothing starts it again. */
+/** Ends a gateway gently. It asks first, because nothing starts the gateway again. */
 export async function drain(options: DrainOptions): Promise<number> {
   const client = new AdminClient(options)
   const question = `drain and end the gateway at ${client.origin}?`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { scratchDir } from '@sluice/logger/testing'
@@ -117,6 +117,48 @@ test('log-setup says nothing of a lifecycle where none is asked for and none can
   assert.match((await setUp('7d')).stderr, /cannot change the lifecycle of a data stream/)
 })
 
+test('log-setup tells of a template that wins over ours, with its name and the remedy, and mends what it has made', {
+  skip,
+}, async (t) => {
+  const stream = freshStream()
+  const env = { GW_ES_API_KEY: await setupKey(stream) }
+  const setUp = (...args: string[]) =>
+    ask(env, 'log-setup', '--data-stream', stream, '--replicas', '0', ...args)
+  const put = (template: string, priority: number, mappings: object) =>
+    node.request('PUT', `/_index_template/${template}`, {
+      ...{ index_patterns: [`${stream}*`], data_stream: {}, priority, template: { mappings } },
+    })
+  t.after(() => node.request('DELETE', '/_index_template/house-rules'))
+  await put('house-rules', 900, { dynamic: 'strict', properties: { url: { type: 'text' } } })
+  for (const flags of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await setUp(...flags)
+    assert.equal(code, 1)
+    assert.match(stdout, /\nindex template +house-rules +in the way\n/)
+    assert.match(stdout, / {2}priority 900, for logs-gateway-\d+\*\n/)
+    assert.match(stdout, / {2}url: text, not object\n/)
+    assert.match(stderr, /'house-rules' wins over .* give it a priority below 500\n$/)
+  }
+  // A gateway that writes all the same makes the data stream by the rules of the house.
+  await node.request('POST', `/${stream}/_doc`, { '@timestamp': '2026-01-01T00:00:00Z' })
+  await put('house-rules', 400, { dynamic: 'strict' })
+  const mended = await setUp()
+  assert.equal(mended.code, 0, mended.stderr)
+  assert.match(mended.stdout, /\nrollover +\S+ +changed\n/)
+  assert.match(mended.stdout, /\n {2}dynamic: strict, not false\n/)
+  const record = { '@timestamp': '2026-01-01T00:00:01Z', url: { path: '/a' } }
+  const written = await node.request('POST', `/${stream}/_doc`, record)
+  assert.equal(written.status, 201, JSON.stringify(written.body))
+  assert.deepEqual(
+    steps(await setUp('-o', 'json')).filter(({ what }) => what === 'rollover'),
+    [],
+  )
+  // Rules that only add to ours are no conflict.
+  const { body: ours } = await node.request('POST', `/_index_template/_simulate_index/${stream}`)
+  const { mappings } = (ours as { readonly template: { readonly mappings: object } }).template
+  await put('house-rules', 900, mappings)
+  assert.equal((await setUp()).code, 0)
+})
+
 test('log-setup is told when its credentials are not enough', { skip }, async () => {
   const stream = freshStream()
   const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }
@@ -225,4 +267,37 @@ test('a cluster that does not answer, or is not trusted, is told apart', { skip 
   )
   const setup = await gw(['log-setup', '--elasticsearch', `http://127.0.0.1:${port}`])
   for (const { code, stdout } of [closed, strange, setup]) assert.deepEqual([code, stdout], [5, ''])
+})
+
+test('records that an index refused are delivered when its mapping is mended, once however often', {
+  skip,
+}, async (t) => {
+  const { dataStream, document } = await bench(t)
+  const put = (mappings: object) =>
+    node.request('PUT', `/_index_template/${dataStream}-template`, {
+      ...{ index_patterns: [dataStream], data_stream: {}, priority: 500, template: { mappings } },
+    })
+  await put({ dynamic: 'strict', properties: { id: { type: 'keyword' } } })
+  const gateway = await startGateway(t, document)
+  for (let i = 0; i < 7; i++) await (await fetch(`${gateway.url}/hello`)).arrayBuffer()
+  const dead = async (): Promise<number> =>
+    ((await (await fetch(`${gateway.admin}/v1/log`)).json()) as { dead: number }).dead
+  await until(async () => (await dead()) === 7)
+  assert.match(gateway.logText(), /does not fit them: run 'gw log-setup', then 'gw logs replay-dead'/)
+  const spool = /spool: \{ dir: "([^"]+)"/.exec(document)![1]!
+  const copy = join(scratch(t), 'copy')
+  cpSync(spool, copy, { recursive: true })
+  const replay = (...flags: string[]) => gw(['logs', 'replay-dead', '-c', gateway.config, ...flags])
+  assert.equal((await replay()).stdout, 'main: 0 delivered, 7 refused again\n')
+  const setUp = await gw(['log-setup', '-c', gateway.config])
+  assert.equal(setUp.code, 0, setUp.stderr)
+  // The archive that the tests run does not roll over by itself.
+  if (setUp.stdout.includes('with the next record')) await node.request('POST', `/${dataStream}/_rollover`)
+  for (const flags of [[], ['--dir', copy]]) {
+    const { code, stdout, stderr } = await replay(...flags)
+    assert.deepEqual([code, stdout], [0, 'main: 7 delivered, 0 refused again\n'], stderr)
+  }
+  await node.request('POST', `/${dataStream}/_refresh`)
+  const { body } = await node.request('GET', `/${dataStream}/_count`)
+  assert.equal((body as { readonly count: number }).count, 7)
 })

@@ -30,7 +30,7 @@ paths:
 test('a document with a route for each path is written, and is valid', async (t) => {
   const dir = scratch(t)
   writeFileSync(join(dir, 'api.yaml'), API)
-  const result = await gw(['import', 'openapi', 'api.yaml', '-o', 'gateway.yaml'], { cwd: dir })
+  const result = await gw(['import', 'openapi', 'api.yaml', '--out', 'gateway.yaml'], { cwd: dir })
   assert.deepEqual(result, {
     code: 0,
     stdout: '',
@@ -107,7 +107,7 @@ test('what cannot be imported is told', async (t) => {
   const based = await run(relative, '--upstream', 'http://127.0.0.1:9000')
   assert.equal(parse(based.stdout).policies[0].with.basePath, '/base')
   writeFileSync(join(dir, 'mine.yaml'), 'mine')
-  await refused(1, /cannot write mine\.yaml: it exists already/, API, '-o', 'mine.yaml')
+  await refused(1, /cannot write mine\.yaml: it exists already/, API, '--out', 'mine.yaml')
   assert.equal(readFileSync(join(dir, 'mine.yaml'), 'utf8'), 'mine')
   const missing = await gw(['import', 'openapi', 'none.yaml'], { cwd: dir })
   assert.equal(missing.code, 3)

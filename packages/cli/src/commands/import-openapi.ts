@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { type ApiOutline, readApiOutline } from '@sluice/policies'
 import { stringify } from 'yaml'
 import { EXIT, Failure, messageOf } from '../failure.js'
-import { printText, say } from '../output/output.js'
+import { type Format, printText, say } from '../output/output.js'
 import { countText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
 import { type ImportedRoute, importedRoutes } from './imported-routes.js'
 
-interface ImportOptions {
-  readonly output?: string
+interface ImportOptions extends OutputOptions {
+  readonly out?: string
   readonly upstream?: string
 }
 
@@ -20,7 +21,7 @@ interface Server {
 }
 
 /** Writes a document that routes an API by its OpenAPI description and checks every request against it. */
-export async function importOpenapi({ output, upstream }: ImportOptions, file: string): Promise<number> {
+export async function importOpenapi({ out, output, upstream }: ImportOptions, file: string): Promise<number> {
   const api = await readApiOutline(file).catch((error: unknown) => {
     throw new Failure(EXIT.invalid, messageOf(error))
   })
@@ -28,11 +29,11 @@ export async function importOpenapi({ output, upstream }: ImportOptions, file: s
   const routes = importedRoutes(api.paths, server.basePath)
   if (routes.length === 0)
     throw new Failure(EXIT.invalid, `${file} describes no path; there is nothing to route`)
-  const text = documentText(api, { server, routes, file })
-  if (output === undefined) printText(text)
+  const text = documentText(api, { server, routes, file, output })
+  if (out === undefined) printText(text)
   else {
-    write(output, text)
-    say(`${output}: ${countText(routes.length, 'route')} to ${server.origin}`)
+    write(out, text)
+    say(`${out}: ${countText(routes.length, 'route')} to ${server.origin}`)
   }
   return EXIT.ok
 }
@@ -60,9 +61,10 @@ interface DocumentParts {
   readonly server: Server
   readonly routes: readonly ImportedRoute[]
   readonly file: string
+  readonly output: Format
 }
 
-function documentText(api: ApiOutline, { server, routes, file }: DocumentParts): string {
+function documentText(api: ApiOutline, { server, routes, file, output }: DocumentParts): string {
   const document = {
     version: 1,
     upstreams: { api: { targets: [server.origin] } },
@@ -83,6 +85,7 @@ function documentText(api: ApiOutline, { server, routes, file }: DocumentParts):
       policies: ['openapi'],
     })),
   }
+  if (output === 'json') return `${JSON.stringify(document, null, 2)}\n`
   const title = `${api.title} ${api.version}`.replaceAll(/[^\x20-\x7e]+/g, ' ')
   return `# ${title}, imported from its OpenAPI description.\n${stringify(document)}`
 }

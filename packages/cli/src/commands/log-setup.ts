@@ -1,6 +1,7 @@
 import { parseDuration } from '@sluice/core'
 import {
   type ClusterSetup,
+  conflictText,
   planClusterSetup,
   type SetupOutcome,
   type SetupStep,
@@ -26,11 +27,13 @@ const DONE: Readonly<Record<SetupStep['action'], string>> = {
   create: 'created',
   change: 'changed',
   keep: 'as it should be',
+  conflict: 'in the way',
 }
 const PLANNED: Readonly<Record<SetupStep['action'], string>> = {
   create: 'would be created',
   change: 'would be changed',
   keep: 'as it should be',
+  conflict: 'in the way',
 }
 
 /** Creates or renews what the traffic log needs in Elasticsearch, or says what it would do. */
@@ -45,6 +48,8 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
   }
   if (options.output === 'table') tell(steps, isDryRun)
   else await printValue({ dryRun: isDryRun, nodes: setup.nodes, steps }, options.output)
+  const conflict = steps.find(({ action }) => action === 'conflict')
+  if (conflict !== undefined) throw new Failure(EXIT.failed, conflictText(conflict, setup.dataStream))
   return EXIT.ok
 }
 
@@ -104,9 +109,9 @@ function tell(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean): 
 }
 
 function stateOf(step: SetupStep | SetupOutcome, isDryRun: boolean): string {
-  if (isDryRun || !('outcome' in step))
-    return step.what === 'rollover' ? 'with the next record' : PLANNED[step.action]
-  if (step.outcome === 'unavailable') return 'not available'
-  if (step.outcome === 'kept') return DONE.keep
-  return step.what === 'rollover' ? 'with the next record' : DONE[step.action]
+  const planned = isDryRun || !('outcome' in step)
+  if (!planned && step.outcome === 'unavailable') return 'not available'
+  if (!planned && step.outcome === 'kept') return DONE.keep
+  if (step.request?.path.endsWith('?lazy=true')) return 'with the next record'
+  return planned ? PLANNED[step.action] : DONE[step.action]
 }

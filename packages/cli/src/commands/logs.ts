@@ -1,14 +1,17 @@
+import { suggestion } from '@sluice/config'
 import {
   type FilterRequest,
   formatRecordLine,
+  RECORD_HEADING,
   type RecordFilter,
   type RecordSource,
   type RecordView,
   recordFilter,
   type SearchOptions,
+  UnknownNameError,
 } from '@sluice/logger'
 import { EXIT, Failure, messageOf } from '../failure.js'
-import { hasColors, print, say } from '../output/output.js'
+import { hasColors, print, printHeading, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
 import { openSource, type SourceFlags, sourceFailure } from './log-source.js'
@@ -17,6 +20,9 @@ import { untilSignal } from './until-signal.js'
 interface LogOptions extends FilterRequest, OutputOptions, SourceFlags {
   readonly last: number
 }
+
+/** As many names as a message lists. */
+const MOST_LISTED = 12
 
 /** The records that a command shows. */
 type Selection = (source: RecordSource, options: SearchOptions) => AsyncIterable<RecordView>
@@ -40,6 +46,7 @@ async function show(options: LogOptions, select: Selection): Promise<number> {
   const source = await openSource(options)
   const color = hasColors()
   let shown = 0
+  if (options.output === 'table') printHeading(RECORD_HEADING)
   try {
     for await (const { line, record } of select(source, {
       filter,
@@ -63,6 +70,14 @@ function filterOf(options: LogOptions): RecordFilter {
   try {
     return recordFilter(options)
   } catch (error) {
-    throw new Failure(EXIT.usage, messageOf(error))
+    throw new Failure(EXIT.usage, `${messageOf(error)}${hintOf(error)}`)
   }
+}
+
+/** What may have been meant, or the few that there are. */
+function hintOf(error: unknown): string {
+  if (!(error instanceof UnknownNameError) || error.known.length === 0) return ''
+  const few = error.known.length <= MOST_LISTED ? `write one of ${error.known.join(', ')}` : ''
+  const hint = suggestion(error.word, error.known, few)
+  return hint === '' ? '' : `; ${hint}`
 }

@@ -1,7 +1,9 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
-import { printTable, printValue } from '../output/output.js'
+import { isTable, printTable, printValue } from '../output/output.js'
+import type { Cell } from '../output/table.js'
+import { durationText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 
 type RoutesOptions = OutputOptions & ServerOptions
@@ -11,7 +13,9 @@ const HEADINGS = ['ROUTE', 'HOSTS', 'METHODS', 'PATH', 'GOES TO', 'POLICIES']
 /** Prints the routes that serve, the one that wins first. */
 export async function listRoutes(options: RoutesOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/routes')
-  if (options.output !== 'table') await printValue(part.value, options.output)
+  if (!isTable(options.output)) await printValue(part.value, options.output)
+  else if (options.output === 'wide')
+    printTable([...HEADINGS, ...WIDE_HEADINGS], part.parts('routes').map(wideRow), 'wide')
   else printTable(HEADINGS, part.parts('routes').map(routeRow))
   return EXIT.ok
 }
@@ -42,6 +46,28 @@ function routeRow(route: AnswerPart): string[] {
     destination(route.part('action')),
     policyNames(route) || '-',
   ]
+}
+
+const WIDE_HEADINGS = ['PRIORITY', 'API', 'HEADERS', 'QUERY', 'WHEN', 'TOTAL TIMEOUT']
+
+/** What else decides which requests a route takes, and for how long. */
+function wideRow(route: AnswerPart): Cell[] {
+  const match = route.part('match')
+  const isApi = route.value['api'] !== null && route.value['api'] !== undefined
+  const hasTimeouts = route.value['timeouts'] !== null && route.value['timeouts'] !== undefined
+  return [
+    ...routeRow(route),
+    route.numberOrNull('priority') ?? 0,
+    isApi ? route.part('api').text('name') : '-',
+    predicates(match.parts('headers')),
+    predicates(match.parts('query')),
+    match.textOrNull('when') ?? '-',
+    hasTimeouts ? durationText(route.part('timeouts').number('totalMs')) : '-',
+  ]
+}
+
+function predicates(parts: readonly AnswerPart[]): string {
+  return parts.map((part) => part.text('name')).join(' ') || '-'
 }
 
 function destination(action: AnswerPart): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -56,6 +56,20 @@ async function bench(t: TestContext): Promise<Bench> {
   const changed = (parts: Partial<Parts>) => fileWith(t, documentOf({ target, dir, ...parts }))
   return { gateway, dir, changed, run }
 }
+
+test('a document that was refused is told with its mistakes until another one serves', async (t) => {
+  const { gateway, run } = await bench(t)
+  const text = readFileSync(gateway.config, 'utf8')
+  writeFileSync(gateway.config, 'version: 1\nroutes: 5\n')
+  await until(async () => (await run('status')).stdout.includes('document refused'), gateway.logText)
+  assert.match(
+    (await run('status')).stdout,
+    /last document refused \S+ ago \(from file, by watch\); the one before serves\n {2}\S+:2:\d+: /,
+  )
+  writeFileSync(gateway.config, `${text}# mended\n`)
+  gateway.process.kill('SIGHUP')
+  await until(async () => !(await run('status')).stdout.includes('document refused'), gateway.logText)
+})
 
 test('status, routes and upstreams are shown for people and for programs', async (t) => {
   const { gateway, run } = await bench(t)
@@ -290,9 +304,51 @@ function endless(t: TestContext, gateway: RunningGateway, ...args: readonly stri
   }
 }
 
+test('a wide table has more columns', async (t) => {
+  const { run } = await bench(t)
+  const [routes, upstreams, status] = await Promise.all([
+    run('routes', '-o', 'wide'),
+    run('upstream', '-o', 'wide'),
+    run('status', '-o', 'wide'),
+  ])
+  assert.match(routes.stdout, /^ROUTE .* POLICIES +PRIORITY +API +HEADERS +QUERY +WHEN +TOTAL TIMEOUT\n/)
+  assert.match(routes.stdout, /\nall +\*\.example\.org .* header +0 +- +- +- +- +1m\n/)
+  assert.match(upstreams.stdout, /^UPSTREAM .* FAILURES +RETRIES +WAITS +SHED\n/)
+  assert.match(status.stdout, /\nWORKER /)
+  for (const { code, stderr } of [routes, upstreams, status]) assert.deepEqual([code, stderr], [0, ''])
+})
+
+test('completion offers the names of the routes that serve', async (t) => {
+  const { run } = await bench(t)
+  const [shown, filter, nobody] = await Promise.all([
+    run('__complete', '--', 'routes', 'show', ''),
+    run('__complete', '--', 'logs', 'search', '--route', 'h'),
+    run('__complete', '--', 'routes', '--server', 'http://127.0.0.1:1', 'show', ''),
+  ])
+  assert.deepEqual(shown.stdout.trim().split(/\s+/).sort(), ['all', 'hello'])
+  assert.equal(filter.stdout.trim(), 'hello')
+  assert.deepEqual([nobody.code, nobody.stdout, nobody.stderr], [0, '', ''])
+})
+
+test('the operation log of a gateway is for people when it is asked for', async (t) => {
+  const target = await origin(t, (_, res) => res.end('ok'))
+  const text = documentOf({ target, dir: join(scratch(t), 'traffic') })
+  const gateway = await startGateway(t, text, ['--log-format', 'console'])
+  assert.match(gateway.logText(), /^\d\d:\d\d:\d\d\.\d{3} INFO +worker\.ready +worker=1 pid=\d+$/m)
+  assert.doesNotMatch(gateway.logText(), /^\{/m)
+})
+
+test('a drain without a terminal wants --yes', async (t) => {
+  const { run } = await bench(t)
+  const { code, stdout, stderr } = await run('drain')
+  assert.match(stderr, /there is no terminal to ask on; add --yes\n$/)
+  assert.deepEqual([code, stdout], [64, ''])
+  assert.equal((await run('status')).code, 0)
+})
+
 test('a drain ends the gateway', async (t) => {
   const { gateway, run } = await bench(t)
-  const { code, stdout, stderr } = await run('drain')
+  const { code, stdout, stderr } = await run('drain', '--yes')
   assert.match(stdout, /^draining: /)
   assert.deepEqual([code, stderr], [0, ''])
   assert.equal(await gateway.exited, 0)

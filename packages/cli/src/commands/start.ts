@@ -1,5 +1,12 @@
 import type { LogSinkName, Overrides } from '@sluice/config'
-import { StartError, type Supervisor, startSupervisor, type Tier, workerEntry } from '@sluice/gateway'
+import {
+  LOG_FORMAT_ENV,
+  StartError,
+  type Supervisor,
+  startSupervisor,
+  type Tier,
+  workerEntry,
+} from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { readDocument } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
@@ -7,18 +14,25 @@ import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
 
-interface StartOptions extends DocumentOptions {
+/** What `gw start` is told. */
+export interface StartOptions extends DocumentOptions {
   readonly tier?: Tier
   readonly workers?: number
   readonly listen?: string
   readonly logSink?: LogSinkName
   readonly dataDir: string
+  readonly logFormat?: 'console' | 'json'
 }
 
 /** Runs the gateway until it is told to stop; resolves with the exit code. */
 export async function start(options: StartOptions): Promise<number> {
+  if (options.config === '-') {
+    const why = 'a gateway follows its document and cannot take it from stdin; write it to a file'
+    throw new Failure(EXIT.usage, why)
+  }
   await readDocument(options.config)
   outliveReader()
+  chooseLogFormat(options.logFormat)
   const supervisor = await started(options)
   if (supervisor === null) return EXIT.ok
   const { workers, listeners, admin } = supervisor.status()
@@ -27,6 +41,14 @@ export async function start(options: StartOptions): Promise<number> {
     ...(admin === null ? [] : [`admin API on ${admin.url}`]),
   )
   return supervisor.finished
+}
+
+/** The workers inherit the environment. */
+function chooseLogFormat(flag: string | undefined): void {
+  const format = flag ?? process.env[LOG_FORMAT_ENV] ?? ''
+  if (flag !== undefined) process.env[LOG_FORMAT_ENV] = flag
+  if (!['', 'console', 'json'].includes(format))
+    throw new Failure(EXIT.usage, `${LOG_FORMAT_ENV}='${format}' is not a format; write console or json`)
 }
 
 /** The gateway once it serves; null when it was told to end before that. */

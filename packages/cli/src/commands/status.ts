@@ -3,7 +3,7 @@ import { formatSize } from '@sluice/core'
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT, Failure } from '../failure.js'
-import { type Format, print, printTable, printValue, say, turnPage } from '../output/output.js'
+import { type Format, isTable, print, printTable, printValue, say, turnPage } from '../output/output.js'
 import { ageText, shortDigest, visibleText } from '../output/text.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 import { untilSignal } from './until-signal.js'
@@ -13,6 +13,8 @@ interface StatusOptions extends OutputOptions, ServerOptions {
 }
 
 const WATCH_EVERY_MS = 2000
+/** Mistakes of a refused document that are shown; its whole list comes from gw validate. */
+const MAX_REASONS = 5
 const HEADINGS = [
   'WORKER',
   'PID',
@@ -33,7 +35,7 @@ export async function status(options: StatusOptions): Promise<number> {
   if (options.watch !== true) return EXIT.ok
   const { signal } = untilSignal()
   while (await pause(signal)) {
-    if (options.output === 'table') turnPage()
+    if (isTable(options.output)) turnPage()
     await printStatus(client, options.output).catch(tellUnreachable)
   }
   return EXIT.ok
@@ -52,9 +54,9 @@ function tellUnreachable(error: unknown): void {
 
 async function printStatus(client: AdminClient, format: Format): Promise<void> {
   const { part } = await client.get('/v1/status')
-  if (format !== 'table') return printValue(part.value, format)
+  if (!isTable(format)) return printValue(part.value, format)
   print(...summary(part), '')
-  printTable(HEADINGS, part.parts('workers').map(workerRow))
+  printTable(HEADINGS, part.parts('workers').map(workerRow), format)
 }
 
 function summary(part: AnswerPart): string[] {
@@ -67,9 +69,26 @@ function summary(part: AnswerPart): string[] {
     ...part
       .parts('listeners')
       .map((listener) => `listener ${listener.text('url')} (${listener.text('engine')})`),
+    ...refusal(part),
     logSummary(part),
     ...part.texts('warnings').map((warning) => `warning: ${warning}`),
   ].map(visibleText)
+}
+
+/** Why the last document does not serve; nothing when it does. */
+function refusal(part: AnswerPart): string[] {
+  const last = part.partOrNull('lastRollout')
+  if (last === null || ['applied', 'unchanged'].includes(last.text('result'))) return []
+  const mistakes = last.texts('mistakes')
+  const reasons = last.parts('reasons').map(reasonText)
+  const ago = ageText(Date.now() - Date.parse(last.text('at')))
+  const what = `last document refused ${ago} ago (from ${last.text('origin')}, by ${last.text('actor')}); the one before serves`
+  return [what, ...[...mistakes, ...reasons].slice(0, MAX_REASONS).map((line) => `  ${line}`)]
+}
+
+function reasonText(reason: AnswerPart): string {
+  const worker = reason.number('worker')
+  return worker === 0 ? reason.text('reason') : `worker ${worker}: ${reason.text('reason')}`
 }
 
 /** What has become of the records of the living workers; a log that waits for its target shows here. */

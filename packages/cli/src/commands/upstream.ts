@@ -1,7 +1,7 @@
 import { AdminClient } from '../admin/admin-client.js'
 import type { AnswerPart } from '../admin/answer-part.js'
 import { EXIT } from '../failure.js'
-import { printTable, printValue } from '../output/output.js'
+import { isTable, printTable, printValue } from '../output/output.js'
 import type { Cell } from '../output/table.js'
 import type { OutputOptions, ServerOptions } from '../program/building.js'
 
@@ -10,9 +10,23 @@ const HEADINGS = ['UPSTREAM', 'BALANCE', 'TARGET', 'ROLE', 'WEIGHT', 'ACTIVE', '
 /** Prints the targets of every upstream, with what all workers counted since they started. */
 export async function listUpstreams(options: OutputOptions & ServerOptions): Promise<number> {
   const { part } = await new AdminClient(options).get('/v1/upstreams')
-  if (options.output !== 'table') await printValue(part.value, options.output)
+  if (!isTable(options.output)) await printValue(part.value, options.output)
+  else if (options.output === 'wide')
+    printTable([...HEADINGS, ...WIDE_HEADINGS], part.parts('upstreams').flatMap(wideRows), 'wide')
   else printTable(HEADINGS, part.parts('upstreams').flatMap(targetRows))
   return EXIT.ok
+}
+
+const WIDE_HEADINGS = ['RETRIES', 'WAITS', 'SHED']
+const WIDE_NUMBERS = ['gw_upstream_retries_total', 'gw_upstream_waits_total', 'gw_upstream_shed_total']
+
+/** With what the workers counted for the upstream as a whole. */
+function wideRows(upstream: AnswerPart): Cell[][] {
+  const numbers = upstream.part('numbers')
+  return targetRows(upstream).map((row) => [
+    ...row,
+    ...WIDE_NUMBERS.map((name) => numbers.numberOrNull(name) ?? 0),
+  ])
 }
 
 function targetRows(upstream: AnswerPart): Cell[][] {

@@ -1,4 +1,4 @@
-import { type Diagnostic, formatDiagnostic, policyDiagnostics } from '@sluice/config'
+import { type Diagnostic, documentDiagnostics, formatDiagnostic, policyDiagnostics } from '@sluice/config'
 import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { checkDocument, readDocument } from '../document.js'
@@ -6,13 +6,17 @@ import { EXIT } from '../failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
+import { moduleMistakes } from './module-mistakes.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
   const source = await readDocument(config)
   const result = checkDocument(source)
   const mistakes: readonly Diagnostic[] = result.ok
-    ? policyDiagnostics(source, await policyMistakes(result.load, catalog))
+    ? [
+        ...policyDiagnostics(source, await policyMistakes(result.load, catalog), catalog),
+        ...documentDiagnostics(source, await moduleMistakes(result.load)),
+      ]
     : result.diagnostics
   const isValid = result.ok && mistakes.length === 0
   const diagnostics = [...mistakes, ...(result.ok ? result.warnings : [])]
@@ -28,7 +32,9 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
   }
   if (result.ok && isValid) {
     const { routes, upstreams } = result.load.plan
-    print(`${config}: ok (${countText(routes.length, 'route')}, ${countText(upstreams.length, 'upstream')})`)
+    print(
+      `${source.name}: ok (${countText(routes.length, 'route')}, ${countText(upstreams.length, 'upstream')})`,
+    )
   }
   return exit
 }

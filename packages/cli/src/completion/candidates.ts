@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander'
 import { EXIT } from '../failure.js'
 import { print } from '../output/output.js'
+import { visibleText } from '../output/text.js'
 
 /** Something that may stand where the cursor is. */
 export interface Candidate {
@@ -9,9 +10,20 @@ export interface Candidate {
 }
 
 /** Prints the candidates for the last of the words behind `gw`, one a line, with a tab before the description. */
-export function printCandidates(program: Command, words: readonly string[]): number {
-  print(...candidates(program, words).map(({ text, description }) => `${text}\t${description}`))
+export async function printCandidates(program: Command, words: readonly string[]): Promise<number> {
+  const fixed = candidates(program, words)
+  const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
+  print(...all.map(({ text, description }) => `${text}\t${description}`))
   return EXIT.ok
+}
+
+/** Names of what the installed version has, and of what serves on the gateway. */
+async function namedCandidates(program: Command, words: readonly string[]): Promise<Candidate[]> {
+  const last = words.at(-1) ?? ''
+  const { command, operands, open } = position(program, words.slice(0, -1))
+  const { namesFor } = await import('./names.js')
+  const names = await namesFor(command, { option: open?.long ?? null, operands }, words)
+  return choices(names.map(visibleText)).filter(({ text }) => text.startsWith(last))
 }
 
 /** What may stand in place of the last of the words behind `gw`; empty: anything, such as a file. */

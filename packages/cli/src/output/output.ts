@@ -1,24 +1,34 @@
 import pc from 'picocolors'
+import { EXIT } from '../failure.js'
 import { type Cell, tableLines } from './table.js'
 
 /** How a result is printed. */
-export type Format = 'table' | 'json' | 'yaml' | 'jsonl'
+export type Format = 'table' | 'wide' | 'json' | 'yaml' | 'jsonl'
 
 /** The version of the objects that commands print; it changes when a field changes its meaning or goes away. */
 const SCHEMA_VERSION = 1
 const CLEAR_SCREEN = '\u001b[2J\u001b[H'
 
+const WRITE_REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'there is no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would be larger than is allowed',
+  EIO: 'the device reports an error',
+}
+
 let isQuiet = false
 let needsReader = true
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (!isReaderGone(error, process.stdout)) throw error
+  // What goes on without a reader goes on without a disk, too.
+  if (!needsReader) return
   // A reader that has seen enough, such as `head`, is no error, and there is nobody left to work for.
-  if (needsReader) process.exit()
+  if (isReaderGone(error, process.stdout)) process.exit()
+  complain(`cannot write the result: ${WRITE_REASONS[error.code ?? ''] ?? error.message}`)
+  process.exit(EXIT.failed)
 })
-process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (!isReaderGone(error, process.stderr)) throw error
-})
+// There is nowhere left to say that nothing can be said.
+process.stderr.on('error', () => {})
 
 /** A terminal that was closed is an error of its own. */
 function isReaderGone({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
@@ -40,6 +50,11 @@ export function isSilent(): boolean {
   return isQuiet
 }
 
+/** Whether a result is printed for people, as a table. */
+export function isTable(format: Format): format is 'table' | 'wide' {
+  return format === 'table' || format === 'wide'
+}
+
 /** Prints lines of the result on stdout. */
 export function print(...lines: readonly string[]): void {
   if (lines.length > 0) printText(`${lines.join('\n')}\n`)
@@ -50,9 +65,14 @@ export function printText(text: string): void {
   process.stdout.write(text)
 }
 
-/** Prints a result as a table, no wider than the terminal. */
-export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  const [head = '', ...lines] = tableLines(headings, rows, terminalWidth())
+/** Prints a result as a table, no wider than the terminal unless it is to be wide. */
+export function printTable(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  format: Format = 'table',
+): void {
+  const width = format === 'wide' ? Number.POSITIVE_INFINITY : terminalWidth()
+  const [head = '', ...lines] = tableLines(headings, rows, width)
   print(colors(process.stdout).bold(head), ...lines)
 }
 
@@ -83,6 +103,11 @@ export function complainText(text: string): void {
 /** Empties the terminal before the next state of something that is watched; elsewhere an empty line parts the two. */
 export function turnPage(): void {
   printText(process.stdout.isTTY ? CLEAR_SCREEN : '\n')
+}
+
+/** What stands above results; for people only, as a program that reads lines would take it for one of them. */
+export function printHeading(text: string): void {
+  if (process.stdout.isTTY) print(text)
 }
 
 /** Whether results may have colours. */

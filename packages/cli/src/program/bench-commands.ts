@@ -2,7 +2,7 @@ import type { PeerName, Tier } from '@sluice/bench'
 import type { Command } from 'commander'
 import type { BenchTools } from '../bench/tools.js'
 import { addBenchParts } from './bench-parts.js'
-import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
+import { collect, runs, wholeNumber, withExample, withOutput, withRequired } from './building.js'
 import { nameList, numberList } from './lists.js'
 import { addCall, engineOption, MAX_CONNECTIONS, MAX_SECONDS } from './load-options.js'
 
@@ -239,10 +239,11 @@ function addReport(bench: Command, tools: LoadTools): void {
 }
 
 function addCapacity(bench: Command, tools: LoadTools): void {
-  const capacity = bench
-    .command('capacity')
-    .description('tier and replicas for a load, from measured points')
-    .requiredOption('--rps <n>', 'requests a second at peak', wholeNumber(1, 100_000_000))
+  const capacity = bench.command('capacity').description('tier and replicas for a load, from measured points')
+  withRequired(capacity, '--rps <n>', {
+    description: 'requests a second at peak',
+    parse: wholeNumber(1, 100_000_000),
+  })
     .option('--body <size>', 'the body of a request, such as 5kb')
     .option('--policies <list>', 'the policies of the route, such as basic-auth,header')
     .option(

@@ -30,9 +30,64 @@ export function runs<O>(load: () => Promise<Run<O>>): (this: Command) => Promise
   }
 }
 
-/** Adds `-c`, which a command cannot do without. */
+/**
+ * Lets a command take its document as the last argument or with `-c`; it cannot do without. Not a required option,
+ * because commander would ask for that one before it names an option that is misspelt.
+ */
 export function withDocument(command: Command): Command {
-  return command.requiredOption('-c, --config <file>', 'the document')
+  return command
+    .argument('[document]', 'the document, as with -c')
+    .option('-c, --config <file>', 'the document; - reads it from stdin')
+    .hook('preAction', (_program, run) => takeDocument(run))
+}
+
+function takeDocument(command: Command): void {
+  const { config } = command.opts<Partial<DocumentOptions>>()
+  const operand = command.args[command.registeredArguments.length - 1]
+  if (operand !== undefined && config !== undefined)
+    command.error(`error: two documents, '${operand}' and with -c '${config}'; name one`)
+  if (operand === undefined && config === undefined)
+    command.error(`error: no document; name it, such as ${commandPath(command)} gateway.yaml`)
+  command.setOptionValue('config', config ?? operand)
+}
+
+/** How a command is called, `gw routes list`. */
+function commandPath(command: Command): string {
+  const words = command.registeredArguments
+    .filter((argument) => argument.required)
+    .map((argument) => argument.name().toUpperCase())
+  const names: string[] = []
+  for (let one: Command | null = command; one !== null; one = one.parent) names.unshift(one.name())
+  return [...names, ...words].join(' ')
+}
+
+/** Adds an option that the command cannot do without; asked for when the others have been found to be spelt right. */
+export function withRequired<T>(
+  command: Command,
+  flags: string,
+  { description, parse }: { readonly description: string; readonly parse: (text: string) => T },
+): Command {
+  const option = new Option(flags, description).argParser(parse)
+  return command.addOption(option).hook('preAction', (_program, run) => {
+    if (run.getOptionValue(option.attributeName()) === undefined)
+      run.error(`error: required option '${flags}' not specified`)
+  })
+}
+
+/** What a group of commands does when none of them is named; a word that is none of them is told. */
+export function asDefault(command: Command): Command {
+  return command.allowExcessArguments(true).hook('preAction', async (_program, run) => {
+    const [word] = run.args
+    if (word === undefined) return
+    const group = run.parent ?? run
+    const { closestWord } = await import('@sluice/config')
+    const near = closestWord(
+      word,
+      group.commands.map((one) => one.name()),
+    )
+    const hint = near === null ? '' : `\n(Did you mean ${near}?)`
+    group.error(`error: unknown command '${word}'${hint}`)
+  })
 }
 
 /** Adds `-o`; the first format is the default. */

@@ -11,7 +11,7 @@ export function addDocumentCommands(program: Command): void {
   withOutput(withDocument(validate), 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/validate.js')).validate),
   )
-  withExample(validate, 'gw validate -c gateway.yaml')
+  withExample(validate, 'gw validate gateway.yaml', 'cat gateway.yaml | gw validate -c -')
   const render = program
     .command('render')
     .description('print the plan that a document makes: defaults filled, secrets hidden')
@@ -20,6 +20,17 @@ export function addDocumentCommands(program: Command): void {
   )
   withExample(render, 'gw render -c gateway.yaml -o yaml')
   addExplain(program)
+  addSchema(program)
+}
+
+function addSchema(program: Command): void {
+  const schema = program
+    .command('schema')
+    .description('print the JSON Schema of documents, for editors that complete and check as you type')
+  withOutput(schema, 'json', 'yaml').action(
+    runs(async () => (await import('../commands/schema.js')).printSchema),
+  )
+  withExample(schema, 'gw schema > gateway.schema.json')
 }
 
 function addStart(program: Command): void {
@@ -41,8 +52,14 @@ function addStart(program: Command): void {
         'none',
       ]),
     )
+    .addOption(
+      new Option(
+        '--log-format <format>',
+        'of the operation log on stderr, else GW_LOG_FORMAT; default console on a terminal, json elsewhere',
+      ).choices(['console', 'json']),
+    )
     .option('--data-dir <dir>', 'for the last good document and the history of deploys', './data')
-    .action(runs(async () => (await import('../commands/start.js')).start))
+    .action(runs(async () => (await import('../commands/start-parent.js')).start))
   withExample(start, 'gw start -c gateway.yaml --tier W2')
 }
 

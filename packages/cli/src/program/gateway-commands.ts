@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { runs, withDocument, withExample, withOutput } from './building.js'
+import { asDefault, runs, withDocument, withExample, withOutput } from './building.js'
 
 /** Adds the commands that talk to a running gateway through its admin API. */
 export function addGatewayCommands(program: Command): void {
@@ -20,7 +20,7 @@ function addDeploy(program: Command): void {
   withOutput(deploy, 'table', 'json', 'yaml').action(
     runs(async () => (await import('../commands/deploy.js')).deploy),
   )
-  withExample(deploy, 'gw deploy -c gateway.yaml --note "raise the limits"')
+  withExample(deploy, 'gw deploy gateway.yaml --note "raise the limits"')
 }
 
 function addDiff(program: Command): void {
@@ -37,7 +37,7 @@ function addStatus(program: Command): void {
     .command('status')
     .description('workers, listeners, and the configuration that serves')
     .option('-w, --watch', 'again every 2 s')
-  withOutput(status, 'table', 'json', 'yaml', 'jsonl').action(
+  withOutput(status, 'table', 'wide', 'json', 'yaml', 'jsonl').action(
     runs(async () => (await import('../commands/status.js')).status),
   )
   withExample(status, 'gw status --watch')
@@ -45,8 +45,9 @@ function addStatus(program: Command): void {
 
 function addRoutes(program: Command): void {
   const routes = program.command('routes').alias('route').description('the routes that serve')
-  const list = routes.command('list', { isDefault: true }).description('all routes, the one that wins first')
-  withOutput(list, 'table', 'json', 'yaml').action(
+  const list = asDefault(routes.command('list', { isDefault: true }))
+  list.description('all routes, the one that wins first')
+  withOutput(list, 'table', 'wide', 'json', 'yaml').action(
     runs(async () => (await import('../commands/routes.js')).listRoutes),
   )
   withExample(list, 'gw routes')
@@ -57,10 +58,9 @@ function addRoutes(program: Command): void {
 
 function addUpstream(program: Command): void {
   const upstream = program.command('upstream').alias('upstreams').description('the upstreams that serve')
-  const list = upstream
-    .command('list', { isDefault: true })
-    .description('all upstreams and their targets, with what the workers counted')
-  withOutput(list, 'table', 'json', 'yaml').action(
+  const list = asDefault(upstream.command('list', { isDefault: true }))
+  list.description('all upstreams and their targets, with what the workers counted')
+  withOutput(list, 'table', 'wide', 'json', 'yaml').action(
     runs(async () => (await import('../commands/upstream.js')).listUpstreams),
   )
   withExample(list, 'gw upstream list')
@@ -70,7 +70,7 @@ function addDrain(program: Command): void {
   const drain = program
     .command('drain')
     .description('end the gateway gently: not ready, finish what is in flight, exit')
-    .option('--yes', 'do not ask on a terminal')
+    .option('--yes', 'do not ask; needed without a terminal')
     .action(runs(async () => (await import('../commands/drain.js')).drain))
   withExample(drain, 'gw drain --yes')
 }

@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander'
+import { Argument, type Command } from 'commander'
 import { collect, runs, wholeNumber, withExample, withOutput } from './building.js'
 
 /** Most records that `--last` holds in memory. */
@@ -13,6 +13,7 @@ export function addLogCommands(program: Command): void {
   addTail(logs)
   addDecrypt(logs)
   addSearch(logs)
+  addReplay(logs)
   addSetup(program)
 }
 
@@ -68,6 +69,25 @@ function addSearch(logs: Command): void {
   )
 }
 
+function addReplay(logs: Command): void {
+  const replay = logs
+    .command('replay-dead')
+    .description('deliver the records again that a target had refused')
+    .option('-c, --config <file>', 'take the targets and their spools from this document')
+    .option('--target <id>', "which of the document's log targets; main is that of log.sink")
+    .option('--dir <dir>', 'the spool directory whose dead letters are delivered')
+  addCluster(replay)
+  replay.option('--dry-run', 'only say what is there')
+  withOutput(replay, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/logs-replay-dead.js')).replayDead),
+  )
+  withExample(
+    replay,
+    'gw logs replay-dead -c gateway.yaml --dry-run',
+    'gw logs replay-dead --dir data/spool --elasticsearch https://es.example.com:9200',
+  )
+}
+
 function addSetup(program: Command): void {
   const setup = program
     .command('log-setup')
@@ -116,31 +136,25 @@ function printsCalls(command: Command, name: 'tail' | 'search', ...examples: rea
   withExample(command, ...examples)
 }
 
-/** The same for every command that picks calls. */
+/** The same for every command that picks calls. Of an option that is repeated one value is enough; * is any text. */
 function addFilters(command: Command): void {
   command
-    .option('--status <status>', '404, 5xx or 400-499')
-    .option('--route <id>', 'the route')
-    .option('--api <name>', 'the API that the route is a part of')
-    .option('--method <method>', 'the method')
-    .option('--path <prefix>', 'the beginning of the path')
-    .option('--host <host>', 'the host')
-    .option('--client <address>', 'the address of the client')
-    .option('--consumer <id>', 'id or name of the consumer')
-    .addOption(
-      new Option('--result <result>', 'how the call ended').choices([
-        'success',
-        'blocked',
-        'error',
-        'aborted',
-        'shed',
-      ]),
-    )
-    .option('--code <code>', 'the error code, such as GW_UPSTREAM_TIMEOUT')
+    .option('--status <status>', '404, 5xx or 400-499; several with commas', collect)
+    .option('--route <id>', 'the route', collect)
+    .option('--api <name>', 'the API that the route is a part of', collect)
+    .option('--method <method>', 'the method; several with commas', collect)
+    .option('--path <prefix>', 'the beginning of the path; with a * the whole path', collect)
+    .option('--host <host>', 'the host', collect)
+    .option('--client <address>', 'the address of the client', collect)
+    .option('--consumer <id>', 'id or name of the consumer', collect)
+    .option('--result <result>', 'success, blocked, error, aborted or shed; several with commas', collect)
+    .option('--code <code>', 'the error code, such as GW_UPSTREAM_TIMEOUT; several with commas', collect)
+    .option('--id <id>', 'the id of the request', collect)
+    .option('--trace <id>', 'the id of the trace', collect)
     .option('--since <time>', '10m, 1h, or an instant such as 2026-01-31T08:00:00Z')
     .option(
       '--where <condition>',
-      'any field of the record: field=value, !=, or with a number >, >=, <, <=; may be repeated',
+      'any field of the record: field=value, !=, or with a number >, >=, <, <=; two with || between them: one holds',
       collect,
     )
 }

@@ -85,10 +85,12 @@ function addImport(program: Command): void {
       'write a document with a route for each path of an OpenAPI description, and the policy openapi',
     )
     .argument('<file>', 'the description, OpenAPI 3.0 or 3.1, YAML or JSON')
-    .option('-o, --output <file>', 'the document to write; without it, it is printed')
+    .option('--out <file>', 'the document to write; without it, it is printed')
     .option('--upstream <url>', 'where the API is, in place of the servers of the description')
-    .action(runs(async () => (await import('../commands/import-openapi.js')).importOpenapi))
-  withExample(openapi, 'gw import openapi api.yaml -o gateway.yaml --upstream http://10.0.0.5:9000')
+  withOutput(openapi, 'yaml', 'json').action(
+    runs(async () => (await import('../commands/import-openapi.js')).importOpenapi),
+  )
+  withExample(openapi, 'gw import openapi api.yaml --out gateway.yaml --upstream http://10.0.0.5:9000')
 }
 
 function addCompletion(program: Command): void {

@@ -2,7 +2,7 @@ import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { type Document, documentSchema } from '../schema/document.js'
 import { fillDefaults } from './defaults.js'
 import { Origins } from './origins.js'
-import { type Violation, violationsOf } from './violation.js'
+import { MAX_MISTAKES, type Violation, violationsOf } from './violation.js'
 
 /** What of a document satisfies the schema, with defaults filled. */
 interface SoundParts {
@@ -26,6 +26,7 @@ export function soundPartsOf(root: unknown): SoundParts | null {
       fillDefaults(documentSchema, root, root)
       return { document: root as unknown as Document, origins }
     }
+    if (violations.length > MAX_MISTAKES) return null
     const unsound = violations.flatMap(unsoundPaths)
     if (unsound.some((path) => path.length === 0)) return null
     for (const path of deepestFirst(unsound)) takeOut(root, path, origins)

@@ -19,14 +19,16 @@ export interface Violation {
 }
 
 /** More mistakes are not looked at: nobody reads them, and wording them takes a second for each ten thousand. */
-export const MAX_MISTAKES = 5000
+export const MAX_MISTAKES = 1000
+/** Of one value; a mistake in a union brings several. More are cut off before anything is done with them. */
+const MAX_ERRORS = 10_000
 
 /**
  * The mistakes of a value, one for each cause.
  * @param base where the value stands in the document.
  */
 export function violationsOf(schema: TSchema, value: unknown, base: DocumentPath = []): readonly Violation[] {
-  const errors = collapse(schemaErrors(schema, value))
+  const errors = collapse(schemaErrors(schema, value).slice(0, MAX_ERRORS))
   return errors.map((error) => ({
     ...violationOf(error),
     path: [...base, ...pathOfPointer(error.instancePath, value)],

@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
-import type { Flaw } from '../flaw.js'
+import { type Flaw, isFlaw } from '../flaw.js'
+import { parseAddress } from '../grammar/address.js'
 import { suggestion } from '../spelling.js'
 import { exampleOf, expectationOf, wordsOf } from './expectation.js'
 import { schemaErrors } from './validator.js'
@@ -105,6 +106,8 @@ function remedyFor(violation: Violation): string {
   const { keyword, value, schema } = violation
   const words = wordsOf(schema)
   if (words?.length === 1) return `write ${words[0]}`
+  const port = portRemedy(violation)
+  if (port !== null) return port
   const quotes = quotesRemedy(violation)
   if (quotes !== null) return quotes
   if (words !== null) {
@@ -137,6 +140,13 @@ function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   }
   const isScalar = typeof value === 'number' || typeof value === 'boolean'
   return isScalar && !isSecret && satisfies(schema, String(value)) ? `write "${value}" with quotes` : null
+}
+
+/** A port alone is a number to YAML: what is missing is the host. */
+function portRemedy({ value, schema }: Violation): string | null {
+  if (schema['grammar'] !== 'address' || typeof value !== 'number' || !Number.isInteger(value)) return null
+  const address = parseAddress(String(value))
+  return isFlaw(address) ? address.remedy : null
 }
 
 function satisfies(schema: TSchema, value: unknown): boolean {

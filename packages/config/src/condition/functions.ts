@@ -1,10 +1,7 @@
 import { compileCidrs } from '@sluice/core'
-import { examineRegex } from '../grammar/regex.js'
 import { ConditionError } from './condition-error.js'
+import { compileMatch } from './matched-pattern.js'
 import { type Code, dynamic, exact, fixed, NOBODY, type Value } from './value.js'
-
-/** The longest text a pattern is matched against, in characters. */
-const MAX_MATCHED = 8192
 
 /** A function of the language: receiver and arguments as one list of compiled expressions. @throws RangeError at load. */
 export type FunctionCompiler = (args: readonly Code[]) => Code
@@ -49,11 +46,10 @@ function textTest(text: Code, part: Code, test: (text: string, part: string) => 
 
 function matches(text: Code, pattern: Code): Code {
   if (!pattern.isFixed) throw new RangeError('the pattern of matches() must be a constant')
-  const source = pattern.run(NOBODY) as string
-  const flaw = examineRegex(source)
-  if (flaw !== null) throw new RangeError(flaw.message)
-  const regex = new RegExp(source, 'u')
-  return map1(text, (value) => typeof value === 'string' && value.length <= MAX_MATCHED && regex.test(value))
+  const test = compileMatch(pattern.run(NOBODY) as string)
+  const apply = (value: Value): boolean => typeof value === 'string' && test(value)
+  if (text.isFixed) return fixed(apply(text.run(NOBODY)))
+  return dynamic((x) => apply(text.run(x)), { mayThrow: true })
 }
 
 function conversion(of: Code, convert: (value: Value) => Value, isDouble: boolean): Code {

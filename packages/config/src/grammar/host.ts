@@ -1,4 +1,4 @@
-import { ipv4Number, isIpAddress } from '@sluice/core'
+import { canonicalIpv6, ipv4Number, isIpAddress } from '@sluice/core'
 import type { Flaw } from '../flaw.js'
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
@@ -10,14 +10,20 @@ export function isHost(text: string): boolean {
 
 /** Reads a host, with any case: the host in lower case. */
 export function parseHost(text: string): string | Flaw {
-  const host = text.toLowerCase()
+  const host = normalHost(text)
   if (isHost(host)) return host
   return { message: `'${text}' is not a host`, remedy: 'write a name such as api.example.com, or an address' }
 }
 
+/** A host or host pattern as requests are compared with it. */
+export function normalHost(text: string): string {
+  const lower = text.toLowerCase()
+  return isBracketedIpv6(lower) ? canonicalIpv6(lower) : lower
+}
+
 /** Reads a host pattern, `api.example.com` or `*.example.com`, with any case: the pattern in lower case. */
 export function parseHostPattern(text: string): string | Flaw {
-  const pattern = text.toLowerCase()
+  const pattern = normalHost(text)
   if (pattern === '*') {
     return { message: "'*' is not a host pattern", remedy: 'leave hosts out to take every host' }
   }

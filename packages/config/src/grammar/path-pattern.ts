@@ -1,4 +1,4 @@
-import { canonicalPath } from '@sluice/core'
+import { canonicalPath, withoutParameters } from '@sluice/core'
 import type { Flaw } from '../flaw.js'
 import type { PathPlan, PathSegment } from '../plan.js'
 import { examineRegex } from './regex.js'
@@ -19,7 +19,8 @@ export function parsePathPattern(text: string): PathPlan | Flaw {
   }
   const body = text.endsWith('/*') ? text.slice(0, -2) : text
   const parts = body === '' ? [] : body.slice(1).split('/')
-  const flaw = examineShape(text) ?? examineParts(parts) ?? examineCanonical(text, PLACES)
+  const flaw =
+    examineShape(text) ?? examineParts(parts) ?? examineCanonical(text, PLACES) ?? examineParameters(text)
   if (flaw !== null) return flaw
   const segments = parts.map(segmentOf)
   const isTemplate = segments.some((segment) => segment.kind === 'param')
@@ -83,6 +84,15 @@ function examineParts(parts: readonly string[]): Flaw | null {
     if (name !== undefined) names.add(name)
   }
   return null
+}
+
+/** Requests are matched without them. */
+function examineParameters(text: string): Flaw | null {
+  if (withoutParameters(text) === text) return null
+  return {
+    message: `the path '${text}' holds ';', behind which the parameters of a segment stand; they are not matched`,
+    remedy: `leave them out: ${withoutParameters(text)}`,
+  }
 }
 
 /** Only the canonical form can ever match, so any other is a mistake. A place counts as one plain letter. */

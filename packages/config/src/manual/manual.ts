@@ -1,4 +1,4 @@
-import { UNAVAILABLE, type Unavailable } from '../availability.js'
+import { COMING_POLICIES, UNAVAILABLE, type Unavailable } from '../availability.js'
 import { documentSchema } from '../schema/document.js'
 import { CHAPTERS, type Chapter, REPEATED } from './chapters.js'
 import { type KeyRow, keyRows } from './key-rows.js'
@@ -7,8 +7,23 @@ import { type KeyRow, keyRows } from './key-rows.js'
 export function manual(introduction: string, exampleOf: (chapter: Chapter) => string): string {
   const chapters = CHAPTERS.map((chapter) => section(chapter, exampleOf(chapter)))
   const list = CHAPTERS.map(({ at }) => `[${titleOf(at)}](#${anchorOf(at)})`).join(' · ')
-  const coming = `## Not available yet\n\nThese keys are known and refused: ${UNAVAILABLE.map(nameOf).join(', ')}.\n`
+  const coming = comingSection()
   return [`${introduction.trimEnd()}\n`, `${list}\n`, ...chapters, coming].join('\n')
+}
+
+/** What the validator knows and refuses, with what to write instead. */
+function comingSection(): string {
+  const policies = [...COMING_POLICIES].map((name) => `\`${name}\``).join(', ')
+  return [
+    '## Not available yet\n',
+    'These keys and values are known and refused.\n',
+    '| what | instead |',
+    '| --- | --- |',
+    ...UNAVAILABLE.map((row) => `| ${nameOf(row)} | ${cell(row.remedy)} |`),
+    '',
+    `These policies are known by name and refused: ${policies}.\n`,
+    'So are the commands `gw history`, `gw rollback`, `gw top`, `gw plugin` and `gw deploy kubernetes`: this version has none of them.\n',
+  ].join('\n')
 }
 
 /** The keys of a chapter that can be used. */

@@ -12,6 +12,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
     engine: listener.engine,
     tls: tlsPlan(listener.tls),
     trustedProxies: [...listener.trustedProxies].sort(),
+    forwardedHeader: listener.forwardedHeader,
     health: listener.health,
     paths: listener.paths,
     limits: {
@@ -19,10 +20,22 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
       headers: limits.headers,
       urlBytes: parseSize(limits.urlBytes),
       bodyBytes: parseSize(limits.bodyBytes),
+      bodyBuffer: parseSize(limits.bodyBuffer),
       connections: limits.connections,
+      connectionsPerClient: limits.connectionsPerClient ?? shareOf(limits.connections),
       bodyIdleMs: parseDuration(limits.bodyIdle),
+      minBodyRate: parseSize(limits.minBodyRate),
+      minReadRate: parseSize(limits.minReadRate),
     },
   }
+}
+
+/** So many connections one client may have where nobody says; a listener with few of them is not divided. */
+const MIN_SHARE = 100
+
+/** A quarter of all connections. */
+function shareOf(connections: number): number {
+  return Math.min(connections, Math.max(MIN_SHARE, Math.ceil(connections / 4)))
 }
 
 /** The admin API of the plan; its tokens stand in the order of their ids. */

@@ -1,5 +1,6 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import type { LogCustomPlan, LogPlan, LogSpoolPlan, LogSyslogPlan, LogWebhookPlan } from '../plan.js'
+import { FOLDER } from '../reference/folder.js'
 import type { Document } from '../schema/document.js'
 
 type LogDocument = Document['log']
@@ -76,5 +77,5 @@ function webhookAuth(auth: WebhookDocument['auth']): LogWebhookPlan['auth'] {
 }
 
 function customPlan({ module, options, spool }: CustomDocument, suffix: string): LogCustomPlan {
-  return { module, options, spool: spoolPlan(spool, suffix) }
+  return { module, from: FOLDER, options, spool: spoolPlan(spool, suffix) }
 }

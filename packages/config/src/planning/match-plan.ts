@@ -1,5 +1,6 @@
 import { type DocumentPath, formatPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
+import { normalHost } from '../grammar/host.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { FieldPredicate, MatchPlan, PathPlan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
@@ -12,7 +13,7 @@ type PredicateDocument = MatchDocument['headers'][string]
 export function matchPlan(match: MatchDocument, origin: Origin): MatchPlan {
   const shown = shownMatch(match, origin)
   return {
-    hosts: distinct(match.hosts.map((host) => host.toLowerCase())),
+    hosts: distinct(match.hosts.map(normalHost)),
     path: pathPlan(match.path),
     methods: distinct(match.methods.map((method) => method.toUpperCase())),
     headers: predicates(match.headers, (name) => name.toLowerCase()),
@@ -32,8 +33,8 @@ interface Origin {
 function shownMatch({ hosts }: MatchDocument, { at, taken }: Origin): NonNullable<MatchPlan['shown']> | null {
   if (taken.size === 0) return null
   const path = taken.get(formatPath([...at, 'path'])) ?? null
-  const written = hosts.map((host, i) => taken.get(formatPath([...at, 'hosts', i])) ?? host.toLowerCase())
-  const isShown = hosts.every((host, i) => host.toLowerCase() === written[i])
+  const written = hosts.map((host, i) => taken.get(formatPath([...at, 'hosts', i])) ?? normalHost(host))
+  const isShown = hosts.every((host, i) => normalHost(host) === written[i])
   return path === null && isShown ? null : { path, hosts: distinct(written) }
 }
 

@@ -17,6 +17,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     match: matchPlan(route.match, { at: ['routes', i, 'match'], taken }),
     priority: route.priority,
     order: 0,
+    encodedSlashes: route.encodedSlashes,
     rewrite: rewritePlan(route.rewrite),
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),

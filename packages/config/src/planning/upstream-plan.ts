@@ -15,12 +15,14 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     connections: upstream.connections,
     pipelining: upstream.pipelining,
     maxPending: upstream.maxPending,
+    pendingTimeoutMs: parseDuration(upstream.pendingTimeout),
     keepAliveMs: parseDuration(upstream.keepAlive),
     timeouts: timeoutsPlan(upstream.timeouts),
     retry: { attempts: upstream.retry.attempts, budget: parseRatio(upstream.retry.budget) },
     tls: tlsPlan(upstream.tls),
     transport: upstream.transport,
     maxHeaderBytes: parseSize(upstream.maxHeaderBytes),
+    responseBuffer: parseSize(upstream.responseBuffer),
   }
 }
 

@@ -1,6 +1,7 @@
 import { isFlaw } from '../flaw.js'
 import type { Plan } from '../plan.js'
 import { mapTexts, referencesIn } from '../plan-text.js'
+import { FOLDER } from './folder.js'
 import { asJsonText, isJsonReference, plainReference } from './json-template.js'
 import type { ReferenceValues } from './reference-values.js'
 import { parseTemplate, referencesOf } from './text-template.js'
@@ -8,7 +9,6 @@ import { parseTemplate, referencesOf } from './text-template.js'
 /** The values of the references that a plan holds, as they stand in it. */
 export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
-  if (!values.areNeeded) return found
   mapTexts(plan, (text) => {
     for (const reference of referencesIn(text)) found[reference] ??= valueIn(reference, values)
     return text
@@ -17,6 +17,7 @@ export function valuesOf(plan: Plan, values: ReferenceValues): Readonly<Record<s
 }
 
 function valueIn(text: string, values: ReferenceValues): string {
+  if (text === FOLDER) return values.folder
   const template = parseTemplate(plainReference(text))
   const reference = isFlaw(template) ? undefined : referencesOf(template)[0]
   const value = reference === undefined ? undefined : values.of(reference)

@@ -23,9 +23,9 @@ export class ReferenceValues {
     this.#origins = origins
   }
 
-  /** Whether any reference was looked up. */
-  get areNeeded(): boolean {
-    return this.#known.size > 0
+  /** The folder of the document, absolute. */
+  get folder(): string {
+    return resolve(dirname(this.#origins.documentName))
   }
 
   /** The value, or what to tell the operator when there is none. */
@@ -37,28 +37,32 @@ export class ReferenceValues {
     return found
   }
 
-  #ofEnv({ name, text }: Reference): string | Flaw {
+  /** As in a shell, a variable that is empty takes the default too. */
+  #ofEnv({ name, text, fallback }: Reference): string | Flaw {
     const value = Object.hasOwn(this.#origins.env, name) ? this.#origins.env[name] : undefined
-    if (value !== undefined) return value
+    if (value !== undefined && (value !== '' || fallback === null)) return value
+    if (fallback !== null) return fallback
     return {
       message: `the environment variable '${name}' is not set`,
-      remedy: `set it, or replace ${text}`,
+      remedy: `set it, write a default as in \${env:${name}:-default}, or replace ${text}`,
       ofMachine: true,
     }
   }
 
   #ofFile({ name, text }: Reference): string | Flaw {
     try {
-      const content = this.#origins.readFile(resolve(dirname(this.#origins.documentName), name))
+      const content = this.#origins.readFile(resolve(this.folder, name))
       if (Buffer.byteLength(content) > MAX_FILE_BYTES) throw new Error('it is larger than 64 KB')
       return content.replace(/\r?\n$/, '')
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       return {
         message: `the file of ${text} cannot be read: ${reason}`,
-        remedy: isAbsolute(name)
-          ? 'correct the path or the file'
-          : 'correct the path, which is relative to the folder of the document, or the file',
+        remedy: name.includes(':-')
+          ? 'only ${env:NAME:-default} has a default'
+          : isAbsolute(name)
+            ? 'correct the path or the file'
+            : 'correct the path, which is relative to the folder of the document, or the file',
         ofMachine: true,
       }
     }

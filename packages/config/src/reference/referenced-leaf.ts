@@ -2,7 +2,13 @@ import { type DocumentPath, formatPath, isMapping } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import type { Report } from '../report.js'
 import type { ReferenceValues } from './reference-values.js'
-import { isTemplate, parseTemplate, referencesOf, type TextTemplate } from './text-template.js'
+import {
+  isTemplate,
+  parseTemplate,
+  referencesOf,
+  shownReference,
+  type TextTemplate,
+} from './text-template.js'
 
 /** A text of the document with references or escapes in it. */
 export interface ReferencedLeaf {
@@ -44,7 +50,7 @@ function leafOf(
   const template = parseTemplate(text)
   if (isFlaw(template)) {
     report.add({ path, ...template })
-    return { path, references: text, value: null }
+    return { path, references: shownReference(text), value: null }
   }
   const flaws = referencesOf(template)
     .map((reference) => values.of(reference))
@@ -58,7 +64,7 @@ function filled(template: TextTemplate, values: ReferenceValues): string {
 }
 
 function spoken(template: TextTemplate): string {
-  return [...new Set(referencesOf(template).map((reference) => reference.text))].join(' and ')
+  return [...new Set(referencesOf(template).map((reference) => shownReference(reference.text)))].join(' and ')
 }
 
 function refuseReference(key: string, path: DocumentPath, report: Report): void {

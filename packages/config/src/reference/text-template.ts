@@ -1,19 +1,21 @@
 import { type Flaw, isFlaw } from '../flaw.js'
 
-/** `${env:NAME}` or `${file:PATH}` as it stands in a text. */
+/** `${env:NAME}`, `${env:NAME:-DEFAULT}` or `${file:PATH}` as it stands in a text. */
 export interface Reference {
   /** As written, braces included. */
   readonly text: string
   readonly kind: 'env' | 'file'
   readonly name: string
+  /** What an environment variable that is not set, or empty, stands for; null: nothing does. */
+  readonly fallback: string | null
 }
 
 /** A text cut into what stands for itself and what stands for a value; escapes are undone. */
 export type TextTemplate = readonly (string | Reference)[]
 
 const MAX_REFERENCE_LENGTH = 1024
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** "|" is kept for the form that a value takes (see asJsonText). */
+/** "|" is kept for the form that a value takes (see asJsonText), in defaults and in paths. */
+const ENV = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^|{}\u0000-\u001f]*))?$/
 const FILE_PATH = /^[^|{}\u0000-\u001f]+$/
 
 /** Whether a text has references or escapes; all others mean what they say. */
@@ -50,6 +52,11 @@ export function referencesOf(template: TextTemplate): readonly Reference[] {
   return template.filter((part) => typeof part !== 'string')
 }
 
+/** A reference as messages show it: its default may stand where a secret is expected. */
+export function shownReference(text: string): string {
+  return text.replace(/(:-)[^}]+/, '$1…')
+}
+
 /** The text that parses to itself: its `${` are escaped. */
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${')
@@ -63,12 +70,14 @@ function readReference(text: string, at: number): Reference | Flaw {
   const colon = whole.indexOf(':')
   const kind = whole.slice(2, Math.max(colon, 2))
   const name = whole.slice(colon + 1, -1)
-  if (kind === 'env' && ENV_NAME.test(name)) return { text: whole, kind, name }
+  const env = kind === 'env' ? ENV.exec(name) : null
+  if (env !== null && whole.length <= MAX_REFERENCE_LENGTH)
+    return { text: whole, kind: 'env', name: env[1]!, fallback: env[2] ?? null }
   if (kind === 'file' && FILE_PATH.test(name) && whole.length <= MAX_REFERENCE_LENGTH) {
-    return { text: whole, kind, name }
+    return { text: whole, kind, name, fallback: null }
   }
   return {
-    message: `'${whole.slice(0, 80)}' is not a reference`,
-    remedy: 'write ${env:NAME} or ${file:PATH}, or $${ for a literal ${',
+    message: `'${shownReference(whole).slice(0, 80)}' is not a reference`,
+    remedy: 'write ${env:NAME}, ${env:NAME:-default} or ${file:PATH}, or $${ for a literal ${',
   }
 }

@@ -104,9 +104,9 @@ export function text(grammar: GrammarName, options: Options = {}) {
   return Type.String({ grammar, maxLength: 4096, keepsReference: !TAKEN_APART.has(grammar), ...options })
 }
 
-/** The path of a file, relative to the working directory. */
+/** The path of a file or folder; a relative one begins in the folder of the document (keyword `path`). */
 export function filePath(description: string) {
-  return Type.String({ minLength: 1, maxLength: 4096, description })
+  return Type.String({ minLength: 1, maxLength: 4096, path: true, description })
 }
 
 const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'

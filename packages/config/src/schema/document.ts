@@ -25,7 +25,10 @@ const drain = object(
     ),
     timeout: duration(
       { min: '0s', max: '1h' },
-      { default: '30s', description: 'Longest wait for requests in flight.' },
+      {
+        default: '30s',
+        description: 'Longest wait for requests in flight; then they are cut, and the exit code is 1.',
+      },
     ),
   },
   { default: {}, description: 'How the gateway stops.' },
@@ -33,8 +36,8 @@ const drain = object(
 
 /**
  * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
- * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown)
- * and `keepsReference` (the plan copies the text and keeps its references, whatever the schema says about them).
+ * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown),
+ * `path` (a relative one begins in the folder of the document; schemas of policies mark theirs too) and `keepsReference` (the plan copies the text and keeps its references, whatever the schema says about them).
  */
 export const documentSchema = object(
   {

@@ -21,10 +21,40 @@ const limits = object(
       { min: '0b', max: '1024gb' },
       { default: '10mb', description: 'Largest request body; above it 413.' },
     ),
+    bodyBuffer: size(
+      { min: '0b', max: '16mb' },
+      {
+        default: '64kb',
+        description:
+          'A request takes no connection to its upstream before its body is here, or so much of a longer one.',
+      },
+    ),
     connections: integer(1, 1_000_000, { default: 10_000, description: 'Open connections, per worker.' }),
+    connectionsPerClient: Type.Optional(
+      integer(1, 1_000_000, {
+        description:
+          'Open connections from one address, per worker; those of `trustedProxies` do not count. Default: a quarter of `connections`, at least 100.',
+      }),
+    ),
     bodyIdle: duration(
       { min: '1s', max: '1h' },
       { default: '30s', description: 'Longest wait for the next bytes of a request body; after it 408.' },
+    ),
+    minBodyRate: size(
+      { min: '0b', max: '1gb' },
+      {
+        default: '240b',
+        description:
+          'Bytes a second that a request body must bring; who falls behind by `bodyIdle` gets 408. 0b: any rate.',
+      },
+    ),
+    minReadRate: size(
+      { min: '0b', max: '1gb' },
+      {
+        default: '240b',
+        description:
+          'Bytes a second that a client must take of a response that waits for it; who falls behind by `timeouts.idle` is cut. 0b: any rate.',
+      },
     ),
   },
   { default: {}, description: 'What the listener accepts from clients.' },
@@ -51,16 +81,21 @@ export const listenerSchema = object(
       default: [],
       maxItems: 1000,
       uniqueItems: true,
-      description: 'Whose X-Forwarded-* and X-Request-Id are believed.',
+      description: 'Whose X-Forwarded-* (or Forwarded) and X-Request-Id are believed.',
+    }),
+    forwardedHeader: oneOf(['x-forwarded-for', 'forwarded'], {
+      default: 'x-forwarded-for',
+      description:
+        'Which field the trusted proxies write: X-Forwarded-For, -Proto and the like, or Forwarded (RFC 7239). The other is removed: a proxy that does not write it may pass on what its client wrote.',
     }),
     health: Type.Boolean({
       default: false,
       description: 'Answers /-/healthz and /-/readyz, for load balancers.',
     }),
-    paths: oneOf(['as-received', 'strict'], {
-      default: 'as-received',
+    paths: oneOf(['canonical', 'as-received', 'strict'], {
+      default: 'canonical',
       description:
-        '`as-received` forwards the path as it came, with dot segments and leading slashes resolved; `strict` refuses a path that is not canonical with 400.',
+        '`canonical` forwards the canonical form of the path, which is what routes and policies see; `as-received` forwards it as it came, but for dot segments and leading slashes; `strict` refuses with 400 what is not canonical or can be read in two ways ([paths](paths.md)).',
     }),
     limits,
   },

@@ -1,16 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { object, oneOf, size } from './build.js'
+import { filePath, object, oneOf, size } from './build.js'
 
 /** Where records wait for the target of a sink that ships them; the same for every kind of target. */
 export const spool = object(
   {
     dir: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description:
-          'Where records wait until they are delivered. Absent: ./data/spool, and ./data/spool-ID for one of log.targets.',
-      }),
+      filePath(
+        'Where records wait until they are delivered. Absent: data/spool, and data/spool-ID for one of log.targets, in the working directory.',
+      ),
     ),
     maxBytes: size(
       { min: '8mb', max: '100000gb' },

@@ -142,7 +142,7 @@ export const custom = object(
       minLength: 1,
       maxLength: 4096,
       description:
-        'A package, or the path of a module that begins with ./ or /; its default export opens the target.',
+        'A package, looked up from the folder of the document, or the path of a module that begins with ./ or /; its default export opens the target.',
     }),
     options: mapOf(Type.Unsafe<unknown>({ secret: true }), {
       default: {},

@@ -11,12 +11,9 @@ const DATA_STREAM = '^[a-z0-9][a-z0-9._-]{0,254}$'
 const file = object(
   {
     dir: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description:
-          'Where the segments go. Absent: ./data/traffic, and ./data/traffic-ID for one of log.targets.',
-      }),
+      filePath(
+        'Where the segments go. Absent: data/traffic, and data/traffic-ID for one of log.targets, in the working directory.',
+      ),
     ),
     maxBytes: size(
       { min: '1mb', max: '100000gb' },
@@ -97,12 +94,9 @@ const elasticsearch = object(
 
 const geo = object(
   {
-    file: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      description:
-        'A database in the MaxMind DB format, such as GeoLite2-City.mmdb. It is read again when it has changed.',
-    }),
+    file: filePath(
+      'A database in the MaxMind DB format, such as GeoLite2-City.mmdb. It is read again when it has changed.',
+    ),
   },
   { description: 'Tells in which country and where clients are. Absent: not.' },
 )

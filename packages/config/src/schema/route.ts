@@ -148,6 +148,11 @@ export const routeSchema = object(
       default: 0,
       description: 'A higher one wins over every other rule of precedence.',
     }),
+    encodedSlashes: oneOf(['refuse', 'keep'], {
+      default: 'refuse',
+      description:
+        '`refuse` answers a path with `%2F` or `%5C` with 400; `keep` forwards it, for a target that does not decode them before it looks for the resource ([paths](paths.md)).',
+    }),
     rewrite: Type.Optional(rewrite),
     upstream: Type.Optional(name('The upstream that answers.')),
     respond: Type.Optional(respond),

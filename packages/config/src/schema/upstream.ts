@@ -127,6 +127,14 @@ export const upstreamSchema = object(
       description:
         'Requests that may wait for a connection, per worker and target; one more is answered 503.',
     }),
+    pendingTimeout: duration(
+      { min: '1ms', max: '10m' },
+      {
+        default: '250ms',
+        description:
+          'Longest wait for one of the `connections`; then 503. While the oldest request has waited for half of it, new ones are answered 503 at once.',
+      },
+    ),
     keepAlive: duration(
       { min: '1ms', max: '1h' },
       { default: '4s', description: 'Idle connections are closed after this time.' },
@@ -134,6 +142,14 @@ export const upstreamSchema = object(
     maxHeaderBytes: size(
       { min: '1kb', max: '1mb' },
       { default: '16kb', description: 'Largest response head accepted.' },
+    ),
+    responseBuffer: size(
+      { min: '0b', max: '64mb' },
+      {
+        default: '1mb',
+        description:
+          'How much of a response is read ahead of a slow client, so that the connection to the target becomes free; all responses of a worker together 64 MB.',
+      },
     ),
     timeouts: object(timeLimits, { default: {}, description: 'How long to wait.' }),
     retry,

@@ -1,5 +1,6 @@
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
+import { normalHost } from '../grammar/host.js'
 import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
@@ -49,7 +50,7 @@ function keysOf(route: RouteDocument): readonly string[] {
     predicates(query, false),
     when,
   ]
-  const patterns = hosts.length === 0 ? [''] : new Set(hosts.map((host) => host.toLowerCase()))
+  const patterns = hosts.length === 0 ? [''] : new Set(hosts.map(normalHost))
   return [...patterns].map((host) => JSON.stringify([host, ...others]))
 }
 

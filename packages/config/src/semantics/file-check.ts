@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import type { DocumentPath } from '../document-path.js'
 import type { Inspection } from './inspection.js'
 
@@ -6,16 +6,16 @@ import type { Inspection } from './inspection.js'
 const METADATA_MARKER = '\xab\xcd\xefMaxMind.com'
 
 /** A certificate or key must be there, and be PEM, before anything is built on it. */
-export function checkPemFile({ readFile, report }: Inspection, file: string, path: DocumentPath): void {
-  const flawOf = () => (readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text')
-  checkFile(report, { file, path, flawOf })
+export function checkPemFile(inspection: Inspection, file: string, path: DocumentPath): void {
+  const flawOf = () => (inspection.readFile(file).includes('-----BEGIN ') ? null : 'is not PEM text')
+  checkFile(inspection, { file, path, flawOf })
 }
 
 /** A database of places must be there, and be one. */
-export function checkPlacesFile({ readEnd, report }: Inspection, file: string, path: DocumentPath): void {
+export function checkPlacesFile(inspection: Inspection, file: string, path: DocumentPath): void {
   const flawOf = () =>
-    readEnd(file).includes(METADATA_MARKER) ? null : 'is not a database in the MaxMind DB format'
-  checkFile(report, { file, path, flawOf })
+    inspection.readEnd(file).includes(METADATA_MARKER) ? null : 'is not a database in the MaxMind DB format'
+  checkFile(inspection, { file, path, flawOf })
 }
 
 interface NamedFile {
@@ -25,18 +25,22 @@ interface NamedFile {
   flawOf(): string | null
 }
 
-function checkFile(report: Inspection['report'], { file, path, flawOf }: NamedFile): void {
+function checkFile(inspection: Inspection, { file, path, flawOf }: NamedFile): void {
+  const { report } = inspection
   if (!report.isSound(path)) return
   const flaw = flawIn(flawOf)
   if (flaw === null) return
   const message = `${String(path.at(-1))} ${report.quote(file, path)} ${flaw}`
-  report.add({ path, message, remedy: remedyFor(file), ofMachine: true })
+  report.add({ path, message, remedy: remedyFor(inspection, file), ofMachine: true })
 }
 
-/** Where a relative path leads depends on who starts the gateway, and from where. */
-function remedyFor(file: string): string {
+/** A path that was meant to begin in the working directory is told as it must be written. */
+function remedyFor({ folder, exists }: Inspection, file: string): string {
   if (isAbsolute(file)) return 'correct the path or the file'
-  return 'correct the path, which is relative to the working directory, or the file'
+  const isElsewhere = resolve(file) !== resolve(folder, file) && exists(resolve(file))
+  if (isElsewhere)
+    return `paths begin in the folder of the document: write ${relative(folder, resolve(file))}`
+  return 'correct the path, which is relative to the folder of the document, or the file'
 }
 
 function flawIn(flawOf: NamedFile['flawOf']): string | null {

@@ -13,8 +13,12 @@ export interface Inspection {
   /** The whole document with its references resolved, sound or not. */
   readonly whole: unknown
   readonly catalog: Catalog
+  /** The folder of the document, absolute; relative files are read there. */
+  readonly folder: string
   readonly readFile: ReadFile
   /** The end of a file that may be large, a character for each byte. */
   readonly readEnd: ReadFile
+  /** Whether there is such a file or folder on this machine; false where the document is checked for another one. */
+  readonly exists: (path: string) => boolean
   readonly report: Report
 }

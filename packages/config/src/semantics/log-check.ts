@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { parseDuration, parseSize } from '@sluice/core'
 import { type DocumentPath, formatPath } from '../document-path.js'
 import type { LogPlan } from '../plan.js'
@@ -34,6 +34,7 @@ export function checkLog(inspection: Inspection): void {
   for (const place of places) checkPlace(inspection, place)
   checkIds(inspection)
   checkDirs(inspection, places)
+  for (const place of places) warnOfFormerDir(inspection, place)
   checkStreams(inspection, places)
   if (log.geo !== undefined) checkPlacesFile(inspection, log.geo.file, ['log', 'geo', 'file'])
 }
@@ -92,6 +93,20 @@ function checkDirs({ report }: Inspection, places: readonly Place[]): void {
       remedy: place.sink === 'file' ? 'choose another file.dir' : `choose another ${place.sink}.spool.dir`,
     })
   }
+}
+
+/** Records that a directory below the working directory holds would be left behind: spools hold what nobody has seen. */
+function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink, path }: Place): void {
+  const written = sink === 'file' ? outlet.file.dir : sink === 'none' ? undefined : outlet[sink]?.spool.dir
+  if (written === undefined || isAbsolute(written)) return
+  const [there, here] = [resolve(folder, written), resolve(written)]
+  if (there === here || exists(there) || !exists(here)) return
+  report.add({
+    path: [...path, ...(sink === 'file' ? ['file', 'dir'] : [sink, 'spool', 'dir'])],
+    severity: 'warning',
+    message: `records go to ${report.quote(written, path)} in the folder of the document, and there is such a directory in the working directory`,
+    remedy: `to go on with that one write ${relative(folder, here)}, or an absolute path`,
+  })
 }
 
 /** Of two that set up the same data stream in different ways, each would undo at its start what the other has done. */

@@ -1,3 +1,4 @@
+import { hasEncodedSlash } from '@sluice/core'
 import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { ANY_PATH, parsePathPattern, placesOf } from '../grammar/path-pattern.js'
@@ -22,6 +23,7 @@ export function checkRoutes(inspection: Inspection): void {
     checkFields(inspection, route, [...path, 'match', 'headers'])
     checkReply(inspection, route, path)
     checkColons(inspection, route, path)
+    checkMethods(inspection, route, path)
     if (report.isSound([...path, 'match', 'path'])) checkPaths(inspection, route, path)
   }
 }
@@ -34,6 +36,30 @@ function checkColons({ report }: Inspection, { match }: RouteDocument, path: Doc
   const message = `the segment ':${name}' is matched letter by letter`
   const remedy = `write {${name}} for any segment, and quote the path`
   report.add({ path: place, severity: 'warning', message, remedy })
+}
+
+/** The methods of the IANA registry that clients of an API send, and PURGE of caches. */
+const KNOWN_METHODS: readonly string[] = [
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY', 'PURGE'],
+  ...['COPY', 'LOCK', 'MKCOL', 'MOVE', 'PROPFIND', 'PROPPATCH', 'REPORT', 'SEARCH', 'UNLOCK', 'ACL', 'BIND'],
+  ...['BASELINE-CONTROL', 'CHECKIN', 'CHECKOUT', 'LABEL', 'LINK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR'],
+  ...['MKREDIRECTREF', 'MKWORKSPACE', 'ORDERPATCH', 'REBIND', 'UNBIND', 'UNCHECKOUT', 'UNLINK', 'UPDATE'],
+  ...['UPDATEREDIRECTREF', 'VERSION-CONTROL'],
+]
+
+/** Any token may be a method (RFC 9110 section 9.1); one that nobody has heard of is more often a mistake. */
+function checkMethods({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
+  for (const [i, method] of match.methods.entries()) {
+    const place = [...path, 'match', 'methods', i]
+    if (!report.isSound(place) || KNOWN_METHODS.includes(method.toUpperCase())) continue
+    const message = `${report.quote(method, place)} is no method that clients are known to send`
+    const remedy = suggestion(
+      method,
+      KNOWN_METHODS,
+      `write one such as ${KNOWN_METHODS.slice(0, 6).join(', ')}`,
+    )
+    report.add({ path: place, severity: 'warning', message, remedy })
+  }
 }
 
 /** What a route names has to stand in a section of its own. */
@@ -108,6 +134,14 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
 function checkPaths(inspection: Inspection, route: RouteDocument, path: DocumentPath): void {
   const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
   if (isFlaw(pattern)) return
+  if (pattern.kind !== 'regex' && hasEncodedSlash(pattern.text) && route.encodedSlashes === 'refuse') {
+    const message = 'the path holds an escaped slash or backslash, and the route refuses those'
+    inspection.report.add({
+      path: [...path, 'match', 'path'],
+      message,
+      remedy: 'write encodedSlashes: keep, or another path',
+    })
+  }
   const reshaped = route.upstream === undefined ? (['redirect'] as const) : (['rewrite'] as const)
   for (const key of reshaped) {
     const { prefix, path: template } = route[key] ?? {}

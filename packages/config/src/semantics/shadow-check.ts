@@ -1,72 +1,107 @@
 import type { DocumentPath } from '../document-path.js'
+import { isFlaw } from '../flaw.js'
+import { normalHost } from '../grammar/host.js'
+import { ANY_PATH, parsePathPattern } from '../grammar/path-pattern.js'
+import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
+import { coversPath, coversPredicates, hostsAround } from './route-cover.js'
 
-/** Regular expressions that every path matches. */
-const EVERYTHING: ReadonlySet<string> = new Set([
-  '~',
-  '~^',
-  '~^/',
-  '~/',
-  '~.*',
-  '~^.*',
-  '~^/.*',
-  '~^.*$',
-  '~^/.*$',
-])
-
+/** A route with its path read. */
 interface Placed {
   readonly route: RouteDocument
+  readonly pattern: PathPlan
   readonly path: DocumentPath
 }
 
+/** Routes by host pattern and beginning of the path, so that a route is compared with few others. */
+type Index = ReadonlyMap<string, readonly Placed[]>
+
+/** Most routes under one key that a route is compared with: a document with more has them made by a program. */
+const MAX_COMPARED = 200
+
 /**
- * Warns of regular expressions that no request can reach, because an earlier one on the same hosts matches every
- * path, or because a route has the prefix `/*`, which precedence asks before any regular expression.
+ * Warns of routes that no request can reach, because another one takes every request that they match and stands before
+ * them: by its priority, or, for regular expressions, by its prefix or by its place in the document.
  */
 export function checkShadows({ document, origins, report }: Inspection): void {
-  const placed = origins.entries(document.routes, ['routes']).map(([route, path]) => ({ route, path }))
-  const catchAlls = catchAllsByHost(placed)
+  const placed = origins.entries(document.routes, ['routes']).flatMap(([route, path]) => {
+    const pattern = route.match.path === undefined ? ANY_PATH : parsePathPattern(route.match.path)
+    return isFlaw(pattern) ? [] : [{ route, path, pattern }]
+  })
+  const index = indexOf(placed)
   for (const one of placed) {
-    const { route, path } = one
-    if (route.match.path?.startsWith('~') !== true) continue
-    const shadows = hostsOf(route).map((host) =>
-      catchAlls.get(host)?.find((other) => comesBefore(other, one)),
-    )
-    const [first] = shadows
-    if (first === undefined || shadows.includes(undefined)) continue
-    const message = `no request reaches the route ${report.quote(route.id, [...path, 'id'])}`
+    const takers = hostsOf(one.route).map((host) => takerOf(one, host, index))
+    const [first] = takers
+    if (first === undefined || takers.includes(undefined)) continue
+    const message = `no request reaches the route ${report.quote(one.route.id, [...one.path, 'id'])}`
     const taker = report.quote(first.route.id, [...first.path, 'id'])
+    const isLower = first.route.priority > one.route.priority
     report.add({
-      path,
+      path: one.path,
       severity: 'warning',
-      message: `${message}: ${taker} takes every path`,
-      remedy: 'give it a priority',
+      message: `${message}: ${taker} takes them all`,
+      remedy: isLower
+        ? `give it at least the priority ${first.route.priority}, or remove it`
+        : 'give it a priority',
     })
   }
 }
 
-function catchAllsByHost(placed: readonly Placed[]): Map<string, Placed[]> {
-  const byHost = new Map<string, Placed[]>()
-  for (const one of placed.filter(({ route }) => isCatchAll(route))) {
-    for (const host of hostsOf(one.route)) byHost.set(host, [...(byHost.get(host) ?? []), one])
+function indexOf(placed: readonly Placed[]): Index {
+  const index = new Map<string, Placed[]>()
+  for (const one of placed) {
+    for (const host of hostsOf(one.route)) {
+      const key = `${host} ${keyOf(one.pattern)}`
+      const known = index.get(key)
+      if (known === undefined) index.set(key, [one])
+      else if (known.length < MAX_COMPARED) known.push(one)
+    }
   }
-  return byHost
+  return index
 }
 
-/** Conflicts allow one `/*` for each host and priority, so the list of a host is short. */
-function isCatchAll({ match }: RouteDocument): boolean {
-  const { path = '', methods, headers, query, when } = match
-  const isBare =
-    methods.length === 0 && when === undefined && Object.keys({ ...headers, ...query }).length === 0
-  return isBare && (path === '/*' || EVERYTHING.has(path))
+/** Its first segment, where that is a literal. */
+function keyOf({ kind, segments }: PathPlan): string {
+  const [first] = segments
+  if (kind === 'regex') return '~'
+  return first?.kind === 'literal' ? first.text : ''
 }
 
-function comesBefore(other: Placed, one: Placed): boolean {
+/** A route that takes everything that one takes on a host. */
+function takerOf(one: Placed, host: string, index: Index): Placed | undefined {
+  const keys = new Set([keyOf(one.pattern), '', '~', regexBeginning(one.pattern)])
+  for (const around of hostsAround(host)) {
+    for (const key of keys) {
+      const taker = index.get(`${around} ${key}`)?.find((other) => takesAll(other, one, around === host))
+      if (taker !== undefined) return taker
+    }
+  }
+  return undefined
+}
+
+function regexBeginning({ kind, segments }: PathPlan): string {
+  const source = kind === 'regex' && segments[0]?.kind === 'literal' ? segments[0].text : ''
+  return /^\^\/([\w-]+)\//.exec(source)?.[1] ?? ''
+}
+
+function takesAll(other: Placed, one: Placed, isSameHost: boolean): boolean {
+  return (
+    other !== one &&
+    comesBefore(other, one, isSameHost) &&
+    coversPath(other.pattern, one.pattern) &&
+    coversPredicates(other.route.match, one.route.match)
+  )
+}
+
+/** What takes more requests is asked later, unless a priority says otherwise, or a regular expression comes last. */
+function comesBefore(other: Placed, one: Placed, isSameHost: boolean): boolean {
   if (other.route.priority !== one.route.priority) return other.route.priority > one.route.priority
-  return other.route.match.path === '/*' || Number(other.path[1]) < Number(one.path[1])
+  if (!isSameHost || one.pattern.kind !== 'regex') return false
+  if (other.pattern.kind !== 'regex') return other.pattern.kind !== 'any'
+  return Number(other.path[1]) < Number(one.path[1])
 }
 
 function hostsOf({ match }: RouteDocument): readonly string[] {
-  return match.hosts.length === 0 ? [''] : match.hosts.map((host) => host.toLowerCase())
+  return match.hosts.length === 0 ? [''] : match.hosts.map(normalHost)
 }

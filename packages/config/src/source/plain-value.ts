@@ -2,8 +2,12 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml'
 import type { AliasTargets } from './alias.js'
 import type { SourceFlaw } from './source-flaw.js'
 
-/** Values that aliases may add to a document: a few lines of them can otherwise stand for billions. */
-const MAX_REPEATED = 1_000_000
+/**
+ * Values that aliases may add to a document, a few lines of which can otherwise stand for billions: so many, and as many
+ * again for each value that is written.
+ */
+const MAX_REPEATED = 20_000
+const MAX_REPEATED_PER_VALUE = 10
 /** Aliases within what an alias stands for, and so on. */
 const MAX_ALIAS_DEPTH = 20
 
@@ -20,6 +24,7 @@ class Reader {
   readonly flaws: SourceFlaw[] = []
   readonly #aliases: AliasTargets
   #aliasDepth = 0
+  #written = 0
   #repeated = 0
   #isExhausted = false
 
@@ -29,6 +34,7 @@ class Reader {
 
   read(node: unknown): unknown {
     if (this.#aliasDepth > 0) this.#repeated++
+    else this.#written++
     if (isMap(node)) return this.#mapping(node)
     if (isSeq(node)) return node.items.map((item) => this.read(item))
     if (isAlias(node)) return this.#alias(node)
@@ -39,12 +45,10 @@ class Reader {
     const target = this.#aliases.get(alias)
     if (target === undefined || this.#isExhausted) return null
     if (isAround(alias, target)) return this.#refuse(alias, 'this alias repeats a value that holds it')
-    if (this.#repeated > MAX_REPEATED || this.#aliasDepth === MAX_ALIAS_DEPTH) {
+    const most = MAX_REPEATED + MAX_REPEATED_PER_VALUE * this.#written
+    if (this.#repeated > most || this.#aliasDepth === MAX_ALIAS_DEPTH) {
       this.#isExhausted = true
-      return this.#refuse(
-        alias,
-        `aliases repeat more than ${MAX_REPEATED} values or ${MAX_ALIAS_DEPTH} levels`,
-      )
+      return this.#refuse(alias, `aliases repeat more than ${most} values or ${MAX_ALIAS_DEPTH} levels`)
     }
     this.#aliasDepth++
     const value = this.read(target)

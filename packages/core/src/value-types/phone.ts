@@ -1,12 +1,13 @@
 import type { Reading } from './reading.js'
 import { NO_SPANS, type Spans, withCutEnd } from './spans.js'
 
-/** With the country's code, a Turkish number with the 0 of the trunk, a North American one. */
+/** With the country's code, Turkish, British and French numbers with the 0 of the trunk, a North American one. */
 const NUMBER = new RegExp(
   [
     '(?<![\\w+])(?:\\+|00)[1-9](?:[\\s().\\-/\\u2010-\\u2015]{0,3}\\d){6,14}(?!\\d)',
     '(?<![\\w.+])\\(?0[2-5]\\d{2}\\)?[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{3}[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{2}[\\s.\\-/\\u2010-\\u2015]{0,3}\\d{2}(?!\\d)',
-    '(?<![\\w.+])(?:\\([2-9]\\d{2}\\)[\\s.\\-]{0,3}|[2-9]\\d{2}[\\s.\\-/\\u2010-\\u2015]{1,3})[2-9]\\d{2}[\\s.\\-/\\u2010-\\u2015]{1,3}\\d{4}(?!\\d)',
+    '(?<![\\w.+])(?:0[1-9](?:[\\s.\\-\\u2010-\\u2015]\\d{2}){4}|\\(?0\\d{2}\\)?[\\s.\\-]{1,3}\\d{4}[\\s.\\-]{0,3}\\d{4}|\\(?0\\d{3}\\)?[\\s.\\-]{1,3}\\d{3}[\\s.\\-]{0,3}\\d{4}|\\(?0\\d{4}\\)?[\\s.\\-]{1,3}\\d{3}[\\s.\\-]{0,3}\\d{3})(?!\\d)',
+    '(?<![\\w.+])(?:\\([2-9]\\d{2}\\)[\\s.\\-/\\u2010-\\u2015]{0,3}|[2-9]\\d{2}[\\s.\\-/\\u2010-\\u2015]{1,3})\\d{3}[\\s.\\-/\\u2010-\\u2015]{1,3}\\d{4}(?!\\d)',
   ].join('|'),
   'y',
 )
@@ -36,7 +37,7 @@ export function findPhones({ text, digitRuns }: Reading, isCut: boolean): Spans 
 function mayBegin(text: string, start: number, end: number): boolean {
   if (text.charCodeAt(start - 1) === PLUS) return true
   const first = text.charCodeAt(start)
-  return first === ZERO ? end - start > 2 : end - start === 3 && first > ONE
+  return first === ZERO ? end - start > 1 : end - start === 3 && first > ONE
 }
 
 function matchAt(text: string, at: number): boolean {

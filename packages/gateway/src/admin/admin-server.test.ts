@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { request as httpsRequest } from 'node:https'
+import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AdminRole } from '@sluice/config'
 import { TOY_ADMIN } from '../supervisor/testing/toy-plan.js'
+import { until } from '../supervisor/testing/until.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
-import { AdminServer } from './admin-server.js'
+import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
 import { ENDPOINTS } from './endpoints.js'
 import { TOY_DIGEST, ToyBackend, toyStatus } from './testing/toy-backend.js'
+import { TOY_CERTIFICATES } from './testing/toy-certificate.js'
 
 interface Reply {
   readonly status: number
@@ -28,20 +31,21 @@ const ROLES: readonly AdminRole[] = ['viewer', 'operator', 'admin']
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-async function served(t: TestContext, hasTokens = false) {
+async function served(t: TestContext, hasTokens = false, tls: TlsFiles | null = null) {
   const backend = new ToyBackend()
   const logged: string[] = []
   const log = createOperationLog({ write: (line) => logged.push(line) })
   const tokens = hasTokens ? ROLES.map((role) => ({ id: role, sha256: sha256(`${role}-token`), role })) : []
   const authenticator = new Authenticator()
   authenticator.use(tokens)
-  const server = new AdminServer({ plan: { ...TOY_ADMIN, tokens }, tls: null, backend, authenticator, log })
+  const server = new AdminServer({ plan: { ...TOY_ADMIN, tokens }, tls, backend, authenticator, log })
   await server.listen()
   t.after(() => server.close())
   const ask = (path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Reply> =>
     new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: server.port, path, method, headers, agent: false as const }
-      const request = httpRequest(options, (response) => {
+      const send = tls === null ? httpRequest : httpsRequest
+      const request = send({ ...options, rejectUnauthorized: false }, (response) => {
         let text = ''
         response.on('data', (chunk: Buffer) => {
           text += chunk.toString()
@@ -230,14 +234,21 @@ test('credentials that are not a known bearer token are refused', async (t) => {
   assert.equal((await codeFor('bearer admin-token'))['x-gw-error'], undefined)
 })
 
-test('wrong tokens lock the address out, health stays open', async (t) => {
+test('wrong tokens lock the address out for others of their kind, and a right one works all the same', async (t) => {
   const { ask } = await served(t, true)
   for (let i = 0; i < 11; i++) {
     assertProblem(await ask('/v1/status', { headers: bearer('wrong') }), 401, 'GW_ADMIN_AUTH_INVALID')
   }
-  const reply = await ask('/v1/status', { headers: bearer('admin-token') })
+  const reply = await ask('/v1/status', { headers: bearer('wrong') })
   assertProblem(reply, 429, 'GW_ADMIN_LOCKED_OUT')
   assert.ok(Number(reply.headers['retry-after']) >= 1)
+  assert.equal((await ask('/v1/status', { headers: bearer('admin-token') })).status, 200)
+  assertProblem(
+    await ask('/v1/drain', { method: 'POST', headers: bearer('viewer-token') }),
+    403,
+    'GW_ADMIN_ROLE_MISSING',
+  )
+  assertProblem(await ask('/v1/status', { headers: bearer('wrong') }), 429, 'GW_ADMIN_LOCKED_OUT')
   assert.equal((await ask('/healthz')).status, 200)
 })
 
@@ -284,3 +295,63 @@ test('a refused body is never read as the next request', async (t) => {
   assert.match(text, /^HTTP\/1\.1 401 /)
   assert.equal(backend.drainedBy, null)
 })
+
+/** What is left of a connection that says nothing, or nothing more, at any point of its life. */
+const HALF_OPEN: readonly (readonly [string, string])[] = [
+  ['before the request', ''],
+  ['within the head', 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a'],
+  [
+    'within the body',
+    'PUT /v1/config HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/yaml\r\ncontent-length: 9\r\n\r\na',
+  ],
+  ['after an answer', 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'],
+]
+
+for (const [place, bytes] of HALF_OPEN) {
+  test(`connections that fall silent ${place} keep neither health nor numbers out`, async (t) => {
+    const { ask, server } = await served(t)
+    await crowd(t, server.port, bytes)
+    for (const path of ['/healthz', '/readyz', '/metrics', '/healthz']) {
+      assert.equal((await ask(path)).status, 200, path)
+    }
+  })
+}
+
+test('connections that never finish the TLS handshake keep health out no more than others', async (t) => {
+  const { ask, server } = await served(t, false, tlsFiles())
+  await crowd(t, server.port, '')
+  for (let i = 0; i < 3; i++) assert.equal((await ask('/healthz')).status, 200)
+})
+
+test('a deploy under way is not given up for a crowd of silent connections', async (t) => {
+  const { ask, server, backend } = await served(t)
+  let finish: () => void = () => {}
+  backend.until = new Promise((resolve) => {
+    finish = resolve
+  })
+  const deploy = ask('/v1/config', { method: 'PUT', headers: YAML, body: 'version: 1' })
+  await until(() => backend.journal.length === 1)
+  await crowd(t, server.port, '')
+  finish()
+  assert.equal((await deploy).status, 200)
+})
+
+const tlsFiles = (): TlsFiles => {
+  const { cert, key } = TOY_CERTIFICATES.localhost
+  return { cert: Buffer.from(cert), key: Buffer.from(key) }
+}
+
+/** Opens more connections than the API keeps, each of which sends this and then nothing. */
+async function crowd(t: TestContext, port: number, bytes: string): Promise<void> {
+  const sockets: Socket[] = []
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (let i = 0; i < 600; i++) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    sockets.push(socket)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.write(bytes)
+  }
+}

@@ -5,12 +5,13 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { AdminPlan } from '@sluice/config'
 import { errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { Authenticator } from './authenticator.js'
 import type { AdminBackend } from './backend.js'
 import { browserRefusal } from './browser-guard.js'
+import { Connections } from './connections.js'
 import type { AdminCall } from './endpoint.js'
 import { findEndpoint } from './endpoints.js'
 import { type AdminAnswer, problemAnswer } from './problem.js'
@@ -33,13 +34,14 @@ export interface AdminServerOptions {
 
 /** Bounds against clients that send nothing or too much; the API is for a few tools, not for traffic. */
 const SERVER_LIMITS = {
-  headersTimeout: 10_000,
+  headersTimeout: 5000,
   requestTimeout: 60_000,
   keepAliveTimeout: 5000,
-  connectionsCheckingInterval: 5000,
+  connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
 }
 const MAX_CONNECTIONS = 256
+const TLS_LIMITS = { minVersion: 'TLSv1.2', handshakeTimeout: 5000 } as const
 /** 4 MB, as for a document in a file; 10,000 routes take about 2 MB. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** Time for answers that are under way when the server moves away. */
@@ -50,6 +52,7 @@ export class AdminServer {
   readonly plan: AdminPlan
   readonly #options: AdminServerOptions
   readonly #server: HttpServer | HttpsServer
+  readonly #connections = new Connections(MAX_CONNECTIONS)
   #port = 0
 
   constructor(options: AdminServerOptions) {
@@ -61,8 +64,8 @@ export class AdminServer {
     this.#server =
       options.tls === null
         ? createHttpServer(SERVER_LIMITS, listener)
-        : createHttpsServer({ ...SERVER_LIMITS, ...options.tls, minVersion: 'TLSv1.2' }, listener)
-    this.#server.maxConnections = MAX_CONNECTIONS
+        : createHttpsServer({ ...SERVER_LIMITS, ...TLS_LIMITS, ...options.tls }, listener)
+    this.#server.on('connection', (socket: Socket) => this.#connections.add(socket))
   }
 
   /** The real one; 0 before `listen`. */
@@ -93,12 +96,14 @@ export class AdminServer {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
+    this.#connections.closeUnasked()
     const timer = setTimeout(() => this.#server.closeAllConnections(), CLOSE_MS)
     await closed
     clearTimeout(timer)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#connections.serve(request, response)
     try {
       const answer = await this.#answer(request)
       this.#send(request, response, answer)

@@ -38,8 +38,6 @@ export class Authenticator {
 
   admit(caller: Caller, access: Access): Admission {
     if (access === 'open' || this.#tokens.length === 0) return admitted('local', caller)
-    const secondsLeft = this.#lockout.secondsLeft(caller.peer)
-    if (secondsLeft > 0) return lockedOut(secondsLeft)
     const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(caller.authorization)?.[1]
     if (presented === undefined) {
       const detail =
@@ -48,6 +46,9 @@ export class Authenticator {
     }
     const token = this.#find(presented)
     if (token === null) {
+      // A token that is known is always heard: others behind the same address may be the ones that guess.
+      const secondsLeft = this.#lockout.secondsLeft(caller.peer)
+      if (secondsLeft > 0) return lockedOut(secondsLeft)
       this.#lockout.wrong(caller.peer)
       const detail = 'no token under admin.tokens has this SHA-256; check the token and the document'
       return refused(problemAnswer('GW_ADMIN_AUTH_INVALID', detail, { headers: CHALLENGE }))

@@ -4,7 +4,7 @@ const WINDOW_MS = 60_000
 /** Peers remembered; beyond it the one that was seen first is forgotten, which only forgives. */
 const MAX_PEERS = 4096
 
-/** Keeps a peer from trying tokens: after too many wrong ones within a minute it is not heard until the minute ends. */
+/** Counts the wrong tokens of each peer: after too many within a minute further ones are answered 429 until it ends. */
 export class Lockout {
   readonly #now: () => number
   readonly #peers = new Map<string, { readonly startMs: number; wrong: number }>()

@@ -28,7 +28,6 @@ const logCounts = {
   droppedBy: numbers,
   onDisk: count,
   inMemory: count,
-  inherited: count,
   lagMs: count,
 }
 const logTargets = {
@@ -112,12 +111,13 @@ export const OPENAPI_SCHEMAS = {
   }),
   Rollout: object({
     at: time,
-    result: { enum: ['applied', 'rolled-back'] },
+    result: { enum: ['applied', 'unchanged', 'rolled-back', 'invalid'] },
     digest,
     origin,
     actor: text,
     note: text,
     durationMs: count,
+    mistakes: listOf(text),
     reasons: listOf(objection),
   }),
   Status: object({

@@ -13,6 +13,8 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
     connections: 1,
     pipelining: 1,
     maxPending: 1,
+    pendingTimeoutMs: 250,
+    responseBuffer: 1_048_576,
     keepAliveMs: 1,
     timeouts: { connectMs: 1, headersMs: 1, idleMs: 1, totalMs: 1 },
     retry: { attempts: 0, budget: 0 },

@@ -1,5 +1,5 @@
 import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/config'
-import { answer, type Exchange, type Reply } from '@sluice/core'
+import { answer, type Exchange, pathWithParameters, type Reply } from '@sluice/core'
 import type { ProxyAction, RouteAction } from '../pipeline/route.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { compilePrefix, compileRegex, compileTemplate } from './path-template.js'
@@ -13,11 +13,13 @@ export function compileAction(route: RoutePlan, upstreams: ReadonlyMap<string, U
 }
 
 function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
+  const timeouts = route.timeouts!
   const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
   return {
     kind: 'proxy',
     upstream,
-    timeouts: route.timeouts!,
+    timeouts,
+    delivery: { idleMs: timeouts.idleMs, bufferBytes: upstream.responseBuffer },
     target: path === null ? null : (x) => withQuery(path(x), x.query),
     host: route.rewrite?.host ?? 'keep',
   }
@@ -43,7 +45,7 @@ function compileRedirect(route: RoutePlan, plan: RedirectPlan): RouteAction {
 
 function redirectPath(route: RoutePlan, plan: RedirectPlan): (x: Exchange) => string {
   if (plan.path !== null) return compileTemplate(plan.path)
-  return plan.prefix === null ? (x) => x.path : compilePrefix(route, plan.prefix)
+  return plan.prefix === null ? pathWithParameters : compilePrefix(route, plan.prefix)
 }
 
 function redirectReply(x: Exchange, plan: RedirectPlan, path: string): Reply {

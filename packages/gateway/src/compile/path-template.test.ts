@@ -36,6 +36,17 @@ test('a prefix takes the place of the segments that were matched', () => {
   assert.equal(prefixed(0, '/v2')('/orders'), '/v2/orders')
 })
 
+test('a prefix leaves the parameters of what follows', () => {
+  const x = Object.assign(exchange('/orders/7/lines'), { rawPath: '/orders;v=1/7;w=2//lines' })
+  const rewrite = (depth: number): string => {
+    const segments = Array.from({ length: depth }, () => ({ kind: 'literal', text: 'x' }))
+    return compilePrefix({ match: { path: { segments } } } as unknown as RoutePlan, '/v2')(x)
+  }
+  assert.equal(rewrite(1), '/v2/7;w=2/lines')
+  x.rawPath = '/;v=1/orders/7/lines'
+  assert.equal(rewrite(1), '/v2/7/lines')
+})
+
 test('a prefix of "/" takes the matched segments away', () => {
   assert.equal(prefixed(1, '/')('/orders/7'), '/7')
   assert.equal(prefixed(1, '/')('/orders'), '/')

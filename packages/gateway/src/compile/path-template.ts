@@ -1,5 +1,7 @@
 import type { RoutePlan } from '@sluice/config'
-import { canonicalPath, type Exchange } from '@sluice/core'
+import { canonicalPath, type Exchange, pathWithParameters } from '@sluice/core'
+
+const SEMICOLON = 59
 
 /** Compiles `/v2/{id}/items` to a function that puts the route's path parameters in. */
 export function compileTemplate(text: string): (x: Exchange) => string {
@@ -22,15 +24,20 @@ export function compilePrefix(route: RoutePlan, prefix: string): (x: Exchange) =
   const depth = route.match.path.segments.length
   const head = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   return (x) => {
-    const rest = restAfter(x.path, depth)
+    const rest = restAfter(pathWithParameters(x), depth)
     return head + rest || '/'
   }
 }
 
-/** What follows the first `depth` segments, beginning with "/" unless empty. */
+/** What follows the first `depth` segments, beginning with "/" unless empty. Those of parameters alone do not count. */
 function restAfter(path: string, depth: number): string {
   let at = 0
-  for (let i = 0; i < depth && at >= 0; i++) at = path.indexOf('/', at + 1)
+  let left = depth
+  while (left > 0 && at >= 0) {
+    const isNamed = path.charCodeAt(at + 1) !== SEMICOLON && !path.startsWith('%3B', at + 1)
+    at = path.indexOf('/', at + 1)
+    if (isNamed) left--
+  }
   return at < 0 ? '' : path.slice(at)
 }
 
@@ -40,5 +47,5 @@ function restAfter(path: string, depth: number): string {
  */
 export function compileRegex(pattern: string, replacement: string): (x: Exchange) => string {
   const regex = new RegExp(pattern)
-  return (x) => canonicalPath(x.path.replace(regex, replacement)) ?? x.path
+  return (x) => canonicalPath(pathWithParameters(x).replace(regex, replacement)) ?? x.path
 }

@@ -37,6 +37,11 @@ export class SharedTable {
     return { value: entry.value as T, release }
   }
 
+  /** All that are not closed, also those that are kept for a while only. */
+  *values(): Iterable<unknown> {
+    for (const { value } of this.#entries.values()) yield value
+  }
+
   /** Closes everything at once. */
   clear(): void {
     const entries = [...this.#entries.values()]

@@ -131,6 +131,7 @@ async function compileRoutes(
       template: match.path.text,
       log,
       chain,
+      keepsEncodedSlashes: route.encodedSlashes === 'keep',
       action,
       metrics,
     }

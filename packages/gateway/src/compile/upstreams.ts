@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import { ClientShares } from '../upstream/client-shares.js'
 import type { TlsOptions } from '../upstream/connector.js'
 import type { Network } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
@@ -47,8 +48,8 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
   const options = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || (isTls ? 443 : 80),
-    timeoutMs: plan.timeouts.connectMs,
     connections: plan.connections,
+    pendingTimeoutMs: plan.pendingTimeoutMs,
     keepAliveMs: plan.keepAliveMs,
     maxHeaderBytes: plan.maxHeaderBytes,
     ...network,
@@ -64,6 +65,7 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     weight: target.weight,
     isFailover: target.role === 'failover',
     transport,
+    shares: new ClientShares(plan.connections),
     active: 0,
     capacity: plan.connections * pipelining + plan.maxPending,
     attempts: 0,

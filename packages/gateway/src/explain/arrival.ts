@@ -58,9 +58,10 @@ export function takeIn(
   x.peer = request.clientIp
   x.bodyLimit = settings.bodyBytes
   const head = headOf(request, target.authority ?? authorityOf(listener))
-  const refused = head.apply(x, settings) ?? applyTarget(x, target.path, target.query, settings)
-  applyClientAddress(x, settings.trusted)
-  return refused
+  const badHead = head.apply(x, settings)
+  const badTarget = applyTarget(x, target.path, target.query, settings)
+  const badHop = applyClientAddress(x, settings)
+  return badHead ?? badTarget ?? badHop
 }
 
 /** The lines that a client sends: those it was given, and what it adds itself. */
@@ -76,8 +77,8 @@ function headOf(request: ExplainedRequest, authority: string): RequestHead {
 }
 
 function settingsOf(listener: ListenerPlan): ListenerSettings {
-  const { limits, health, paths, trustedProxies } = listener
-  return { ...limits, health, strictPaths: paths === 'strict', trusted: compileCidrs(trustedProxies) }
+  const { limits, health, paths, trustedProxies, forwardedHeader } = listener
+  return { ...limits, health, paths, forwardedHeader, trusted: compileCidrs(trustedProxies) }
 }
 
 /** What a client on this machine would send as Host. */

@@ -16,7 +16,8 @@ export function policyMistakes(load: Load, catalog: Catalog): Promise<readonly P
         try {
           await chains.compile([use])
         } catch (error) {
-          mistakes.push({ route, policy: use.id, message: conceal((error as Error).message, load.values) })
+          const message = conceal((error as Error).message, load.values)
+          mistakes.push({ route, policy: use.id, message, use: use.use, config: use.with })
         }
       }
     }

@@ -2,18 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileCidrs, Exchange, headerValue, isIpAddress } from '@sluice/core'
 import fc from 'fast-check'
-import { addForwardingFields, applyClientAddress } from './client-address.js'
+import { addForwardingFields, applyClientAddress, type Trust } from './client-address.js'
 
-const PROXIES = compileCidrs(['10.0.0.0/8', 'fd00::/8'])
+const TRUSTED = compileCidrs(['10.0.0.0/8', 'fd00::/8'])
+const PROXIES: Trust = { trusted: TRUSTED, forwardedHeader: 'x-forwarded-for' }
+/** Proxies that write Forwarded. */
+const FORWARDED: Trust = { trusted: TRUSTED, forwardedHeader: 'forwarded' }
 
 function arrival(headers: string[], peer = '10.0.0.1'): Exchange {
   return Object.assign(new Exchange(), { peer, headers, authority: 'api.example', id: 'own' })
 }
 
-function clientOf(headers: string[], peer?: string): string {
-  const x = arrival(headers, peer)
-  applyClientAddress(x, PROXIES)
-  return x.clientIp
+/** The address of the client, or the code that the request is refused with. */
+function clientOf(headers: string[], trust = PROXIES): string {
+  const x = arrival(headers)
+  return applyClientAddress(x, trust)?.problem?.code ?? x.clientIp
 }
 
 test('whoever is not a trusted proxy gets no say: its forwarding fields are gone, all others stay', () => {
@@ -24,14 +27,18 @@ test('whoever is not a trusted proxy gets no say: its forwarding fields are gone
     'forwarded',
     'x-request-id',
     'x-real-ip',
+    'x_forwarded_for',
+    'x-forwarded_proto',
+    'x_request_id',
+    'x_real_ip',
   ]
-  for (const trusted of [null, PROXIES]) {
+  for (const trusted of [null, TRUSTED]) {
     const x = arrival(
-      [...fields.flatMap((name) => [name, '1.1.1.1']), 'x-forward', 'a', 'accept', 'b'],
+      [...fields.flatMap((name) => [name, '1.1.1.1']), 'x-forward', 'a', 'x_key', 'b'],
       '9.9.9.9',
     )
-    applyClientAddress(x, trusted)
-    assert.deepEqual(x.headers, ['x-forward', 'a', 'accept', 'b'])
+    assert.equal(applyClientAddress(x, { trusted, forwardedHeader: 'x-forwarded-for' }), null)
+    assert.deepEqual(x.headers, ['x-forward', 'a', 'x_key', 'b'])
     assert.deepEqual([x.clientIp, x.scheme, x.id], ['9.9.9.9', 'http', 'own'])
   }
 })
@@ -42,18 +49,23 @@ test('the client is the right-most address that is not a proxy of ours', () => {
   assert.equal(clientOf(['x-forwarded-for', '10.0.0.3,10.0.0.2']), '10.0.0.3')
   assert.equal(clientOf(['x-forwarded-for', '2.2.2.2:4711']), '2.2.2.2')
   assert.equal(clientOf(['x-forwarded-for', '[2001:db8::1]:4711, fd00::1']), '2001:db8::1')
-  assert.equal(clientOf(['forwarded', 'for=1.1.1.1, for="[2001:db8::1]:80";proto=https']), '2001:db8::1')
-  assert.equal(clientOf([]), '10.0.0.1')
+  assert.equal(clientOf(['x-forwarded-for', '1.1.1.1, , 10.0.0.2,']), '1.1.1.1')
+  assert.equal(clientOf(['x-forwarded-for', '']), '10.0.0.1')
+  assert.equal(
+    clientOf(['forwarded', 'for=1.1.1.1, for="[2001:db8::1]:80";proto=https'], FORWARDED),
+    '2001:db8::1',
+  )
+  for (const trust of [PROXIES, FORWARDED]) assert.equal(clientOf([], trust), '10.0.0.1')
 })
 
 test('the port of the client is what a trusted proxy writes behind the address', () => {
-  const portOf = (headers: string[], peer?: string): number => {
+  const portOf = (headers: string[], peer?: string, trust = PROXIES): number => {
     const x = arrival(headers, peer)
-    applyClientAddress(x, PROXIES)
+    applyClientAddress(x, trust)
     return x.clientPort
   }
   assert.equal(portOf(['x-forwarded-for', '1.1.1.1:80, 2.2.2.2:4711, 10.0.0.2:9']), 4711)
-  assert.equal(portOf(['forwarded', 'for="[2001:db8::1]:65535"']), 65_535)
+  assert.equal(portOf(['forwarded', 'for="[2001:db8::1]:65535"'], '10.0.0.1', FORWARDED), 65_535)
   for (const hop of [
     '2.2.2.2',
     '2.2.2.2:',
@@ -67,9 +79,42 @@ test('the port of the client is what a trusted proxy writes behind the address',
   assert.equal(portOf([]), 0)
 })
 
-test('what is no address makes the proxy itself the client', () => {
+test('the field that the proxies do not write is not believed, and does not reach the upstream', () => {
+  const both = [
+    ...['x-forwarded-for', '1.1.1.1', 'x-forwarded-proto', 'https', 'x-real-ip', '1.1.1.1'],
+    ...['forwarded', 'for=2.2.2.2;proto=https', 'x_forwarded_for', '3.3.3.3'],
+  ]
+  const x = arrival([...both])
+  applyClientAddress(x, PROXIES)
+  assert.deepEqual([x.clientIp, x.scheme, x.headers], ['1.1.1.1', 'https', both.slice(0, 6)])
+  const y = arrival([...both.slice(0, 6), 'forwarded', 'for=2.2.2.2'])
+  applyClientAddress(y, FORWARDED)
+  assert.deepEqual([y.clientIp, y.scheme, y.headers], ['2.2.2.2', 'http', ['forwarded', 'for=2.2.2.2']])
+  addForwardingFields(y)
+  assert.equal(headerValue(y.headers, 'x-forwarded-for'), '2.2.2.2, 10.0.0.1')
+  assert.deepEqual(clientOf(['x-forwarded-for', '1.1.1.1'], FORWARDED), '10.0.0.1')
+  assert.deepEqual(clientOf(['forwarded', 'for=1.1.1.1'], PROXIES), '10.0.0.1')
+})
+
+test('a scheme is believed where one proxy names one', () => {
+  for (const [proto, expected] of [
+    [['https'], 'https'],
+    [['https, http'], 'http'],
+    [['https', 'http'], 'http'],
+  ] as const) {
+    const x = arrival(proto.flatMap((value) => ['x-forwarded-proto', value]))
+    applyClientAddress(x, PROXIES)
+    assert.equal(x.scheme, expected, proto.join())
+    addForwardingFields(x)
+    assert.equal(headerValue(x.headers, 'x-forwarded-proto'), expected)
+  }
+  const y = arrival(['forwarded', 'for=1.1.1.1;proto=http, for=2.2.2.2;proto=HTTPS, for=10.0.0.2;proto=http'])
+  applyClientAddress(y, FORWARDED)
+  assert.deepEqual([y.clientIp, y.scheme], ['2.2.2.2', 'https'])
+})
+
+test('a hop that has to be read and is no address makes the request refused', () => {
   for (const hop of [
-    '',
     'unknown',
     '_hidden',
     'abc',
@@ -80,10 +125,14 @@ test('what is no address makes the proxy itself the client', () => {
     '[::1',
     '1.1.1.300',
   ])
-    assert.equal(clientOf(['x-forwarded-for', `1.1.1.1, ${hop}`]), '10.0.0.1', hop)
+    assert.equal(clientOf(['x-forwarded-for', `1.1.1.1, ${hop}`]), 'GW_BAD_REQUEST', hop)
+  assert.equal(clientOf(['x-forwarded-for', 'unknown, 10.0.0.2']), 'GW_BAD_REQUEST')
+  assert.equal(clientOf(['x-forwarded-for', 'unknown, 1.1.1.1, 10.0.0.2']), '1.1.1.1')
+  for (const element of ['for=unknown', 'for=_hidden', 'proto=https', 'nonsense', 'for=1.1.1.1;for=2.2.2.2'])
+    assert.equal(clientOf(['forwarded', `for=1.1.1.1, ${element}`], FORWARDED), 'GW_BAD_REQUEST', element)
 })
 
-test('the address of the client is always an address', () => {
+test('the address of a client that is served is always an address', () => {
   const hop = fc.oneof(
     fc.string({ maxLength: 8 }),
     fc.ipV4(),
@@ -92,7 +141,8 @@ test('the address of the client is always an address', () => {
   )
   fc.assert(
     fc.property(fc.array(hop, { maxLength: 4 }), (hops) => {
-      assert.ok(isIpAddress(clientOf(['x-forwarded-for', hops.join(', ')])))
+      const client = clientOf(['x-forwarded-for', hops.join(', ')])
+      assert.ok(isIpAddress(client) || client === 'GW_BAD_REQUEST')
     }),
     { numRuns: 500 },
   )
@@ -127,14 +177,18 @@ test('behind a proxy this hop is added to what the proxy has said', () => {
     'x-forwarded-host',
     'outside.example',
   ]
-  const x = arrival([...said, 'forwarded', 'for=1.1.1.1', 'x-request-id', 'theirs'], 'fd00::7')
+  const x = arrival([...said, 'x-request-id', 'theirs'], 'fd00::7')
   applyClientAddress(x, PROXIES)
   addForwardingFields(x)
   assert.equal(headerValue(x.headers, 'x-forwarded-for'), '1.1.1.1, 2.2.2.2, fd00::7')
   assert.equal(headerValue(x.headers, 'x-forwarded-host'), 'outside.example')
+  assert.equal(headerValue(x.headers, 'forwarded'), null)
+  assert.equal(headerValue(x.headers, 'x-request-id'), 'theirs')
+  const y = arrival(['forwarded', 'for=1.1.1.1'], 'fd00::7')
+  applyClientAddress(y, FORWARDED)
+  addForwardingFields(y)
   assert.equal(
-    headerValue(x.headers, 'forwarded'),
+    headerValue(y.headers, 'forwarded'),
     'for=1.1.1.1, for="[fd00::7]";host="api.example";proto=http',
   )
-  assert.equal(headerValue(x.headers, 'x-request-id'), 'theirs')
 })

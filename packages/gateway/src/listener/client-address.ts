@@ -4,39 +4,53 @@ import {
   headerJoined,
   headerValue,
   isIpAddress,
+  type Reply,
+  refusal,
   removeHeader,
   setHeader,
 } from '@sluice/core'
-import { forwardedHops } from './forwarded.js'
+import { type ForwardedHop, forwardedHops } from './forwarded.js'
+import type { ListenerSettings } from './listener.js'
 
 const MAX_PORT = 65_535
+const NO_HOPS: readonly ForwardedHop[] = []
+
+const BAD_HOP = refusal(
+  'GW_BAD_REQUEST',
+  'a trusted proxy forwarded this request without the address of who sent it',
+)
+
+/** What of a listener's settings says whom to believe. */
+export type Trust = Pick<ListenerSettings, 'trusted' | 'forwardedHeader'>
 
 /**
  * Finds the client's address behind trusted proxies, and drops forwarding fields that nobody trusted has written:
- * a peer outside `trusted` gets no say in X-Forwarded-*, Forwarded or X-Request-Id.
+ * a peer outside `trusted` gets no say in X-Forwarded-*, Forwarded or X-Request-Id, and a trusted one only in the family
+ * of fields that the listener reads: it may pass on the others as its client wrote them. A reply means: refuse with it.
  */
-export function applyClientAddress(x: Exchange, trusted: CidrSet | null): void {
+export function applyClientAddress(x: Exchange, { trusted, forwardedHeader }: Trust): Reply | null {
   x.clientIp = x.peer
-  if (trusted === null || !trusted.has(x.peer)) {
-    dropForwarding(x)
-    return
+  const isTrusted = trusted?.has(x.peer) === true
+  if (hasForwardingField(x.headers)) {
+    x.forwardedFor = headerJoined(x.headers, 'x-forwarded-for') ?? ''
+    if (!isTrusted) dropFields(x, isForwardingField)
+    else dropFields(x, forwardedHeader === 'forwarded' ? isUnreadByForwarded : isUnreadByXForwarded)
   }
-  const hops = hopsOf(x)
-  const hop = hops === null ? null : lastUntrusted(hops, trusted)
-  if (hop !== null) {
-    x.clientIp = bareAddress(hop)
-    x.clientPort = portOf(hop)
-  }
-  const proto = headerValue(x.headers, 'x-forwarded-proto')
-  if (proto === 'https' || proto === 'http') x.scheme = proto
-  const id = headerValue(x.headers, 'x-request-id')
-  if (id !== null && isRequestId(id)) x.id = id
+  return isTrusted ? readForwarding(x, trusted, forwardedHeader) : null
 }
 
-function dropForwarding(x: Exchange): void {
-  if (!hasForwardingField(x.headers)) return
-  x.forwardedFor = headerJoined(x.headers, 'x-forwarded-for') ?? ''
-  dropAll(x)
+function readForwarding(x: Exchange, trusted: CidrSet, from: Trust['forwardedHeader']): Reply | null {
+  const id = headerValue(x.headers, 'x-request-id')
+  if (id !== null && isRequestId(id)) x.id = id
+  const hop = lastUntrusted(from === 'forwarded' ? forwardedHopsOf(x) : xForwardedHopsOf(x), trusted)
+  if (hop === MALFORMED) return BAD_HOP
+  if (hop !== null) {
+    x.clientIp = bareAddress(hop.node)
+    x.clientPort = portOf(hop.node)
+  }
+  const proto = from === 'forwarded' ? hop?.proto : headerJoined(x.headers, 'x-forwarded-proto')
+  if (proto === 'https' || proto === 'http') x.scheme = proto
+  return null
 }
 
 function hasForwardingField(headers: readonly string[]): boolean {
@@ -48,39 +62,61 @@ function hasForwardingField(headers: readonly string[]): boolean {
 
 function isForwardingField(name: string): boolean {
   if (name.charCodeAt(0) === 120 /* x */) {
-    return name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip'
+    if (name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip') return true
+    return name.includes('_') && isForwardingField(name.replaceAll('_', '-'))
   }
   return name === 'forwarded'
 }
 
-function dropAll(x: Exchange): void {
+/** CGI and its likes cannot tell X_Forwarded_For from X-Forwarded-For; nobody writes it in good faith. */
+function isUnreadByXForwarded(name: string): boolean {
+  return name === 'forwarded' || (name.includes('_') && isForwardingField(name))
+}
+
+function isUnreadByForwarded(name: string): boolean {
+  return name !== 'forwarded' && name !== 'x-request-id' && isForwardingField(name)
+}
+
+function dropFields(x: Exchange, isDropped: (name: string) => boolean): void {
+  if (!x.headers.some((name, i) => i % 2 === 0 && isDropped(name))) return
   const kept: string[] = []
   for (let i = 0; i < x.headers.length; i += 2) {
-    if (!isForwardingField(x.headers[i]!)) kept.push(x.headers[i]!, x.headers[i + 1]!)
+    if (!isDropped(x.headers[i]!)) kept.push(x.headers[i]!, x.headers[i + 1]!)
   }
   x.headers = kept
 }
 
-/** The hops that proxies name, the client's first; null when no field names any. */
-function hopsOf(x: Exchange): readonly string[] | null {
-  const chain = headerJoined(x.headers, 'x-forwarded-for')
-  if (chain !== null) {
-    x.forwardedFor = chain
-    return chain.split(',')
-  }
-  const forwarded = headerJoined(x.headers, 'forwarded')
-  return forwarded === null ? null : forwardedHops(forwarded)
+/** The hops that proxies name, the client's first. */
+function xForwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
+  if (x.forwardedFor === '') return NO_HOPS
+  return x.forwardedFor.split(',').map((node) => ({ node: node.trim(), proto: '' }))
 }
 
-/** The right-most hop that is not one of our own proxies: those to its left are the client's claim. */
-function lastUntrusted(hops: readonly string[], trusted: CidrSet): string | null {
+function forwardedHopsOf(x: Exchange): readonly ForwardedHop[] {
+  const forwarded = headerJoined(x.headers, 'forwarded')
+  return forwarded === null ? NO_HOPS : forwardedHops(forwarded)
+}
+
+const MALFORMED = 'malformed'
+
+/**
+ * The right-most hop that is not one of our own proxies: those to its left are the client's claim. Null when there is
+ * none. A hop that has to be read and is no address could be anybody, so nobody may be taken for it.
+ */
+function lastUntrusted(
+  hops: readonly ForwardedHop[],
+  trusted: CidrSet,
+): ForwardedHop | typeof MALFORMED | null {
+  let last: ForwardedHop | null = null
   for (let i = hops.length - 1; i >= 0; i--) {
-    const hop = hops[i]!.trim()
-    const address = bareAddress(hop)
-    if (!isClientAddress(address)) return null
-    if (i === 0 || !trusted.has(address)) return hop
+    const hop = hops[i]!
+    if (hop.node === '') continue
+    const address = bareAddress(hop.node)
+    if (!isClientAddress(address)) return MALFORMED
+    last = hop
+    if (!trusted.has(address)) break
   }
-  return null
+  return last
 }
 
 /** Without the port and the brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. */
@@ -117,11 +153,9 @@ export function addForwardingFields(x: Exchange): void {
     return
   }
   const chain = headerJoined(headers, 'x-forwarded-for')
-  if (chain === null) headers.push('x-forwarded-for', x.peer, 'x-forwarded-proto', x.scheme)
-  else {
-    setHeader(headers, 'x-forwarded-for', chain + ', ' + x.peer)
-    setHeader(headers, 'x-forwarded-proto', x.scheme)
-  }
+  const before = chain ?? (x.clientIp === x.peer ? null : x.clientIp)
+  setHeader(headers, 'x-forwarded-for', before === null ? x.peer : before + ', ' + x.peer)
+  setHeader(headers, 'x-forwarded-proto', x.scheme)
   const host = headerValue(headers, 'x-forwarded-host')
   if (host === null) headers.push('x-forwarded-host', x.authority)
   const forwarded = headerJoined(headers, 'forwarded')

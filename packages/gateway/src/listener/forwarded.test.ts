@@ -12,23 +12,38 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   ['for=_hidden;;by=x,proto=https', ['_hidden', 'unknown']],
   ['host="a;for=1.1.1.1";for=2.2.2.2', ['2.2.2.2']],
   ['for=2.2.2.2;host="a,for=1.1.1.1"', ['2.2.2.2']],
-  ['for="1.1.1.1\\"";for=2.2.2.2', ['1.1.1.1"']],
-  ['', ['unknown']],
+  ['for="1.1.1.1\\"";by=2.2.2.2', ['1.1.1.1"']],
+  ['', ['']],
+  [', for=1.1.1.1,', ['', '1.1.1.1', '']],
+  ['for=', ['unknown']],
+  ['for=1.1.1.1;for=2.2.2.2', ['twice']],
   ['for', ['unknown']],
   ['xfor=1.1.1.1', ['unknown']],
 ]
 
 for (const [value, hops] of CASES) {
-  test(`'${value}' names ${hops.join(' and ')}`, () => assert.deepEqual(forwardedHops(value), hops))
+  test(`'${value}' names ${hops.join(' and ')}`, () => assert.deepEqual(nodesOf(value), hops))
 }
+
+function nodesOf(value: string): string[] {
+  return forwardedHops(value).map(({ node }) => node)
+}
+
+test('the scheme stands in the element of its hop', () => {
+  const hops = forwardedHops('for=1.1.1.1;proto=HTTPS;host="a;proto=http", for=2.2.2.2')
+  assert.deepEqual(
+    hops.map(({ proto }) => proto),
+    ['https', ''],
+  )
+})
 
 test('nothing that a client writes reaches the element that its proxy adds', () => {
   const unit = fc.constantFrom('"', '\\', ',', ';', '=', ' ', 'for=', '1.1.1.1', 'host="', 'a')
   const claim = fc.array(unit, { maxLength: 20 }).map((units) => units.join(''))
   fc.assert(
     fc.property(claim, (text) => {
-      assert.equal(forwardedHops(`${text}, for=192.0.2.1`).at(-1), '192.0.2.1')
-      assert.equal(forwardedHops(`${text}, for="[2001:db8::1]:80";proto=https`).at(-1), '[2001:db8::1]:80')
+      assert.equal(nodesOf(`${text}, for=192.0.2.1`).at(-1), '192.0.2.1')
+      assert.equal(nodesOf(`${text}, for="[2001:db8::1]:80";proto=https`).at(-1), '[2001:db8::1]:80')
     }),
     { numRuns: 1000 },
   )

@@ -1,9 +1,17 @@
 /** One pair of an element (RFC 7239 section 4): a name and its value, bare or in quotes. */
 const PAIR = /[\s;]*([^\s=;"]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*(?=;|$)/y
 
-/** The hops that a Forwarded value names with `for`, in its order; `unknown` for an element without one. */
-export function forwardedHops(value: string): string[] {
-  return elementsOf(value).map(forOf)
+/** What a proxy says of whom it got the request from. */
+export interface ForwardedHop {
+  /** An address, mostly, with or without a port; `unknown` when nothing is said. */
+  readonly node: string
+  /** The scheme of that request; empty when nothing is said. */
+  readonly proto: string
+}
+
+/** The elements of a Forwarded value, in its order; empty ones have an empty node. */
+export function forwardedHops(value: string): ForwardedHop[] {
+  return elementsOf(value).map(hopOf)
 }
 
 /**
@@ -32,11 +40,16 @@ function isEscaped(value: string, at: number): boolean {
 }
 
 /** Pairs are read one after the other, so that a `for=` inside another value, such as a quoted host, is not one. */
-function forOf(element: string): string {
+function hopOf(element: string): ForwardedHop {
+  if (element.trim() === '') return { node: '', proto: '' }
+  let node = 'unknown'
+  let proto = ''
   PAIR.lastIndex = 0
   for (let pair = PAIR.exec(element); pair !== null; pair = PAIR.exec(element)) {
     const [, name, quoted, bare] = pair
-    if (name!.toLowerCase() === 'for') return quoted === undefined ? bare! : quoted.replace(/\\(.)/g, '$1')
+    const value = quoted === undefined ? bare! : quoted.replace(/\\(.)/g, '$1')
+    if (name!.toLowerCase() === 'for') node = node === 'unknown' ? value || 'unknown' : 'twice'
+    else if (name!.toLowerCase() === 'proto') proto = value.toLowerCase()
   }
-  return 'unknown'
+  return { node, proto }
 }

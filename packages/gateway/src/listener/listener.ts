@@ -1,4 +1,5 @@
-import type { CidrSet, Exchange, Reply } from '@sluice/core'
+import type { ListenerPlan } from '@sluice/config'
+import type { CidrSet, ClientPace, Exchange, Reply } from '@sluice/core'
 
 /**
  * The client's side of one exchange, as the pipeline sees it, whatever engine serves the connection.
@@ -39,6 +40,8 @@ export interface ClientStream {
    */
   end(): boolean
   abort(): void
+  /** Bytes of the last `write` that the client has not taken; -1: the engine does not tell. */
+  readonly unsentBytes: number
 }
 
 /** What a client stream tells the one who answers it. */
@@ -63,16 +66,18 @@ export interface Gate {
 }
 
 /** What of a listener can change without opening it anew. */
-export interface ListenerSettings {
+export interface ListenerSettings extends ClientPace {
   readonly trusted: CidrSet | null
+  readonly forwardedHeader: ListenerPlan['forwardedHeader']
   readonly health: boolean
-  readonly strictPaths: boolean
+  readonly paths: ListenerPlan['paths']
   readonly headerBytes: number
   readonly headers: number
   readonly urlBytes: number
   readonly bodyBytes: number
   readonly connections: number
-  readonly bodyIdleMs: number
+  /** From one address that is no trusted proxy. */
+  readonly connectionsPerClient: number
 }
 
 /** One open listening socket. */

@@ -7,14 +7,19 @@ import { RequestHead } from './request-head.js'
 
 const SETTINGS: ListenerSettings = {
   trusted: null,
+  forwardedHeader: 'x-forwarded-for',
   health: false,
-  strictPaths: false,
+  paths: 'canonical',
   headerBytes: 200,
   headers: 8,
   urlBytes: 100,
   bodyBytes: 1000,
+  bodyBuffer: 65_536,
   connections: 10,
+  connectionsPerClient: 10,
   bodyIdleMs: 1000,
+  minBodyRate: 240,
+  minReadRate: 240,
 }
 
 interface Judged {
@@ -71,19 +76,21 @@ test('the only transfer coding is one chunked, and never beside a length', () =>
     assert.equal(judge(['transfer-encoding: chunked', `content-length: ${length}`]).code, 'GW_BAD_REQUEST')
 })
 
-test('the host is read in lower case and without its port', () => {
+test('the host is read in lower case, without its port and a dot at its end', () => {
   const hosts = [
-    ['A.Example', 'a.example'],
-    ['a.example:8080', 'a.example'],
-    ['a.example:', 'a.example'],
-    ['127.0.0.1:1', '127.0.0.1'],
-    ['[::1]', '[::1]'],
-    ['[2001:DB8::1]:443', '[2001:db8::1]'],
-    ['under_score', 'under_score'],
+    ['A.Example', 'a.example', 'A.Example'],
+    ['a.example:8080', 'a.example', 'a.example:8080'],
+    ['a.example:', 'a.example', 'a.example:'],
+    ['a.example.', 'a.example', 'a.example'],
+    ['a.example.:65535', 'a.example', 'a.example:65535'],
+    ['127.0.0.1.:1', '127.0.0.1', '127.0.0.1:1'],
+    ['[::1]', '[::1]', '[::1]'],
+    ['[2001:DB8:0::1]:443', '[2001:db8::1]', '[2001:db8::1]:443'],
+    ['under_score', 'under_score', 'under_score'],
   ] as const
-  for (const [written, host] of hosts) {
+  for (const [written, host, authority] of hosts) {
     const { x, code } = judge([`host: ${written}`])
-    assert.deepEqual([code, x.host, x.authority], [null, host, written])
+    assert.deepEqual([code, x.host, x.authority], [null, host, authority])
   }
 })
 
@@ -98,6 +105,17 @@ test('a host that could be read in two ways is refused', () => {
     'a:80:90',
     'a:x',
     'a:123456',
+    'a:65536',
+    '.',
+    'a..',
+    '.a',
+    'a..b',
+    'a.:.',
+    'a%2e',
+    'a\tb',
+    '[::1]. ',
+    '[fe80::1%25eth0]',
+    'http://a',
     '[::1',
     '[]',
     '[::g]',
@@ -128,9 +146,11 @@ test('a host that passes has only characters of a name or an address, whatever w
   )
 })
 
-test('methods: tokens are served, TRACE and CONNECT are not, other texts are malformed', () => {
-  for (const method of ['GET', 'PATCH', 'PROPFIND', 'get']) assert.equal(judge([], method).code, null, method)
-  for (const method of ['TRACE', 'CONNECT']) assert.equal(judge([], method).code, 'GW_METHOD_NOT_SUPPORTED')
+test('methods: tokens are served, TRACE, CONNECT and lower case are not, other texts are malformed', () => {
+  for (const method of ['GET', 'PATCH', 'PROPFIND', 'M-SEARCH'])
+    assert.equal(judge([], method).code, null, method)
+  for (const method of ['TRACE', 'CONNECT', 'trace', 'Connect', 'post', 'gET', 'propfind'])
+    assert.equal(judge([], method).code, 'GW_METHOD_NOT_SUPPORTED', method)
   for (const method of ['', 'G T', 'GÉT', 'G/'])
     assert.equal(judge([], method).code, 'GW_BAD_REQUEST', method)
 })
@@ -169,4 +189,16 @@ test('a value of five characters looks like "close" to the native parser', () =>
     ['Close, a', false],
   ] as const)
     assert.equal(judge([`connection: ${value}`]).head.looksClosing, looks)
+})
+
+test('an upgrade is refused unless the client goes on without it', () => {
+  const codeOf = (...lines: string[]) => judge(lines).code
+  for (const protocol of ['websocket', 'WebSocket', 'h2c, websocket', 'tunnel/1', 'SPDY/3.1'])
+    assert.equal(codeOf('connection: Upgrade', `upgrade: ${protocol}`), 'GW_UPGRADE_NOT_SUPPORTED', protocol)
+  assert.equal(codeOf('connection: Upgrade', 'upgrade: h2c', 'upgrade: tcp'), 'GW_UPGRADE_NOT_SUPPORTED')
+  assert.equal(codeOf('upgrade: websocket'), 'GW_UPGRADE_NOT_SUPPORTED')
+  for (const protocol of ['h2c', 'H2C', 'h2,h2c', 'TLS/1.2, HTTP/2.0', ''])
+    assert.equal(codeOf('connection: keep-alive, upgrade', `upgrade: ${protocol}`), null, protocol)
+  // What Connection does not name is not meant for this hop.
+  assert.equal(codeOf('upgrade: tunnel/1'), null)
 })

@@ -9,11 +9,14 @@ import {
   type Reply,
   refusal,
 } from '@sluice/core'
+import { readAuthority } from './authority.js'
 import type { ListenerSettings } from './listener.js'
 
 const REPLIES = {
-  method: refusal('GW_BAD_REQUEST', 'the request method is not a token'),
+  method: refusal('GW_BAD_REQUEST', 'the request method is not a token, or too long'),
   unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not served'),
+  lowerCase: refusal('GW_METHOD_NOT_SUPPORTED', 'methods are case-sensitive, and written in upper case'),
+  upgrade: refusal('GW_UPGRADE_NOT_SUPPORTED', 'this gateway does not switch to the protocol of Upgrade'),
   fields: refusal(
     'GW_BAD_REQUEST',
     'a header field has a name or value outside the ASCII grammar of RFC 9110',
@@ -27,6 +30,9 @@ const REPLIES = {
     'there are more or longer header fields than this listener accepts',
   ),
 } as const
+
+/** Longest method told of a request that is refused for it. */
+const MAX_METHOD = 64
 
 /** End-to-end fields that came before and are valid: neither judged again, nor new texts to compare with others. */
 const FIELDS = new KnownFields()
@@ -50,9 +56,11 @@ export class RequestHead {
   #codings = 0
   #coding = ''
   #connection = ''
+  #upgrade = ''
   #isBad = false
-  /** The Host field judged last, and the host in it: the next request's is mostly the same. */
-  #knownAuthority: string | null = null
+  /** The Host field checked last, and what it means: the next request's is mostly the same. */
+  #knownField: string | null = null
+  #knownAuthority = ''
   #knownHost = ''
 
   begin(): void {
@@ -67,6 +75,7 @@ export class RequestHead {
     this.#codings = 0
     this.#coding = ''
     this.#connection = ''
+    this.#upgrade = ''
     this.#isBad = false
   }
 
@@ -95,6 +104,9 @@ export class RequestHead {
       case 'connection':
         this.#connection = this.#connection === '' ? value : this.#connection + ',' + value
         return
+      case 'upgrade':
+        this.#upgrade = this.#upgrade === '' ? value : this.#upgrade + ',' + value
+        return
       // Answered here (expect) or meant for this connection only.
       case 'expect':
       case 'keep-alive':
@@ -103,7 +115,6 @@ export class RequestHead {
       case 'proxy-authorization':
       case 'te':
       case 'trailer':
-      case 'upgrade':
       case 'http2-settings':
         return
     }
@@ -132,8 +143,13 @@ export class RequestHead {
     x.headers = this.#headers
     if (this.#lines > settings.headers || this.#bytes > settings.headerBytes) return REPLIES.tooMany
     if (this.#isBad) return REPLIES.fields
+    if (x.method.length > MAX_METHOD) {
+      x.method = x.method.slice(0, MAX_METHOD)
+      return REPLIES.method
+    }
     const refused = judgeMethod(x.method) ?? this.#applyFraming(x) ?? this.#applyHost(x)
     if (refused !== null) return refused
+    if (this.#upgrade !== '' && needsUpgrade(this.#upgrade, this.#connection)) return REPLIES.upgrade
     if (this.#connection !== '') removeNominated(x, this.#connection)
     return null
   }
@@ -154,16 +170,22 @@ export class RequestHead {
 
   #applyHost(x: Exchange): Reply | null {
     if (this.#hosts !== 1) return REPLIES.host
-    if (this.#host !== this.#knownAuthority) {
-      const end = hostEnd(this.#host)
-      if (end < 0) return REPLIES.host
-      this.#knownAuthority = internalized(this.#host)
-      this.#knownHost = lowerCase(end === this.#host.length ? this.#host : this.#host.slice(0, end))
+    if (this.#host !== this.#knownField) {
+      const authority = readAuthority(this.#host)
+      if (authority === null) return REPLIES.host
+      this.#knownField = internalized(this.#host)
+      this.#knownAuthority = internalized(authority.text)
+      this.#knownHost = authority.host
     }
     x.authority = this.#knownAuthority
     x.host = this.#knownHost
     return null
   }
+}
+
+/** Refuses a head that is too large as a whole, though its target and its fields are not. */
+export function refuseLargeHead(x: Exchange, { headerBytes }: ListenerSettings): Reply | null {
+  return x.requestHeadBytes > headerBytes ? REPLIES.tooMany : null
 }
 
 function judgeMethod(method: string): Reply | null {
@@ -180,8 +202,31 @@ function judgeMethod(method: string): Reply | null {
     case 'CONNECT':
       return REPLIES.unsupported
     default:
-      return isToken(method) ? null : REPLIES.method
+      if (!isToken(method)) return REPLIES.method
+      return hasLowerCase(method) ? REPLIES.lowerCase : null
   }
+}
+
+/** A route that takes POST would not see "post", and many servers take it for the same (RFC 9110 section 9.1). */
+function hasLowerCase(method: string): boolean {
+  for (let i = 0; i < method.length; i++) {
+    const code = method.charCodeAt(i)
+    if (code >= 97 && code <= 122) return true
+  }
+  return false
+}
+
+/** Upgrades that a client only offers: it goes on with HTTP/1.1 when they are ignored (RFC 9110 section 7.8). */
+const OFFERED = new Set(['h2c', 'h2', 'http', 'tls'])
+
+/** Whether the client cannot use an answer over HTTP/1.1: it asks for a WebSocket, or for a protocol that is none of HTTP. */
+function needsUpgrade(upgrade: string, connection: string): boolean {
+  const names = upgrade
+    .toLowerCase()
+    .split(',')
+    .map((protocol) => protocol.trim().split('/')[0]!)
+  if (names.includes('websocket')) return true
+  return listHasToken(connection, 'upgrade') && !names.every((name) => name === '' || OFFERED.has(name))
 }
 
 function isChunked(coding: string): boolean {
@@ -207,63 +252,4 @@ function removeNominated(x: Exchange, connection: string): void {
     if (KEPT.has(name) || !listHasToken(connection, name)) kept.push(name, x.headers[i + 1]!)
   }
   x.headers = kept
-}
-
-/**
- * Where the host ends in a Host value (RFC 9110 section 7.2): the place of the ":" before the port, or the length.
- * -1 when the value is not `host`, `host:port`, `[v6]` or `[v6]:port`.
- */
-function hostEnd(value: string): number {
-  const first = value.charCodeAt(0)
-  let end = 0
-  if (first === 91 /* [ */) {
-    end = value.indexOf(']') + 1
-    if (end < 4 || !hasOnly(value, 1, end - 1, isIpv6Char)) return -1
-  } else {
-    while (end < value.length && value.charCodeAt(end) !== 58) end++
-    if (end === 0 || !hasOnly(value, 0, end, isNameChar)) return -1
-  }
-  return isPort(value, end) ? end : -1
-}
-
-function isPort(value: string, at: number): boolean {
-  if (at === value.length) return true
-  const digits = value.length - at - 1
-  return value.charCodeAt(at) === 58 && digits <= 5 && hasOnly(value, at + 1, value.length, isDigit)
-}
-
-function hasOnly(text: string, from: number, to: number, accepts: (code: number) => boolean): boolean {
-  for (let i = from; i < to; i++) {
-    if (!accepts(text.charCodeAt(i))) return false
-  }
-  return true
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
-}
-
-function isNameChar(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 48 && code <= 57) ||
-    (code >= 65 && code <= 90) ||
-    code === 45 ||
-    code === 46 ||
-    code === 95
-  )
-}
-
-function isIpv6Char(code: number): boolean {
-  return (
-    (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
-  )
-}
-
-function lowerCase(text: string): string {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code >= 65 && code <= 90) return text.toLowerCase()
-  }
-  return text
 }

@@ -6,14 +6,19 @@ import { applyTarget } from './request-target.js'
 
 const SETTINGS: ListenerSettings = {
   trusted: null,
+  forwardedHeader: 'x-forwarded-for',
   health: false,
-  strictPaths: false,
+  paths: 'canonical',
   headerBytes: 100,
   headers: 10,
   urlBytes: 20,
   bodyBytes: 100,
+  bodyBuffer: 65_536,
   connections: 10,
+  connectionsPerClient: 10,
   bodyIdleMs: 1000,
+  minBodyRate: 240,
+  minReadRate: 240,
 }
 
 function judge(path: string, query = '', settings = SETTINGS): { x: Exchange; code: string | null } {
@@ -47,8 +52,48 @@ test('path and query together may be as long as the listener accepts', () => {
 })
 
 test('a strict listener takes canonical paths only', () => {
-  const strict = { ...SETTINGS, strictPaths: true }
+  const strict = { ...SETTINGS, paths: 'strict' as const }
   assert.equal(judge('/a/b', '', strict).code, null)
-  for (const path of ['/a//b', '/a/./b', '/%61', '/a%2fb'])
-    assert.equal(judge(path, '', strict).code, 'GW_BAD_REQUEST')
+  for (const path of [
+    '/a//b',
+    '/a/./b',
+    '/%61',
+    '/a%2fb',
+    '/a%2Fb',
+    '/a%5Cb',
+    '/a;v',
+    '/a%3Bv',
+    '/%252e',
+    '/%0A',
+  ])
+    assert.equal(judge(path, '', strict).code, 'GW_BAD_REQUEST', path)
+  for (const path of ['/caf%C3%A9', '/100%25', '/a%20b', '/.well-known/a'])
+    assert.equal(judge(path, '', strict).code, null, path)
+})
+
+test('path parameters are forwarded, and are no part of what is matched', () => {
+  for (const [path, matched, forwarded] of [
+    ['/a;v=1/b;w', '/a/b', '/a;v=1/b;w'],
+    ['/a%3bv', '/a', '/a%3Bv'],
+    ['/;v/a', '/a', '/;v/a'],
+    ['/a/;v=1', '/a/', '/a/;v=1'],
+    ['/a;/../b', '/b', '/b'],
+  ] as const) {
+    const { x, code } = judge(path)
+    assert.deepEqual([code, x.path, x.forwardPath], [null, matched, forwarded], path)
+  }
+})
+
+test('a dot segment that some servers would only see later is refused', () => {
+  for (const path of ['/a/..;/b', '/a/.;v', '/a/..%2fb', '/a%5C..', '/a%2F%2e%2e/b', '/..%3B/b'])
+    assert.equal(judge(path).code, 'GW_BAD_REQUEST', path)
+})
+
+test('a path is forwarded in its canonical form, or as received where that cannot be misread', () => {
+  const asReceived = { ...SETTINGS, paths: 'as-received' as const }
+  assert.equal(judge('/%7E//b').x.forwardPath, '/~/b')
+  assert.equal(judge('/%7E//b', '', asReceived).x.forwardPath, '/%7E//b')
+  assert.equal(judge('/a/../b', '', asReceived).x.forwardPath, '/b')
+  assert.equal(judge('/a%2fb').x.hasEncodedSlash, true)
+  assert.equal(judge('/a%20b').x.hasEncodedSlash, false)
 })

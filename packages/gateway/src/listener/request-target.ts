@@ -1,29 +1,59 @@
-import { canonicalPath, type Exchange, type Reply, refusal } from '@sluice/core'
+import {
+  canonicalPath,
+  type Exchange,
+  hasEncodedSlash,
+  hasHiddenDots,
+  isAmbiguousPath,
+  isPlainPath,
+  isStrictPath,
+  type Reply,
+  refusal,
+  withoutParameters,
+} from '@sluice/core'
 import type { ListenerSettings } from './listener.js'
+
+/** Characters of a path and of a query that are told of a target that is too long. */
+const MAX_TOLD = 1024
 
 const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts')
 const MALFORMED = refusal('GW_BAD_REQUEST', 'the path is malformed: escape what is not allowed in it as %XX')
-const NOT_CANONICAL = refusal(
+const NOT_STRICT = refusal(
   'GW_BAD_REQUEST',
-  'the path is not in canonical form, which this listener demands',
+  'this listener takes canonical paths only, without ";", escaped slashes and what is escaped twice',
+)
+const HIDDEN_DOTS = refusal(
+  'GW_BAD_REQUEST',
+  'the path has a dot segment with parameters or beside an escaped slash',
 )
 const BAD_QUERY = refusal('GW_BAD_REQUEST', 'the query holds bytes that must be escaped as %XX')
 
-/** Judges path and query of a request (RFC 9112 section 3.2.1) and fills the exchange. */
+/** Checks path and query of a request (RFC 9112 section 3.2.1) and fills the exchange. */
 export function applyTarget(
   x: Exchange,
   path: string,
   query: string,
   settings: ListenerSettings,
 ): Reply | null {
-  x.rawPath = path
-  x.query = query
-  if (path.length + query.length > settings.urlBytes) return TOO_LONG
+  const isTooLong = path.length + query.length > settings.urlBytes
+  x.rawPath = isTooLong ? path.slice(0, MAX_TOLD) : path
+  x.query = isTooLong ? query.slice(0, MAX_TOLD) : query
+  if (isTooLong) return TOO_LONG
+  if (query !== '' && !isQuery(query)) return BAD_QUERY
+  if (!isPlainPath(path)) return applyUnusualPath(x, path, settings.paths)
+  x.path = path
+  x.forwardPath = path
+  return null
+}
+
+/** One that servers may read in different ways (docs/paths.md). */
+function applyUnusualPath(x: Exchange, path: string, mode: ListenerSettings['paths']): Reply | null {
   const canonical = canonicalPath(path)
   if (canonical === null) return MALFORMED
-  if (settings.strictPaths && canonical !== path) return NOT_CANONICAL
-  if (query !== '' && !isQuery(query)) return BAD_QUERY
-  x.path = canonical
+  if (mode === 'strict' && (canonical !== path || !isStrictPath(path))) return NOT_STRICT
+  if (hasHiddenDots(canonical)) return HIDDEN_DOTS
+  x.hasEncodedSlash = hasEncodedSlash(canonical)
+  x.forwardPath = mode === 'as-received' && !isAmbiguousPath(path) ? path : canonical
+  x.path = withoutParameters(canonical)
   return null
 }
 

@@ -12,7 +12,7 @@ export interface BodyReader {
   /** Nobody waits for the body any more. */
   readonly isOver: boolean
   /** Some of it has come: the deadline for the next bytes moves. */
-  touch(ms: number): void
+  onBodyBytes(bytes: number): void
   refuse(reply: Reply): void
 }
 
@@ -50,7 +50,7 @@ export class BodyCollector implements BodyReceiver {
       return
     }
     this.#bytes.add(chunk)
-    reader.touch(x.bodyIdleMs)
+    reader.onBodyBytes(chunk.length)
     if (!isLast) return
     x.body = this.#bytes.whole()
     const done = this.#done

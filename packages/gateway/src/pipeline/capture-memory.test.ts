@@ -40,7 +40,9 @@ function startWith(t: TestContext, url: string, capture = EVERYTHING): Promise<L
 test('a client that goes away in its upload gives back what its body held', async (t) => {
   let begun = 0
   const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
-  const gateway = await startWith(t, origin.url)
+  const limits = { bodyBuffer: 0 }
+  const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS }]
+  const gateway = await startLogged(t, { upstreams, listener: { limits } }, { capture: EVERYTHING })
   const client = await connectRaw(t, gateway.port)
   client.send(UPLOAD)
   await until(() => begun > 0)

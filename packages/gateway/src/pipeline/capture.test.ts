@@ -212,7 +212,7 @@ test('a client that goes away while it sends leaves what it had sent', async (t)
   const capture = captureOf({ requestIn: ON, requestUp: ON, keepBodyOn })
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }] },
+    { upstreams: [{ urls: [origin.url], timeouts: TIMEOUTS }], listener: { limits: { bodyBuffer: 0 } } },
     { capture },
   )
   const client = await connectRaw(t, gateway.port)

@@ -1,4 +1,5 @@
 import type { LogSink } from '@sluice/core'
+import type { Heartbeat } from '../telemetry/heartbeat.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { TimerWheel } from '../telemetry/timer-wheel.js'
 
@@ -7,6 +8,8 @@ export interface PipelineContext {
   readonly wheel: TimerWheel
   readonly metrics: Metrics
   readonly log: LogSink
+  /** Of the worker, whose timers have to wait under load. */
+  readonly heartbeat: Heartbeat
   /** Tells the operator; rate-bounded by the receiver. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
   /** The longest delay of the event loop of late, ms. */
@@ -14,6 +17,8 @@ export interface PipelineContext {
   inFlight: number
   /** From now on every response closes its connection. */
   isDraining: boolean
+  /** The drain's time is over: connections that close now are closed by the gateway. */
+  isCutting: boolean
 }
 
 /** Holds a snapshot open while a request uses it. */

@@ -15,6 +15,7 @@ import { deadlineMono, endTurn } from '../telemetry/turn-clock.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import { type Hook, type HookCursor, runChain } from './hook.js'
+import { paceDeadline } from './pace.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
 import { logRuleOf, type Route } from './route.js'
@@ -95,6 +96,8 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     x.phaseSince = x.startedMono
     client.owner = this
     this.context.inFlight++
+    const { heartbeat } = this.context
+    if (x.startedMono >= heartbeat.dueMono) heartbeat.beatLate(x.startedMono)
     if (this.context.isDraining) client.closeAfter = true
   }
 
@@ -171,7 +174,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     // Routing has needed the body already.
     else if (this.x.body !== null) this.run(hooks, 'action')
     else {
-      this.waitIn(PHASE.requestBody, 'request-body', this.x.bodyIdleMs)
+      this.waitIn(PHASE.requestBody, 'request-body', this.x.pace.bodyIdleMs)
       new BodyCollector(this).collect(() => {
         this.enter(PHASE.requestChain)
         this.run(hooks, 'action')
@@ -315,6 +318,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.context.wheel.arm(this)
   }
 
+  /** Some of the request body has come. */
+  onBodyBytes(bytes: number): void {
+    const { minBodyRate, bodyIdleMs } = this.x.pace
+    this.dueAt = Math.min(paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs), this.#totalDueAt)
+  }
+
   /** Moves the deadline later after progress. */
   touch(ms: number): void {
     this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
@@ -332,9 +341,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   onClientAbort(): void {
     if (this.isOver) return
-    this.x.result = 'aborted'
+    // The gateway closes the connection itself when the time of a drain is over.
+    const { isCutting } = this.context
+    this.x.result = isCutting ? 'shed' : 'aborted'
+    if (isCutting) this.x.fail('GW_DRAINING', 'the gateway ended before the response was complete')
     // nginx's convention for "the client went away": there is no status of the protocol for it.
-    if (this.x.responseBytes === 0) this.x.status = 499
+    if (this.x.responseBytes === 0) this.x.status = isCutting ? 503 : 499
     this.#proxy?.abandon()
     this.finish()
   }
@@ -350,6 +362,9 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     const { context, route, x } = this
     context.wheel.disarm(this)
     x.end(performance.now())
+    // Delivered as it came, and yet the call has failed.
+    if (x.upstreamStatus >= 500 && x.result === 'success') x.result = 'error'
+    if (x.endedMono >= context.heartbeat.dueMono) context.heartbeat.beatLate(x.endedMono)
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
     route.metrics.record(x, totalMs)

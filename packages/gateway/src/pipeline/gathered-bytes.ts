@@ -9,8 +9,10 @@ export class GatheredBytes {
   /** Room for small chunks, of which the first bytes are used. */
   #block: Buffer = NO_BLOCK
   #used = 0
+  size = 0
 
   add(chunk: Uint8Array): void {
+    this.size += chunk.length
     // Most bodies come in one piece, which needs no block.
     if (chunk.length >= SMALL_BYTES || this.#isEmpty) {
       this.#seal()

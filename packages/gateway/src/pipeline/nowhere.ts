@@ -12,6 +12,7 @@ export function nowhere(context: PipelineContext, log: RouteLog, configDigest: s
     template: '',
     log,
     chain: EMPTY_CHAIN,
+    keepsEncodedSlashes: false,
     action: { kind: 'answer', reply: () => REFUSALS.notFound },
     metrics: context.metrics.route('-'),
   }

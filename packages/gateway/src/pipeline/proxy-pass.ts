@@ -16,6 +16,11 @@ import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 
+/** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
+const CONNECTION_SLACK_MS = 1000
+const RETRY_SOON = ['retry-after', '1']
+const CROWDED = 'this client holds as many connections to the upstream as one address may'
+
 /**
  * Takes a request to its upstream, and what comes back to its delivery:
  *
@@ -39,6 +44,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   /** Null until the target has sent its head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
+  /** The target's connection waits for the client, which has taken a share of them for that. */
+  #hasShare = false
 
   constructor(flow: Flow, action: ProxyAction) {
     this.#flow = flow
@@ -58,8 +65,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
       this.#next()
       return
     }
-    this.#flow.waitIn(PHASE.requestBody, 'request-body', x.bodyIdleMs)
-    this.#body = new RequestBody(this.#client, x.contentLength, this)
+    this.#flow.waitIn(PHASE.requestBody, 'request-body', x.pace.bodyIdleMs)
+    this.#body = new RequestBody(this.#client, x, this)
     this.#body.read()
   }
 
@@ -75,10 +82,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     if (this.#flow.isOver) return
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) this.onOverflow(REFUSALS.tooLarge)
-    else if (this.#isUploading()) this.#flow.touch(x.bodyIdleMs)
+    else if (this.#flow.waiting === 'request-body') this.#flow.onBodyBytes(chunk.length)
   }
 
   onBodyEnd(): void {
+    if (!this.#isPaused) this.#releaseShare()
     if (!this.#flow.isOver && this.#response === null) {
       this.#flow.waitFor('response', this.#action.timeouts.headersMs)
     }
@@ -89,7 +97,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   }
 
   onBodyWanted(): void {
-    if (this.#isUploading()) this.#flow.waitFor('request-body', this.#x.bodyIdleMs)
+    if (this.#isUploading()) this.#flow.waitFor('request-body', this.#x.pace.bodyIdleMs)
   }
 
   #isUploading(): boolean {
@@ -111,6 +119,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
       return
     }
     this.#x.target = target.origin
+    if (this.#body?.isComplete === false && !this.#takeShare()) {
+      this.#action.upstream.shed++
+      this.#flow.refuse(refusal('GW_OVERLOADED', CROWDED, RETRY_SOON))
+      return
+    }
     const hooks = this.#flow.route.chain.attempt
     if (hooks !== null) {
       this.#flow.enter(PHASE.requestChain)
@@ -126,7 +139,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
       refusal(
         'GW_OVERLOADED',
         `all connections to upstream '${upstream.name}' are busy and its queue is full`,
-        ['retry-after', '1'],
+        RETRY_SOON,
       ),
     )
   }
@@ -147,6 +160,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
       headers: x.headers,
       body: bufferOf(x.body) ?? this.#body?.whole ?? null,
       upload: this.#body?.openUpload(target.transport) ?? null,
+      connectMs: this.#action.timeouts.connectMs,
     }
     if (x.capture !== null) x.capture.onDispatch(x, request.host)
     const attempt = target.transport.dispatch(request, this, this.#search.isFresh)
@@ -162,7 +176,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
     const isUploading = this.#body !== null && !this.#body.isComplete
-    if (isUploading) this.#flow.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.bodyIdleMs)
+    if (isUploading) this.#flow.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.pace.bodyIdleMs)
     else this.#flow.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
   }
 
@@ -173,8 +187,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   }
 
   #waitForConnection(): void {
-    const { timeouts } = this.#action
-    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', timeouts.connectMs + timeouts.headersMs)
+    const { timeouts, upstream } = this.#action
+    const ms = upstream.pendingTimeoutMs + timeouts.connectMs + CONNECTION_SLACK_MS
+    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', ms)
   }
 
   onFailure(failure: Failure): void {
@@ -198,7 +213,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   }
 
   #refusalOf(failure: Failure): Reply {
-    return refusal(failure.code, `upstream '${this.#action.upstream.name}': ${failure.detail}`)
+    const { upstream } = this.#action
+    const detail = `upstream '${upstream.name}': ${failure.detail}`
+    if (failure.code !== 'GW_OVERLOADED') return refusal(failure.code, detail)
+    upstream.shed++
+    return refusal(failure.code, detail, RETRY_SOON)
   }
 
   // The response.
@@ -206,7 +225,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
     const x = this.#x
-    this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.timeouts.idleMs)
+    this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.upstreamStatus = head.status
     x.status = head.status
     if (x.capture !== null) x.capture.onResponseHead(head.fields)
@@ -243,6 +262,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     this.#response?.onDrain()
   }
 
+  hold(): void {
+    if (this.#takeShare()) this.pause()
+    else this.#cut('GW_OVERLOADED', CROWDED)
+  }
+
   pause(): void {
     this.#isPaused = true
     this.#attempt?.pause()
@@ -250,13 +274,29 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
 
   resume(): void {
     this.#isPaused = false
+    if (this.#body?.isComplete !== false) this.#releaseShare()
     this.#attempt?.resume()
+  }
+
+  /** False: the target must not wait for one more client of this address. */
+  #takeShare(): boolean {
+    const { target } = this.#search
+    if (this.#hasShare || target === null) return true
+    this.#hasShare = target.shares.take(this.#x.clientIp, target.active)
+    return this.#hasShare
+  }
+
+  #releaseShare(): void {
+    if (!this.#hasShare) return
+    this.#hasShare = false
+    this.#search.target!.shares.release(this.#x.clientIp)
   }
 
   // The end.
 
   onTimeout(waiting: Waiting, isTotal: boolean): void {
     if (!this.#canStillAnswer) {
+      if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
       if (waiting === 'client') this.#x.result = 'aborted'
       this.#cut('GW_UPSTREAM_TIMEOUT', 'the response stood still for too long')
       return
@@ -303,6 +343,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   }
 
   #releaseTarget(): Target | null {
+    this.#releaseShare()
     this.#attempt = null
     return this.#search.release()
   }

@@ -1,7 +1,6 @@
-import { type Exchange, isAmbiguousPath } from '@sluice/core'
+import type { Exchange } from '@sluice/core'
 
-/** Path and query for the target where no rewrite changes them: as the client sent them, unless that is ambiguous. */
+/** Path and query for the target where no rewrite changes them. */
 export function receivedTarget(x: Exchange): string {
-  const path = x.path === x.rawPath || !isAmbiguousPath(x.rawPath) ? x.rawPath : x.path
-  return x.query === '' ? path : path + '?' + x.query
+  return x.query === '' ? x.forwardPath : x.forwardPath + '?' + x.query
 }

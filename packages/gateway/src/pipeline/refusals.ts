@@ -9,6 +9,12 @@ export const REFUSALS = {
   policyFailed: refusal('GW_POLICY_ERROR', 'a policy of this route failed; the request was not let through'),
   policyTimedOut: refusal('GW_POLICY_ERROR', 'a policy of this route did not decide in time'),
   conditionFailed: refusal('GW_CONDITION_ERROR', 'a condition of this route could not be evaluated'),
+  encodedSlash: refusal(
+    'GW_BAD_REQUEST',
+    'the path holds an escaped slash or backslash (%2F, %5C), which this route does not take',
+  ),
+  /** In the record of a request that was in flight when the time of a drain was over; no client gets it. */
+  cutShort: refusal('GW_DRAINING', 'the gateway ended before the response was complete'),
   notFound: refusal('GW_ROUTE_NOT_FOUND', 'no route matches this host, path and these fields'),
   responseTooLarge: refusal(
     'GW_RESPONSE_INVALID',

@@ -1,6 +1,8 @@
+import type { Exchange } from '@sluice/core'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import { latin1Of, MAX_TEXT_BYTES } from '../upstream/latin1.js'
 import type { Transport, Upload } from '../upstream/transport.js'
+import { GatheredBytes } from './gathered-bytes.js'
 
 /** Hears how the request body comes along. */
 export interface RequestBodyObserver {
@@ -18,13 +20,15 @@ export interface RequestBodyObserver {
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
 /**
- * The request body on its way to a target. A body that arrives in one piece is kept whole and can be sent again;
- * a longer one is streamed: its beginning is kept until an attempt has a connection, so that an attempt that found
- * none can be made again, and the client is not read from meanwhile.
+ * The request body on its way to a target. One of up to `limits.bodyBuffer`, or that comes in one piece, is kept whole and can be
+ * sent again; a longer one is streamed once so much of it is here, so that a slow client holds no connection of the
+ * target. Its beginning is kept until an attempt has a connection, so that an attempt that found none can be made again,
+ * and the client is not read from meanwhile.
  */
 export class RequestBody implements BodyReceiver {
   readonly #client: ClientStream
   readonly #length: number
+  readonly #bufferBytes: number
   readonly #observer: RequestBodyObserver
   readonly #onDrain = (): void => {
     this.#client.resumeBody()
@@ -34,17 +38,20 @@ export class RequestBody implements BodyReceiver {
   #kept: Buffer[] = []
   #keptBytes = 0
   #upload: Upload | null = null
-  #hasBegun = false
+  /** What has come before an attempt can be made; null while that is nothing. */
+  #gathered: GatheredBytes | null = null
+  #isReady = false
   /** Part of the body is gone: no other attempt can be made. */
   #isSpent = false
   /** All of the body is here. */
   isComplete = false
-  /** The body, when it came in one piece; a small one as text of one byte a character. */
+  /** The body, when it is not streamed; a small one as text of one byte a character. */
   whole: Buffer | string | null = null
 
-  constructor(client: ClientStream, length: number, observer: RequestBodyObserver) {
+  constructor(client: ClientStream, x: Exchange, observer: RequestBodyObserver) {
     this.#client = client
-    this.#length = length
+    this.#length = x.contentLength
+    this.#bufferBytes = x.pace.bodyBuffer
     this.#observer = observer
   }
 
@@ -65,17 +72,30 @@ export class RequestBody implements BodyReceiver {
   onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
     this.isComplete = isLast
     this.#observer.onBodyProgress(chunk)
-    if (!this.#hasBegun) this.#begin(chunk, isLast)
-    else this.#continue(chunk, isLast)
+    if (this.#isReady) this.#continue(chunk, isLast)
+    else if (isLast && this.#gathered === null) {
+      this.whole = chunk.length <= MAX_TEXT_BYTES ? latin1Of(chunk) : Buffer.from(chunk)
+      this.#becomeReady()
+    } else this.#gather(chunk, isLast)
   }
 
-  #begin(chunk: Uint8Array, isLast: boolean): void {
-    this.#hasBegun = true
-    if (isLast) this.whole = chunk.length <= MAX_TEXT_BYTES ? latin1Of(chunk) : Buffer.from(chunk)
+  #gather(chunk: Uint8Array, isLast: boolean): void {
+    this.#gathered ??= new GatheredBytes()
+    const gathered = this.#gathered
+    gathered.add(chunk)
+    if (isLast) this.whole = gathered.whole()
+    else if (gathered.size < this.#bufferBytes) return
     else {
-      this.#keep(chunk)
+      this.#keptBytes = gathered.size
+      this.#kept.push(gathered.whole())
       this.#client.pauseBody()
     }
+    this.#gathered = null
+    this.#becomeReady()
+  }
+
+  #becomeReady(): void {
+    this.#isReady = true
     this.#observer.onBodyReady()
   }
 
@@ -121,6 +141,8 @@ export class RequestBody implements BodyReceiver {
   }
 
   destroy(): void {
+    this.#isReady = true
+    this.#gathered = null
     this.#kept = []
     this.#upload?.destroy()
     this.#upload = null

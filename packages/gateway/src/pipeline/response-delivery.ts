@@ -13,25 +13,16 @@ import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import type { Flow } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
+import { type DeliveryBounds, type HeldSource, SlowReader } from './slow-reader.js'
 
 /** Of server-sent events (HTML, 9.2). */
 const EVENT_STREAM = 'text/event-stream'
 
 /** How far the response to the client has come. */
-type Progress =
-  | 'announced'
-  | 'bodiless'
-  | 'collecting'
-  | 'held'
-  | 'streaming'
-  | 'draining'
-  | 'whole'
-  | 'abandoned'
+type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'abandoned'
 
 /** Where a response comes from. */
-export interface ResponseSource {
-  pause(): void
-  resume(): void
+export interface ResponseSource extends HeldSource {
   /** The response has outgrown its limit. */
   onOverflow(reply: Reply): void
 }
@@ -42,15 +33,17 @@ export interface ResponseSource {
  *     announced ─► (response hooks) ─┬─► bodiless ─────────────────────────────────┐
  *                                    ├─► collecting ─► (body hooks) ─► whole ──────┼─► finish
  *                                    └─► held ─┬─► whole, or no body at all ───────┤
- *                                              └─► streaming ─► (draining) ────────┘
+ *                                              └─► streaming ──────────────────────┘
  *
- * The source is paused while the client is slow. Until something has gone to the client it may be abandoned for another
- * answer.
+ * While the client is slow its response is read ahead, as far as there is room, so that the target's connection becomes
+ * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
  */
 export class ResponseDelivery implements HeldHead {
   readonly #flow: Flow
   readonly #source: ResponseSource
-  readonly #idleMs: number
+  readonly #bounds: DeliveryBounds
+  /** Null as long as the client has kept up. */
+  #slow: SlowReader | null = null
   /** Content-Length; -1 unknown. */
   #length: number
   #progress: Progress = 'announced'
@@ -59,15 +52,12 @@ export class ResponseDelivery implements HeldHead {
   /** Gathers the response for the hooks that read its body; null where there are none. */
   #collector: ResponseCollector | null = null
 
-  /**
-   * @param length the target's Content-Length; -1 unknown.
-   * @param idleMs longest wait for the target's next bytes, and for the client to take what it has.
-   */
-  constructor(flow: Flow, source: ResponseSource, length: number, idleMs: number) {
+  /** @param length the target's Content-Length; -1 unknown. */
+  constructor(flow: Flow, source: ResponseSource, length: number, bounds: DeliveryBounds) {
     this.#flow = flow
     this.#source = source
     this.#length = length
-    this.#idleMs = idleMs
+    this.#bounds = bounds
   }
 
   /** Whether something of the response has gone to the client: it cannot be another one any more. */
@@ -75,7 +65,6 @@ export class ResponseDelivery implements HeldHead {
     switch (this.#progress) {
       case 'streaming':
       case 'whole':
-      case 'draining':
         return true
       default:
         return false
@@ -97,13 +86,13 @@ export class ResponseDelivery implements HeldHead {
     const reads = responseBody !== null
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
-      flow.waitFor('response-body', this.#idleMs)
+      flow.waitFor('response-body', this.#bounds.idleMs)
       // The body that a GET would bring may be changed.
       if (reads) this.#length = -1
     } else if (reads) {
       this.#progress = 'collecting'
       this.#collector = new ResponseCollector(x.responseBodyLimit)
-      flow.waitFor('response-body', this.#idleMs)
+      flow.waitFor('response-body', this.#bounds.idleMs)
     } else {
       this.#progress = 'held'
       holdHead(this)
@@ -115,7 +104,7 @@ export class ResponseDelivery implements HeldHead {
     const flow = this.#flow
     if (this.#progress !== 'held' || flow.isOver) return
     this.#progress = 'streaming'
-    flow.waitFor('response-body', this.#idleMs)
+    flow.waitFor('response-body', this.#bounds.idleMs)
     if (flow.isLogged && this.#length === -1) watchEvents(flow.x)
     flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
   }
@@ -123,6 +112,7 @@ export class ResponseDelivery implements HeldHead {
   /** Nothing more of it goes to the client, also of a head that is held. */
   abandon(): void {
     this.#progress = 'abandoned'
+    if (this.#slow !== null) this.#flow.x.responseBytes -= this.#slow.close()
   }
 
   /** Takes a part of the target's body. */
@@ -130,7 +120,7 @@ export class ResponseDelivery implements HeldHead {
     const flow = this.#flow
     if (flow.isOver || this.#progress === 'bodiless') return
     if (this.#collector !== null) {
-      if (this.#collector.add(chunk)) flow.touch(this.#idleMs)
+      if (this.#collector.add(chunk)) flow.touch(this.#bounds.idleMs)
       else this.#source.onOverflow(REFUSALS.responseTooLarge)
       return
     }
@@ -148,11 +138,14 @@ export class ResponseDelivery implements HeldHead {
     }
     this.flushHead()
     if (x.stream !== null) x.stream.read(chunk)
-    if (flow.client.write(chunk)) flow.touch(this.#idleMs)
-    else {
-      flow.waitIn(PHASE.clientWrite, 'client', this.#idleMs)
-      this.#source.pause()
-    }
+    if (this.#slow?.isBehind === true) this.#slow.add(chunk)
+    else if (flow.client.write(chunk)) flow.touch(this.#bounds.idleMs)
+    else this.#fallBehind(chunk.length)
+  }
+
+  #fallBehind(bytes: number): void {
+    this.#slow ??= new SlowReader(this.#flow, this.#source, this.#bounds)
+    this.#slow.fallBehind(bytes)
   }
 
   /** The target's response is complete. */
@@ -173,10 +166,10 @@ export class ResponseDelivery implements HeldHead {
       client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#progress === 'held') {
       client.send(x.status, x.responseHeaders, null)
-    } else if (this.#progress === 'streaming' && !client.end()) {
-      this.#progress = 'draining'
-      flow.waitIn(PHASE.clientWrite, 'client', this.#idleMs)
-      return
+    } else if (this.#progress === 'streaming') {
+      // What it has not taken goes first.
+      if (this.#slow?.isBehind === true) return
+      client.end()
     }
     flow.finish()
   }
@@ -196,13 +189,18 @@ export class ResponseDelivery implements HeldHead {
   /** The client has taken what it had. */
   onDrain(): void {
     const flow = this.#flow
-    if (flow.isOver) return
-    if (this.#progress === 'draining') {
-      flow.finish()
-      return
+    const slow = this.#slow
+    if (flow.isOver || slow === null || !slow.isBehind || !slow.onDrain()) return
+    if (this.#hasEnded) this.#complete()
+    else {
+      flow.waitIn(PHASE.upstreamBody, 'response-body', this.#bounds.idleMs)
+      slow.letGo()
     }
-    flow.waitIn(PHASE.upstreamBody, 'response-body', this.#idleMs)
-    this.#source.resume()
+  }
+
+  /** The client has not taken what it should. False: it is given up. */
+  onClientDue(): boolean {
+    return this.#slow?.onDue() === true
   }
 }
 

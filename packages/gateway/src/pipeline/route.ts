@@ -3,6 +3,7 @@ import type { CaptureRules, Exchange, Reply, RouteApi } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
+import type { DeliveryBounds } from './slow-reader.js'
 
 /** A route with everything that could be decided before a request comes. */
 export interface Route {
@@ -14,6 +15,8 @@ export interface Route {
   readonly template: string
   readonly log: RouteLog
   readonly chain: Chain
+  /** Whether it takes paths with %2F and %5C. */
+  readonly keepsEncodedSlashes: boolean
   readonly action: RouteAction
   readonly metrics: RouteMetrics
 }
@@ -52,6 +55,7 @@ export interface ProxyAction {
   readonly kind: 'proxy'
   readonly upstream: Upstream
   readonly timeouts: TimeoutsPlan
+  readonly delivery: DeliveryBounds
   /** Path and query for the target; null: those of the request as received. */
   readonly target: ((x: Exchange) => string) | null
   /** The Host field: `keep` the client's, `upstream` the target's, or this value. */

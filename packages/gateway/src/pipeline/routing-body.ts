@@ -4,6 +4,7 @@ import type { ClientOwner, ClientStream } from '../listener/listener.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector, type BodyReader } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
+import { paceDeadline } from './pace.js'
 import { REFUSALS } from './refusals.js'
 
 /** Goes on with a request whose route was not known before its body. */
@@ -61,7 +62,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
       return
     }
     this.#context.inFlight++
-    this.touch(this.x.bodyIdleMs)
+    this.#touch(this.x.pace.bodyIdleMs)
     this.#context.wheel.arm(this)
     new BodyCollector(this).collect(() => void this.#examined())
   }
@@ -85,12 +86,17 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
 
   #waitFor(outcome: Promise<Reply | null>): Promise<Reply | null> {
     this.#hasBody = true
-    this.touch(EXAMINATION_MS)
+    this.#touch(EXAMINATION_MS)
     this.#context.wheel.arm(this)
     return outcome
   }
 
-  touch(ms: number): void {
+  onBodyBytes(bytes: number): void {
+    const { minBodyRate, bodyIdleMs } = this.x.pace
+    this.dueAt = paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs)
+  }
+
+  #touch(ms: number): void {
     this.dueAt = performance.now() + ms
   }
 

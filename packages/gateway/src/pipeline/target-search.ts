@@ -38,7 +38,7 @@ export class TargetSearch {
     for (;;) {
       const target = this.#upstream.choose(this.#x, this.#tried)
       if (target === null) return null
-      if (target.active < target.capacity) {
+      if (target.active < target.capacity && !target.transport.isSlow) {
         target.active++
         this.target = target
         return target

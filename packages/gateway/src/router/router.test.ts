@@ -28,6 +28,7 @@ function routePlan(id: string, order: number, wish: Wish): RoutePlan {
     },
     api: null,
     priority: wish.priority ?? 0,
+    encodedSlashes: 'refuse',
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },
     timeouts: null,

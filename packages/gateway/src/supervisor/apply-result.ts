@@ -29,16 +29,22 @@ interface Accepted {
   readonly warnings: readonly Diagnostic[]
 }
 
-/** The last rollout, for operators. */
+/** The last document that was to go into service, for operators. */
 export interface RolloutReport {
   /** ISO 8601. */
   readonly at: string
-  readonly result: 'applied' | 'rolled-back'
-  /** Of the document that was rolled out. */
-  readonly digest: string
+  /**
+   * `invalid`: refused for its mistakes; `rolled-back`: a worker could not prepare it; `unchanged`: after one of these, it
+   * means what serves.
+   */
+  readonly result: 'applied' | 'unchanged' | 'rolled-back' | 'invalid'
+  /** Of the document that was rolled out; null of one that is invalid. */
+  readonly digest: string | null
   readonly origin: Origin
   readonly actor: string
   readonly note: string
   readonly durationMs: number
+  /** The first mistakes of an invalid document, a line each. */
+  readonly mistakes: readonly string[]
   readonly reasons: readonly Objection[]
 }

@@ -31,7 +31,7 @@ const MAX_WAITING = 16
 /** The one way for a document into service, whether it comes from the file, a signal or the API. */
 export class Deployment {
   /** How often a rollout ended so. */
-  readonly counts = { applied: 0, 'rolled-back': 0 }
+  readonly counts = { applied: 0, unchanged: 0, 'rolled-back': 0, invalid: 0 }
   lastRollout: RolloutReport | null = null
   readonly #seams: DeploymentSeams
   readonly #queue = new SerialQueue(MAX_WAITING)
@@ -71,31 +71,52 @@ export class Deployment {
     if (request.ifMatch !== null && request.ifMatch !== digestNow)
       return { result: 'stale', digest: digestNow }
 
+    const startedMono = performance.now()
     const outcome = await this.#seams.documents.load(source)
-    if (!outcome.ok) return { result: 'invalid', diagnostics: outcome.diagnostics }
+    if (!outcome.ok) return this.#refuse(outcome.diagnostics, request, startedMono)
     const { load, warnings } = outcome
     const changes = this.#seams.documents.changes(serving, load)
     const accepted = { digest: load.digest, changes, warnings }
     if (this.#current !== null && isSameLoad(this.#current.load, load)) {
       // The document on disk says again what serves: a last good document, or one from the API, is none any more.
       if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
+      if (!request.dryRun && this.lastRollout?.result !== 'applied') {
+        this.#remember(
+          request,
+          { result: 'unchanged', digest: load.digest, reasons: [], mistakes: [] },
+          startedMono,
+        )
+      }
       return { result: 'unchanged', ...accepted }
     }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
-    const startedMono = performance.now()
     const reasons = await this.#seams.rollOut(load)
     const result = reasons.length === 0 ? 'applied' : 'rolled-back'
-    this.#remember(request, { result, digest: load.digest, reasons }, startedMono)
+    this.#remember(request, { result, digest: load.digest, reasons, mistakes: [] }, startedMono)
     if (result === 'rolled-back') return { result, digest: digestNow, reasons }
     this.#current = { load, source, origin: request.origin, warnings }
     this.#keep(load, source, request)
     return { result, ...accepted }
   }
 
+  /** A document that cannot even be read is refused like one with mistakes. */
+  noteUnreadable(request: Pick<ApplyRequest, 'origin' | 'actor'>, reason: string): void {
+    const outcome = { result: 'invalid', digest: null, reasons: [], mistakes: [reason] } as const
+    this.#remember({ note: '', ...request }, outcome, performance.now())
+  }
+
+  #refuse(diagnostics: readonly Diagnostic[], request: ApplyRequest, startedMono: number): ApplyResult {
+    if (!request.dryRun) {
+      const mistakes = diagnostics.slice(0, MAX_SHOWN).map((one) => this.#seams.documents.describe(one))
+      this.#remember(request, { result: 'invalid', digest: null, reasons: [], mistakes }, startedMono)
+    }
+    return { result: 'invalid', diagnostics }
+  }
+
   #remember(
-    request: ApplyRequest,
-    outcome: Pick<RolloutReport, 'result' | 'digest' | 'reasons'>,
+    request: Pick<ApplyRequest, 'origin' | 'actor' | 'note'>,
+    outcome: Pick<RolloutReport, 'result' | 'digest' | 'reasons' | 'mistakes'>,
     startedMono: number,
   ): void {
     this.counts[outcome.result]++
@@ -141,5 +162,7 @@ export class Deployment {
   }
 }
 
+/** Mistakes that the status tells. */
+const MAX_SHOWN = 10
 /** Diagnostics in one entry of the log; the API answers all of them. */
 const MAX_REPORTED = 100

@@ -1,11 +1,14 @@
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
-import { WORKER_VERSION_ENV } from '../worker/messages.js'
+import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, WORKER_VERSION_ENV } from '../worker/messages.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
 import type { Fork } from './worker-pool.js'
 
 /** The largest head that uWebSockets accepts, in bytes; read by the native code while it loads, so never later. */
 const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
+
+/** So much more than a listener takes: it refuses a larger head itself, with a problem document and a record. */
+const HEAD_ROOM_BYTES = 16 * 1024
 
 /**
  * For calm collections of garbage (docs/performance.md, outages). There is a worker for each core: the four helpers that V8
@@ -21,12 +24,21 @@ const HEAD_BYTES_ENV = 'UWS_HTTP_MAX_HEADERS_SIZE'
  */
 const WORKER_FLAGS = ['--v8-pool-size=1', '--min-semi-space-size=16', '--no-allocation-site-pretenuring']
 
+/**
+ * glibc gives freed memory back to the system from this many bytes on. Left to itself it raises that bound, and the size
+ * from which an allocation is a mapping of its own, to what it has seen, and a worker that once held large bodies stays as
+ * large: 130 MB more after 300 uploads of 9 MB to a target that does not read.
+ */
+const MALLOC_ENV = { MALLOC_TRIM_THRESHOLD_: String(1024 * 1024) }
+
 /** What a worker process runs. */
 interface WorkerProgram {
   readonly entry: URL
   /** Of the gateway. */
   readonly version: string
   readonly nodeOptions: readonly string[]
+  /** Where a worker that is left behind looks for the next supervisor. */
+  readonly fleet: { readonly path: string; readonly instance: string }
 }
 
 /**
@@ -35,16 +47,21 @@ interface WorkerProgram {
  * workers share the socket (SCHED_NONE), so that no connection passes through the supervisor.
  */
 export function workerFork(
-  { entry, version, nodeOptions }: WorkerProgram,
+  { entry, version, nodeOptions, fleet }: WorkerProgram,
   deadlines: WorkerDeadlines = WORKER_DEADLINES,
 ): Fork {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const execArgv = [...WORKER_FLAGS, ...nodeOptions]
+  // What the operator has set stays.
+  const malloc = process.env['MALLOC_TRIM_THRESHOLD_'] === undefined ? MALLOC_ENV : {}
   return (headBytes) => {
     cluster.setupPrimary({ exec: fileURLToPath(entry), args: [], execArgv, serialization: 'advanced' })
     const process = cluster.fork({
-      [HEAD_BYTES_ENV]: String(headBytes),
+      [HEAD_BYTES_ENV]: String(headBytes + HEAD_ROOM_BYTES),
       [WORKER_VERSION_ENV]: version,
+      ...malloc,
+      [FLEET_FILE_ENV]: fleet.path,
+      [FLEET_INSTANCE_ENV]: fleet.instance,
     })
     return new WorkerHandle(process, deadlines)
   }

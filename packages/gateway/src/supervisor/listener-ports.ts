@@ -15,7 +15,13 @@ export type Claim =
  * with another gateway of the same user without a word; therefore each new address is first bound here, exclusively.
  */
 export class ListenerPorts {
+  readonly #formerPort: (address: string) => number | null
   #serving: Ports = {}
+
+  /** @param formerPort the port of an address that workers of a killed supervisor still listen on. */
+  constructor(formerPort: (address: string) => number | null = () => null) {
+    this.#formerPort = formerPort
+  }
 
   /** Address to real port of what serves now. */
   get serving(): Ports {
@@ -43,6 +49,9 @@ export class ListenerPorts {
   }
 
   async #find(listener: ListenerPlan): Promise<number | Complaint> {
+    // The workers of a killed supervisor are told to leave once ours serve beside them.
+    const former = this.#formerPort(listener.address)
+    if (former !== null) return former
     const { host, port } = listener
     if (port === 0) return anyPort(host)
     // A port that this gateway serves on another address of the machine would only be in its own way.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import { EMPTY_LOG, type LogIdentity, type Takeover } from '@sluice/core'
 import { LogLedger } from './log-ledger.js'
 
 function isWhole(log: LogIdentity): boolean {
@@ -28,20 +28,69 @@ test('a worker that held nothing leaves no reason behind', () => {
   assert.deepEqual(ledger.total([]).droppedBy, {})
 })
 
-test('what an ended worker has left in a spool is counted by whoever takes it over, and by nobody twice', () => {
+/** A worker that owns a part of a spool. */
+function worker(
+  owner: string,
+  counts: Partial<LogIdentity>,
+  takeovers: readonly Takeover[] = [],
+): LogIdentity {
+  const log = { ...EMPTY_LOG, ...counts }
+  const had = log.onDisk + log.inMemory
+  return { ...log, spools: { left: had === 0 ? {} : { [owner]: had }, takeovers } }
+}
+
+test('what an ended worker has left in a spool stays counted as on disk until another has taken it over', () => {
   const ledger = new LogLedger()
-  ledger.depart({ ...EMPTY_LOG, received: 10, indexed: 4, onDisk: 5, inMemory: 1, inherited: 6 })
-  const heir = {
-    ...EMPTY_LOG,
-    received: 6,
-    onDisk: 5,
-    dropped: 1,
-    droppedBy: { process_lost: 1 },
-    inherited: 5,
-  }
+  ledger.depart(worker('a', { received: 10, indexed: 4, onDisk: 5, inMemory: 1 }))
+  const between = ledger.total([worker('b', { received: 3, indexed: 3 })])
+  assert.equal(isWhole(between), true)
+  assert.deepEqual([between.received, between.indexed, between.onDisk, between.dropped], [13, 7, 6, 0])
+  const heir = worker(
+    'b',
+    { received: 3 + 6, indexed: 3, onDisk: 5, dropped: 1, droppedBy: { process_lost: 1 } },
+    [{ made: 'a', from: 'a', by: 'b', records: 6 }],
+  )
   const total = ledger.total([heir])
   assert.equal(isWhole(total), true)
-  assert.deepEqual([total.received, total.indexed, total.onDisk, total.dropped], [10, 4, 5, 1])
+  assert.deepEqual([total.received, total.indexed, total.onDisk, total.dropped], [13, 7, 5, 1])
+  assert.equal(total.spools, undefined)
+})
+
+test('what an ended worker delivered and received after its last heartbeat is counted when its spool is taken over', () => {
+  const ledger = new LogLedger()
+  ledger.depart(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
+  ledger.depart(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
+  const heir = worker('c', { received: 1 + 4, onDisk: 5 }, [
+    { made: 'a', from: 'a', by: 'c', records: 1 },
+    { made: 'b', from: 'b', by: 'c', records: 4 },
+  ])
+  const total = ledger.total([heir])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual([total.received, total.indexed, total.onDisk], [15, 10, 5])
+})
+
+test('records of a spool go from one worker to the next, also when one of them ended unheard', () => {
+  const ledger = new LogLedger()
+  ledger.depart(worker('a', { received: 5, onDisk: 5 }))
+  // b took them over and was killed before its first heartbeat.
+  const toC = { made: 'a', from: 'b', by: 'c', records: 5 }
+  assert.equal(ledger.total([worker('c', { received: 5, onDisk: 5 }, [toC])]).received, 5)
+  ledger.depart(worker('c', { received: 5, onDisk: 5 }, [toC]))
+  const toD = { made: 'a', from: 'c', by: 'd', records: 5 }
+  const total = ledger.total([worker('d', { received: 5, indexed: 2, onDisk: 3 }, [toD])])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual([total.received, total.indexed, total.onDisk], [5, 2, 3])
+})
+
+test('a target that is given the spool of another counts what it finds there, and neither goes backwards', () => {
+  const ledger = new LogLedger()
+  const old = worker('a', { received: 5, indexed: 2, onDisk: 3 })
+  ledger.depart({ ...old, targets: { siem: old } })
+  const taken = worker('b', { received: 3, onDisk: 3 }, [{ made: 'a', from: 'a', by: 'b', records: 3 }])
+  const { targets, ...total } = ledger.total([{ ...taken, targets: { audit: taken } }])
+  assert.equal(isWhole(total), true)
+  assert.deepEqual([targets!['siem']!.received, targets!['siem']!.onDisk], [5, 0])
+  assert.deepEqual([targets!['audit']!.received, targets!['audit']!.onDisk], [3, 3])
 })
 
 test('dead letters that had to go stay counted when their worker has ended, and are part of no sum', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
@@ -36,6 +36,16 @@ test('a document that becomes broken is told with its mistakes and the old plan 
     gateway.log('config.invalid').length > 0 ? gateway.log('config.invalid') : null,
   )
   assert.match(String(entry?.['diagnostics']), /gateway\.yaml:2:\d+: /)
+  const { lastRollout, digest } = await gateway.status()
+  assert.deepEqual(
+    [lastRollout?.result, lastRollout?.digest, lastRollout?.origin, lastRollout?.actor],
+    ['invalid', null, 'file', 'watch'],
+  )
+  assert.match(lastRollout?.mistakes[0] ?? '', /gateway\.yaml:2:\d+: /)
+  assert.notEqual(digest, null)
+  const text = await (await gateway.api('/metrics')).text()
+  assert.match(text, /gw_rollouts_total\{result="invalid"\} 1\n/)
+  assert.match(text, /gw_rollouts_total\{result="applied"\} 1\n/)
   assert.deepEqual((await gateway.echo()).routes, ['first'])
   assert.equal((await gateway.api('/readyz')).status, 200)
   gateway.write(toyDocument('second'))
@@ -91,4 +101,14 @@ test('the admin API moves to another address and the old one closes', async (t) 
   const line = gateway.log('admin.moved')[0]
   assert.match(String(line?.['url']), /^http:\/\/\[::1\]:\d+$/)
   assert.equal((await fetch(`${line?.['url']}/healthz`)).status, 200)
+})
+
+test('a document that cannot be read when SIGHUP comes is told as refused, a dry run is not', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  await gateway.put('version: 1\nroutes: 5\n', '?dryRun=1')
+  assert.equal((await gateway.status()).lastRollout?.result, 'applied')
+  rmSync(gateway.configFile)
+  gateway.signal('SIGHUP')
+  await until(async () => (await gateway.status()).lastRollout?.result === 'invalid')
+  assert.match((await gateway.status()).lastRollout?.mistakes[0] ?? '', /gateway\.yaml/)
 })

@@ -9,15 +9,27 @@ function budget() {
 
 const young = { ageMs: 20 }
 
-test('the first death costs no wait, the following ones wait twice as long each, up to 30 s', () => {
+function delaysOf(seat: RestartBudget, deaths: number, ageMs: number): number[] {
+  return Array.from({ length: deaths }, () => {
+    const verdict = seat.died({ ageMs })
+    return verdict.kind === 'restart' ? verdict.delayMs : -1
+  })
+}
+
+test('the first death of a seat that never served costs no wait, the following ones wait twice as long each', () => {
+  assert.deepEqual(delaysOf(budget().budget, 5, 0), [0, 500, 1000, 2000, -1])
+})
+
+test('a seat that served is filled at once five times in a minute, then with gaps of up to 5 s', () => {
   const { budget: seat } = budget()
   seat.becameReady()
-  const delays: number[] = []
-  for (let i = 0; i < 9; i++) {
-    const verdict = seat.died(young)
-    delays.push(verdict.kind === 'restart' ? verdict.delayMs : -1)
-  }
-  assert.deepEqual(delays, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  assert.deepEqual(delaysOf(seat, 10, 0), [0, 0, 0, 0, 0, 500, 1000, 2000, 4000, 5000])
+})
+
+test('the time that a worker lived is part of the gap', () => {
+  const { budget: seat } = budget()
+  seat.becameReady()
+  assert.deepEqual(delaysOf(seat, 9, 1500), [0, 0, 0, 0, 0, 0, 0, 500, 2500])
 })
 
 test('five young deaths within a minute and never a ready worker are a crash loop', () => {

@@ -16,10 +16,13 @@ const WINDOW_MS = 60_000
 /** So many young deaths within the window, with never a ready worker before, are a crash loop. */
 const MAX_DEATHS = 5
 const FIRST_DELAY_MS = 500
-const MAX_DELAY_MS = 30_000
+/** Deaths within the window that cost no wait, and the longest wait after them, of a seat that has never served. */
+const UNPROVEN = { free: 1, maxDelayMs: 30_000 }
+/** The same of one that has: what killed its worker came from outside, and waiting would only serve nobody. */
+const PROVEN = { free: 5, maxDelayMs: 5000 }
 
 /**
- * When a worker's seat is filled again. The first death costs no wait, the next ones 0.5 s, 1 s, ... 30 s. A seat
+ * When a worker's seat is filled again: at once, and after several deaths with growing gaps between two starts. A seat
  * whose workers never became ready is given up after five young deaths within a minute; one that served before is
  * restarted for ever, because the others go on serving meanwhile.
  */
@@ -47,7 +50,8 @@ export class RestartBudget {
     if (!this.#wasReady && this.#deathTimes.length >= MAX_DEATHS) {
       return { kind: 'stop', deaths: this.#deathTimes.length }
     }
-    const delayMs = before === 0 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (before - 1), MAX_DELAY_MS)
-    return { kind: 'restart', delayMs }
+    const { free, maxDelayMs } = this.#wasReady ? PROVEN : UNPROVEN
+    const gapMs = before < free ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (before - free), maxDelayMs)
+    return { kind: 'restart', delayMs: Math.max(0, gapMs - death.ageMs) }
   }
 }

@@ -113,13 +113,13 @@ test('earlier documents are listed and can be rolled back to', async (t) => {
 test('a larger head limit brings new workers, ready before the old ones leave', async (t) => {
   const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
   const before = await gateway.status()
-  assert.equal((await gateway.echo()).headBytes, '16384')
+  assert.equal((await gateway.echo()).headBytes, '32768')
   const larger = toyDocument('first').replace('0 }]', '0, limits: { headerBytes: 32kb } }]')
   const slow = fetch(`${gateway.url}/slow`)
   await until(async () => (await gateway.status()).workers.some((worker) => worker.inFlight > 0))
   assert.equal((await answerOf(await gateway.put(larger))).result, 'applied')
   assert.equal((await slow).status, 200)
-  assert.equal((await gateway.echo()).headBytes, '32768')
+  assert.equal((await gateway.echo()).headBytes, '49152')
   await until(() => before.workers.every((worker) => !isAlive(worker.pid!)))
   const { workers } = await gateway.status()
   assert.deepEqual(
@@ -140,6 +140,14 @@ test('the number of workers follows the document when nothing else decides it', 
   assert.deepEqual(await states(), ['ready'])
   await gateway.put(toyDocument('first', 'workers: 3'))
   await until(async () => (await states()).join() === 'ready,ready,ready')
+  const third = (await gateway.status()).workers[2]!
+  process.kill(third.pid!, 'SIGKILL')
+  await until(async () => (await gateway.status()).workers[2]?.restarts === 1)
+  await until(async () => (await states()).join() === 'ready,ready,ready')
   await gateway.put(toyDocument('first', 'workers: 1'))
   await until(async () => (await states()).join() === 'ready')
+  await gateway.put(toyDocument('first', 'workers: 3'))
+  await until(async () => (await states()).join() === 'ready,ready,ready')
+  // Its counter goes on.
+  assert.equal((await gateway.status()).workers[2]?.restarts, 1)
 })

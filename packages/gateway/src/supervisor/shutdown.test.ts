@@ -26,7 +26,7 @@ test('SIGTERM turns readiness to 503 first, finishes what is in flight and exits
   assert.equal(gateway.log('drain.ended')[0]?.['cutRequests'], 0)
 })
 
-test('SIGINT does not wait for load balancers, and cuts what is in flight at the deadline', async (t) => {
+test('SIGINT does not wait for load balancers, cuts what is in flight at the deadline and exits 1 then', async (t) => {
   const { gateway, pids } = await started(t, 'drain: { delay: 10m, timeout: 200ms }')
   const hanging = fetch(`${gateway.url}/hang`).then(
     () => 'answered',
@@ -34,7 +34,7 @@ test('SIGINT does not wait for load balancers, and cuts what is in flight at the
   )
   await isUnderWay(gateway)
   gateway.signal('SIGINT')
-  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  assert.deepEqual(await gateway.exited, { code: 1, signal: null })
   assert.equal(await hanging, 'cut')
   assert.equal(gateway.log('drain.ended')[0]?.['cutRequests'], 1)
   assert.deepEqual(pids.filter(isAlive), [])
@@ -48,10 +48,34 @@ test('SIGTERM while the gateway starts ends it without a complaint', async (t) =
   assert.deepEqual(await gateway.exited, { code: 0, signal: null })
 })
 
-test('a second signal cuts at once and exits 1', async (t) => {
+test('a second signal cuts what is in flight, counts it and exits 1, whether the drain has begun or waits', async (t) => {
+  for (const delay of ['0s', '10m']) {
+    const { gateway, pids } = await started(t, `drain: { delay: ${delay}, timeout: 10m }`)
+    const hanging = [1, 2, 3].map(() =>
+      fetch(`${gateway.url}/hang`).then(
+        () => 'answered',
+        () => 'cut',
+      ),
+    )
+    const inFlight = async (): Promise<number> =>
+      (await gateway.status()).workers.reduce((sum, worker) => sum + worker.inFlight, 0)
+    await until(async () => (await inFlight()) === 3)
+    gateway.signal('SIGTERM')
+    await until(() => gateway.log('drain.begun').length === 1)
+    gateway.signal('SIGTERM')
+    assert.deepEqual(await gateway.exited, { code: 1, signal: null })
+    assert.deepEqual(await Promise.all(hanging), ['cut', 'cut', 'cut'])
+    assert.equal(gateway.log('drain.ended')[0]?.['cutRequests'], 3)
+    assert.deepEqual(pids.filter(isAlive), [])
+  }
+})
+
+test('a third signal ends everything at once', async (t) => {
   const { gateway, pids } = await started(t, 'drain: { delay: 10m, timeout: 10m }')
   gateway.signal('SIGTERM')
   await until(() => gateway.log('drain.begun').length === 1)
+  gateway.signal('SIGTERM')
+  await until(() => gateway.log('drain.cut').length === 1)
   gateway.signal('SIGTERM')
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
   assert.deepEqual(pids.filter(isAlive), [])
@@ -79,14 +103,4 @@ test('workers ignore the signals that a terminal sends to the whole group', asyn
       [pids[1], 0],
     ],
   )
-})
-
-test('workers of a killed supervisor finish their requests and end by themselves', async (t) => {
-  const { gateway, pids } = await started(t, '')
-  const slow = gateway.echo('/slow')
-  await isUnderWay(gateway)
-  gateway.signal('SIGKILL')
-  assert.ok((await slow).worker > 0)
-  await until(() => pids.every((pid) => !isAlive(pid)))
-  assert.equal((await gateway.exited).signal, 'SIGKILL')
 })

@@ -1,26 +1,55 @@
 import type { OperationLog } from '../telemetry/operation-log.js'
+import { hasParent, type ToSupervisor } from './parent-link.js'
 import type { Supervisor } from './supervisor.js'
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+type Signal = (typeof SIGNALS)[number]
 
 /**
  * Gives signals their meaning: SIGTERM drains, SIGINT drains without the delay for load balancers, a second one of
- * either cuts at once, SIGHUP calls `reload`. Returns what takes the meaning away again.
+ * either cuts what is in flight, a third ends everything at once, SIGHUP calls `reload`. Returns what takes the meaning
+ * away again.
  */
 export function hearSignals(supervisor: Supervisor, reload: () => void, log: OperationLog): () => void {
   let heard = 0
-  const end = (signal: string, delay: { readonly delayMs?: number }): void => {
+  const end = (signal: Signal, delay: { readonly delayMs?: number }): void => {
     heard++
     if (heard === 1) return void supervisor.drain(signal, delay)
     log.warn('drain.cut', { signal })
-    void supervisor.close(1)
+    if (heard === 2) supervisor.cut()
+    else void supervisor.close(1)
   }
   const meanings = {
     SIGTERM: () => end('SIGTERM', {}),
     SIGINT: () => end('SIGINT', { delayMs: 0 }),
     SIGHUP: reload,
   } as const
-  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-  for (const signal of signals) process.on(signal, meanings[signal])
+  const own = onceOfEach(meanings)
+  const stops = SIGNALS.map((signal) => {
+    const hear = (): void => own(signal, 'own')
+    process.on(signal, hear)
+    return () => void process.off(signal, hear)
+  })
+  if (hasParent()) {
+    const hear = ({ signal }: ToSupervisor): void => own(signal, 'parent')
+    process.on('message', hear)
+    stops.push(() => void process.off('message', hear))
+  }
   return () => {
-    for (const signal of signals) process.off(signal, meanings[signal])
+    for (const stop of stops) stop()
+  }
+}
+
+/**
+ * A terminal sends its signals to the whole group, so that one comes from the system and again from the parent: it counts
+ * once. Two reloads do no harm.
+ */
+function onceOfEach(meanings: Readonly<Record<Signal, () => void>>) {
+  const counts = { own: new Map<Signal, number>(), parent: new Map<Signal, number>() }
+  return (signal: Signal, from: 'own' | 'parent'): void => {
+    const other = counts[from === 'own' ? 'parent' : 'own'].get(signal) ?? 0
+    const count = (counts[from].get(signal) ?? 0) + 1
+    counts[from].set(signal, count)
+    if (signal === 'SIGHUP' || count > other) meanings[signal]()
   }
 }

@@ -86,3 +86,20 @@ test('the poll finds a change in a directory that was replaced as a whole', asyn
   await until(() => texts.length > 0)
   assert.deepEqual(texts, ['two'])
 })
+
+test('files that change beside the document all the time do not delay its change', async (t) => {
+  const { dir, path, texts } = watched(t)
+  let isOver = false
+  const beside = (async () => {
+    for (let i = 0; !isOver; i++) {
+      writeFileSync(join(dir, 'log.txt'), String(i))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })()
+  writeFileSync(path, 'two')
+  await until(() => texts.length > 0).finally(() => {
+    isOver = true
+  })
+  await beside
+  assert.deepEqual(texts, ['two'])
+})

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DocumentSource, readDocumentFile } from '@sluice/config'
 
@@ -7,7 +7,7 @@ import { type DocumentSource, readDocumentFile } from '@sluice/config'
 export interface SourceWatchOptions {
   readonly path: string
   readonly onChange: (source: DocumentSource) => void
-  /** Quiet time after an event before the file is read: an editor or a volume update makes several. */
+  /** Time after an event before the file is read, and the time it has to stay as it is: it may be half written. */
   readonly debounceMs?: number
   /** The content is compared this often even without an event: some file systems tell none. */
   readonly pollMs?: number
@@ -19,12 +19,16 @@ const POLL_MS = 5000
 /**
  * Tells when the content of a document has changed. The directory is watched, not the file: editors replace files,
  * and Kubernetes swaps a `..data` symlink beside them. What counts is the content, so that an event alone (a touched
- * file, a swap to the same text) tells nothing.
+ * file, a swap to the same text) tells nothing, and other files of the directory may change as often as they like.
  */
 export class SourceWatch {
   readonly #options: SourceWatchOptions
   readonly #poll: NodeJS.Timeout
   #known: string | null = null
+  /** The file as it was looked at last: its times, size and number. */
+  #looked = ''
+  /** The text that was found last, and not told yet. */
+  #found: string | null = null
   #watcher: FSWatcher | null = null
   #debounce: NodeJS.Timeout | null = null
   #isClosed = false
@@ -33,6 +37,7 @@ export class SourceWatch {
     this.#options = options
     this.#poll = setInterval(() => {
       if (this.#watcher === null) this.#watch()
+      this.#looked = ''
       this.#look()
     }, options.pollMs ?? POLL_MS)
     this.#watch()
@@ -67,21 +72,43 @@ export class SourceWatch {
   }
 
   #arm(): void {
-    if (this.#isClosed) return
-    if (this.#debounce !== null) clearTimeout(this.#debounce)
-    this.#debounce = setTimeout(() => this.#look(), this.#options.debounceMs ?? DEBOUNCE_MS)
+    if (this.#isClosed || this.#debounce !== null) return
+    this.#debounce = setTimeout(() => {
+      this.#debounce = null
+      this.#look()
+    }, this.#options.debounceMs ?? DEBOUNCE_MS)
   }
 
   /** A file that is missing or half swapped is looked at again with the next event or poll. */
   #look(): void {
+    const state = stateOf(this.#options.path)
+    if (state === this.#looked && this.#found === null) return
+    this.#looked = state
     const source = documentAt(this.#options.path)
-    if (source === null || fingerprint(source.text) === this.#known) return
-    this.acknowledge(source.text)
+    const found = source === null ? null : fingerprint(source.text)
+    if (source === null || found === null || found === this.#known) {
+      this.#found = null
+      return
+    }
+    // Told once it has stayed the same from one look to the next.
+    if (found !== this.#found) {
+      this.#found = found
+      this.#arm()
+      return
+    }
+    this.#found = null
+    this.#known = found
     // The change may have come with a new directory, of which the old watch knows nothing.
     this.#unwatch()
     this.#watch()
     this.#options.onChange(source)
   }
+}
+
+/** Cheap to ask, however often other files of the directory change; the poll does without. */
+function stateOf(path: string): string {
+  const { mtimeMs, ctimeMs, size, ino } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return `${mtimeMs} ${ctimeMs} ${size} ${ino}`
 }
 
 function documentAt(path: string): DocumentSource | null {

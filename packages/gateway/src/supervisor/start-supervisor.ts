@@ -4,8 +4,6 @@ import {
   diffLoads,
   displayPlan,
   formatDiagnostic,
-  loadBodyLanguages,
-  loadDocument,
   type Overrides,
   type Plan,
   readDocumentFile,
@@ -13,8 +11,11 @@ import {
 } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
+import { DocumentThread } from './document-thread.js'
 import type { Documents } from './documents.js'
+import { FleetFile } from './fleet-file.js'
 import { workerFork } from './fork.js'
+import { outliveParent } from './parent-link.js'
 import { Reloading } from './reloading.js'
 import { hearSignals } from './signals.js'
 import { type Tier, thisMachine, workerCount } from './sizing.js'
@@ -36,6 +37,8 @@ export interface SupervisorOptions {
   readonly dataDir?: string
   /** The module that a worker process runs. */
   readonly workerEntry: URL
+  /** The module that the thread for documents runs, with the same catalog; default: the gateway's own. */
+  readonly documentsEntry?: URL
   /** For `${env:NAME}`; default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: OperationLog
@@ -49,13 +52,22 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const { configFile, catalog, log = createOperationLog() } = options
   const readSource = options.source ?? fileReader(configFile)
   const version = packageVersion()
+  const thread = documentThread(options)
+  const dataDir = options.dataDir ?? './data'
+  const fleetFile = new FleetFile(dataDir, configFile ?? '')
   const supervisor = new Supervisor({
-    documents: documentsOf(options),
+    documents: documentsOf(options, thread),
     readSource,
     documentName: join(dirname(configFile ?? '.'), 'deployed.yaml'),
-    fork: workerFork({ entry: options.workerEntry, version, nodeOptions: catalog.nodeOptions ?? [] }),
+    fork: workerFork({
+      entry: options.workerEntry,
+      version,
+      nodeOptions: catalog.nodeOptions ?? [],
+      fleet: fleetFile,
+    }),
+    fleetFile,
     size: sizeOf(options),
-    dataDir: options.dataDir ?? './data',
+    dataDir,
     version,
     log,
   })
@@ -64,8 +76,10 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   void supervisor.finished.then(() => {
     stopHearing()
     reloading.close()
+    thread.close()
   })
   const source = await supervisor.start()
+  outliveParent(supervisor)
   if (options.source === undefined && configFile !== undefined) reloading.watch(configFile, source)
   return supervisor
 }
@@ -76,18 +90,23 @@ function fileReader(configFile: string | undefined): () => DocumentSource {
 }
 
 /** The configuration language, with what this start was given. */
-function documentsOf({ catalog, overrides, env = process.env }: SupervisorOptions): Documents {
-  const settings = { catalog, env, ...(overrides === undefined ? {} : { overrides }) }
+function documentsOf({ catalog }: SupervisorOptions, thread: DocumentThread): Documents {
   return {
-    load: async (source) => {
-      await loadBodyLanguages(source.text, catalog)
-      return loadDocument(source, settings)
-    },
+    load: (source) => thread.load(source),
     resolve: resolvePlan,
     display: (plan) => displayPlan(plan, catalog),
     changes: (before, after) => diffLoads(before, after, catalog),
     describe: formatDiagnostic,
   }
+}
+
+function documentThread({
+  documentsEntry,
+  overrides = {},
+  env = process.env,
+}: SupervisorOptions): DocumentThread {
+  const entry = documentsEntry ?? new URL('./documents-main.js', import.meta.url)
+  return new DocumentThread(entry, { env: { ...env }, overrides })
 }
 
 function sizeOf({ workers, tier }: SupervisorOptions): (plan: Plan) => number {

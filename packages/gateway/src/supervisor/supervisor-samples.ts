@@ -1,3 +1,4 @@
+import { residentBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import type { SupervisorStatus, WorkerStatus } from './status.js'
@@ -14,7 +15,8 @@ export const SUPERVISOR_HELP: Readonly<Record<string, string>> = {
   gw_build_info: 'Always 1; the version stands in the label.',
   gw_ready: 'Whether /readyz answers 200.',
   gw_uptime_seconds: 'Time since the supervisor started.',
-  gw_rollouts_total: 'Documents brought to the workers, by result.',
+  gw_rollouts_total:
+    'Documents that were to go into service, by result; unchanged only after one that was refused.',
   gw_rollout_queue_length: 'Documents that are being applied or wait for it.',
   gw_rollout_last_seconds: 'Duration of the last rollout.',
   gw_supervisor_rss_bytes: 'Resident memory of the supervisor.',
@@ -34,7 +36,7 @@ export function supervisorSamples({ status, rollouts, queueLength }: SupervisorN
     ...results.map(([result, count]) => sample('gw_rollouts_total', count, label('result', result))),
     sample('gw_rollout_queue_length', queueLength),
     sample('gw_rollout_last_seconds', (status.lastRollout?.durationMs ?? 0) / 1000),
-    sample('gw_supervisor_rss_bytes', process.memoryUsage.rss()),
+    sample('gw_supervisor_rss_bytes', residentBytes()),
     ...status.workers.filter((worker) => worker.state !== 'draining').flatMap(workerSamples),
   ]
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentSource, Plan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
@@ -12,11 +13,13 @@ import { type Deploy, DeployHistory } from './deploy-history.js'
 import { Deployment } from './deployment.js'
 import type { Documents } from './documents.js'
 import { Fleet } from './fleet.js'
+import { type FleetFile, LEFT_BEHIND_MS, LOOK_MS } from './fleet-file.js'
 import { LastGoodFile } from './last-good.js'
 import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
 import { logSamples } from './log-samples.js'
 import { METRICS_HELP } from './metrics-help.js'
+import { tellParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
@@ -33,6 +36,7 @@ export interface SupervisorSeams {
   readonly fork: Fork
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
+  readonly fleetFile: FleetFile
   readonly dataDir: string
   readonly version: string
   readonly log: OperationLog
@@ -53,11 +57,11 @@ const START_MS = 60_000
 
 /** The process that keeps a gateway running: it owns the workers and is never in the path of a request. */
 export class Supervisor implements AdminBackend {
-  /** Resolves with the exit code when the gateway has ended: 0 after a drain, 1 when it had to stop. */
+  /** Resolves with the exit code when the gateway has ended: 0 after a drain that cut nothing, else 1. */
   readonly finished: Promise<number>
   readonly #seams: SupervisorSeams
   readonly #admin: AdminEndpoint
-  readonly #ports = new ListenerPorts()
+  readonly #ports: ListenerPorts
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
   readonly #pool: WorkerPool
@@ -68,6 +72,7 @@ export class Supervisor implements AdminBackend {
   #finish: (code: number) => void = () => {}
   #failure: string | null = null
   #isStarted = false
+  #isCut = false
   #draining: Promise<number> | null = null
   #ending: Promise<void> | null = null
 
@@ -80,7 +85,13 @@ export class Supervisor implements AdminBackend {
     this.#history = new DeployHistory(seams.dataDir)
     this.#lastGood = new LastGoodFile(seams.dataDir)
     this.#admin = new AdminEndpoint(this, log)
-    this.#pool = new WorkerPool({ fork: seams.fork, log, onGaveUp: (reason) => this.#giveUp(reason) })
+    this.#ports = new ListenerPorts((address) => seams.fleetFile.formerPort(address))
+    this.#pool = new WorkerPool({
+      fork: seams.fork,
+      log,
+      onGaveUp: (reason) => this.#giveUp(reason),
+      onChanged: () => this.#writeFleet(),
+    })
     const fleet = new Fleet({
       pool: this.#pool,
       ports: this.#ports,
@@ -110,13 +121,18 @@ export class Supervisor implements AdminBackend {
    */
   async start(): Promise<DocumentSource> {
     try {
+      await this.#seams.fleetFile.takeOver()
       const source = await this.#seams.readSource()
       this.#lastGood.startedWith = resolve(source.name)
-      const result = await this.apply(source, { origin: 'file', actor: 'start' })
-      if (result.result !== 'applied') await this.#startWithLastGood(result)
+      if (!(await this.#resumeDeployed())) {
+        const result = await this.apply(source, { origin: 'file', actor: 'start' })
+        if (result.result !== 'applied') await this.#startWithLastGood(result)
+      }
       if (!(await this.#pool.allReady(START_MS)))
         throw new StartError(this.#failure ?? 'the workers do not get ready')
       this.#isStarted = true
+      this.#writeFleet()
+      tellParent('serving')
       return source
     } catch (error) {
       if (this.#draining !== null && (await this.#draining) === 0) {
@@ -128,7 +144,7 @@ export class Supervisor implements AdminBackend {
   }
 
   /** Applies a document on all workers or on none. Never rejects for what is wrong with the document. */
-  apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
+  async apply(document: DocumentSource | string, options: ApplyOptions = {}): Promise<ApplyResult> {
     const source =
       typeof document === 'string' ? { name: this.#seams.documentName, text: document } : document
     const request = {
@@ -139,13 +155,23 @@ export class Supervisor implements AdminBackend {
       actor: 'local',
       ...options,
     } as const
-    return this.#deployment.apply(source, request)
+    const result = await this.#deployment.apply(source, request)
+    this.#writeFleet()
+    return result
   }
 
   /** Reads the document again and applies it; references are resolved anew. @throws Error when it cannot be read. */
   async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
-    const source = await this.#seams.readSource()
-    return { source, result: await this.apply(source, { origin: 'file', actor }) }
+    try {
+      const source = await this.#seams.readSource()
+      return { source, result: await this.apply(source, { origin: 'file', actor }) }
+    } catch (error) {
+      this.#deployment.noteUnreadable(
+        { origin: 'file', actor },
+        error instanceof Error ? error.message : String(error),
+      )
+      throw error
+    }
   }
 
   async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
@@ -215,6 +241,26 @@ export class Supervisor implements AdminBackend {
     return this.#draining
   }
 
+  /** Ends the drain that is under way at once: requests in flight are cut, counted and logged. */
+  cut(): void {
+    this.#isCut = true
+    this.#pool.cut()
+    this.#changes.notify()
+  }
+
+  /** The process that started this one is gone: goes on until another supervisor comes, or nobody does for too long. */
+  async serveAbandoned(): Promise<void> {
+    const { fleetFile, log } = this.#seams
+    log.warn('supervisor.abandoned', { servesForMs: LEFT_BEHIND_MS })
+    fleetFile.abandon()
+    for (let waitedMs = 0; waitedMs < LEFT_BEHIND_MS; waitedMs += LOOK_MS) {
+      await sleep(LOOK_MS)
+      // Its workers serve until the other's do.
+      if (fleetFile.hasSuccessor) process.exit(0)
+    }
+    await this.drain('no supervisor has come')
+  }
+
   /** Ends everything at once; requests in flight are cut. Resolves when every process is gone. */
   close(exitCode = 0): Promise<void> {
     return this.#end(exitCode)
@@ -224,13 +270,14 @@ export class Supervisor implements AdminBackend {
     const plan = this.#deployment.current?.load.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
     const { timeoutMs } = plan
     const delayMs = wishedDelayMs ?? plan.delayMs
+    if (this.#isStarted) tellParent('ending')
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
-    await this.#changes.until(() => this.#ending !== null, delayMs)
-    const cut = await this.#pool.drain(timeoutMs)
-    this.#seams.log.info('drain.ended', { cutRequests: cut })
-    await this.#end(0)
+    await this.#changes.until(() => this.#ending !== null || this.#isCut, delayMs)
+    const cut = await this.#pool.drain(this.#isCut ? 0 : timeoutMs)
+    this.#seams.log[cut > 0 ? 'warn' : 'info']('drain.ended', { cutRequests: cut })
+    await this.#end(cut > 0 || this.#isCut ? 1 : 0)
     return this.finished
   }
 
@@ -241,10 +288,21 @@ export class Supervisor implements AdminBackend {
 
   async #close(code: number): Promise<void> {
     this.#deployment.close()
+    if (this.#isStarted) tellParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
     await Promise.all([this.#pool.close(), this.#admin.close()])
+    this.#seams.fleetFile.remove()
     this.#finish(code)
+  }
+
+  /** A supervisor that was killed had a document deployed: that one is brought back, not the one on disk before it. */
+  async #resumeDeployed(): Promise<boolean> {
+    const last = this.#seams.fleetFile.wasDeployed ? this.#lastGood.read() : null
+    if (last === null) return false
+    const { name, text } = last
+    const result = await this.apply({ name, text }, { origin: 'api', actor: 'restart' })
+    return result.result === 'applied'
   }
 
   /** A document that is broken, or that the workers refuse, is no reason to serve nothing. */
@@ -270,6 +328,14 @@ export class Supervisor implements AdminBackend {
     if (!this.#isStarted) return
     this.#seams.log.error('gateway.stopped', { reason })
     void this.#end(1)
+  }
+
+  /** What the next supervisor has to know when this one is killed. */
+  #writeFleet(): void {
+    if (!this.#isStarted || this.#ending !== null) return
+    const workers = this.#pool.slots.map(({ handle }) => handle?.pid ?? 0).filter((pid) => pid !== 0)
+    const origin = this.#deployment.current?.origin ?? 'file'
+    this.#seams.fleetFile.serve({ workers, ports: this.#ports.serving, origin })
   }
 
   #unreadiness(): string | null {

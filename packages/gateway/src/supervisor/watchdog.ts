@@ -6,8 +6,9 @@ const CHECK_MS = 500
 const OWN_LATENESS_MS = 1500
 
 /**
- * Kills workers that no longer send heartbeats: an event loop that hangs, or a stopped process. Their slots see an
- * exit like any other. Returns what ends the watch.
+ * Kills workers that no longer send heartbeats: an event loop that hangs, or a stopped process. One that works sends
+ * them whatever its load (`telemetry/heartbeat.ts`), and is asked before it is given up. Their slots see an exit like
+ * any other. Returns what ends the watch.
  */
 export function watchSilence(workers: () => Iterable<WorkerHandle>, log: OperationLog): () => void {
   let dueMono = performance.now() + CHECK_MS
@@ -18,6 +19,7 @@ export function watchSilence(workers: () => Iterable<WorkerHandle>, log: Operati
     for (const worker of workers()) {
       if (isLate) worker.excuseSilence()
       else if (worker.isSilent()) end(worker, log)
+      else worker.askHeartbeat()
     }
   }, CHECK_MS)
   return () => clearInterval(timer)

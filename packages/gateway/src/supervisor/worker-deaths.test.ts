@@ -35,6 +35,17 @@ test('killed workers are replaced, one after the other and both at once', async 
   assert.equal((await gateway.echo()).ready, true)
 })
 
+test('a worker that is killed again and again is replaced at once each time', async (t) => {
+  const gateway = await started(t)
+  let [worker] = (await gateway.status()).workers
+  for (let i = 0; i < 4; i++) {
+    process.kill(worker!.pid!, 'SIGKILL')
+    worker = await replaced(gateway, 1, worker!.pid!)
+  }
+  const delays = gateway.log('worker.ended').map((entry) => entry['restartInMs'])
+  assert.deepEqual(delays, [0, 0, 0, 0])
+})
+
 test('a stopped worker is noticed by its silence and replaced', async (t) => {
   const gateway = await started(t)
   const [one] = (await gateway.status()).workers

@@ -53,6 +53,9 @@ type Numbered<T> = T & { readonly id: number }
 /** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
 const DRAIN_GRACE_MS = 8000
 
+/** A heartbeat was missed. */
+const ASK_AFTER_MS = 1000
+
 /** What reading the rest of a dead process's channel may take; it is a local pipe, so this is never reached. */
 const LAST_WORDS_MS = 500
 
@@ -149,8 +152,11 @@ export class WorkerHandle implements Participant {
     await this.#ask({ kind: 'samples' }, this.#deadlines.samplesMs)
   }
 
-  /** Asks the worker to finish its requests and end; resolves with the requests cut, null when it had to be killed. */
-  async drain(deadlineMs: number): Promise<number | null> {
+  /**
+   * Asks the worker to finish its requests and end; resolves with the requests cut. Of one
+   * that had to be killed these are those of its last heartbeat.
+   */
+  async drain(deadlineMs: number): Promise<number> {
     this.isReady = false
     if (!this.#isUp) this.kill('drained before it had started')
     const allowedMs = deadlineMs + DRAIN_GRACE_MS
@@ -160,7 +166,12 @@ export class WorkerHandle implements Participant {
     if (answer.kind !== 'drained') this.kill(answer.kind === 'failed' ? answer.reason : 'no drain')
     await this.exited
     clearTimeout(timer)
-    return answer.kind === 'drained' ? answer.cut : null
+    return answer.kind === 'drained' ? answer.cut : (this.lastBeat?.inFlight ?? 0)
+  }
+
+  /** Ends the drain that was asked for at once. */
+  cut(): void {
+    this.#send({ kind: 'cut' })
   }
 
   /** Ends the process at once. SIGKILL, because it also ends a process that is stopped or whose event loop hangs. */
@@ -174,6 +185,11 @@ export class WorkerHandle implements Participant {
   /** Whether its event loop hangs or its process is stopped. Before the first word, `started` keeps the time. */
   isSilent(): boolean {
     return this.#isUp && performance.now() - this.#lastSeenMono > this.#deadlines.silenceMs
+  }
+
+  /** Asks a worker that has been silent for a while for a sign of life. */
+  askHeartbeat(): void {
+    if (this.#isUp && performance.now() - this.#lastSeenMono > ASK_AFTER_MS) this.#send({ kind: 'beat' })
   }
 
   /** Forgives the silence so far: it was the supervisor that did not listen. */

@@ -19,6 +19,8 @@ export interface PoolOptions {
   readonly log: OperationLog
   /** A slot cannot be filled; told once per slot. */
   readonly onGaveUp: (reason: string) => void
+  /** The workers have changed, or the state of one has. */
+  readonly onChanged: () => void
 }
 
 /** All workers of the gateway: as many slots as the plan wants, each kept filled. */
@@ -31,6 +33,8 @@ export class WorkerPool {
   readonly #live = new Set<WorkerHandle>()
   readonly #spare = new SpareWorker((headBytes) => this.#fork(headBytes))
   readonly #stopWatch: () => void
+  /** Of slots that a smaller number of workers has removed: a larger one goes on counting from there. */
+  readonly #restarts = new Map<number, number>()
   #slots: WorkerSlot[] = []
   #current: Assignment | null = null
   #headBytes = 0
@@ -96,7 +100,10 @@ export class WorkerPool {
 
   /** Adds slots, or drains the workers of the last ones. */
   resize(count: number, drainMs: number): void {
-    for (const slot of this.#slots.splice(count)) void slot.stop()?.drain(drainMs)
+    for (const slot of this.#slots.splice(count)) {
+      this.#restarts.set(slot.worker, slot.restarts)
+      void slot.stop()?.drain(drainMs)
+    }
     this.#grow(count)
   }
 
@@ -120,7 +127,12 @@ export class WorkerPool {
   async drain(deadlineMs: number): Promise<number> {
     this.#endSlots()
     const cuts = await Promise.all([...this.#live].map((handle) => handle.drain(deadlineMs)))
-    return cuts.reduce<number>((total, cut) => total + (cut ?? 0), 0)
+    return cuts.reduce((total, cut) => total + cut, 0)
+  }
+
+  /** Ends the drain that is under way at once. */
+  cut(): void {
+    for (const handle of this.#live) handle.cut()
   }
 
   /** Ends all workers at once and waits until they are gone. */
@@ -158,6 +170,7 @@ export class WorkerPool {
         gaveUp: this.#options.onGaveUp,
         log: this.#options.log,
       })
+      slot.restarts = this.#restarts.get(slot.worker) ?? 0
       this.#slots.push(slot)
       slot.start()
     }
@@ -172,6 +185,7 @@ export class WorkerPool {
   /** The spare is started when all slots are served, so that it never slows them down. */
   #changed(): void {
     this.#changes.notify()
+    this.#options.onChanged()
     if (this.#slots.every((slot) => slot.state === 'ready')) this.#spare.keep(this.#headBytes)
   }
 

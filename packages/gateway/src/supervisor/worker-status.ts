@@ -1,4 +1,5 @@
 import { EMPTY_LOG } from '@sluice/core'
+import { withoutHandovers } from '../telemetry/handed-over.js'
 import type { WorkerStatus } from './status.js'
 import type { WorkerHandle } from './worker-handle.js'
 import type { WorkerPool } from './worker-pool.js'
@@ -34,6 +35,6 @@ function statusOf(
     rssBytes: beat?.rssBytes ?? 0,
     loopLagMs: beat?.loopLagMs ?? 0,
     uptimeMs: handle === null ? 0 : Math.round(handle.ageMs),
-    log: handle?.lastLog ?? EMPTY_LOG,
+    log: withoutHandovers(handle?.lastLog ?? EMPTY_LOG),
   }
 }

@@ -10,11 +10,6 @@ export function sumOfLogs(logs: Iterable<LogIdentity>): LogIdentity {
   return total
 }
 
-/** What is left of a log that has ended: what lies in its spool is counted by whoever takes that over. */
-export function withoutInherited(log: LogIdentity): LogIdentity {
-  return mapped(log, countsWithoutInherited)
-}
-
 /** The same is done to the counts of the whole log and of each target. */
 export function mapped(
   { targets, ...counts }: LogIdentity,
@@ -23,21 +18,6 @@ export function mapped(
   if (targets === undefined) return change(counts)
   const changed = Object.entries(targets).map(([id, target]) => [id, change(target)] as const)
   return { ...change(counts), targets: Object.fromEntries(changed) }
-}
-
-function countsWithoutInherited(log: LogCounts): LogCounts {
-  const { received, onDisk, inMemory, inherited } = log
-  // Records in memory alone are inherited only together with all that is on disk.
-  const inMemoryLeft = inMemory - Math.max(0, inherited - onDisk)
-  const onDiskLeft = onDisk - Math.min(onDisk, inherited)
-  return {
-    ...log,
-    received: received - inherited,
-    onDisk: onDiskLeft,
-    inMemory: inMemoryLeft,
-    inherited: 0,
-    lagMs: 0,
-  }
 }
 
 function plus(a: LogIdentity, b: LogIdentity): LogIdentity {

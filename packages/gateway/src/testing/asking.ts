@@ -64,7 +64,7 @@ export function ask(
   { method = 'GET', body = null as Buffer | null, isFresh = false } = {},
 ): Asked {
   const asked = new Asked(path)
-  const request = { id: '', method, path, host: 'a', headers: [], body, upload: null }
+  const request = { id: '', method, path, host: 'a', headers: [], body, upload: null, connectMs: 10_000 }
   asked.attempt = transport.dispatch(request, asked, isFresh)
   return asked
 }
@@ -74,7 +74,7 @@ export function wireTo(t: TestContext, port: number, wish: Partial<WireTransport
   const transport = new WireTransport({
     host: '127.0.0.1',
     port,
-    timeoutMs: 10_000,
+    pendingTimeoutMs: 60_000,
     lookup: dns.lookup as net.LookupFunction,
     connections: 1,
     pipelining: 1,

@@ -31,19 +31,24 @@ const LISTENER: ListenerPlan = {
   engine: 'uws',
   tls: null,
   trustedProxies: [],
+  forwardedHeader: 'x-forwarded-for',
   health: false,
-  paths: 'as-received',
+  paths: 'canonical',
   limits: {
     headerBytes: 16_384,
     headers: 100,
     urlBytes: 8192,
     bodyBytes: 10_485_760,
+    bodyBuffer: 65_536,
     connections: 10_000,
+    connectionsPerClient: 10_000,
     bodyIdleMs: 5000,
+    minBodyRate: 240,
+    minReadRate: 240,
   },
 }
 
-/** A plan with one listener; by default everything goes to the first upstream, named `up`. */
+/** A plan with one listener; by default everything goes to the first upstream, which is named `up`. */
 export function planOf(wish: PlanWish): Plan {
   const upstreams = (wish.upstreams ?? []).map(upstreamPlan)
   return {
@@ -53,7 +58,9 @@ export function planOf(wish: PlanWish): Plan {
     admin: { address: '127.0.0.1:0', host: '127.0.0.1', port: 0, tls: null, tokens: [] },
     workers: 1,
     upstreams,
-    routes: (wish.routes ?? [{ id: 'all' }]).map((route, order) => routePlan({ order, ...route }, upstreams)),
+    routes: (wish.routes ?? (upstreams.length === 0 ? [] : [{ id: 'all' }])).map((route, order) =>
+      routePlan({ order, ...route }, upstreams),
+    ),
     log: wish.log ?? {
       sink: 'none',
       fields: 'standard',
@@ -81,12 +88,14 @@ function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly st
     connections: 64,
     pipelining: 1,
     maxPending: 64,
+    pendingTimeoutMs: 10_000,
     keepAliveMs: 4000,
     timeouts: TIMEOUTS,
     retry: { attempts: 1, budget: 0.2 },
     tls: null,
     transport: 'auto',
     maxHeaderBytes: 16_384,
+    responseBuffer: 1_048_576,
     ...rest,
   }
 }
@@ -108,10 +117,11 @@ function routePlan(
     api: null,
     priority: 0,
     rewrite: null,
-    action: { kind: 'proxy', upstream: 'up' },
+    action: { kind: 'proxy', upstream: upstreams[0]?.name ?? 'up' },
     timeouts,
     policies: [],
     log: null,
+    encodedSlashes: 'refuse',
     ...wish,
   }
 }
@@ -131,6 +141,8 @@ export interface TestGatewayOptions {
   readonly worker?: number
   readonly port?: number
   readonly network?: Network
+  /** The most descriptors that the process may have open. */
+  readonly descriptors?: number
 }
 
 /** Starts a data plane on a free port; drains it when the test ends. */
@@ -150,6 +162,7 @@ export async function startGateway(
     // It takes its time.
     isReceiveBounded: false,
     ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.descriptors === undefined ? {} : { descriptors: options.descriptors }),
   })
   const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()
   t.after(() => plane.drain(500))

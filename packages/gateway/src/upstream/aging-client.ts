@@ -13,11 +13,15 @@ export interface ConnectionUse {
   /** Begun on it. */
   requests: number
   opening: Opening | null
+  /** For the next one to be opened. */
+  connectMs: number
 }
 
 /** A handler that wants to know the connection it gets. */
 export interface ConnectionUser {
   connection: ConnectionUse | null
+  /** How long a connection that is opened for it may take. */
+  readonly connectMs: number
 }
 
 /** Connections that were opened together are renewed over this last part of their time, not in one moment. */
@@ -32,9 +36,9 @@ const SPREAD = 0.1
  */
 export function createAgingClient(origin: URL, options: Client.Options, age: ConnectionAge): Client {
   let old: net.Socket | null = null
-  const use: ConnectionUse = { requests: 0, opening: null }
+  const use: ConnectionUse = { requests: 0, opening: null, connectMs: 0 }
   const connect: buildConnector.connector = (_, done) => {
-    use.opening = age.connector((...result) => {
+    use.opening = age.connector(use.connectMs, (...result) => {
       use.requests = 0
       if (result[1] !== null) watch(result[1])
       done(...result)
@@ -44,7 +48,9 @@ export function createAgingClient(origin: URL, options: Client.Options, age: Con
   const dispatch = client.dispatch.bind(client)
   client.dispatch = (request, handler) => {
     // Whether the connection is new is known when it is given to the request, not yet when the request comes.
-    ;(handler as unknown as ConnectionUser).connection = use
+    const user = handler as unknown as ConnectionUser
+    user.connection = use
+    use.connectMs = user.connectMs
     return dispatch(request, handler)
   }
   const renew = (socket: net.Socket): void => {

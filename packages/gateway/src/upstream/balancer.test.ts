@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
+import { ClientShares } from './client-shares.js'
 import type { Target } from './target.js'
 import type { Transport } from './transport.js'
 
 const NO_TRANSPORT: Transport = {
   waits: 0,
+  isSlow: false,
   dispatch: () => assert.fail('a balancer does not send anything'),
   createUpload: () => assert.fail('a balancer does not send anything'),
   pool: () => ({ busy: 0, free: 0, pending: 0 }),
@@ -19,6 +21,7 @@ function target(name: string, weight = 1): Target {
     weight,
     isFailover: false,
     transport: NO_TRANSPORT,
+    shares: new ClientShares(64),
     active: 0,
     capacity: 64,
     attempts: 0,

@@ -17,27 +17,29 @@ export interface ConnectorOptions {
   readonly port: number
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null
-  /** For the name, the TCP and the TLS handshake together. */
-  readonly timeoutMs: number
   readonly lookup: net.LookupFunction
 }
 
-/** Opens a connection and calls back once it is usable, or why it is not. */
-export type Connector = (done: buildConnector.Callback) => Opening
+/**
+ * Opens a connection and calls back once it is usable, or why it is not.
+ * @param timeoutMs for the name, the TCP and the TLS handshake together.
+ */
+export type Connector = (timeoutMs: number, done: buildConnector.Callback) => Opening
 
 /**
  * Opens connections to one target. undici's own connector would do, but its time-outs below two seconds are up to a
  * second late (docs/limits.md), and a connect time-out is what decides how fast a request moves to the next target.
  */
 export function createConnector(options: ConnectorOptions): Connector {
-  return (done) => {
+  return (timeoutMs, done) => {
     const opening = new Opening()
     const socket = options.tls === null ? connectPlain(options) : connectTls(options, options.tls)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, 60_000)
     opening.watch(socket)
     if (options.tls !== null) socket.once('secureConnect', () => opening.noteSecured())
-    settle(socket, options, done)
+    const isTls = options.tls !== null
+    settle(socket, { event: isTls ? 'secureConnect' : 'connect', timeoutMs }, done)
     return opening
   }
 }
@@ -63,14 +65,18 @@ function connectTls(options: ConnectorOptions, secure: TlsOptions): tls.TLSSocke
 }
 
 /** Calls back once: with the socket when it is usable, else with the error. */
-function settle(socket: net.Socket, options: ConnectorOptions, done: buildConnector.Callback): void {
-  const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), options.timeoutMs)
+function settle(
+  socket: net.Socket,
+  { event, timeoutMs }: { readonly event: string; readonly timeoutMs: number },
+  done: buildConnector.Callback,
+): void {
+  const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), timeoutMs)
   const onError = (error: Error): void => {
     clearTimeout(timer)
     done(error, null)
   }
   socket.once('error', onError)
-  socket.once(options.tls === null ? 'connect' : 'secureConnect', () => {
+  socket.once(event, () => {
     clearTimeout(timer)
     socket.off('error', onError)
     done(null, socket)

@@ -7,6 +7,11 @@ interface Row {
   readonly phase: Failure['phase']
 }
 
+const QUEUE_TIMEOUT: Row = {
+  code: 'GW_OVERLOADED',
+  detail: 'no connection became free in time (pendingTimeout)',
+  phase: 'connect',
+}
 const CONNECT_TIMEOUT: Row = {
   code: 'GW_UPSTREAM_TIMEOUT',
   detail: 'no connection in time (connect)',
@@ -78,6 +83,7 @@ export const FAILURES = {
   badStatus: BAD_STATUS,
   invalid: INVALID,
   overflow: OVERFLOW,
+  queueTimeout: QUEUE_TIMEOUT,
   request: REQUEST,
   reset: RESET,
   tooManyInformational: TOO_MANY_INFORMATIONAL,

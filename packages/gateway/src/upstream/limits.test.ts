@@ -32,6 +32,34 @@ function conform(transport: TransportName): void {
     await until(() => gateway.plane.inFlight === 0)
   })
 
+  if (isTold) {
+    test('a reset that comes together with the last bytes of a close-delimited response cuts it, too', async (t) => {
+      const origin = await rawOrigin(
+        t,
+        answering('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf', (socket) => socket.resetAndDestroy()),
+      )
+      const gateway = await startGateway(t, {
+        upstreams: [{ urls: [origin.url], retry: { attempts: 0, budget: 0 } }],
+      })
+      for (let i = 0; i < 30; i++) {
+        const answer = await sendRaw(gateway.port, [GET])
+        assert.doesNotMatch(answer.text, /half\r\n0\r\n\r\n$/)
+        assert.ok(answer.isClosed)
+      }
+      await until(() => gateway.plane.inFlight === 0)
+    })
+
+    test('a close-delimited response that ends as it should is complete', async (t) => {
+      const bytes = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole'
+      const origin = await rawOrigin(
+        t,
+        answering(bytes, (socket) => socket.end()),
+      )
+      const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+      for (let i = 0; i < 30; i++) assert.equal(await (await fetch(gateway.url)).text(), 'whole')
+    })
+  }
+
   /** Answers the first request of every connection and resets it at the second. */
   async function originThatResetsKept(t: Parameters<typeof rawOrigin>[0]): Promise<{
     readonly url: string

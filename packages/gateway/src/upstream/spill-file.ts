@@ -2,6 +2,9 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** The files of this process; one more than `most` cannot be opened, so that connections and logs have descriptors. */
+export const SPILL_FILES = { open: 0, most: Number.POSITIVE_INFINITY }
+
 /**
  * Bytes that have to wait on disk, first in, first out. The file has no name: it goes with the process.
  *
@@ -36,7 +39,10 @@ export class SpillFile {
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file)
+    if (this.#file !== null) {
+      closeSync(this.#file)
+      SPILL_FILES.open--
+    }
     this.#file = null
     this.#readAt = this.#writtenTo
   }
@@ -49,9 +55,12 @@ export class SpillFile {
 }
 
 function openUnnamed(): number {
+  if (SPILL_FILES.open >= SPILL_FILES.most) throw new Error('too many bodies wait on disk')
   const dir = mkdtempSync(join(tmpdir(), 'sluice-'))
   try {
-    return openSync(join(dir, 'body'), 'wx+', 0o600)
+    const file = openSync(join(dir, 'body'), 'wx+', 0o600)
+    SPILL_FILES.open++
+    return file
   } finally {
     rmSync(dir, { recursive: true })
   }

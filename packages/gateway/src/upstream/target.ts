@@ -1,3 +1,4 @@
+import type { ClientShares } from './client-shares.js'
 import type { Transport } from './transport.js'
 
 /** One address of an upstream, with its connections and what it is doing now. */
@@ -9,6 +10,7 @@ export interface Target {
   readonly weight: number
   readonly isFailover: boolean
   readonly transport: Transport
+  readonly shares: ClientShares
   /** Attempts under way or waiting for a connection. */
   active: number
   /** Attempts that may be so at once. */

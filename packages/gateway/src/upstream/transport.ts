@@ -17,6 +17,8 @@ export interface UpstreamRequest {
   readonly body: Buffer | string | null
   /** The body as it arrives; null when there is none or it is whole. */
   readonly upload: Upload | null
+  /** For a connection that has to be opened: the name, the TCP and the TLS handshake together, ms. */
+  readonly connectMs: number
 }
 
 /** A request body on its way, from the client's stream to the target's connection. */
@@ -74,6 +76,8 @@ export interface Attempt {
 export interface Transport {
   /** Times that an attempt had to wait in line, because there was no connection for it and could not be one more. */
   readonly waits: number
+  /** Who came now would have to wait for too long. */
+  readonly isSlow: boolean
   /** Starts an attempt. `isFresh` asks for a new connection instead of a kept one. Never throws. */
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt
   createUpload(length: number, onDrain: () => void): Upload

@@ -57,7 +57,16 @@ function tell(transport: Transport, method: string): Promise<Story> {
       onEnd: () => resolve({ ...story, end: 'complete' }),
       onFailure: ({ code }: Failure) => resolve({ ...story, end: 'failed', code }),
     }
-    const request = { id: '', method, path: '/a', host: 'a', headers: [], body: null, upload: null }
+    const request = {
+      id: '',
+      method,
+      path: '/a',
+      host: 'a',
+      headers: [],
+      body: null,
+      upload: null,
+      connectMs: 5000,
+    }
     transport.dispatch(request, observer, true)
   })
 }
@@ -67,7 +76,7 @@ async function transports(t: TestContext, script: Script): Promise<readonly [Tra
   const options = {
     host: '127.0.0.1',
     port: origin.port,
-    timeoutMs: 5000,
+    pendingTimeoutMs: 5000,
     lookup: dns.lookup as net.LookupFunction,
     connections: 16,
     pipelining: 1,

@@ -24,9 +24,11 @@ export interface PlaceOwner {
 /** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
 export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatcher.DispatchHandler {
   connection: ConnectionUse | null = null
+  readonly connectMs: number
   /** What it is to be placed with; null where it has not had to wait. */
   order: PlaceOrder | null = null
   isInLine = false
+  waitingSince = 0
   lineNext: InLine | null = null
   linePrevious: InLine | null = null
   readonly #observer: AttemptObserver
@@ -40,10 +42,17 @@ export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatche
   #isOver = false
   #hasPlace = true
 
-  constructor(observer: AttemptObserver, places: PlaceOwner, isHead: boolean) {
+  constructor(request: UpstreamRequest, observer: AttemptObserver, places: PlaceOwner) {
+    this.connectMs = request.connectMs
     this.#observer = observer
     this.#places = places
-    this.#isHead = isHead
+    this.#isHead = request.method === 'HEAD'
+  }
+
+  /** It has waited for a place for too long, and is in no line any more. */
+  giveUpWaiting(): void {
+    this.order = null
+    this.#fail(FAILURES.queueTimeout)
   }
 
   pause(): void {

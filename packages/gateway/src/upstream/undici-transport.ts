@@ -12,6 +12,8 @@ export interface UndiciTransportOptions extends ConnectorOptions {
   readonly origin: string
   readonly connections: number
   readonly keepAliveMs: number
+  /** Longest wait for one of the connections. */
+  readonly pendingTimeoutMs: number
   readonly maxHeaderBytes: number
   /** Connections are renewed after this time, so that a changed name is followed. */
   readonly maxConnectionAgeMs: number
@@ -34,16 +36,17 @@ export class UndiciTransport implements Transport, PlaceOwner {
   /** Attempts that undici has in hand. */
   #placed = 0
   /** Attempts for which there is no connection yet; those given up leave it at once. */
-  readonly #line = new WaitingLine<UndiciAttempt>()
+  readonly #line: WaitingLine<UndiciAttempt>
   waits = 0
 
   constructor(options: UndiciTransportOptions) {
     this.#options = options
+    this.#line = new WaitingLine(options.pendingTimeoutMs, (attempt) => attempt.giveUpWaiting())
     this.#pool = createPool(options, 1)
   }
 
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
-    const attempt = new UndiciAttempt(observer, this, request.method === 'HEAD')
+    const attempt = new UndiciAttempt(request, observer, this)
     if (this.#placed < this.#options.connections) this.#place(attempt, request, isFresh)
     else {
       this.waits++
@@ -61,6 +64,10 @@ export class UndiciTransport implements Transport, PlaceOwner {
     this.#placed--
     // Not now: undici is in the middle of ending the attempt and would not reuse its connection yet.
     if (this.#line.size > 0) queueMicrotask(this.#callNext)
+  }
+
+  get isSlow(): boolean {
+    return this.#line.isSlow
   }
 
   createUpload(length: number, onDrain: () => void): Upload {

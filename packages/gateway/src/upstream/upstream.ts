@@ -14,6 +14,10 @@ export class Upstream {
    * died is not counted. 0: none of either.
    */
   readonly maxRetries: number
+  /** Longest wait for a connection, ms. */
+  readonly pendingTimeoutMs: number
+  /** Bytes of a response that are read ahead of a slow client. */
+  readonly responseBuffer: number
   retries = 0
   /** Requests refused because every target was full. */
   shed = 0
@@ -29,6 +33,8 @@ export class Upstream {
     this.targets = targets
     this.budget = new RetryBudget(plan.retry.budget)
     this.maxRetries = plan.retry.attempts
+    this.pendingTimeoutMs = plan.pendingTimeoutMs
+    this.responseBuffer = plan.responseBuffer
     this.#serving = targets.filter((target) => target.weight > 0)
     this.#primaries = this.#serving.filter((target) => !target.isFailover)
     this.#failovers = this.#serving.filter((target) => target.isFailover)

@@ -7,7 +7,13 @@ interface Caller extends InLine {
 }
 
 function callers(names: string): Caller[] {
-  return [...names].map((name) => ({ name, isInLine: false, lineNext: null, linePrevious: null }))
+  return [...names].map((name) => ({
+    name,
+    isInLine: false,
+    waitingSince: 0,
+    lineNext: null,
+    linePrevious: null,
+  }))
 }
 
 /** Takes all of them out, and names them in order. */
@@ -22,7 +28,7 @@ function drained(line: WaitingLine<Caller>): string {
 
 test('who came first leaves first, and who is given up leaves from wherever it is', () => {
   const all = callers('abcde')
-  const line = new WaitingLine<Caller>()
+  const line = new WaitingLine<Caller>(60_000, () => assert.fail('nobody waits for so long'))
   for (const leaving of ['', 'a', 'c', 'e', 'ab', 'ed', 'bd', 'cae']) {
     for (const caller of all) line.add(caller)
     for (const name of leaving) line.delete(all.find((caller) => caller.name === name)!)
@@ -34,7 +40,7 @@ test('who came first leaves first, and who is given up leaves from wherever it i
 
 test('who is not in line is left alone, and who has left holds nobody', () => {
   const [a, b, c] = callers('abc') as [Caller, Caller, Caller]
-  const line = new WaitingLine<Caller>()
+  const line = new WaitingLine<Caller>(60_000, () => assert.fail('nobody waits for so long'))
   line.add(a)
   line.add(b)
   line.delete(c)

@@ -4,15 +4,19 @@ import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import type { Listener, ListenerSettings } from '../listener/listener.js'
 import { boundListeners, openListener } from '../listener/open-listener.js'
+import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
+import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
 import { RequestIds } from '../telemetry/request-id.js'
 import type { Sample } from '../telemetry/sample.js'
 import { TimerWheel } from '../telemetry/timer-wheel.js'
 import { ThreadPool } from '../threads/thread-pool.js'
 import { type Network, systemNetwork } from '../upstream/network.js'
+import { SPILL_FILES } from '../upstream/spill-file.js'
 import { Upstream } from '../upstream/upstream.js'
 import { upstreamSamples } from '../upstream/upstream-samples.js'
 import type { DataPlane, Prepared } from './data-plane.js'
+import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { GatewayGate } from './gateway-gate.js'
 import { WorkerLog } from './worker-log.js'
 
@@ -26,8 +30,12 @@ export interface DataPlaneOptions {
   readonly report: (event: string, fields: object) => void
   /** The longest delay of the event loop of late, ms; default: always 0. */
   readonly loopLagMs?: () => number
+  /** Default: of a worker that nobody watches. */
+  readonly heartbeat?: Heartbeat
   /** Default: the system's. */
   readonly network?: Network
+  /** The most descriptors that the process may have open; default: what the system says. */
+  readonly descriptors?: number
   /** False: listeners cost some 50 ms of CPU time less, and one fast upload can hold up all other requests. Default: true. */
   readonly isReceiveBounded?: boolean
 }
@@ -53,22 +61,28 @@ interface OpenListener {
 class WorkerDataPlane implements DataPlane {
   readonly #options: DataPlaneOptions
   readonly #shared: SharedTable
+  /** What upstreams that are gone have counted. */
+  readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
   readonly #network: Network
   readonly #log: WorkerLog
   readonly #context
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
+  /** The most that this process may have open. */
+  readonly #descriptors: number
   #listeners = new Map<string, OpenListener>()
   /** Opened for a load that is not activated yet. */
   readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
+  #drainUntilMono = Number.POSITIVE_INFINITY
   readonly #onFault = (error: unknown): void =>
     this.#options.report('listener_fault', { error: String(error) })
 
   constructor(options: DataPlaneOptions) {
     this.#options = options
-    this.#shared = new SharedTable(closeShared)
+    this.#descriptors = options.descriptors ?? descriptorLimit()
+    this.#shared = new SharedTable((value) => this.#closeShared(value))
     this.#threads = new ThreadPool(MAX_THREADS, (error) =>
       options.report('thread_fault', { error: String(error) }),
     )
@@ -78,10 +92,12 @@ class WorkerDataPlane implements DataPlane {
       wheel: new TimerWheel(),
       metrics: new Metrics(),
       log: this.#log.sink,
+      heartbeat: options.heartbeat ?? NO_HEARTBEAT,
       report: options.report,
       loopLagMs: options.loopLagMs ?? (() => 0),
       inFlight: 0,
       isDraining: false,
+      isCutting: false,
     }
     this.#gate = new GatewayGate(this.#context)
   }
@@ -117,8 +133,9 @@ class WorkerDataPlane implements DataPlane {
     try {
       sink = this.#log.open(plan, load.values)
       await sink?.opened
+      const settings = this.#settingsOf(plan)
       for (const listener of plan.listeners) {
-        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener))
+        if (!this.#listeners.has(keyOf(listener))) opened.push(await this.#open(listener, settings(listener)))
       }
     } catch (error) {
       this.#discard(snapshot, opened, sink)
@@ -145,13 +162,12 @@ class WorkerDataPlane implements DataPlane {
       this.#coming.delete(entry)
       entry.listener.terminate()
     }
-    if (sink !== null) void sink.close(0)
+    if (sink !== null) this.#log.discard(sink)
     snapshot.release()
   }
 
-  async #open(plan: ListenerPlan): Promise<OpenListener> {
+  async #open(plan: ListenerPlan, settings: ListenerSettings): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
-    const settings = settingsOf(plan)
     const onTurnedAway = (): void => this.#context.metrics.countError('GW_OVERLOADED')
     const listener = await openListener({
       plan,
@@ -170,6 +186,7 @@ class WorkerDataPlane implements DataPlane {
   #activate(snapshot: Snapshot, opened: readonly OpenListener[]): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
+    this.#tellDescriptors(snapshot.plan)
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
@@ -179,11 +196,12 @@ class WorkerDataPlane implements DataPlane {
   /** Takes the new listeners in, gives the kept ones their new settings, closes those that are gone. */
   #changeListeners(plan: Plan, opened: readonly OpenListener[]): void {
     for (const entry of opened) this.#coming.delete(entry)
+    const settings = this.#settingsOf(plan)
     const listeners = new Map(opened.map((entry) => [keyOf(entry.plan), entry]))
     for (const listenerPlan of plan.listeners) {
       const kept = this.#listeners.get(keyOf(listenerPlan))
       if (kept === undefined) continue
-      kept.listener.settings = settingsOf(listenerPlan)
+      kept.listener.settings = settings(listenerPlan)
       listeners.set(keyOf(listenerPlan), { plan: listenerPlan, listener: kept.listener })
     }
     for (const [key, { listener }] of this.#listeners) {
@@ -192,18 +210,51 @@ class WorkerDataPlane implements DataPlane {
     this.#listeners = listeners
   }
 
+  /** What the listeners of a plan accept, no more connections than there are descriptors for. */
+  #settingsOf(plan: Plan): (listener: ListenerPlan) => ListenerSettings {
+    const budget = divideDescriptors(this.#descriptors, plan)
+    return (listener) => {
+      const connections = affordableConnections(listener.limits.connections, plan, budget)
+      return { ...settingsOf(listener), connections }
+    }
+  }
+
+  #tellDescriptors(plan: Plan): void {
+    const budget = divideDescriptors(this.#descriptors, plan)
+    SPILL_FILES.most = budget.bodies
+    for (const { address, limits } of plan.listeners) {
+      const connections = affordableConnections(limits.connections, plan, budget)
+      if (connections === limits.connections) continue
+      const remedy = 'raise the limit of open files (ulimit -n, LimitNOFILE) or lower limits.connections'
+      this.#options.report('connections_lowered', {
+        listener: address,
+        wanted: limits.connections,
+        connections,
+        descriptors: this.#descriptors,
+        remedy,
+      })
+    }
+  }
+
   setReady(isReady: boolean): void {
     this.#gate.isReady = isReady
   }
 
   samples(): Sample[] {
-    const upstreams = this.#snapshot === null ? [] : [...this.#snapshot.upstreams.values()]
+    const upstreams = [...this.#shared.values()].filter((value) => value instanceof Upstream)
     return [
       { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
       { name: 'gw_connections', labels: '', value: this.connections },
       ...this.#context.metrics.samples(),
-      ...upstreams.flatMap(upstreamSamples),
+      ...this.#upstreamSamples.merged(upstreams.map(upstreamSamples)),
     ]
+  }
+
+  /** An upstream may come back, or take another's name: its counters go on from here. */
+  #closeShared(value: unknown): void {
+    if (!(value instanceof Upstream)) return
+    this.#upstreamSamples.depart(upstreamSamples(value).filter((sample) => sample.value > 0))
+    void value.close()
   }
 
   logIdentity(): LogIdentity {
@@ -211,22 +262,30 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async drain(deadlineMs: number): Promise<number> {
-    const until = performance.now() + deadlineMs
+    this.#drainUntilMono = Math.min(this.#drainUntilMono, performance.now() + deadlineMs)
     this.#context.isDraining = true
     this.#gate.drain()
     const listeners = [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
     for (const listener of listeners) listener.close()
-    const lingerUntil = Math.min(until, performance.now() + LINGER_MS)
-    while (performance.now() < until && (this.inFlight > 0 || performance.now() < lingerUntil)) {
+    const lingerUntil = Math.min(this.#drainUntilMono, performance.now() + LINGER_MS)
+    while (
+      performance.now() < this.#drainUntilMono &&
+      (this.inFlight > 0 || performance.now() < lingerUntil)
+    ) {
       await delay(DRAIN_POLL_MS)
     }
     const cut = this.inFlight
+    this.#context.isCutting = true
     for (const listener of listeners) listener.terminate()
     await this.#log.close()
     this.#context.wheel.close()
     this.#shared.clear()
     await this.#threads.close()
     return cut
+  }
+
+  cut(): void {
+    this.#drainUntilMono = 0
   }
 }
 
@@ -239,13 +298,10 @@ function settingsOf(plan: ListenerPlan): ListenerSettings {
   return {
     ...plan.limits,
     trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),
+    forwardedHeader: plan.forwardedHeader,
     health: plan.health,
-    strictPaths: plan.paths === 'strict',
+    paths: plan.paths,
   }
-}
-
-function closeShared(value: unknown): void {
-  if (value instanceof Upstream) void value.close()
 }
 
 function delay(ms: number): Promise<void> {

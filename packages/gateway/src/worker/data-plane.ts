@@ -25,6 +25,8 @@ export interface DataPlane {
    * the deadline, cuts what is left, flushes the log. Resolves with the number of requests cut.
    */
   drain(deadlineMs: number): Promise<number>
+  /** Ends a drain that is under way as if its deadline had come. */
+  cut(): void
 }
 
 /** A load that is ready to serve on this worker; exactly one of the two is called. */

@@ -69,9 +69,13 @@ export class GatewayGate implements Gate {
       return
     }
     const match = snapshot.router.match(x)
-    if (match.value !== null) this.#start(match.value, x, client, snapshot.use())
-    else if (match.isBodyWanted) this.#collect(x, client, snapshot)
-    else this.refuse(x, client, missReply(match.allowed))
+    if (match.isBodyWanted) {
+      this.#collect(x, client, snapshot)
+      return
+    }
+    const refused = refusalOf(match, x)
+    if (refused === null) this.#start(match.value!, x, client, snapshot.use())
+    else this.refuse(x, client, refused)
   }
 
   #wait(x: Exchange, client: ClientStream, settings: ListenerSettings): void {
@@ -104,8 +108,9 @@ export class GatewayGate implements Gate {
       this.#leave(snapshot.nowhere, x, client, lease).fault(error)
       return
     }
-    if (match.value !== null) this.#start(match.value, x, client, lease)
-    else this.#leave(snapshot.nowhere, x, client, lease).refuse(missReply(match.allowed))
+    const refused = refusalOf(match, x)
+    if (refused === null) this.#start(match.value!, x, client, lease)
+    else this.#leave(snapshot.nowhere, x, client, lease).refuse(refused)
   }
 
   #leave(nowhereRoute: Route, x: Exchange, client: ClientStream, lease: Lease): Flow {
@@ -124,6 +129,12 @@ export class GatewayGate implements Gate {
     if (x.method === 'HEAD') client.sendHead(status, headers, text.length)
     else client.send(status, headers, text)
   }
+}
+
+/** Why no route serves the request; null when one does. */
+function refusalOf({ value, allowed }: Match<Route>, x: Exchange): Reply | null {
+  if (value === null) return missReply(allowed)
+  return x.hasEncodedSlash && !value.keepsEncodedSlashes ? REFUSALS.encodedSlash : null
 }
 
 /** 404 when nothing knows the path, 405 with the methods that it has when only the method is wrong. */

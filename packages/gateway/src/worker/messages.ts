@@ -12,9 +12,10 @@ import type { Sample } from '../telemetry/sample.js'
  *     prepare(epoch, load)            ──► prepared | failed
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
- *                                     ◄── heartbeat, every HEARTBEAT_MS
+ *                                     ◄── heartbeat, every 500 ms
+ *     beat                            ──► heartbeat, at once
  *     samples                         ──► samples
- *     drain(deadlineMs)               ──► drained, then the process ends
+ *     drain(deadlineMs), cut          ──► drained, then the process ends
  */
 export type ToWorker =
   /** First of all, once: which worker it is from now on. A spare waits for it with its modules loaded. */
@@ -23,8 +24,12 @@ export type ToWorker =
   | { readonly kind: 'activate'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'discard'; readonly id: number; readonly epoch: number }
   | { readonly kind: 'ready'; readonly isReady: boolean }
+  /** Asked of a worker that has been silent for a while: a busy event loop reads its channel long before its timers. */
+  | { readonly kind: 'beat' }
   | { readonly kind: 'samples'; readonly id: number }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
+  /** Ends a drain that is under way at once. */
+  | { readonly kind: 'cut' }
 
 /** The load to compile, with the real port of every listener whose address names port 0. */
 export interface PrepareMessage {
@@ -69,8 +74,8 @@ export interface HeartbeatMessage {
   readonly loopLagMs: number
 }
 
-/** How often a worker shows that its event loop turns; an eighth of what the watchdog allows. */
-export const HEARTBEAT_MS = 500
-
 /** Environment of a worker: the version it reports. */
 export const WORKER_VERSION_ENV = 'GW_WORKER_VERSION'
+/** Environment of a worker: where a supervisor writes down that it serves, and which one started the worker. */
+export const FLEET_FILE_ENV = 'GW_FLEET_FILE'
+export const FLEET_INSTANCE_ENV = 'GW_FLEET_INSTANCE'

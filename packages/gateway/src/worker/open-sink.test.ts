@@ -105,7 +105,7 @@ test('a plan with the sink custom hands the record of a call to a module', async
      })`,
   )
   const file = join(dir, 'record.json')
-  await callOnce(t, (spool) => ({ sink: 'custom', custom: { module, options: { file }, spool } }))
+  await callOnce(t, (spool) => ({ sink: 'custom', custom: { from: '/', module, options: { file }, spool } }))
   assert.equal(JSON.parse(readFileSync(file, 'utf8')).url.path, '/called')
 })
 

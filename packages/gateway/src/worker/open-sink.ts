@@ -28,7 +28,7 @@ type CommonOptions = Omit<SinkOptions, 'fields' | 'privacy'>
 const DAY_MS = 86_400_000
 
 /** What a sink ships to, and where records wait for it. */
-interface Shipping {
+export interface Shipping {
   readonly spool: LogSpoolPlan
   readonly target: TargetOptions
 }
@@ -73,6 +73,12 @@ function openOutlet(outlet: LogOutletPlan, log: LogPlan, common: CommonOptions):
   return openShippingSink({ ...options, ...SHIPPING[outlet.sink](outlet) })
 }
 
+/** How records of an outlet are shipped; null for files and for none, which are not shipped. */
+export function shippingOf(outlet: LogOutletPlan<LogPlan['sink']>): Shipping | null {
+  const { sink } = outlet
+  return sink === 'file' || sink === 'none' ? null : SHIPPING[sink]({ ...outlet, sink })
+}
+
 /** Where records of a log wait for its targets. */
 export function spoolDirs(log: LogPlan): readonly string[] {
   const outlets: readonly LogOutletPlan[] =
@@ -104,7 +110,7 @@ const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutlet
   webhook: ({ webhook }) => toWebhook(webhook!),
   custom: ({ custom }) => {
     const { spool, ...settings } = custom!
-    return { spool, target: { kind: 'custom', from: process.cwd(), ...settings } }
+    return { spool, target: { kind: 'custom', ...settings } }
   },
 }
 

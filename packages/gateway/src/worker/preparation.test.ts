@@ -22,6 +22,7 @@ function toyPlane(journal: string[], gate: Promise<void> = Promise.resolve()): D
     samples: () => [],
     logIdentity: () => EMPTY_LOG,
     drain: async () => 0,
+    cut: () => {},
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY_LOG, type LogSink } from '@sluice/core'
+import { EMPTY_LOG, type LogSink, type Takeover } from '@sluice/core'
 import { SwitchedSink } from './switched-sink.js'
 
 /** A sink with one record, which it loses hold of when the test says so. */
@@ -38,4 +38,30 @@ test('closing right after a reload waits for the sink that was exchanged, too', 
   await Promise.all([switched, closed])
   const { received, indexed, inMemory } = log.identity()
   assert.deepEqual([received, indexed, inMemory], [2, 2, 0])
+})
+
+test('records that a sink leaves in its spool, or delivers and is discarded then, stay counted', async () => {
+  const spooled = (
+    owner: string,
+    received: number,
+    indexed: number,
+    takeovers: readonly Takeover[] = [],
+  ): LogSink => ({
+    opened: Promise.resolve(),
+    record: () => {},
+    identity: () => {
+      const onDisk = received - indexed
+      return { ...EMPTY_LOG, received, indexed, onDisk, spools: { left: { [owner]: onDisk }, takeovers } }
+    },
+    close: () => Promise.resolve(),
+  })
+  const log = new SwitchedSink(spooled('a', 5, 1))
+  await log.switchTo(spooled('b', 0, 0), 1000)
+  assert.deepEqual([log.identity().received, log.identity().onDisk], [5, 4])
+  const candidate = spooled('c', 4, 3, [{ made: 'a', from: 'a', by: 'c', records: 4 }])
+  log.prepare(candidate)
+  assert.deepEqual([log.identity().received, log.identity().indexed, log.identity().onDisk], [5, 4, 1])
+  await log.discard(candidate, 0)
+  await log.switchTo(spooled('d', 1, 0, [{ made: 'a', from: 'c', by: 'd', records: 1 }]), 1000)
+  assert.deepEqual([log.identity().received, log.identity().indexed, log.identity().onDisk], [5, 4, 1])
 })

@@ -1,11 +1,14 @@
 import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink } from '@sluice/core'
-import { sumOfLogs, withoutInherited } from '../telemetry/log-identities.js'
+import { countedOnce } from '../telemetry/handed-over.js'
+import { mapped, sumOfLogs } from '../telemetry/log-identities.js'
 
-/** The worker's log sink, which a reload can exchange; counts of sinks that were closed are kept. */
+/** The worker's log sink, which a reload can exchange. Counts of all sinks are kept, so that none goes backwards. */
 export class SwitchedSink implements LogSink {
   #current: LogSink
-  readonly #closing = new Map<LogSink, Promise<void>>()
-  #closed = EMPTY_LOG
+  /** Beside the current one: those that may take its place, and those that are being closed. */
+  readonly #others = new Set<LogSink>()
+  readonly #closing = new Set<Promise<void>>()
+  #closed: LogIdentity = EMPTY_LOG
 
   constructor(first: LogSink) {
     this.#current = first
@@ -19,24 +22,46 @@ export class SwitchedSink implements LogSink {
     this.#current.record(x)
   }
 
+  /** Counts one that is open and may take the place of the current one: it delivers what it finds in its spool. */
+  prepare(sink: LogSink): void {
+    this.#others.add(sink)
+  }
+
   /** Records go to the new sink from now on; the old one writes out what it holds. */
-  async switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
+  switchTo(sink: LogSink, deadlineMs: number): Promise<void> {
     const before = this.#current
     this.#current = sink
-    const closed = before.close(deadlineMs)
-    this.#closing.set(before, closed)
-    await closed
-    this.#closing.delete(before)
-    this.#closed = sumOfLogs([this.#closed, withoutInherited(before.identity())])
+    this.#others.delete(sink)
+    return this.discard(before, deadlineMs)
+  }
+
+  /** Closes a sink that is not the current one. */
+  discard(sink: LogSink, deadlineMs: number): Promise<void> {
+    this.#others.add(sink)
+    const closed = this.#close(sink, deadlineMs)
+    this.#closing.add(closed)
+    return closed.finally(() => this.#closing.delete(closed))
   }
 
   identity(): LogIdentity {
-    const open = [...this.#closing.keys(), this.#current].map((sink) => sink.identity())
-    return sumOfLogs([this.#closed, ...open])
+    const others = [...this.#others].map((sink) => sink.identity()).filter(isUsed)
+    return countedOnce(sumOfLogs([this.#closed, ...others, this.#current.identity()]))
   }
 
   /** Also waits for sinks that were exchanged a moment ago; their deadlines are earlier than this one. */
   async close(deadlineMs: number): Promise<void> {
-    await Promise.all([...this.#closing.values(), this.#current.close(deadlineMs)])
+    await Promise.all([...this.#closing, this.#current.close(deadlineMs)])
   }
+
+  async #close(sink: LogSink, deadlineMs: number): Promise<void> {
+    await sink.close(deadlineMs)
+    this.#others.delete(sink)
+    const last = mapped(sink.identity(), (counts) => ({ ...counts, lagMs: 0 }))
+    if (isUsed(last)) this.#closed = countedOnce(sumOfLogs([this.#closed, last]))
+  }
+}
+
+/** The names of targets that never had a record are not kept. */
+function isUsed({ received, spools }: LogIdentity): boolean {
+  return received > 0 || (spools?.takeovers.length ?? 0) > 0
 }

@@ -1,5 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { CAPTURE_MEMORY } from '@sluice/core'
+import { RESPONSE_MEMORY } from '../pipeline/response-buffer.js'
+import { heapUsedBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
 import { LoopLag } from './loop-lag.js'
@@ -12,6 +14,7 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
   gw_worker_loop_delay_seconds: 'Delays of the event loop of the worker, looked at every 20 ms.',
   gw_worker_capture_held_bytes:
     'Memory that bodies for the traffic log take while their requests are under way.',
+  gw_worker_response_buffer_bytes: 'Memory of responses that are read ahead of slow clients.',
   gw_worker_capture_cut_total: 'Bodies of which less was kept because all of them together held too much.',
 }
 
@@ -35,11 +38,12 @@ export class Vitals {
   samples(worker: number): Sample[] {
     const labels = label('worker', String(worker))
     return [
-      { name: 'gw_worker_heap_used_bytes', labels, value: process.memoryUsage().heapUsed },
+      { name: 'gw_worker_heap_used_bytes', labels, value: heapUsedBytes() },
       { name: 'gw_worker_gc_total', labels, value: this.#collections },
       { name: 'gw_worker_gc_seconds_total', labels, value: this.#collectionMs / 1000 },
       ...this.lag.samples(labels),
       { name: 'gw_worker_capture_held_bytes', labels, value: CAPTURE_MEMORY.heldBytes },
+      { name: 'gw_worker_response_buffer_bytes', labels, value: RESPONSE_MEMORY.heldBytes },
       { name: 'gw_worker_capture_cut_total', labels, value: CAPTURE_MEMORY.cutBodies },
     ]
   }

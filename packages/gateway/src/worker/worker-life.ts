@@ -1,7 +1,9 @@
 import { EMPTY_LOG } from '@sluice/core'
+import { Heartbeat } from '../telemetry/heartbeat.js'
+import { residentBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane } from './data-plane.js'
-import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.js'
+import type { FromWorker, ToWorker } from './messages.js'
 import { Preparation } from './preparation.js'
 import { Vitals } from './vitals.js'
 
@@ -11,6 +13,8 @@ export interface PlaneSurroundings {
   readonly ports: Readonly<Record<string, number>>
   /** The longest delay of the event loop of late, ms. */
   readonly loopLagMs: () => number
+  /** Requests keep it going when timers have to wait. */
+  readonly heartbeat: Heartbeat
 }
 
 /** Makes the data plane once the worker knows which one it is. */
@@ -18,6 +22,10 @@ export type PlaneMaker = (worker: number, surroundings: PlaneSurroundings) => Da
 
 /** What a drain may take beyond its deadline, to write out the traffic log, before the process ends without it. */
 const DRAIN_GRACE_MS = 6000
+/** Ignored by default, and sent by nobody else: it announces urgent data to those who have asked for that. */
+const LOOP_SIGNAL = 'SIGURG'
+/** Heartbeats that were sent and have no callback yet; a minute of them. */
+const MAX_BEATS_UNDERWAY = 120
 
 /** The worker's side of the conversation in `messages.ts`, from the first word to the end of the process. */
 export class WorkerLife {
@@ -28,9 +36,11 @@ export class WorkerLife {
   #vitals: Vitals | null = null
   #plane: DataPlane | null = null
   #preparation: Preparation | null = null
-  #isBeatUnderway = false
+  readonly #heartbeat = new Heartbeat(() => this.#sendHeartbeat(), turnLoop)
+  #beatsUnderway = 0
   #isEnding = false
   #isDraining = false
+  #drainMs = 0
 
   constructor(make: PlaneMaker) {
     this.#make = make
@@ -40,13 +50,25 @@ export class WorkerLife {
     return this.#isEnding
   }
 
+  /** Whether requests are served, or may come at any moment. */
+  get isServing(): boolean {
+    return this.#plane !== null && this.#plane.digest !== null && !this.#isDraining && !this.#isEnding
+  }
+
+  /** Time for requests in flight, as the load that was prepared last has it. */
+  get drainMs(): number {
+    return this.#drainMs
+  }
+
   begin(): void {
-    setInterval(() => this.#beat(), HEARTBEAT_MS)
+    process.on(LOOP_SIGNAL, () => {})
+    this.#heartbeat.begin()
     say({ kind: 'hello' })
   }
 
   hear(message: ToWorker): void {
     if (message.kind === 'seat') this.#sit(message.worker)
+    else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
     else if (this.#plane !== null && this.#preparation !== null) {
       this.#obey(message, this.#plane, this.#preparation)
     }
@@ -70,14 +92,23 @@ export class WorkerLife {
     this.#worker = worker
     const vitals = new Vitals()
     this.#vitals = vitals
-    this.#plane = this.#make(worker, { ports: this.#ports, loopLagMs: () => vitals.lag.longestMs })
+    this.#plane = this.#make(worker, {
+      ports: this.#ports,
+      loopLagMs: () => vitals.lag.longestMs,
+      heartbeat: this.#heartbeat,
+    })
     this.#preparation = new Preparation(this.#plane)
   }
 
-  #obey(message: Exclude<ToWorker, { kind: 'seat' }>, plane: DataPlane, preparation: Preparation): void {
+  #obey(
+    message: Exclude<ToWorker, { kind: 'seat' | 'beat' }>,
+    plane: DataPlane,
+    preparation: Preparation,
+  ): void {
     switch (message.kind) {
       case 'prepare':
         Object.assign(this.#ports, message.ports)
+        this.#drainMs = message.load.plan.drain.timeoutMs
         void preparation.prepare(message.id, message.epoch, message.load).then(say)
         break
       case 'activate':
@@ -94,6 +125,9 @@ export class WorkerLife {
         break
       case 'drain':
         void this.#drain(plane, message.id, message.deadlineMs)
+        break
+      case 'cut':
+        plane.cut()
     }
   }
 
@@ -118,23 +152,32 @@ export class WorkerLife {
     return [...plane.samples(), ...(this.#vitals?.samples(this.#worker) ?? [])]
   }
 
-  #beat(): void {
-    // A supervisor that does not read (stopped, swapped out) must not make this process hold its heartbeats.
-    if (this.#isBeatUnderway || !process.connected) return
-    this.#isBeatUnderway = true
+  #sendHeartbeat(): void {
+    // A supervisor that does not read (stopped, swapped out) must not make this process hold its heartbeats. More than
+    // one may be under way: each is written at once, but in a busy event loop its callback comes much later.
+    if (this.#beatsUnderway >= MAX_BEATS_UNDERWAY || !process.connected) return
+    this.#beatsUnderway++
     const beat: FromWorker = {
       kind: 'heartbeat',
       digest: this.#plane?.digest ?? null,
       inFlight: this.#plane?.inFlight ?? 0,
       connections: this.#plane?.connections ?? 0,
       log: this.#plane?.logIdentity() ?? EMPTY_LOG,
-      rssBytes: process.memoryUsage.rss(),
+      rssBytes: residentBytes(),
       loopLagMs: this.#vitals?.lag.takeMs() ?? 0,
     }
     process.send!(beat, () => {
-      this.#isBeatUnderway = false
+      this.#beatsUnderway--
     })
   }
+}
+
+/**
+ * libuv does not look for more socket events once a signal has come; it goes on to timers, `setImmediate` and sockets that
+ * are new. Should a version of it do without that, heartbeats come from requests all the same.
+ */
+function turnLoop(): void {
+  process.kill(process.pid, LOOP_SIGNAL)
 }
 
 /** A message that cannot leave has no reader: the channel's end is dealt with where `disconnect` is heard. */

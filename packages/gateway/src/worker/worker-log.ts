@@ -42,7 +42,7 @@ export class WorkerLog {
   open(plan: Plan, values: Load['values']): LogSink | null {
     if (this.#keyOf(plan) === this.#key) return null
     const { worker, version, digest, catalog } = this.#options
-    return openSink(plan, {
+    const sink = openSink(plan, {
       environment: plan.environment,
       worker,
       writers: plan.workers ?? 1,
@@ -52,6 +52,8 @@ export class WorkerLog {
       configDigest: digest,
       onProblem: (message: string) => this.#tellProblem(message, values),
     })
+    this.#sink.prepare(sink)
+    return sink
   }
 
   /**
@@ -69,6 +71,11 @@ export class WorkerLog {
       const places = { usual: spoolDir(undefined, ''), used: spoolDirs(plan.log) }
       this.#formerSpools.look(places, (message) => this.#tellProblem(message, values))
     })
+  }
+
+  /** Closes what was opened for a plan that does not come into service. */
+  discard(sink: LogSink): void {
+    void this.#sink.discard(sink, 0)
   }
 
   close(): Promise<void> {

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
+import { LEFT_BEHIND_MS, untilSucceeded } from '../supervisor/fleet-file.js'
 import { createOperationLog, errorFields, type OperationLog } from '../telemetry/operation-log.js'
 import type { DataPlane } from './data-plane.js'
-import { type ToWorker, WORKER_VERSION_ENV } from './messages.js'
+import { FLEET_FILE_ENV, FLEET_INSTANCE_ENV, type ToWorker, WORKER_VERSION_ENV } from './messages.js'
 import { type PlaneSurroundings, WorkerLife } from './worker-life.js'
 
 /** What a worker process hands to the data plane it makes. */
@@ -13,7 +14,7 @@ export interface WorkerSeat extends PlaneSurroundings {
   readonly report: (event: string, fields: object) => void
 }
 
-/** Time for requests in flight when the supervisor is gone. */
+/** Time for requests in flight when the supervisor is gone, and the worker has none of its own to give them. */
 const ORPHAN_DRAIN_MS = 10_000
 /** Time for requests in flight when the worker met an error that nobody caught; its state is no longer trusted. */
 const CRASH_DRAIN_MS = 1000
@@ -40,8 +41,7 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   seat.on('disconnect', () => {
     // Without this, node:cluster ends the process right after this event, in the middle of its requests.
     seat.exitedAfterDisconnect = true
-    log.warn('worker.orphaned', { drainMs: ORPHAN_DRAIN_MS })
-    void life.end(ORPHAN_DRAIN_MS, 0)
+    void outliveSupervisor(life, log)
   })
   const crash = (error: unknown): void => {
     if (!life.isEnding) log.error('worker.crashed', errorFields(error))
@@ -51,6 +51,16 @@ export function runWorker(create: (seat: WorkerSeat) => DataPlane): void {
   process.on('unhandledRejection', crash)
   process.on('message', (message: ToWorker) => life.hear(message))
   life.begin()
+}
+
+/** Goes on serving until the next supervisor does, or none has come for too long. */
+async function outliveSupervisor(life: WorkerLife, log: OperationLog): Promise<void> {
+  if (!life.isServing) return life.end(ORPHAN_DRAIN_MS, 0)
+  const { [FLEET_FILE_ENV]: path = '', [FLEET_INSTANCE_ENV]: instance = '' } = process.env
+  log.warn('worker.left-behind', { servesForMs: LEFT_BEHIND_MS })
+  const isSucceeded = await untilSucceeded(path, instance)
+  log.info('worker.leaves', { because: isSucceeded ? 'another supervisor serves' : 'no supervisor has come' })
+  await life.end(life.drainMs, 0)
 }
 
 function reporter(log: OperationLog): WorkerSeat['report'] {

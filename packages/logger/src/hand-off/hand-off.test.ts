@@ -15,7 +15,7 @@ function program(misbehave: string): WriterProgram {
       if (message.kind === 'close') return parentPort.close()
       if (message.kind === 'lost') return
       const { records, length } = message
-      const change = { adopted: 0, indexed: records, dead: 0, deadRemoved: 0, dropped: 0, onDisk: 0, inMemory: 0 }
+      const change = { adopted: 0, takeovers: [], owner: '', indexed: records, dead: 0, deadRemoved: 0, dropped: 0, onDisk: 0, inMemory: 0 }
       parentPort.postMessage({ kind: 'receipt', records, length, ...change, reason: '', problem: '', buffer: null })
     })`
   const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
@@ -167,7 +167,6 @@ test('closing right after a crash starts one more thread for what is held', asyn
         droppedBy: {},
         onDisk: 0,
         inMemory: 0,
-        inherited: 0,
         lagMs: 0,
       },
     },
@@ -186,6 +185,7 @@ test('how many records there have been is noted before they are on their way, ag
   const noted: number[] = []
   const spool = {
     count: newSpoolCount(),
+    owner: null,
     note: (encoded: number) => noted.push(encoded) > 2,
     close: () => {},
   }

@@ -1,10 +1,12 @@
 import type { Exchange, LogIdentity, LogSink, LossReason } from '@sluice/core'
 import { encodeRecord } from '../record/record.js'
 import type { RecordEnv } from '../record/record-env.js'
+import { steadyMs } from '../steady-clock.js'
 import type { Batch, Receipt } from '../writer/messages.js'
 import { type WriterProgram, WriterThread } from '../writer/writer-thread.js'
 import { giveBack, OpenBatch } from './open-batch.js'
 import { ProblemReport } from './problem-report.js'
+import { SpoolOwners } from './spool-owners.js'
 
 /** How records get from the request path to a writer thread. */
 export interface HandOffOptions {
@@ -24,6 +26,8 @@ export interface HandOffOptions {
 /** What is known of a spool outside of its thread. */
 export interface SpoolWatch {
   readonly count: SpoolCount
+  /** The name of the first thread's part of the spool; null: that thread chooses one. */
+  readonly owner: string | null
   /**
    * Brings the number of records encoded so far to where it outlives this process. Does not throw.
    * @returns false: it is not there yet, and this has to be asked again.
@@ -35,13 +39,15 @@ export interface SpoolWatch {
 /**
  * Shared with the thread of a spool: the number of records that the request path has encoded, how many of them were not
  * this thread's, how many threads there have been, the first number as the thread has last noted it, and when the oldest
- * record came that is not delivered (ms since the epoch; 0: there is none).
+ * record came that is not delivered (by the steady clock; NaN: there is none).
  */
 export type SpoolCount = Float64Array<SharedArrayBuffer>
 
 /** The count of a sink with a spool. */
 export function newSpoolCount(): SpoolCount {
-  return new Float64Array(new SharedArrayBuffer(40))
+  const count = new Float64Array(new SharedArrayBuffer(40))
+  count[4] = Number.NaN
+  return count
 }
 
 /** Longest wait for the thread of a spool to begin, ms; a gateway that starts must not hang on its log. */
@@ -83,11 +89,13 @@ export class HandOff implements LogSink {
   readonly #untold = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
   readonly #spoolCount: SpoolCount
+  readonly #owners: SpoolOwners
 
   constructor(options: HandOffOptions) {
     this.#options = options
     // Counting into a place of its own costs less than asking whether there is one.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
+    this.#owners = new SpoolOwners(options.spool?.owner ?? '')
     this.opened = options.spool === null ? Promise.resolve() : this.#opening()
     this.#report = new ProblemReport(options.onProblem)
     this.#writer = new WriterThread(options.program, {
@@ -141,18 +149,20 @@ export class HandOff implements LogSink {
       deadRemoved: this.#deadRemoved,
       dropped,
       droppedBy: Object.fromEntries(this.#dropped),
-      onDisk: this.#spooled,
+      onDisk: this.#spooled + this.#owners.endedRecords,
       inMemory: this.#held + this.#kept,
-      inherited: this.#options.spool === null ? 0 : this.#spooled + this.#held + this.#kept,
       lagMs: this.#lagMs,
+      ...(this.#options.spool === null
+        ? {}
+        : { spools: this.#owners.handovers(this.#spooled + this.#held + this.#kept) }),
     }
   }
 
   get #lagMs(): number {
-    const oldestMs = this.#spoolCount[4] ?? 0
-    return oldestMs === 0 || this.#spooled + this.#kept === 0
+    const oldestMono = this.#spoolCount[4]!
+    return Number.isNaN(oldestMono) || this.#spooled + this.#kept === 0
       ? 0
-      : Math.max(0, Math.round(Date.now() - oldestMs))
+      : Math.max(0, Math.round(steadyMs() - oldestMono))
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -215,8 +225,10 @@ export class HandOff implements LogSink {
     this.#sentBytes -= length
     this.#held -= records
     this.#heldBytes -= length
-    this.#received += receipt.adopted
-    this.#indexed += receipt.indexed
+    if (receipt.owner !== '') this.#owners.threadBegan(receipt.owner)
+    const { again, delivered } = this.#owners.takeOver(receipt.takeovers)
+    this.#received += receipt.adopted - again
+    this.#indexed += receipt.indexed + delivered
     this.#dead += receipt.dead
     this.#deadRemoved += receipt.deadRemoved
     this.#spooled += receipt.onDisk
@@ -232,9 +244,9 @@ export class HandOff implements LogSink {
     this.#held -= this.#sent
     this.#kept = 0
     this.#spoolCount[1] = this.#spoolCount[0]! - this.#held
-    // What is on disk is not lost: the thread that comes next adopts it and counts it again.
+    // What is on disk is not lost: the thread that comes next takes it over.
     if (this.#closed === null) {
-      this.#received -= this.#spooled
+      this.#owners.threadEnded(this.#spooled)
       this.#spooled = 0
     }
     this.#heldBytes -= this.#sentBytes

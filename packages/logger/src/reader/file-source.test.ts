@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { segmentFile } from '../segment-name.js'
@@ -48,4 +48,57 @@ test('a search for everything holds back a bounded number of records', async () 
     found.filter((second) => second !== 0),
     seconds,
   )
+})
+
+/** So many lines that are no records, which whoever reads them counts. */
+const damaged = (lines: number): string => 'not a record, but as long as one usually is\n'.repeat(lines)
+
+test('a search for the newest reads no further back than it has to', async () => {
+  const dir = scratchDir()
+  write(dir, 0, [1, 2, 3])
+  const file = join(dir, segmentFile({ worker: 0, startMs: START_MS, seq: 0 }))
+  const wanted = readFileSync(file, 'utf8')
+  const seconds = Array.from({ length: 3000 }, (_, i) => i + 100)
+  write(dir, 0, seconds)
+  writeFileSync(file, wanted + damaged(10_000) + readFileSync(file, 'utf8'))
+  // Another worker, which has served nothing for long.
+  write(dir, 1, [4])
+  const source = new FileSource(dir)
+  const found: unknown[] = []
+  for await (const { record } of source.search({ filter: recordFilter({}), last: 3, signal }))
+    found.push(record['id'])
+  assert.deepEqual(found, ['3097', '3098', '3099'])
+  assert.equal(source.skipped, 0)
+  assert.deepEqual((await search(dir, 3002)).slice(0, 4), [3, 4, 100, 101])
+})
+
+test('a call that took long is found where it began, though it was written long after', async () => {
+  const dir = scratchDir()
+  write(dir, 0, [100, 101, 102])
+  const file = join(dir, segmentFile({ worker: 0, startMs: START_MS, seq: 0 }))
+  const long = { '@timestamp': new Date(START_MS).toISOString(), id: '0', t: { total: 200_000 } }
+  const young = Array.from({ length: 50 }, (_, i) => {
+    const instant = new Date(START_MS + (150 + i) * 1000).toISOString()
+    return `${JSON.stringify({ '@timestamp': instant, id: String(150 + i), t: { total: 1 } })}\n`
+  })
+  writeFileSync(file, `${readFileSync(file, 'utf8')}${young.join('')}${JSON.stringify(long)}\n`)
+  assert.deepEqual((await search(dir, 54)).slice(0, 2), [0, 100])
+  assert.deepEqual(await search(dir, 2), [198, 199])
+})
+
+test('a search since a time reads nothing of a file that ended long before it', async () => {
+  const dir = scratchDir()
+  const seconds = Array.from({ length: 80_000 }, (_, i) => i)
+  write(dir, 0, seconds)
+  const file = join(dir, segmentFile({ worker: 0, startMs: START_MS, seq: 0 }))
+  const lines = readFileSync(file, 'utf8').split('\n')
+  writeFileSync(file, [...lines.slice(0, 100), damaged(10).trimEnd(), ...lines.slice(100)].join('\n'))
+  const source = new FileSource(dir)
+  const filter = recordFilter({ since: new Date(START_MS + 79_000_000).toISOString() })
+  const found: unknown[] = []
+  for await (const { record } of source.search({ filter, last: Number.POSITIVE_INFINITY, signal }))
+    found.push(record['id'])
+  assert.equal(found.length, 1000)
+  assert.equal(found[0], '79000')
+  assert.equal(source.skipped, 0)
 })

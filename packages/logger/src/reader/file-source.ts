@@ -1,7 +1,8 @@
+import { newestRecords } from './newest-records.js'
 import { OrderedRecords } from './record-order.js'
 import type { RecordSource, SearchOptions, TailOptions } from './record-source.js'
 import type { RecordView } from './record-view.js'
-import { type TrafficTail, tailSegments } from './tail.js'
+import { firstRuns, type TrafficTail, tailSegments } from './tail.js'
 
 /**
  * A record is written when its call ends, so one that took long stands behind younger ones. A search for everything
@@ -13,6 +14,7 @@ const HELD_BACK = 10_000
 export class FileSource implements RecordSource {
   readonly #dir: string
   #reading: TrafficTail | null = null
+  #damaged = 0
 
   constructor(dir: string) {
     this.#dir = dir
@@ -20,23 +22,25 @@ export class FileSource implements RecordSource {
 
   /** Lines that were no records, such as one that was cut when its writer was killed. */
   get skipped(): number {
-    return this.#reading?.skippedLines ?? 0
+    return this.#damaged + (this.#reading?.skippedLines ?? 0)
   }
 
-  async *search({ filter, last, signal }: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
-    const isAll = last === Number.POSITIVE_INFINITY
-    const bound = isAll ? HELD_BACK : last
+  search(options: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
+    return options.last === Number.POSITIVE_INFINITY ? this.#all(options) : this.#newest(options)
+  }
+
+  /** Backward, so that a short answer costs little however large the log is. */
+  async *#newest(options: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
+    const runs = await firstRuns(this.#dir, options.filter.sinceMs)
+    yield* await newestRecords(runs, { ...options, onDamaged: () => this.#damaged++ })
+  }
+
+  async *#all({ filter, signal }: SearchOptions): AsyncGenerator<RecordView, void, undefined> {
     const held = new OrderedRecords()
-    for await (const view of this.tail({
-      filter,
-      last: Number.POSITIVE_INFINITY,
-      signal,
-      follow: false,
-    })) {
+    const last = Number.POSITIVE_INFINITY
+    for await (const view of this.tail({ filter, last, signal, follow: false })) {
       held.add(view)
-      if (held.count <= bound) continue
-      const oldest = held.takeOldest()!
-      if (isAll) yield oldest
+      if (held.count > HELD_BACK) yield held.takeOldest()!
     }
     for (let view = held.takeOldest(); view !== undefined; view = held.takeOldest()) yield view
   }

@@ -4,6 +4,7 @@ import { Journal } from '@sluice/core'
 import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
 import { sampleExchange } from '../testing.js'
+import { UnknownNameError } from './known-names.js'
 import { type FilterRequest, matchesFilter, recordFilter } from './record-filter.js'
 import { parseRecord, type RecordView } from './record-view.js'
 
@@ -46,8 +47,16 @@ test('each condition takes what it names and refuses the rest', () => {
     [{ result: 'blocked' }, { result: 'success' }],
     [{ code: 'GW_IP_DENIED' }, { code: 'GW_INTERNAL' }],
     [{ where: ['up.name=orders', 'gw.worker=2'] }, { where: ['up.name=orders', 'gw.worker=3'] }],
-    [{ where: ['hdr.req_up.content-type=application/json'] }, { where: ['hdr.req_up=x'] }],
-    [{ where: ['url.query=page=2&access_token=***'] }, { where: ['toString.name=toString'] }],
+    [{ where: ['hdr.req_up.content-type=application/json'] }, { where: ['hdr.req_up.x=x'] }],
+    [{ where: ['url.query=page=2&access_token=\\*\\*\\*'] }, { where: ['vars.toString=toString'] }],
+    [{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d' }, { id: '019aa3f0' }],
+    [{ id: '019aa3f0-*' }, { trace: '4bf92f*' }],
+    [{ route: ['other', 'orders'] }, { route: ['other', 'more'] }],
+    [{ result: 'error,blocked' }, { result: 'error,shed' }],
+    [{ where: ['up.name=other || gw.worker=2'] }, { where: ['up.name=other || gw.worker=3'] }],
+    [{ route: 'or*' }, { route: '*z' }],
+    [{ path: '/*/42/*' }, { path: '/*/42' }],
+    [{ where: ['api=*-api', 'route!=*x*'] }, { where: ['api!=*-api'] }],
   ]
   for (const [taken, other] of cases) {
     assert.ok(isTaken(taken, view(refused)), JSON.stringify(taken))
@@ -77,7 +86,7 @@ test('a condition may compare, or ask for another value', () => {
     'res.status<504',
     'res.status<=503',
     'gw.worker!=3',
-    'no.such!=x',
+    'limit.name!=x',
   ]
   for (const where of taken) assert.ok(isTaken({ where: [where] }, slow), where)
   const refused = [
@@ -86,10 +95,11 @@ test('a condition may compare, or ask for another value', () => {
     'res.status<=502.9',
     'gw.worker!=2',
     'url.path>1',
-    'no.such<1',
+    'limit.remaining<1',
   ]
   for (const where of refused) assert.ok(!isTaken({ where: [where] }, slow), where)
   assert.ok(isTaken({ where: ['url.query=page=2&access_token=***'] }))
+  assert.ok(isTaken({ where: ['url.query!=page=3*'] }))
 })
 
 test('what cannot be understood is refused with what to write instead', () => {
@@ -119,6 +129,59 @@ test('of a list one item is enough', () => {
   const blocked = view({ journal, result: 'blocked' })
   for (const where of ['policies.id=second', 'policies.out=pass', 'policies.ms>4', 'policies.id!=third'])
     assert.ok(isTaken({ where: [where] }, blocked), where)
-  for (const where of ['policies.id=third', 'policies.ms>5', 'policies.id!=first', 'policies=first'])
+  for (const where of ['policies.id=third', 'policies.ms>5', 'policies.id!=first', 'policies.id!=f*'])
     assert.ok(!isTaken({ where: [where] }, blocked), where)
+})
+
+test('names that no record can have are refused, with those that there are', () => {
+  const cases: readonly (readonly [FilterRequest, string, string])[] = [
+    [{ where: ['res.statsu=200'] }, "records have no field 'res.statsu'", 'res.status'],
+    [{ where: ['rout!=a'] }, "records have no field 'rout'", 'route'],
+    [{ where: ['route=a || routs=b'] }, "records have no field 'routs'", 'route'],
+    [{ where: ['__proto__=a'] }, "records have no field '__proto__'", 'route'],
+    [{ where: ['policies=auth'] }, "records have no field 'policies' with a value; it has policies.id, ", ''],
+    [
+      { where: ['hdr.req_up>1'] },
+      "records have no field 'hdr.req_up' with a value; it has hdr.req_up.NAME",
+      '',
+    ],
+    [{ where: ['route.name=a'] }, "records have no field 'route.name'", 'route'],
+    [{ method: 'GTE' }, "'GTE' is not a method", 'GET'],
+    [{ method: ['get', 'put,patsch'] }, "'PATSCH' is not a method", 'PATCH'],
+    [{ where: ['http.method=get'] }, "'get' is not a method", 'GET'],
+    [{ result: 'failed' }, "'failed' is not a result", 'error'],
+    [{ code: 'GW_UPSTREAM_TIMEOU' }, "'GW_UPSTREAM_TIMEOU' is not an error code", 'GW_UPSTREAM_TIMEOUT'],
+    [{ where: ['error.code!=GW_NONE'] }, "'GW_NONE' is not an error code", 'GW_INTERNAL'],
+  ]
+  for (const [request, message, known] of cases) {
+    assert.throws(
+      () => recordFilter(request),
+      (error: Error) =>
+        error instanceof UnknownNameError &&
+        error.message.startsWith(message) &&
+        (known === '' || error.known.includes(known)),
+      JSON.stringify(request),
+    )
+  }
+  for (const where of [
+    'vars.any.thing=1',
+    'hdr.res_out.x-any=1',
+    'http.method=P*',
+    'error.code=GW_*',
+    '@timestamp=2026*',
+  ])
+    assert.doesNotThrow(() => recordFilter({ where: [where] }), where)
+})
+
+test('every field of a full record is a field that a filter can ask for', () => {
+  const journal = new Journal(true)
+  journal.begin('first', 0).end(0, 2, 'pass')
+  const visit = (value: unknown, path: string): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item, path)
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, member] of Object.entries(value))
+        visit(member, path === '' ? name : `${path}.${name}`)
+    else assert.doesNotThrow(() => recordFilter({ where: [`${path}=*`] }), path)
+  }
+  visit(view({ journal, result: 'blocked', errorPolicy: 'x' }).record, '')
 })

@@ -1,29 +1,40 @@
 import { parseDuration } from '@sluice/core'
-import { type Comparison, type Criterion, meets } from './criterion.js'
+import { type Comparison, type Criterion, type FieldCriterion, meets } from './criterion.js'
+import { checkField, checkValue } from './known-names.js'
 import type { RecordView } from './record-view.js'
+import { textPattern } from './text-pattern.js'
 
-/** What a person asks for; what is absent does not matter. */
+/** One value, or several of which one is enough. */
+type Wanted = string | readonly string[] | undefined
+
+/** What a person asks for; what is absent does not matter. `*` in a value stands for any text. */
 export interface FilterRequest {
-  /** `404`, `5xx` or `400-499`. */
-  readonly status?: string | undefined
-  readonly route?: string | undefined
-  readonly api?: string | undefined
-  readonly method?: string | undefined
-  /** The beginning of the path. */
-  readonly path?: string | undefined
-  readonly host?: string | undefined
+  /** `404`, `5xx` or `400-499`; several with commas. */
+  readonly status?: Wanted
+  readonly route?: Wanted
+  readonly api?: Wanted
+  /** Several with commas. */
+  readonly method?: Wanted
+  /** The beginning of the path; with a `*` the whole of it. */
+  readonly path?: Wanted
+  readonly host?: Wanted
   /** The client's address. */
-  readonly client?: string | undefined
+  readonly client?: Wanted
   /** A consumer's id or name. */
-  readonly consumer?: string | undefined
-  readonly result?: string | undefined
-  /** An error code. */
-  readonly code?: string | undefined
+  readonly consumer?: Wanted
+  /** Several with commas. */
+  readonly result?: Wanted
+  /** An error code; several with commas. */
+  readonly code?: Wanted
+  /** The id of a request. */
+  readonly id?: Wanted
+  /** The id of a trace (W3C). */
+  readonly trace?: Wanted
   /** How long ago, `1h`, or an ISO 8601 instant. */
   readonly since?: string | undefined
   /** As `since`; records that began then or later are left out. */
   readonly until?: string | undefined
-  /** `key=value`, or another operator of WHERE, the key a dotted path; all must hold. */
+  /** `key=value`, or another operator of WHERE, the key a dotted path; several with ` || `. All must hold. */
   readonly where?: readonly string[] | undefined
 }
 
@@ -39,6 +50,7 @@ export interface RecordFilter {
 const STATUS_CLASS = /^([1-5])xx$/i
 const STATUS_RANGE = /^(\d{3})(?:-(\d{3}))?$/
 const WHERE = /^([@\w-]+(?:\.[\w-]+)*)(!=|>=|<=|=|>|<)(.*)$/s
+const OR = ' || '
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 /** A date, or a date and time that says its zone: a time without one means something else on every machine. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
@@ -46,22 +58,30 @@ const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d
 /**
  * Builds a filter.
  * @param nowMs what `since` counts back from, ms since the epoch.
- * @throws RangeError for a value that cannot be understood, saying what to write.
+ * @throws RangeError for a value that cannot be understood, saying what to write; UnknownNameError for a field, method,
+ * result or code that no record has.
  */
 export function recordFilter(request: FilterRequest, nowMs = Date.now()): RecordFilter {
-  const criteria: Criterion[] = []
-  if (request.status !== undefined) criteria.push(statusCriterion(request.status))
-  equals(criteria, ['route'], request.route)
-  equals(criteria, ['api'], request.api)
-  equals(criteria, ['http.method'], request.method?.toUpperCase())
-  if (request.path !== undefined) criteria.push({ kind: 'prefix', field: 'url.path', value: request.path })
-  equals(criteria, ['url.host'], request.host?.toLowerCase())
-  equals(criteria, ['client.ip'], request.client)
-  equals(criteria, ['consumer.id', 'consumer.name'], request.consumer)
-  equals(criteria, ['result'], request.result)
-  equals(criteria, ['error.code'], request.code)
-  for (const text of request.where ?? []) criteria.push(whereCriterion(text))
-  return { criteria, ...timeOf(request, nowMs) }
+  const { route, api, path, host, client, consumer, id, trace, where = [] } = request
+  const text = (...fields: readonly string[]) => {
+    return (value: string): FieldCriterion => textCriterion(fields, value)
+  }
+  const criteria = [
+    anyOf(listed(request.status), statusCriterion),
+    anyOf(route, text('route')),
+    anyOf(api, text('api')),
+    anyOf(listed(request.method), (method) => textCriterion(['http.method'], method.toUpperCase())),
+    anyOf(path, pathCriterion),
+    anyOf(host, (name) => textCriterion(['url.host'], name.toLowerCase())),
+    anyOf(client, text('client.ip')),
+    anyOf(consumer, text('consumer.id', 'consumer.name')),
+    anyOf(listed(request.result), text('result')),
+    anyOf(listed(request.code), text('error.code')),
+    anyOf(id, text('id')),
+    anyOf(trace, text('trace.id')),
+    ...where.map((condition) => anyOf(condition.split(OR), whereCriterion)),
+  ]
+  return { criteria: criteria.filter((criterion) => criterion !== null), ...timeOf(request, nowMs) }
 }
 
 /** Whether a record is wanted. */
@@ -81,11 +101,34 @@ function timeOf({ since, until }: FilterRequest, nowMs: number): Pick<RecordFilt
   return { sinceMs, untilMs }
 }
 
-function equals(criteria: Criterion[], fields: readonly string[], value: string | undefined): void {
-  if (value !== undefined) criteria.push({ kind: 'equals', fields, value })
+/** Null when nothing is wanted. */
+function anyOf(wanted: Wanted, criterionOf: (value: string) => FieldCriterion): Criterion | null {
+  if (wanted === undefined) return null
+  const [first, ...others] = [wanted].flat().map(criterionOf)
+  if (first === undefined) return null
+  return others.length === 0 ? first : { kind: 'any', of: [first, ...others] }
 }
 
-function statusCriterion(text: string): Criterion {
+/** Of a field whose values have no commas. */
+function listed(wanted: Wanted): Wanted {
+  return wanted === undefined ? undefined : [wanted].flat().flatMap((text) => text.split(','))
+}
+
+function textCriterion(fields: readonly string[], text: string): FieldCriterion {
+  const pattern = textPattern(text)
+  if (pattern.parts.length > 1) return { kind: 'matches', fields, pattern }
+  const value = pattern.parts[0]!
+  for (const field of fields) checkValue(field, value)
+  return { kind: 'equals', fields, value }
+}
+
+function pathCriterion(text: string): FieldCriterion {
+  const pattern = textPattern(text)
+  if (pattern.parts.length > 1) return { kind: 'matches', fields: ['url.path'], pattern }
+  return { kind: 'prefix', field: 'url.path', value: pattern.parts[0]! }
+}
+
+function statusCriterion(text: string): FieldCriterion {
   const family = STATUS_CLASS.exec(text)
   if (family !== null) {
     const from = Number(family[1]) * 100
@@ -94,10 +137,12 @@ function statusCriterion(text: string): Criterion {
   const range = STATUS_RANGE.exec(text)
   if (range === null) throw new RangeError(`'${text}' is not a status; write for example 404, 5xx or 400-499`)
   const from = Number(range[1])
-  return { kind: 'range', field: 'res.status', from, to: Number(range[2] ?? from) }
+  const to = Number(range[2] ?? from)
+  if (to < from) throw new RangeError(`no status is in '${text}'; write the smaller one first`)
+  return { kind: 'range', field: 'res.status', from, to }
 }
 
-function whereCriterion(text: string): Criterion {
+function whereCriterion(text: string): FieldCriterion {
   const match = WHERE.exec(text)
   if (match === null) {
     throw new RangeError(`'${text}' is not a condition; write field=value, for example up.name=orders`)
@@ -105,8 +150,13 @@ function whereCriterion(text: string): Criterion {
   const field = match[1]!
   const operator = match[2]!
   const value = match[3]!
-  if (operator === '=') return { kind: 'equals', fields: [field], value }
-  if (operator === '!=') return { kind: 'differs', field, value }
+  checkField(field)
+  if (operator === '=') return textCriterion([field], value)
+  if (operator === '!=') {
+    const pattern = textPattern(value)
+    if (pattern.parts.length === 1) checkValue(field, pattern.parts[0]!)
+    return { kind: 'differs', field, pattern }
+  }
   if (!NUMBER.test(value)) {
     throw new RangeError(
       `'${text}' compares with '${value}', which is no number; write for example t.total>500`,

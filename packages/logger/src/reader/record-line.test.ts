@@ -54,9 +54,10 @@ test('what a client sent cannot steer the terminal', () => {
 
 test('the record of a gap tells how many were lost, why and since when', () => {
   const gaps = new Gaps('owner', 3)
-  gaps.note({ dropped: 20, reason: 'process_lost' }, Date.UTC(2026, 0, 31, 8))
-  gaps.note({ dropped: 2, reason: 'spool_full' }, Date.UTC(2026, 0, 31, 8))
-  const record = JSON.parse(gaps.take(Date.UTC(2026, 0, 31, 9))!)
+  const at = (hour: number) => ({ wallMs: Date.UTC(2026, 0, 31, hour), mono: hour * 3_600_000 })
+  gaps.note({ dropped: 20, reason: 'process_lost' }, at(8))
+  gaps.note({ dropped: 2, reason: 'spool_full' }, at(8))
+  const record = JSON.parse(gaps.take(at(9))!)
   record.gw.pod = 'pod-1'
   assert.equal(
     formatRecordLine(record, { color: true }),

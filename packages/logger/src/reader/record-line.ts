@@ -6,6 +6,9 @@ export interface LineOptions {
   readonly color: boolean
 }
 
+/** What stands in a line, in its order. */
+export const RECORD_HEADING = 'TIME STATUS METHOD URL ROUTE DURATION UPSTREAM CONSUMER RESULT'
+
 /** By the first digit of the status: none, 1xx, 2xx green, 3xx cyan, 4xx yellow, 5xx red. */
 const STATUS_COLORS: readonly string[] = ['2', '2', '32', '36', '33', '31']
 /** Control characters and those that change the direction or hide text: they could make a terminal lie. */

@@ -34,6 +34,11 @@ export class OrderedRecords {
     return this.#heap.length
   }
 
+  /** Stays where it is; undefined when there is none. */
+  get oldest(): RecordView | undefined {
+    return this.#heap[0]
+  }
+
   add(view: RecordView): void {
     const heap = this.#heap
     let at = heap.push(view) - 1

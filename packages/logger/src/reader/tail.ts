@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { firstLineSince } from './first-line.js'
 import { type EndedRun, latestRecords } from './latest-records.js'
 import { lastLineEnd } from './lines-backward.js'
 import { matchesFilter } from './record-filter.js'
@@ -40,7 +41,8 @@ export class TrafficTail implements AsyncIterable<RecordView> {
       (line) => this.#parse(line),
       (view) => matchesFilter(this.#options.filter, view),
     )
-    const runs = await this.#firstRuns()
+    const { sinceMs } = this.#options.filter
+    const runs = await firstRuns(this.#dir, sinceMs)
     if (last !== Number.POSITIVE_INFINITY) {
       const ended = await Promise.all(runs.map(endOf))
       for (const { run, end } of ended) merge.startAt(run.id, end)
@@ -49,6 +51,11 @@ export class TrafficTail implements AsyncIterable<RecordView> {
         yield view
       }
       if (!follow) return
+    } else if (sinceMs !== null) {
+      for (const { id, segments } of runs) {
+        const { seq, path, bytes } = segments[0]!
+        merge.startAt(id, { seq, offset: await firstLineSince(path, bytes, sinceMs) })
+      }
     }
     yield* this.#forward(merge)
   }
@@ -64,16 +71,6 @@ export class TrafficTail implements AsyncIterable<RecordView> {
       if (hasMore) continue
       if (!follow) return
       await pause(signal)
-    }
-  }
-
-  async #firstRuns(): Promise<Run[]> {
-    try {
-      return await listRuns(this.#dir, this.#options.filter.sinceMs)
-    } catch (error) {
-      if (!isMissing(error)) throw error
-      const message = `there is no traffic log in ${this.#dir}; name the log.file.dir of the gateway`
-      throw new SourceError('missing', message, error)
     }
   }
 
@@ -96,6 +93,17 @@ export class TrafficTail implements AsyncIterable<RecordView> {
     const view = parseRecord(line)
     if (view === null) this.#skippedLines++
     return view
+  }
+}
+
+/** The runs of a traffic log. @throws SourceError when the directory is not there. */
+export async function firstRuns(dir: string, sinceMs: number | null): Promise<Run[]> {
+  try {
+    return await listRuns(dir, sinceMs)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    const message = `there is no traffic log in ${dir}; name the log.file.dir of the gateway`
+    throw new SourceError('missing', message, error)
   }
 }
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import type { SensitiveNames } from '@sluice/core'
 import { type BodyBeginning, type CaptureRules, mediaType } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'
 import { withoutFiles } from './multipart.js'
-import type { SensitiveNames } from './sensitive-names.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 

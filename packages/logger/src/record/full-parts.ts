@@ -1,9 +1,9 @@
+import type { SensitiveNames } from '@sluice/core'
 import { type Exchange, headerJoined } from '@sluice/core'
 import type { FieldLists } from './capture-narrowing.js'
 import { jsonText } from './json-text.js'
 import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
-import type { SensitiveNames } from './sensitive-names.js'
 
 /** A field with a longer name is not told: Elasticsearch refuses records whose keys are immense (from 32 KB on). */
 const MAX_NAME = 1024

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SensitiveNames } from '@sluice/core'
 import { maskedQuery, maskedUrls } from './masked-query.js'
-import { SensitiveNames } from './sensitive-names.js'
 
 const NAMES = new SensitiveNames([])
 

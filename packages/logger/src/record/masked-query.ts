@@ -1,4 +1,4 @@
-import type { SensitiveNames } from './sensitive-names.js'
+import type { SensitiveNames } from '@sluice/core'
 
 /** Stands where a secret was. */
 export const MASK = '***'

@@ -1,9 +1,9 @@
 import type { CaptureRules } from '@sluice/core'
+import { SensitiveNames } from '@sluice/core'
 import { type CaptureNarrowing, type FieldLists, narrowed } from './capture-narrowing.js'
 import { GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
 import { KnownTexts } from './known-texts.js'
-import { SensitiveNames } from './sensitive-names.js'
 
 /** How much a record tells; each level holds the one before. */
 export type FieldSet = 'minimal' | 'standard' | 'full'

@@ -9,7 +9,7 @@ const FILE_BYTES = 16 * 1024 ** 2
 const TOTAL_BYTES = 256 * 1024 ** 2
 const END = '}\n'
 /** What a file of dead letters is called. */
-const FILE_NAME = /^.+-\d+\.ndjson$/
+export const DEAD_LETTER_FILE = /^.+-\d+\.ndjson$/
 const NEWLINE = 10
 /** A file is read in such pieces when its letters are counted, which takes some 10 ms for a full one. */
 const COUNTED_AT_ONCE_BYTES = 64 * 1024
@@ -105,7 +105,7 @@ interface LetterFile {
 function filesIn(dir: string): LetterFile[] {
   const files: LetterFile[] = []
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
-    if (!entry.isFile() || !FILE_NAME.test(entry.name)) continue
+    if (!entry.isFile() || !DEAD_LETTER_FILE.test(entry.name)) continue
     const path = join(dir, entry.name)
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat !== undefined) files.push({ path, bytes: stat.size, modifiedMs: stat.mtimeMs })

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Instant } from '../steady-clock.js'
 import type { Receipt } from '../writer/messages.js'
 
 /** A gap is told when nothing was lost for this time, and not more often than that, ms. */
@@ -14,8 +15,8 @@ export class Gaps {
   readonly #worker: number
   readonly #reasons = new Map<string, number>()
   #since = 0
-  #lastLostMs = 0
-  #toldMs = 0
+  #lastLostMono = 0
+  #toldMono = Number.NEGATIVE_INFINITY
   #count = 0
 
   constructor(owner: string, worker: number) {
@@ -24,24 +25,28 @@ export class Gaps {
   }
 
   /** Takes note of what a change of the account says is lost. */
-  note({ dropped = 0, reason = '' }: Partial<Receipt>, nowMs: number): void {
+  note({ dropped = 0, reason = '' }: Partial<Receipt>, now: Instant): void {
     if (dropped === 0) return
-    if (this.#reasons.size === 0) this.#since = nowMs
-    this.#lastLostMs = nowMs
+    if (this.#reasons.size === 0) this.#since = now.wallMs
+    this.#lastLostMono = now.mono
     this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + dropped)
   }
 
   /** The record of the gap, when there was one and it is over; null otherwise. */
-  take(nowMs: number): string | null {
-    if (this.#reasons.size === 0 || nowMs - this.#lastLostMs < QUIET_MS || nowMs - this.#toldMs < EVERY_MS) {
+  take({ wallMs, mono }: Instant): string | null {
+    if (
+      this.#reasons.size === 0 ||
+      mono - this.#lastLostMono < QUIET_MS ||
+      mono - this.#toldMono < EVERY_MS
+    ) {
       return null
     }
     const reasons = Object.fromEntries(this.#reasons)
     const dropped = [...this.#reasons.values()].reduce((sum, count) => sum + count, 0)
     this.#reasons.clear()
-    this.#toldMs = nowMs
+    this.#toldMono = mono
     return JSON.stringify({
-      '@timestamp': new Date(nowMs).toISOString(),
+      '@timestamp': new Date(wallMs).toISOString(),
       id: `${this.#owner}-gap-${++this.#count}`,
       event: { kind: 'gap' },
       gw: { pod: hostname(), worker: this.#worker },

@@ -23,6 +23,13 @@ const AGAIN_MS = 200
 const POLL_MS = 10
 /** Refused records of one write; around it the thread rests: requests on its core wait for no more than that. */
 const BURIED_AT_ONCE = 64
+/** What Elasticsearch says of a record that its index has no room for. */
+const MAPPING_ERRORS: ReadonlySet<string> = new Set([
+  'document_parsing_exception',
+  'mapper_parsing_exception',
+  'strict_dynamic_mapping_exception',
+  'illegal_argument_exception',
+])
 /** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
 const LAST_MS = 100
 
@@ -215,5 +222,8 @@ export class Shipper {
 function refusedText(refused: Refusals, dir: string): string {
   // The reason may repeat what is in the record.
   const { type, status } = refused.slice(0, 1)[0]!
-  return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons`
+  const remedy = MAPPING_ERRORS.has(type)
+    ? "; the mapping of the data stream does not fit them: run 'gw log-setup', then 'gw logs replay-dead'"
+    : ''
+  return `${refused.length} records refused by the target (${status} ${type}); they are in ${dir}, with the reasons${remedy}`
 }

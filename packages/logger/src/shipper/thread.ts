@@ -3,6 +3,7 @@ import type { SpoolCount } from '../hand-off/hand-off.js'
 import { openPreparation, type PreparationOptions } from '../preparation.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
+import { type Instant, steadyMs } from '../steady-clock.js'
 import { lateTarget } from '../target/late-target.js'
 import type { TargetOptions } from '../target/open-target.js'
 import { type Receipt, sendReceipt, type ToWriter } from '../writer/messages.js'
@@ -41,6 +42,8 @@ const LOOK_EVERY_MS = 2000
 /** Of the time to close, this share is for shipping; the rest for the last receipts. */
 const SHIPPING_SHARE = 0.8
 
+const now = (): Instant => ({ wallMs: Date.now(), mono: steadyMs() })
+
 /** Entry of the thread that spools and ships a worker's records. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const {
@@ -58,7 +61,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   /** Of the batch that is worked on, whose lines are in frames before it is answered. */
   let lent: ArrayBuffer | null = null
   const tell = (change: Partial<Receipt>): void => {
-    gaps.note(change, Date.now())
+    gaps.note(change, now())
     const isAnswer = change.records !== undefined
     sendReceipt(port, isAnswer ? { ...change, buffer: lent } : change)
     if (isAnswer) lent = null
@@ -68,7 +71,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const noted = (records: number) => (count[3] = before + records)
   const spool = new Spool({ root: dir, owner, encoded, noted, isHomeMade, ...bounds }, tell)
   // From here on every record that is lost by a kill is counted by whoever comes next.
-  tell({})
+  tell({ owner })
   // A database takes a while to read.
   const preparation = openPreparation(rules, (problem) => tell({ problem }))
   // A client takes its time to load, and records must not wait for that before they are on disk.
@@ -79,16 +82,16 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, tell), tell })
   const timers = [
     setInterval(() => {
-      const gap = shipper.isWorking ? gaps.take(Date.now()) : null
+      const gap = shipper.isWorking ? gaps.take(now()) : null
       if (gap !== null) spool.appendOwn(gap)
       spool.sealDue(performance.now())
-      count[4] = spool.oldestMs
+      count[4] = spool.oldestMono ?? Number.NaN
       shipper.pump()
     }, SEAL_EVERY_MS),
     setInterval(() => spool.mark(), MARK_EVERY_MS),
     setInterval(() => spool.sync(), SYNC_EVERY_MS),
     setInterval(() => {
-      spool.look(Date.now())
+      spool.look(now())
       shipper.pump()
     }, LOOK_EVERY_MS),
   ]
@@ -103,14 +106,14 @@ function serve(port: NonNullable<typeof parentPort>): void {
       return
     }
     if (message.kind === 'lost') {
-      gaps.note({ dropped: message.records, reason: message.reason }, Date.now())
+      gaps.note({ dropped: message.records, reason: message.reason }, now())
       return
     }
     for (const timer of timers) clearInterval(timer)
     preparation.close()
     void shipper.close(message.deadlineMs * SHIPPING_SHARE).finally(() => port.close())
   })
-  spool.look(Date.now())
+  spool.look(now())
   shipper.pump()
 }
 

@@ -12,11 +12,13 @@ export function recordsOf(account: Incoming): number {
 }
 
 /** What taking over the spools of others changes; nothing when there was nothing. */
-export function changesOf({ segments, damaged, lost, problem }: Inheritance): Partial<Receipt>[] {
+export function changesOf(inheritance: Inheritance): Partial<Receipt>[] {
+  const { segments, damaged, lost, takeovers, problem } = inheritance
   const changes: Partial<Receipt>[] = []
   let records = 0
   for (const segment of segments) records += segment.records
-  if (records > 0 || problem !== '') changes.push({ adopted: records, onDisk: records, problem })
+  if (takeovers.length > 0 || problem !== '')
+    changes.push({ adopted: records, onDisk: records, takeovers, problem })
   if (lost > 0) {
     const told = `${lost} records ended with the process that held them`
     changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })

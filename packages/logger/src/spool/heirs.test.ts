@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { scratchDir } from '../testing.js'
 import { Mark } from './mark.js'
-import { kill, openSpool, put } from './testing/open-spool.js'
+import { kill, now, openSpool, put } from './testing/open-spool.js'
 
 const THIS_FILE = fileURLToPath(import.meta.url)
 /** Each meets at its barrier with the others before it looks. */
@@ -54,7 +54,7 @@ function serveHeir(memory: SharedArrayBuffer): void {
     }
     const round = Math.floor(Atomics.add(arrived, 0, 1) / HEIRS) + 1
     while (Atomics.load(arrived, 0) < round * HEIRS);
-    spool.look(Date.now())
+    spool.look(now())
     const { account, reasons } = ledger
     parentPort!.postMessage({ account, reasons } satisfies Told)
   })
@@ -72,7 +72,7 @@ function inheritUntil(root: string, steps: number): void {
     })
   }
   syncBuiltinESMExports()
-  spool.look(Date.now())
+  spool.look(now())
   process.exit()
 }
 
@@ -131,7 +131,7 @@ function defineTests(): void {
       t.after(() => child.kill('SIGKILL'))
       if (!(await wasKilled(child))) break
       const { spool, ledger } = openSpool(root)
-      spool.look(Date.now())
+      spool.look(now())
       const { received, onDisk, dropped } = ledger.account
       assert.deepEqual(
         { received, onDisk, dropped, reasons: ledger.reasons },

@@ -56,7 +56,7 @@ export class OwnerLock {
 /** Whether an owner lives. One on this machine is looked for; of any other only its silence tells. */
 export function isOwnerAlive(root: string, name: string, nowMs: number, modifiedMs: number | null): boolean {
   if (modifiedMs === null) return false
-  const isTouched = nowMs - modifiedMs < SILENT_AFTER_MS
+  const isTouched = Math.abs(nowMs - modifiedMs) < SILENT_AFTER_MS
   const owner = readOwner(lockPath(root, name))
   if (owner === null) return isTouched
   const { host, pid, namespace } = thisProcess()

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { scratchDir } from '../testing.js'
 import { lockPath } from './lock.js'
 import { adoptOrphans } from './orphans.js'
-import { kill, openSpool, put } from './testing/open-spool.js'
+import { kill, now, openSpool, put } from './testing/open-spool.js'
 
 test('directories that are no spool, such as that of the dead letters, stay where they are', () => {
   const root = scratchDir()
@@ -16,7 +16,13 @@ test('directories that are no spool, such as that of the dead letters, stay wher
     mkdirSync(join(root, dir))
     writeFileSync(join(root, dir, file), '{}\n')
   }
-  assert.deepEqual(adoptOrphans(root, 'me', Date.now()), { segments: [], damaged: 0, lost: 0, problem: '' })
+  assert.deepEqual(adoptOrphans(root, 'me', Date.now()), {
+    segments: [],
+    damaged: 0,
+    lost: 0,
+    takeovers: [],
+    problem: '',
+  })
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
 })
 
@@ -30,10 +36,10 @@ test('what a thread of this process has lost is not counted again, though its fi
   const heir = openSpool(root)
   renameSync(join(root, owner), join(root, `${owner}~${heir.options.owner}`))
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.equal(ledger.account.received, 0)
   kill(root, heir.options.owner)
-  spool.look(Date.now())
+  spool.look(now())
   const { received, onDisk, dropped } = ledger.account
   assert.deepEqual({ received, onDisk, dropped }, { received: 10, onDisk: 10, dropped: 0 })
 })

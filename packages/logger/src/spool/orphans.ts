@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Takeover } from '@sluice/core'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
@@ -13,6 +14,8 @@ export interface Inheritance {
   readonly damaged: number
   /** Records that ended with their process before they were on disk. */
   readonly lost: number
+  /** Each directory, also one in which nothing was left. */
+  readonly takeovers: readonly Takeover[]
   /** What could not be taken over, or empty. */
   readonly problem: string
 }
@@ -40,7 +43,7 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
     makers.add(whose.made)
     if (!isGone(whose.taken)) continue
     try {
-      estates.push(estateOf(root, entry.name, whose.made, owner))
+      estates.push(estateOf(root, entry.name, whose, owner))
     } catch (error) {
       // Another one was faster.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
@@ -58,38 +61,50 @@ export function adoptOrphans(root: string, owner: string, nowMs: number): Inheri
 /** A directory that was taken over. */
 interface Estate {
   readonly dir: string
-  /** Who made it. */
   readonly made: string
+  readonly from: string
+  readonly by: string
   /** What died with its maker has been counted already. */
   readonly isCounted: boolean
   readonly found: Found
 }
 
 /** @throws the file system's error; ENOENT when another one has taken the directory. */
-function estateOf(root: string, name: string, made: string, owner: string): Estate {
+function estateOf(
+  root: string,
+  name: string,
+  { made, taken }: { readonly made: string; readonly taken: string },
+  owner: string,
+): Estate {
   // What a thread of this process has lost, its owner has counted. The lock that tells may go once the directory is taken.
   const isCounted = isOwnedByThisProcess(root, made)
   const dir = join(root, `${made}${OWNED_BY}${owner}`)
   renameSync(join(root, name), dir)
-  return { dir, made, isCounted, found: segmentsIn(dir, made) }
+  return { dir, made, from: taken, by: owner, isCounted, found: segmentsIn(dir, made) }
 }
 
 /** The marks go last, when all is ready to be told: an heir that ends before has counted nothing. */
 function inheritanceOf(root: string, estates: readonly Estate[], problems: string[]): Inheritance {
   const segments: Segment[] = []
   let lost = 0
+  const takeovers: Takeover[] = []
   let damaged = 0
   for (const { made } of estates) rmSync(lockPath(root, made), { force: true })
-  for (const { dir, isCounted, found } of estates) {
+  for (const { dir, made, from, by, isCounted, found } of estates) {
     const losses = lossesOf(takeProgress(dir), isCounted, found)
     lost += losses.lost
     damaged += losses.damaged
     segments.push(...found.segments)
+    takeovers.push({ made, from, by, records: recordsIn(found.segments) + losses.lost + losses.damaged })
     problems.push(...found.problems)
     if (found.segments.length === 0) removeEmpty(dir)
   }
   const problem = problems.length === 0 ? '' : `a spool cannot be taken over: ${problems.join('; ')}`
-  return { segments: segments.sort(byAge), damaged, lost, problem }
+  return { segments: segments.sort(byAge), damaged, lost, takeovers, problem }
+}
+
+function recordsIn(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { records }) => sum + records, 0)
 }
 
 interface Losses {

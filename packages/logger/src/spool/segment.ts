@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { steadyMs } from '../steady-clock.js'
 import { type FrameIndex, indexFrames } from './frame.js'
 import { SegmentMemory } from './segment-memory.js'
 
@@ -44,8 +45,8 @@ export interface SegmentContent {
  */
 export class Segment {
   readonly place: SegmentPlace
-  /** When its first record came, ms since the epoch; of one that was taken over, when its last did. */
-  readonly sinceMs: number
+  /** When its first record came, by the steady clock; of one that was taken over, when its last did. */
+  readonly sinceMono: number
   records = 0
   bytes = 0
   /** The frames, while memory holds them. */
@@ -55,9 +56,9 @@ export class Segment {
   #hasFile: boolean
   #mayBeDelivered = false
 
-  private constructor(place: SegmentPlace, hasFile: boolean, sinceMs = Date.now()) {
+  private constructor(place: SegmentPlace, hasFile: boolean, sinceMono = steadyMs()) {
     this.place = place
-    this.sinceMs = sinceMs
+    this.sinceMono = sinceMono
     this.#hasFile = hasFile
   }
 
@@ -79,7 +80,9 @@ export class Segment {
 
   /** One that lies sealed in a directory. */
   static sealed(place: SegmentPlace, records: number, { size, mtimeMs }: FileFacts): Segment {
-    const segment = new Segment(place, true, mtimeMs)
+    // Another process wrote it: the time of the file is all there is. It counts once, so that no later step matters.
+    const ageMs = Math.max(0, Date.now() - mtimeMs)
+    const segment = new Segment(place, true, steadyMs() - ageMs)
     segment.#path = join(place.dir, sealedName(place.first, records))
     segment.records = records
     segment.bytes = size

@@ -11,11 +11,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { steadyMs } from '../steady-clock.js'
 import { scratchDir } from '../testing.js'
 import { lockPath } from './lock.js'
 import { Mark } from './mark.js'
 import type { Spool } from './spool.js'
-import { GONE, kill, openSpool, put, relock } from './testing/open-spool.js'
+import { GONE, kill, now, openSpool, put, relock } from './testing/open-spool.js'
 
 function recordsIn(spool: Spool): number {
   let records = 0
@@ -58,7 +59,7 @@ test('the spool of an owner that was killed is taken over, records that died wit
   put(dead.spool, 10)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual(
     { ...ledger.account, reasons: ledger.reasons },
     { received: 17, indexed: 0, dead: 0, dropped: 7, onDisk: 10, inMemory: 0, reasons: ['process_lost'] },
@@ -73,13 +74,13 @@ test('a living owner is left alone, and of two heirs one inherits', () => {
   const dead = openSpool(root)
   put(dead.spool, 10)
   const heirs = [openSpool(root), openSpool(root)]
-  for (const { spool } of heirs) spool.look(Date.now())
+  for (const { spool } of heirs) spool.look(now())
   assert.deepEqual(
     heirs.map(({ ledger }) => ledger.account.received),
     [0, 0],
   )
   kill(root, dead.options.owner)
-  for (const { spool } of heirs) spool.look(Date.now())
+  for (const { spool } of heirs) spool.look(now())
   assert.deepEqual(
     heirs.map(({ ledger }) => ledger.account.received),
     [10, 0],
@@ -92,10 +93,10 @@ test('an heir that is killed is inherited in its turn, and ids stay those of the
   put(first.spool, 3)
   kill(root, first.options.owner)
   const second = openSpool(root)
-  second.spool.look(Date.now())
+  second.spool.look(now())
   kill(root, second.options.owner)
   const third = openSpool(root)
-  third.spool.look(Date.now())
+  third.spool.look(now())
   assert.equal(third.ledger.account.onDisk, 3)
   assert.equal(third.spool.take()?.place.prefix, first.options.owner)
 })
@@ -103,24 +104,57 @@ test('an heir that is killed is inherited in its turn, and ids stay those of the
 test('the age of the oldest record is known until it is settled, and outlives its owner', () => {
   const root = scratchDir()
   const first = openSpool(root)
-  assert.equal(first.spool.oldestMs, 0)
-  const before = Date.now()
+  assert.equal(first.spool.oldestMono, null)
+  const before = steadyMs()
   put(first.spool, 3)
-  assert.ok(first.spool.oldestMs >= before && first.spool.oldestMs <= Date.now())
+  const first3 = first.spool.oldestMono!
+  assert.ok(first3 >= before && first3 <= steadyMs())
   first.spool.sealOpen()
   const [file] = readdirSync(join(root, first.options.owner)).filter((name) => name.endsWith('.seg'))
-  utimesSync(join(root, first.options.owner, file!), 1000, 1000)
+  const writtenAt = Date.now() / 1000 - 3600
+  utimesSync(join(root, first.options.owner, file!), writtenAt, writtenAt)
   kill(root, first.options.owner)
   const second = openSpool(root)
   put(second.spool, 1)
-  second.spool.look(Date.now())
-  assert.equal(second.spool.oldestMs, 1_000_000)
+  second.spool.look(now())
+  const ageMs = steadyMs() - second.spool.oldestMono!
+  assert.ok(ageMs > 3_599_000 && ageMs < 3_700_000, `${ageMs}`)
   second.spool.settle(second.spool.take()!)
-  assert.ok(second.spool.oldestMs >= before)
+  assert.ok(second.spool.oldestMono! >= before)
   second.spool.sealOpen()
   second.spool.settle(second.spool.take()!)
-  assert.equal(second.spool.oldestMs, 0)
+  assert.equal(second.spool.oldestMono, null)
 })
+
+test('a file of an earlier process that was written in the future is as old as it is known', () => {
+  const root = scratchDir()
+  const first = openSpool(root)
+  put(first.spool, 3)
+  first.spool.sealOpen()
+  const [file] = readdirSync(join(root, first.options.owner)).filter((name) => name.endsWith('.seg'))
+  const inAnHour = Date.now() / 1000 + 3600
+  utimesSync(join(root, first.options.owner, file!), inAnHour, inAnHour)
+  kill(root, first.options.owner)
+  const second = openSpool(root)
+  second.spool.look(now())
+  assert.ok(second.spool.oldestMono! <= steadyMs())
+})
+
+for (const stepMs of [3_600_000, -3_600_000]) {
+  test(`a clock that is set by ${stepMs} ms makes no living owner of this process look gone`, () => {
+    const root = scratchDir()
+    const [one, two] = [openSpool(root), openSpool(root)]
+    put(one.spool, 3)
+    one.spool.sealOpen()
+    const start = now()
+    const at = (ms: number, step: number) => ({ wallMs: start.wallMs + ms + step, mono: start.mono + ms })
+    for (const { spool } of [one, two]) spool.look(at(0, 0))
+    // The first look behind the step finds only signs of life from before it.
+    for (const ms of [2000, 4000, 6000]) for (const { spool } of [two, one]) spool.look(at(ms, stepMs))
+    assert.equal(two.ledger.account.received, 0)
+    assert.equal(one.spool.take()?.records, 3)
+  })
+}
 
 for (const { who, lock } of [
   { who: 'of another machine', lock: { host: 'another' } },
@@ -132,10 +166,10 @@ for (const { who, lock } of [
     put(far.spool, 1)
     relock(root, far.options.owner, lock)
     const { spool, ledger } = openSpool(root)
-    spool.look(Date.now())
+    spool.look(now())
     assert.equal(ledger.account.received, 0)
     utimesSync(lockPath(root, far.options.owner), 0, 0)
-    spool.look(Date.now())
+    spool.look(now())
     assert.equal(ledger.account.received, 1)
   })
 }
@@ -148,7 +182,7 @@ test('a torn end is cut off and counted', () => {
   truncateSync(file, readFileSync(file).length - 5)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped, ledger.reasons], [9, 1, ['corrupt']])
   assert.equal(recordsIn(spool), 9)
 })
@@ -166,7 +200,7 @@ test('of a batch that was cut short by a kill, what is there whole is kept, and 
   truncateSync(file, readFileSync(file).length - 5)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual(
     [ledger.account.received, ledger.account.onDisk, ledger.account.dropped, ledger.reasons],
     [15, 14, 1, ['process_lost']],
@@ -181,7 +215,7 @@ test('a file that was begun and has nothing in it is no loss', () => {
   writeFileSync(join(root, dead.options.owner, '000000000008192.open'), '')
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [10, 0])
 })
 
@@ -192,7 +226,7 @@ test('what waits in memory alone counts as lost when its process is killed', () 
   assert.equal(dead.ledger.account.inMemory, 10)
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual(
     [ledger.account.received, ledger.account.dropped, ledger.reasons],
     [10, 10, ['process_lost']],
@@ -210,7 +244,7 @@ test('what was not taken in counts as lost, however much is sealed on disk', () 
   dead.spool.mark()
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [100, 40])
 })
 
@@ -256,7 +290,7 @@ test('a directory of somebody else is not taken over', () => {
   openSpool(root).spool.close()
   const { spool } = openSpool(root)
   writeFileSync(join(root, 'notes.txt'), 'mine')
-  spool.look(Date.now())
+  spool.look(now())
   assert.ok(existsSync(join(root, 'notes.txt')))
 })
 
@@ -272,7 +306,7 @@ test('an heir keeps what owners have left together, though it is more than its o
     kill(root, dead.options.owner)
   }
   const { spool, ledger } = openSpool(root, share)
-  spool.look(Date.now())
+  spool.look(now())
   put(spool, 80)
   assert.deepEqual([ledger.account.onDisk, ledger.account.dropped], [3 * 640 + 80, 0])
   for (let batch = 0; batch < 20; batch++) {
@@ -307,9 +341,9 @@ test('an owner whose lock somebody has removed makes it anew, so that its direct
   const owner = openSpool(root)
   put(owner.spool, 1)
   rmSync(lockPath(root, owner.options.owner))
-  owner.spool.look(Date.now())
+  owner.spool.look(now())
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.equal(ledger.account.received, 0)
   assert.deepEqual(owner.ledger.problems, [])
 })
@@ -322,7 +356,7 @@ test('a file that cannot be taken over does not hide the others', () => {
   mkdirSync(join(root, dead.options.owner, '000000000099999.open'))
   kill(root, dead.options.owner)
   const { spool, ledger } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   assert.equal(ledger.account.onDisk, 10)
   assert.match(ledger.problems[0] ?? '', /000000000099999\.open/)
 })
@@ -333,7 +367,7 @@ test('what is left of an owner whose directory somebody has removed goes, too', 
   rmSync(join(root, dead.options.owner), { recursive: true })
   kill(root, dead.options.owner)
   const { spool } = openSpool(root)
-  spool.look(Date.now())
+  spool.look(now())
   spool.close()
   assert.deepEqual(readdirSync(root), [])
 })
@@ -342,11 +376,11 @@ test('a disk that takes nothing when the log begins costs the safety, until it t
   const root = join(scratchDir(), 'full')
   const { spool, ledger } = openSpool(root)
   put(spool, 10)
-  spool.look(Date.now())
+  spool.look(now())
   assert.equal(ledger.account.inMemory, 10)
   assert.match(ledger.problems[0] ?? '', /the spool's disk takes nothing, records wait in memory/)
   mkdirSync(root)
-  spool.look(Date.now())
+  spool.look(now())
   spool.sealOpen()
   put(spool, 5)
   assert.deepEqual([ledger.account.inMemory, ledger.account.onDisk], [10, 5])

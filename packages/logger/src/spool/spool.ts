@@ -1,4 +1,5 @@
 import { type LossReason, makeFolders } from '@sluice/core'
+import type { Instant } from '../steady-clock.js'
 import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
 import { Framer } from './frame.js'
 import { Home } from './home.js'
@@ -22,6 +23,8 @@ const SEGMENT_RECORDS = 4096
 const SEGMENT_AGE_MS = 1000
 /** Segments on disk whose content is kept in memory too, so that shipping them needs no reading. */
 const HOT_BYTES = 8 * 1024 ** 2
+/** A clock that moves by so much more or less than the steady one was set. */
+const CLOCK_STEP_MS = 5000
 /** What may wait in memory alone while the disk takes nothing. */
 const MEMORY_BYTES = 16 * 1024 ** 2
 
@@ -49,6 +52,7 @@ export class Spool {
   readonly #framer = new Framer()
   #open: Segment | null = null
   #openedMono = 0
+  #looked: Instant | null = null
   #next = 0
   /** Bytes of segments that have a file, of those in memory too, and of those in memory alone. */
   #diskBytes = 0
@@ -69,10 +73,10 @@ export class Spool {
     return this.#waiting.length === 0 && this.#open === null
   }
 
-  /** When the oldest record came that is not delivered, ms since the epoch; 0: there is none. */
-  get oldestMs(): number {
-    let oldest = 0
-    for (const { sinceMs } of this.#all) if (oldest === 0 || sinceMs < oldest) oldest = sinceMs
+  /** When the oldest record came that is not delivered, by the steady clock; null: there is none. */
+  get oldestMono(): number | null {
+    let oldest: number | null = null
+    for (const { sinceMono } of this.#all) if (oldest === null || sinceMono < oldest) oldest = sinceMono
     return oldest
   }
 
@@ -171,11 +175,15 @@ export class Spool {
   }
 
   /** Shows that the owner lives, and takes over what others have left. */
-  look(nowMs: number): void {
+  look(now: Instant): void {
     const { root, owner } = this.#options
+    const { wallMs: nowMs } = now
+    const hasStepped = this.#hasClockStepped(now)
     try {
       if (this.#home === null) this.#settleIn()
       else this.#home.touch(nowMs)
+      // The signs of life of the others are by the clock as it was: until the next look they have renewed them.
+      if (hasStepped) return
       const adoption = adoptOrphans(root, owner, nowMs)
       for (const segment of adoption.segments) {
         this.#all.add(segment)
@@ -188,6 +196,12 @@ export class Spool {
     } catch (error) {
       this.#tell({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
     }
+  }
+
+  #hasClockStepped({ wallMs, mono }: Instant): boolean {
+    const before = this.#looked
+    this.#looked = { wallMs, mono }
+    return before !== null && Math.abs(wallMs - before.wallMs - (mono - before.mono)) > CLOCK_STEP_MS
   }
 
   /** The oldest sealed segment, which the caller then answers for; null when none waits. */

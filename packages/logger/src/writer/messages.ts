@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { LossReason } from '@sluice/core'
+import type { LossReason, Takeover } from '@sluice/core'
 
 /** Whole lines on their way to the writer's thread; the buffer is transferred, not copied. */
 export interface Batch {
@@ -33,6 +33,10 @@ export interface Receipt {
   readonly records: number
   /** Found in a spool that somebody left behind. */
   readonly adopted: number
+  /** Whose they were. */
+  readonly takeovers: readonly Takeover[]
+  /** The name under which the thread owns its part of a spool; told once. */
+  readonly owner: string
   readonly indexed: number
   readonly dead: number
   /** Dead letters that were removed again: they are nowhere any more, and are counted beside all others. */
@@ -55,6 +59,8 @@ const NO_CHANGE: Receipt = {
   length: 0,
   records: 0,
   adopted: 0,
+  takeovers: [],
+  owner: '',
   indexed: 0,
   dead: 0,
   deadRemoved: 0,

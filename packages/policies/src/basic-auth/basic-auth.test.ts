@@ -194,18 +194,56 @@ test('a refusal is forgotten after ten seconds', async () => {
   assert.equal(code(await late), 'GW_AUTH_INVALID')
 })
 
-test('equal questions asked at once share one hash, and the 65th different one is told to come back', async () => {
+test('equal questions asked at once share one hash, and a client with too many different ones is told to come back', async () => {
   const admit = gate()
   const same = Array.from({ length: 200 }, () => admit(exchange({ headers: basic('acme:s3:cret') })))
-  const others = Array.from({ length: 63 }, (_, i) => admit(exchange({ headers: basic(`user${i}:x`) })))
+  const others = Array.from({ length: 170 }, (_, i) => admit(exchange({ headers: basic(`acme:x${i}`) })))
   assert.ok([...same, ...others].every((outcome) => outcome instanceof Promise))
-  const overloaded = admit(exchange({ headers: basic('one:more') }))
-  assert.ok(overloaded !== null && !(overloaded instanceof Promise))
-  assert.equal(overloaded.status, 503)
-  assert.deepEqual(overloaded.headers, ['x-gw-error', 'GW_AUTH_OVERLOADED', 'retry-after', '1'])
+  for (const credentials of ['acme:more', 'nobody:more']) {
+    const overloaded = admit(exchange({ headers: basic(credentials) }))
+    assert.ok(overloaded !== null && !(overloaded instanceof Promise))
+    assert.equal(overloaded.status, 503)
+    assert.deepEqual(overloaded.headers, ['x-gw-error', 'GW_AUTH_OVERLOADED', 'retry-after', '1'])
+  }
+  assert.ok(admit(exchange({ headers: basic('acme:s3:cret'), clientIp: '192.0.2.2' })) instanceof Promise)
   for (const outcome of await Promise.all(same)) assert.equal(outcome, null)
   for (const outcome of await Promise.all(others)) assert.equal(code(outcome), 'GW_AUTH_INVALID')
-  assert.equal(code(await admit(exchange({ headers: basic('one:more') }))), 'GW_AUTH_INVALID')
+  assert.equal(code(await admit(exchange({ headers: basic('acme:more') }))), 'GW_AUTH_INVALID')
+})
+
+test('80 clients with random users keep none of 60 users out, from the same address either', async () => {
+  const users = Array.from({ length: 60 }, (_, i) => ({ name: `user${i}`, password: ACME.password }))
+  const admit = gate({ users })
+  let guesses = 0
+  const guess = async (): Promise<string> =>
+    code(await admit(exchange({ headers: basic(`nobody${guesses++}:x`) })))
+  let isOver = false
+  const attackers = Array.from({ length: 80 }, async () => {
+    while (!isOver) assert.equal(await guess(), 'GW_AUTH_INVALID')
+  })
+  for (const { name } of users)
+    assert.equal(await admit(exchange({ headers: basic(`${name}:s3:cret`) })), null)
+  isOver = true
+  await Promise.all(attackers)
+  assert.ok(guesses > 80)
+})
+
+test('a flood of wrong passwords for a user keeps out nobody whose password was right before', async () => {
+  const admit = gate({ cacheTtl: '1s' })
+  const ask = (credentials: string, startedMono: number) =>
+    admit(exchange({ headers: basic(credentials), startedMono }))
+  assert.equal(await ask('acme:s3:cret', 0), null)
+  const flood = Array.from({ length: 300 }, (_, i) => ask(`acme:x${i}`, 2000))
+  assert.equal(await ask('acme:s3:cret', 2000), null)
+  await Promise.all(flood)
+})
+
+test('the addresses of one IPv6 network are one client', async () => {
+  const admit = gate({ maxFailuresPerMinute: 1 })
+  const ask = (clientIp: string) => admit(exchange({ headers: basic('acme:a'), clientIp }))
+  assert.equal(code(await ask('2001:db8::1')), 'GW_AUTH_INVALID')
+  assert.equal(code(await ask('2001:db8::ffff:2')), 'GW_RATE_LIMITED')
+  assert.equal(code(await ask('2001:db8:0:1::1')), 'GW_AUTH_INVALID')
 })
 
 test('too many failures of one address are throttled for a minute, verified callers there are not', async () => {

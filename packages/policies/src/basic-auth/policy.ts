@@ -1,5 +1,6 @@
 import {
   type CompileEnv,
+  clientNetwork,
   definePolicy,
   type Eventual,
   type Exchange,
@@ -65,11 +66,15 @@ class Gate {
 
   /** The slow branch: a password that was not verified lately. */
   #check(x: Exchange, user: User, credentials: string, digest: string): Eventual {
-    if (this.#failures.count(x.clientIp, x.startedMono) >= this.#maxFailures) return this.#refusals.throttled
+    if (this.#failures.count(clientNetwork(x.clientIp), x.startedMono) >= this.#maxFailures)
+      return this.#refusals.throttled
     if (this.#verifier.isRefused(user, digest, x.startedMono)) return this.#reject(x)
-    const verification = this.#verifier.verify(user, credentials, digest, x.startedMono)
+    const verification = this.#verifier.verify(user, credentials, digest, x)
     if (verification === null) return this.#refusals.overloaded
-    return verification.then((matches) => (matches ? this.#accept(x, user) : this.#reject(x)))
+    return verification.then((matches) => {
+      if (matches === null) return this.#refusals.overloaded
+      return matches ? this.#accept(x, user) : this.#reject(x)
+    })
   }
 
   #accept(x: Exchange, user: User): Outcome {
@@ -80,7 +85,7 @@ class Gate {
   }
 
   #reject(x: Exchange): Outcome {
-    this.#failures.add(x.clientIp, x.startedMono)
+    this.#failures.add(clientNetwork(x.clientIp), x.startedMono)
     return this.#refusals.invalid
   }
 }

@@ -1,14 +1,11 @@
+import { clientNetwork, type Exchange } from '@sluice/core'
 import { LRUCache } from 'lru-cache'
 import { equalDigests, KeyedDigest } from './keyed-digest.js'
-import { matchesHash, type PasswordHash } from './password.js'
-import { Turns } from './turns.js'
+import type { PasswordHash } from './password.js'
+import { type Job, PasswordQueue } from './password-queue.js'
 
 /** Users remembered as verified, and attempts remembered as refused. */
 const MAX_REMEMBERED = 10_000
-/** Verifications accepted and not finished; at 60 ms each and two at a time the last one waits about two seconds. */
-const MAX_PENDING = 64
-/** Half of the default thread pool: name look-ups and files need the other half. */
-const MAX_RUNNING = 2
 /** A refusal is forgotten soon, because it only has to blunt a client that repeats itself. */
 const MAX_REFUSED_MS = 10_000
 
@@ -16,6 +13,8 @@ const MAX_REFUSED_MS = 10_000
 export interface Account {
   readonly key: string
   readonly hash: PasswordHash
+  /** Null: there is no such user, and the hash is one that no password matches. */
+  readonly consumer: object | null
 }
 
 interface Verified {
@@ -28,7 +27,7 @@ interface Verified {
  *
  *     verified   account key            →  digest of name:password, time     one line per user: wrong passwords
  *     refused    account key + digest   →  time                              cannot push verified ones out
- *     pending    account key + digest   →  promise
+ *     pending    account key + digest   →  the hash that is waited for
  *
  * The account key holds the stored hash: after a reload with another hash nothing that was remembered applies.
  */
@@ -36,8 +35,8 @@ export class PasswordVerifier {
   readonly #digests = new KeyedDigest()
   readonly #verified = new LRUCache<string, Verified>({ max: MAX_REMEMBERED })
   readonly #refused = new LRUCache<string, number>({ max: MAX_REMEMBERED })
-  readonly #pending = new Map<string, Promise<boolean>>()
-  readonly #turns = new Turns(MAX_RUNNING)
+  readonly #pending = new Map<string, Job>()
+  readonly #queue = new PasswordQueue()
 
   /** What stands for `name:password` in every question below. */
   digestOf(credentials: string): string {
@@ -57,24 +56,36 @@ export class PasswordVerifier {
   }
 
   /**
-   * Runs the password hash, once for equal questions asked at the same time. Null when too many wait already.
+   * Whether the credentials are right, by a hash that equal questions share. Null from the promise: the request ended
+   * before; null at once: too much of this client waits already.
    * @param credentials `name:password`, whose digest comes with it.
    */
-  verify(account: Account, credentials: string, digest: string, nowMs: number): Promise<boolean> | null {
+  verify(account: Account, credentials: string, digest: string, x: Exchange): Promise<boolean | null> | null {
     const key = account.key + digest
     const running = this.#pending.get(key)
-    if (running !== undefined) return running
-    if (this.#pending.size >= MAX_PENDING) return null
-    const password = credentials.slice(credentials.indexOf(':') + 1)
-    const verification = this.#turns
-      .run(() => matchesHash(password, account.hash))
+    if (running !== undefined) {
+      running.requests.push(x)
+      return running.result
+    }
+    const verified = this.#verified.get(account.key)
+    const job = this.#queue.add(
+      {
+        password: credentials.slice(credentials.indexOf(':') + 1),
+        hash: account.hash,
+        isStandIn: account.consumer === null,
+        isKnownGood: verified !== undefined && equalDigests(verified.digest, digest),
+        client: clientNetwork(x.clientIp),
+      },
+      x,
+    )
+    if (job === null) return null
+    this.#pending.set(key, job)
+    return job.result
       .then((matches) => {
-        if (matches) this.#verified.set(account.key, { digest, at: nowMs })
-        else this.#refused.set(key, nowMs)
+        if (matches === true) this.#verified.set(account.key, { digest, at: x.startedMono })
+        else if (matches === false) this.#refused.set(key, x.startedMono)
         return matches
       })
       .finally(() => this.#pending.delete(key))
-    this.#pending.set(key, verification)
-    return verification
   }
 }

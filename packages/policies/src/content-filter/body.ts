@@ -32,6 +32,7 @@ interface PathFinder {
 const BODY = 'body'
 const PATH = 'body:'
 const MASK = '***'
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 /** Looks at bodies, and takes out of them what rules want out. */
 export class BodyFilter {
@@ -83,8 +84,11 @@ export class BodyFilter {
     let isStuck = changes(inOthers.filter((rule) => !inText.includes(rule)))
     let rest: Uint8Array | null = null
     if (changes(inText)) {
-      if (view !== null) isStuck ||= !changeStrings(copy(), this.#text!, inText)
-      else {
+      if (view !== null) {
+        const left = changedValues(copy(), { text, finder: this.#text!, expected: inText })
+        isStuck ||= left === null
+        root = left === null ? root : left.root
+      } else {
         const left = changedText(text, inText, this.#text!)
         isStuck ||= left === null
         rest = left === null ? null : Buffer.from(left)
@@ -128,21 +132,37 @@ function unambiguous(view: JsonView): JsonView {
   throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
 }
 
-/** Changes all strings of a value. False: a rule that was found in the text was found in none of them. */
-function changeStrings(root: unknown, finder: Finder, expected: readonly Rule[]): boolean {
+/**
+ * Changes all strings, numbers and booleans of a JSON value, which may be one itself. Null: what rules want out is
+ * still there, in a name, in the digits of a number that a double has not, or across the border of two values.
+ */
+function changedValues(
+  root: unknown,
+  { text, finder, expected }: { text: string; finder: Finder; expected: readonly Rule[] },
+): { readonly root: unknown } | null {
   const missing = new Set(expected.filter((rule) => changes([rule])))
+  const whole = { root }
   const gone: JsonPlace[] = []
-  eachPlace(root, (place, value) => {
-    if (typeof value !== 'string') return
-    const found = finder.find(value)
+  let isStuck = longNumbersOf(text).some((digits) => changes(finder.find(digits)))
+  eachPlace(whole, (place, value) => {
+    if (typeof place.key === 'string' && place.parent !== whole) isStuck ||= changes(finder.find(place.key))
+    if (value === null || typeof value === 'object') return
+    const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
     if (found.length === 0) return
-    const rest = changed(value, found)
+    for (const rule of found) missing.delete(rule)
+    if (!changes(found)) return
+    const rest = changed(String(value), found)
     if (rest === null) gone.push(place)
     else setAt(place, rest)
-    for (const rule of found) missing.delete(rule)
   })
   removePlaces(gone)
-  return missing.size === 0
+  return isStuck || missing.size > 0 || whole.root === undefined ? null : whole
+}
+
+/** The numbers of a JSON text that are written otherwise than they are read. */
+function longNumbersOf(text: string): string[] {
+  const tokens = text.match(STRING_OR_NUMBER) ?? []
+  return tokens.filter((token) => token[0] !== '"' && token.length > 15 && String(Number(token)) !== token)
 }
 
 function lookAtPlaces(

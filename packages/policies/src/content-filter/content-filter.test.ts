@@ -161,6 +161,59 @@ test('in the whole body of JSON strings are changed one by one, so that it stays
   assert.equal(sent(rule('evil', { action: 'remove' }), 'so evil it is', 'text/plain'), 'so  it is')
 })
 
+test('a number is masked and removed beside a text as well', () => {
+  const config = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  const text = '"t":"4111111111111111"'
+  assert.equal(sent(config, `{${text},"n":4111111111111111}`), '{"t":"***","n":"***"}')
+  assert.equal(sent(config, `{${text},"l":[1,{"n":-4111111111111111}]}`), '{"t":"***","l":[1,{"n":"-***"}]}')
+  assert.equal(sent(config, `{"n":4111111111111111}`), '{"n":"***"}')
+  assert.equal(sent(config, '4111111111111111'), '"***"')
+  assert.equal(sent(rule('true', { action: 'mask' }), '{"a":true,"b":"true"}'), '{"a":"***","b":"***"}')
+  const removing = rule('\\b\\d{16}\\b', { target: ['body'], action: 'remove' })
+  assert.equal(sent(removing, `{${text},"n":4111111111111111,"m":1}`), '{"m":1}')
+})
+
+test('a mask beside it lets nothing through in a name, or in digits that a double has not', () => {
+  const config = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  const text = '"t":"4111111111111111"'
+  assert.equal(sent(config, `{${text},"4111111111111111":1}`), 'GW_CONTENT_BLOCKED')
+  assert.equal(sent(config, `{${text},"n":9999999999999999}`), 'GW_CONTENT_BLOCKED')
+  assert.equal(sent(config, `{${text},"n":4111111111111111.5e3}`), 'GW_CONTENT_BLOCKED')
+  assert.equal(sent(config, `{${text},"n":"9999999999999999"}`), '{"t":"***","n":"***"}')
+})
+
+test('a number that XML or invisible characters split is found', () => {
+  const blocking = rule('\\b\\d{16}\\b', { target: ['body'] })
+  const masking = rule('\\b\\d{16}\\b', { target: ['body'], action: 'mask' })
+  for (const number of [
+    '4111<![CDATA[1111]]>11111111',
+    '<![CDATA[4111111111111111]]>',
+    '41111111<!-- -->11111111',
+    '41111111<?x y?>11111111',
+    ...['\u202e', '\u034f', '\ufe0f', '\u{e0031}', '\u{e0001}', '\u00ad', '\u2066'].map(
+      (c) => `41111111${c}11111111`,
+    ),
+    [...'4111111111111111'].map((digit) => String.fromCodePoint(0xe0000 + digit.charCodeAt(0))).join(''),
+  ]) {
+    const xml = `<a>${number}</a>`
+    assert.equal(sent(blocking, xml, 'text/xml'), 'GW_CONTENT_BLOCKED', number)
+    const masked = sent(masking, `<b>4111111111111111</b>${xml}`, 'text/xml')
+    assert.ok(masked === 'GW_CONTENT_BLOCKED' || !/4111|<a>.*1111/u.test(masked), masked)
+    assert.equal(
+      sent(blocking, JSON.stringify({ n: number }), 'application/json'),
+      'GW_CONTENT_BLOCKED',
+      number,
+    )
+  }
+})
+
+test('short values of base64 are read', () => {
+  const config = rule('<script>|evil', { target: ['query'], decode: ['base64'] })
+  for (const query of ['a=PHNjcmlwdD4=', 'a=PHNjcmlwdD4', 'a=ZXZpbA==', 'a=ZXZpbA'])
+    assert.notEqual(head(config, exchange({ query })), null, query)
+  assert.equal(head(config, exchange({ query: 'a=word&b=1234&c=Zm9v' })), null)
+})
+
 test('what cannot be taken out is refused rather than let through', () => {
   // In the name of a member, over the border of two strings, in disguise.
   assert.equal(sent(rule('evil', { action: 'mask' }), '{"evil":1}'), 'GW_CONTENT_BLOCKED')

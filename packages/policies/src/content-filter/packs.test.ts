@@ -5,6 +5,8 @@ import { exchange, testEnv } from '../testing.js'
 import { requirementOf } from '../text/required-literals.js'
 import { PACKS, type PackName } from './packs/packs.js'
 import { contentFilter } from './policy.js'
+import { SCANNED } from './testing/attacks.js'
+import { BENIGN } from './testing/benign.js'
 
 const ALL: PackName[] = ['sqli', 'xss', 'path-traversal', 'command-injection']
 const all = contentFilter.compile({ packs: ALL }, testEnv()) as Step
@@ -104,6 +106,20 @@ for (const pack of ALL) {
   test(`${pack} finds what scanners send`, () => {
     const step = contentFilter.compile({ packs: [pack] }, testEnv()) as Step
     for (const attack of ATTACKS[pack]!) assert.ok(found(attack, step).startsWith(`${pack}/`), attack)
+  })
+
+  test(`${pack} is part of what finds published payloads`, () => {
+    for (const attack of SCANNED[pack]!) assert.notEqual(found(attack), '', attack)
+  })
+}
+
+for (const [kind, texts] of Object.entries(BENIGN)) {
+  test(`nothing is found in ordinary ${kind}`, () => {
+    for (const text of texts) {
+      assert.equal(found(text), '', text)
+      assert.ok(!isBlockedInBody(JSON.stringify({ text }), 'application/json'), text)
+      assert.ok(!isBlockedInBody(text, 'text/plain'), text)
+    }
   })
 }
 

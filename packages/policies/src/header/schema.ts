@@ -22,7 +22,7 @@ const edits = {
     }),
   ),
   rename: Type.Optional(
-    Type.Record(Type.String(), name, {
+    Type.Record(Type.String(), Type.String({ ...name, secret: false }), {
       description:
         'Old name to new name. Lines that had the new name already are removed when the old name is there.',
       minProperties: 1,

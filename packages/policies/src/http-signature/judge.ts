@@ -1,4 +1,5 @@
 import type { Verifier } from '../keys/signature.js'
+import type { Check } from '../keys/signature-checks.js'
 import type { TimeWindow } from '../replay/time-window.js'
 import { type Component, compileComponent, type FieldShapes, type SignedMessage } from './component.js'
 import { type Coverage, coveredKeys } from './coverage.js'
@@ -33,7 +34,13 @@ export type Verdict<K> =
       readonly owner: K
       readonly coversDigest: boolean
     }
-  | { readonly isValid: false; readonly reason: Failure; readonly detail: string }
+  | Failed
+
+interface Failed {
+  readonly isValid: false
+  readonly reason: Failure
+  readonly detail: string
+}
 
 /** Why no signature is good enough. */
 export type Failure = 'missing' | 'malformed' | 'component' | 'coverage' | 'time' | 'nonce' | 'invalid'
@@ -47,8 +54,11 @@ export interface JudgedMessage {
   readonly nowMs: number
 }
 
-/** Looks for one signature that meets all demands; else tells what is wrong with the first that was looked at. */
-export function judge<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> {
+/**
+ * The search for one signature that meets all demands; it tells else what is wrong with the first that was looked at.
+ * A verdict where there is nothing to verify with a key.
+ */
+export function search<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> | Check<Verdict<K>> {
   if (judged.inputs.length === 0 && judged.signatures.length === 0) return failed('missing')
   const set = signaturesOf(judged.inputs.join(', '), judged.signatures.join(', '))
   if (set === null) return failed('malformed')
@@ -56,16 +66,48 @@ export function judge<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K>
   const candidates = set.filter(
     (signature) => (label === null || signature.label === label) && (tag === null || signature.tag === tag),
   )
-  let first: Verdict<K> | null = null
-  for (const signature of candidates) {
-    const verdict = judgeOne(demands, judged, signature)
-    if (verdict.isValid) return verdict
-    first ??= verdict
+  const prepared = candidates.map((signature) => prepare(demands, judged, signature))
+  const first = prepared[0] ?? failed('missing')
+  const failure = 'isValid' in first ? first : failed('invalid')
+  const verifiable = prepared.filter((one): one is Verifiable<K> => !('isValid' in one))
+  if (verifiable.length === 0) return failure
+  return {
+    now() {
+      const found = verifiable.find(({ base, key, signature }) => key.verify(base, signature.bytes))
+      return found === undefined ? failure : valid(found)
+    },
+    async later() {
+      for (const one of verifiable) {
+        if (await one.key.verify.later(one.base, one.signature.bytes)) return valid(one)
+      }
+      return failure
+    },
   }
-  return first ?? failed('missing')
 }
 
-function judgeOne<K>(demands: Demands<K>, judged: JudgedMessage, signature: MessageSignature): Verdict<K> {
+/** What the search finds when it runs at once. */
+export function judge<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> {
+  const found = search(demands, judged)
+  return 'isValid' in found ? found : found.now()
+}
+
+/** A signature that meets all demands but for its bytes. */
+interface Verifiable<K> {
+  readonly signature: MessageSignature
+  readonly key: KnownKey<K>
+  readonly base: Uint8Array
+  readonly coversDigest: boolean
+}
+
+function valid<K>({ signature, key, coversDigest }: Verifiable<K>): Verdict<K> {
+  return { isValid: true, signature, owner: key.owner, coversDigest }
+}
+
+function prepare<K>(
+  demands: Demands<K>,
+  judged: JudgedMessage,
+  signature: MessageSignature,
+): Failed | Verifiable<K> {
   const { input, created, expires, keyid, alg, nonce } = signature
   const components: Component[] = []
   for (const item of input.items) {
@@ -84,10 +126,10 @@ function judgeOne<K>(demands: Demands<K>, judged: JudgedMessage, signature: Mess
   const base = signatureBase(components, input, judged.message)
   if ('absent' in base)
     return failed('component', `component ${base.absent.id}: the message does not have it, or not once`)
-  if (!key.verify(Buffer.from(base.text, 'latin1'), signature.bytes)) return failed('invalid')
-  return { isValid: true, signature, owner: key.owner, coversDigest: covered.has('"content-digest"') }
+  const bytes = Buffer.from(base.text, 'latin1')
+  return { signature, key, base: bytes, coversDigest: covered.has('"content-digest"') }
 }
 
-function failed(reason: Failure, detail = ''): { isValid: false; reason: Failure; detail: string } {
+function failed(reason: Failure, detail = ''): Failed {
   return { isValid: false, reason, detail }
 }

@@ -9,12 +9,14 @@ import {
   type Slot,
 } from '@sluice/core'
 import { eventually } from '../eventually.js'
+import { type SignatureChecks, signatureChecks } from '../keys/signature-checks.js'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
+import { overloadRefusal } from '../overload.js'
 import { ReplayCache } from '../replay/replay-cache.js'
 import { wallClockNow } from '../replay/time-window.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
-import { type Demands, type Failure, judge } from './judge.js'
+import { type Demands, type Failure, search, type Verdict } from './judge.js'
 import { DEFAULT_REPLAY_ENTRIES, type RequestVerificationConfig } from './schema.js'
 
 /** A request whose signature is valid and whose body is awaited. */
@@ -30,6 +32,7 @@ interface Pending {
 export class RequestGate {
   readonly #demands: Demands<Owner>
   readonly #strips: boolean
+  readonly #checks: SignatureChecks
   readonly #replays: ReplayCache | null
   readonly #pending: Slot<Pending>
   readonly #refusals: ReturnType<typeof compileRefusals>
@@ -38,6 +41,7 @@ export class RequestGate {
 
   constructor(config: RequestVerificationConfig, env: CompileEnv) {
     this.#demands = compileDemands('request', config, config.replay !== undefined)
+    this.#checks = signatureChecks(env)
     this.#strips = config.strip ?? false
     this.readsBody = config.contentDigest !== 'off'
     this.#pending = env.slot()
@@ -50,8 +54,11 @@ export class RequestGate {
         : env.shared(`http-signature/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
   }
 
-  admit(x: Exchange): Outcome {
-    const pending = this.#judge(x)
+  admit(x: Exchange): Eventual {
+    return eventually(this.#judge(x), (pending) => this.#admit(x, pending))
+  }
+
+  #admit(x: Exchange, pending: Pending | Reply): Outcome {
     if ('status' in pending) return pending
     if (this.#strips) {
       removeHeader(x.headers, 'signature')
@@ -64,20 +71,30 @@ export class RequestGate {
 
   /** A condition that was false for the head and is true now must not let the body in unseen. */
   complete(x: Exchange, body: Uint8Array): Eventual {
-    const pending = this.#pending.get(x) ?? this.#judge(x)
+    return eventually(this.#pending.get(x) ?? this.#judge(x), (pending) => this.#complete(x, body, pending))
+  }
+
+  #complete(x: Exchange, body: Uint8Array, pending: Pending | Reply): Eventual {
     if ('status' in pending) return pending
     const isRight = pending.digest === null || matchesDigest(pending.digest, body)
     return eventually(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
   }
 
-  #judge(x: Exchange): Pending | Reply {
-    const verdict = judge(this.#demands, {
+  #judge(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
+    const found = search(this.#demands, {
       message: { request: receivedRequest(x), response: null },
       inputs: linesOf(x.headers, 'signature-input'),
       signatures: linesOf(x.headers, 'signature'),
       hasBody: x.contentLength !== 0,
       nowMs: x.startedAt,
     })
+    if ('isValid' in found) return this.#conclude(x, found)
+    return eventually(this.#checks.run(x, found), (verdict) =>
+      verdict === null ? this.#refusals.overloaded : this.#conclude(x, verdict),
+    )
+  }
+
+  #conclude(x: Exchange, verdict: Verdict<Owner>): Pending | Reply {
     if (!verdict.isValid) {
       if (verdict.reason !== 'component') return this.#refusals[verdict.reason]
       return refusal('GW_SIGNATURE_INVALID', verdict.detail, CHALLENGE)
@@ -125,6 +142,7 @@ function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
     invalid: invalid(texts.invalid),
     digest: invalid("'content-digest' is not that of the body in sha-256 or sha-512"),
     replayed: invalid('the nonce was used before; take another one each time'),
+    overloaded: overloadRefusal('too many signatures are being checked; try again'),
     full: env.refusal('GW_OVERLOADED', 'too many nonces are remembered; try again', ['retry-after', '10']),
   }
 }

@@ -43,7 +43,8 @@ export const keySource = {
     Type.String({
       minLength: 1,
       maxLength: 4096,
-      description: 'A file with the JWK or the PEM, relative to the working directory, read at load.',
+      path: true,
+      description: 'A file with the JWK or the PEM, read at load.',
     }),
   ),
   secret: keyText('A symmetric key, usually a reference.', true),
@@ -76,7 +77,8 @@ export const jwksSchema = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 4096,
-        description: 'A file with the set, relative to the working directory, read at load.',
+        path: true,
+        description: 'A file with the set, read at load.',
       }),
     ),
     inline: keyText('The JSON text of the set.', true),

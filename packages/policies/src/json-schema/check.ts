@@ -1,9 +1,9 @@
-import type { ValidateFunction } from 'ajv'
+import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import { compileJsonPath, type JsonPath } from '../json/path.js'
 import { type JsonView, jsonOfBytes } from '../json/view.js'
-import { type Ajv, createAjv, type DialectOptions, type Draft, draftOf } from '../validation/dialect.js'
+import { type DialectOptions, type Draft, draftOf, prepareDialect } from '../validation/dialect.js'
 import type { JsonBounds } from '../validation/json-bounds.js'
-import { type Violation, violationsOf } from '../validation/violations.js'
+import { findViolations, type Violation } from '../validation/violations.js'
 
 /** What decides about documents; it can be cloned for a thread. */
 export interface CheckSettings extends JsonBounds {
@@ -80,34 +80,55 @@ export class SchemaCheck {
     if (found.length === 0) return [`${select} finds nothing`]
     const violations: Violation[] = []
     for (const value of found) {
-      if (validate(value)) continue
-      violations.push(...violationsOf(validate.errors, '', maxErrors - violations.length))
+      violations.push(...findViolations(validate, value, { place: '', most: maxErrors - violations.length }))
       if (violations.length >= maxErrors) break
     }
     return violations
   }
 }
 
+/** A schema of the configuration, and what it is called in messages. */
+interface NamedSchema {
+  readonly what: string
+  readonly schema: unknown
+  readonly isReference: boolean
+}
+
 async function compileSchemas(settings: CheckSettings): Promise<ValidateFunction[]> {
-  const compilers = new Map<Draft, Ajv>()
-  const compilerOf = async (schema: unknown): Promise<Ajv> => {
-    const draft = settings.draft ?? draftOf(schema)
-    const known = compilers.get(draft)
-    if (known !== undefined) return known
-    const made = await createAjv(draft, settings.dialect)
-    compilers.set(draft, made)
-    return made
+  const { schemas, references } = settings
+  const all: NamedSchema[] = [
+    ...references.map((schema, i) => ({ what: `reference ${i + 1}`, schema, isReference: true })),
+    ...schemas.map((schema, i) => ({
+      what: schemas.length === 1 ? 'the schema' : `schema ${i + 1}`,
+      schema,
+      isReference: false,
+    })),
+  ]
+  const byDraft = new Map<Draft, NamedSchema[]>()
+  for (const one of all) {
+    const draft = await named(one.what, () => settings.draft ?? draftOf(checkedSchema(one.schema)))
+    byDraft.set(draft, [...(byDraft.get(draft) ?? []), one])
   }
-  for (const [i, schema] of settings.references.entries()) {
-    const ajv = await named(`reference ${i + 1}`, () => compilerOf(schema))
-    await named(`reference ${i + 1}`, () => ajv.addSchema(asSchema(schema)))
+  const validators = new Map<NamedSchema, ValidateFunction>()
+  for (const [draft, some] of byDraft) await compileDraft(draft, some, settings.dialect, validators)
+  return all.flatMap((one) => validators.get(one) ?? [])
+}
+
+/** Compiles the schemas of one draft, which refer to each other. */
+async function compileDraft(
+  draft: Draft,
+  schemas: readonly NamedSchema[],
+  dialect: DialectOptions,
+  validators: Map<NamedSchema, ValidateFunction>,
+): Promise<void> {
+  const whole = schemas.length === 1 ? schemas[0]!.what : `one of the schemas of draft ${draft}`
+  const documents = schemas.map(({ schema }) => ({ schema, address: null }))
+  const { ajv, schemas: prepared } = await named(whole, () => prepareDialect(documents, draft, dialect))
+  for (const [i, one] of schemas.entries()) {
+    const schema = prepared[i]!
+    if (one.isReference) await named(one.what, () => ajv.addSchema(schema as AnySchemaObject))
+    else validators.set(one, await named(one.what, () => ajv.compile(schema)))
   }
-  const validators: ValidateFunction[] = []
-  for (const [i, schema] of settings.schemas.entries()) {
-    const what = settings.schemas.length === 1 ? 'the schema' : `schema ${i + 1}`
-    validators.push(await named(what, async () => (await compilerOf(schema)).compile(asSchema(schema))))
-  }
-  return validators
 }
 
 /** @throws Error that names the schema and says what to do. */
@@ -120,13 +141,16 @@ async function named<T>(what: string, work: () => T | Promise<T>): Promise<T> {
 }
 
 function reasonOf(cause: unknown): string {
+  if (cause instanceof RangeError)
+    return 'its schemas or references nest too deeply; write it with fewer levels'
   if (!(cause instanceof Error)) return String(cause)
   const { missingRef } = cause as { missingRef?: unknown }
   if (typeof missingRef !== 'string') return cause.message
   return `it refers to '${missingRef}', which is not here; nothing is fetched, so add that schema under 'references'`
 }
 
-function asSchema(schema: unknown): object {
+function checkedSchema(schema: unknown): unknown {
+  if (typeof schema === 'boolean') return schema
   if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema
-  throw new Error('it is not an object; a JSON schema is written as one')
+  throw new Error('it is neither an object nor true or false; a JSON schema is written as one')
 }

@@ -289,7 +289,10 @@ test('schemas are read from JSON and YAML files, and refer to each other by $id 
   await assert.rejects(compile({ schema: { file: join(dir, 'none.json') } }), /cannot be read/)
   await assert.rejects(compile({ schema: write('bad.json', '{"a":') }), /bad\.json is not JSON/)
   await assert.rejects(compile({ schema: write('bad.yaml', 'a: [') }), /bad\.yaml is not YAML/)
-  await assert.rejects(compile({ schema: write('list.json', '[]') }), /is not an object/)
+  await assert.rejects(
+    compile({ schema: write('list.json', '[]') }),
+    /is neither an object nor true or false/,
+  )
 })
 
 test('a configuration that cannot work is refused with a remedy', async () => {

@@ -32,6 +32,9 @@ export class JsonView implements BodyView {
     this.checkDepth(MAX_JSON_DEPTH)
     this.#text = textOf(body)
     this.value = parsed(this.#text)
+    // Who writes the value anew would make `null` or `Infinity` of it.
+    if (this.#scan.hasLargeNumber && !areFinite(this.value))
+      throw unreadable('has a number that is too large')
   }
 
   /** @throws UnreadableBody when the value nests deeper than this. */
@@ -101,6 +104,13 @@ function positionIn(error: unknown): string {
 
 function unreadable(what: string): UnreadableBody {
   return new UnreadableBody('GW_BODY_UNPARSABLE', `the body ${what}`)
+}
+
+/** Whether all numbers in a value, whose depth is bounded, are finite. */
+function areFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.values(value).every(areFinite)
 }
 
 /** Members of all objects in a value, whose depth is bounded. */

@@ -6,11 +6,15 @@ import {
   isToken,
   OFFLOAD_BYTES,
 } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { type BodyWork, messageRefusal } from '../jose/body-step.js'
 import { plainType } from '../jose/jws-header.js'
+import { keySearch } from '../jose/key-search.js'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
 import { compileKeySet } from '../jose/local-key-set.js'
+import { signatureChecks } from '../keys/signature-checks.js'
 import { headersOf, replaceBody, type Side } from '../message/side.js'
+import { overloadRefusal } from '../overload.js'
 import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
 import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
 
@@ -29,6 +33,7 @@ export function verification(
   const types = verify.types === undefined ? null : new Set(verify.types.map(plainType))
   const read = reader(form, side, config)
   const refusals = compileRefusals(side, form, env)
+  const checks = signatureChecks(env)
   const accept = (x: Exchange, { payload }: SignedMessage, key: SignatureKey | undefined) => {
     if (key === undefined) return refusals.invalid
     if (side === 'request') x.setVar('jws', key.kid ?? '')
@@ -41,24 +46,15 @@ export function verification(
     if (typeof message === 'string') return refusals[message]
     if (types !== null && !types.has(plainType(message.header.typ ?? ''))) return refusals.invalid
     const candidates = keys.candidates(message.header.alg, message.kid)
-    if (candidates instanceof Promise || message.input.length >= OFFLOAD_BYTES)
-      return signedByLater(message, candidates).then((key) => accept(x, message, key))
-    return accept(
-      x,
-      message,
-      candidates.find(({ check }) => check.verifies(message.input, message.signature)),
+    const { input, signature } = message
+    const signer = eventually(candidates, (found) => {
+      const search = keySearch(found, input, signature)
+      return input.length >= OFFLOAD_BYTES ? checks.runLater(x, search) : checks.run(x, search)
+    })
+    return eventually(signer, (found) =>
+      found === null ? refusals.overloaded : accept(x, message, found.key),
     )
   }
-}
-
-async function signedByLater(
-  { input, signature }: SignedMessage,
-  candidates: ReturnType<KeySet['candidates']>,
-): Promise<SignatureKey | undefined> {
-  for (const key of await candidates) {
-    if (await key.check.verifiesLater(input, signature)) return key
-  }
-  return undefined
 }
 
 function reader(form: JwsForm, side: Side, { header, unencoded }: JwsConfig): Reader {
@@ -94,6 +90,7 @@ function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
       form === 'detached' ? 'GW_SIGNATURE_INVALID' : 'GW_BODY_UNPARSABLE',
       `the signature cannot be read; send ${place}`,
     ),
+    overloaded: overloadRefusal('too many signatures are being checked; try again'),
     invalid: messageRefusal(
       side,
       env,

@@ -1,5 +1,6 @@
 import { definePolicy } from '@sluice/core'
 import { compileKeySet } from '../jose/local-key-set.js'
+import { signatureChecks } from '../keys/signature-checks.js'
 import { compileRefusals } from './refusals.js'
 import { DEFAULT_ALGORITHMS, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
@@ -15,7 +16,7 @@ export const jwt = definePolicy({
   secretNames: (config) => [tokenPlace(config).secretName],
   compile(config, env) {
     const keys = compileKeySet(config, config.algorithms ?? DEFAULT_ALGORITHMS)
-    const gate = new TokenGate(config, keys, compileRefusals(config, env))
+    const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))
     return { name: 'jwt', onRequest: (x) => gate.admit(x) }
   },
 })

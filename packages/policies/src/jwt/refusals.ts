@@ -1,4 +1,5 @@
 import { type CompileEnv, isFieldValue, type Reply } from '@sluice/core'
+import { overloadRefusal } from '../overload.js'
 import type { JwtConfig } from './schema.js'
 
 /** What a request without a good token is answered, with the challenges of RFC 6750 section 3. */
@@ -11,6 +12,8 @@ export interface TokenRefusals {
   readonly issuer: Reply
   readonly audience: Reply
   readonly scope: Reply
+  /** More signatures wait for their check than may. */
+  readonly overloaded: Reply
   /** The claim lacks, or has none of the values that are accepted. */
   claim(name: string): Reply
 }
@@ -42,6 +45,7 @@ export function compileRefusals({ realm, requiredScopes = [] }: JwtConfig, env: 
       `the token lacks a scope; get one with ${requiredScopes.join(' ')}`,
       challenge('error="insufficient_scope"', `scope="${requiredScopes.join(' ')}"`),
     ),
+    overloaded: overloadRefusal('too many tokens are being checked; try again'),
     claim: (name) =>
       env.refusal(
         'GW_TOKEN_CLAIMS',

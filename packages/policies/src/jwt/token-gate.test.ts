@@ -4,6 +4,7 @@ import type { Eventual } from '@sluice/core'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
 import { signatureCheck } from '../jose/signature-check.js'
 import { Issuer } from '../jose/testing.js'
+import { SignatureChecks } from '../keys/signature-checks.js'
 import { exchange, testEnv } from '../testing.js'
 import { compileRefusals } from './refusals.js'
 import { TokenGate } from './token-gate.js'
@@ -31,7 +32,7 @@ function keyOf({ kid, publicKey }: Issuer): SignatureKey {
 }
 
 function admission(keys: KeySet): (token: string) => Eventual {
-  const gate = new TokenGate({}, keys, compileRefusals({}, testEnv()))
+  const gate = new TokenGate({}, keys, compileRefusals({}, testEnv()), new SignatureChecks(() => 0))
   return (token) => gate.admit(exchange({ startedAt: NOW, headers: ['authorization', `Bearer ${token}`] }))
 }
 

@@ -1,6 +1,8 @@
 import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
 import type { KeySet } from '../jose/key-set.js'
+import type { SignatureChecks } from '../keys/signature-checks.js'
 import type { TokenRefusals } from './refusals.js'
+import { RefusedTokens } from './refused-tokens.js'
 import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
 import { type TokenPlace, tokenPlace } from './token-place.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
@@ -12,14 +14,15 @@ export class TokenGate {
   readonly #keys: KeySet
   readonly #verifier: TokenVerifier
   readonly #tokens: VerifiedTokens
+  readonly #refused = new RefusedTokens()
   readonly #refusals: TokenRefusals
   readonly #maxLength: number
   readonly #strips: boolean
 
-  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals) {
+  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
     this.#place = tokenPlace(config)
     this.#keys = keys
-    this.#verifier = new TokenVerifier(config, keys, refusals)
+    this.#verifier = new TokenVerifier(config, keys, refusals, checks)
     this.#tokens = new VerifiedTokens(config.cacheEntries ?? DEFAULT_CACHE_ENTRIES)
     this.#refusals = refusals
     this.#maxLength = parseSize(config.maxTokenBytes ?? DEFAULT_TOKEN_BYTES)
@@ -34,9 +37,13 @@ export class TokenGate {
     const { generation } = this.#keys
     const known = this.#tokens.find(token, generation)
     if (known !== undefined) return this.#decide(x, known)
-    const verdict = this.#verifier.verify(token)
+    if (this.#refused.has(token, generation)) return this.#refusals.signature
+    const verdict = this.#verifier.verify(token, x)
     const conclude = (late: Verdict): Outcome => {
-      if ('refusal' in late) return late.refusal
+      if ('refusal' in late) {
+        if (late.refusal === this.#refusals.signature) this.#refused.add(token, generation)
+        return late.refusal
+      }
       this.#tokens.add(token, generation, late.verified)
       return this.#decide(x, late.verified)
     }

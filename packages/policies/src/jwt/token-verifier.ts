@@ -1,7 +1,10 @@
-import { parseDuration, type Reply } from '@sluice/core'
+import { type Exchange, parseDuration, type Reply } from '@sluice/core'
+import { eventually } from '../eventually.js'
 import { decodeBase64url } from '../jose/base64url.js'
 import { type JoseHeader, parseJoseHeader, plainType } from '../jose/jws-header.js'
+import { keySearch, type Signer } from '../jose/key-search.js'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
+import type { SignatureChecks } from '../keys/signature-checks.js'
 import { claimAt, claimItems, claimTexts } from './claim.js'
 import { type ClaimRule, compileRules, idOf } from './claim-rules.js'
 import { type ClaimsSet, parseClaims } from './claims-set.js'
@@ -22,6 +25,7 @@ const USUAL_TYPES: readonly string[] = ['jwt', 'at+jwt']
 export class TokenVerifier {
   readonly forwarded: ForwardedClaims
   readonly #keys: KeySet
+  readonly #checks: SignatureChecks
   readonly #rules: readonly ClaimRule[]
   readonly #refusals: TokenRefusals
   readonly #types: ReadonlySet<string>
@@ -29,9 +33,10 @@ export class TokenVerifier {
   readonly #skewMs: number
   readonly #config: JwtConfig
 
-  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals) {
+  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
     this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenPlace(config).secretName)
     this.#keys = keys
+    this.#checks = checks
     this.#rules = compileRules(config, refusals)
     this.#refusals = refusals
     this.#types = new Set((config.types ?? USUAL_TYPES).map(plainType))
@@ -40,14 +45,14 @@ export class TokenVerifier {
     this.#config = config
   }
 
-  /** A promise only where the set of keys waits for one. */
-  verify(token: string): Verdict | Promise<Verdict> {
+  /** A promise only where the set of keys waits for one, or the event loop has no time for the check. */
+  verify(token: string, x: Exchange): Verdict | Promise<Verdict> {
     const { malformed } = this.#refusals
     if (!TOKEN.test(token)) return { refusal: malformed }
     const header = parseJoseHeader(token.slice(0, token.indexOf('.')))
     if (header === null || !this.#isRightKind(header)) return { refusal: malformed }
     const keys = this.#keys.candidates(header.alg, header.kid)
-    return keys instanceof Promise ? keys.then((late) => this.#check(token, late)) : this.#check(token, keys)
+    return eventually(keys, (found) => this.#check(token, x, found))
   }
 
   /** `crit` asks to understand what is not understood here; `b64` must not be in a JWT (RFC 7797 section 7). */
@@ -56,13 +61,19 @@ export class TokenVerifier {
     return typ === null ? !this.#isTypeNeeded : this.#types.has(plainType(typ))
   }
 
-  #check(token: string, keys: readonly SignatureKey[]): Verdict {
+  #check(token: string, x: Exchange, keys: readonly SignatureKey[]): Verdict | Promise<Verdict> {
     const [first, last] = [token.indexOf('.'), token.lastIndexOf('.')]
     const payload = decodeBase64url(token.slice(first + 1, last))
     const signature = decodeBase64url(token.slice(last + 1))
     if (payload === null || signature === null) return { refusal: this.#refusals.malformed }
     const input = Buffer.from(token.slice(0, last), 'latin1')
-    const key = keys.find(({ check }) => check.verifies(input, signature))
+    const found = this.#checks.run(x, keySearch(keys, input, signature))
+    return eventually(found, (signer) => this.#conclude(signer, payload))
+  }
+
+  #conclude(signer: Signer | null, payload: Uint8Array): Verdict {
+    if (signer === null) return { refusal: this.#refusals.overloaded }
+    const { key } = signer
     if (key === undefined) return { refusal: this.#refusals.signature }
     const claims = parseClaims(payload)
     if (claims === null) return { refusal: this.#refusals.malformed }

@@ -6,6 +6,7 @@ import {
   timingSafeEqual,
   verify as verifyBytes,
 } from 'node:crypto'
+import { promisify } from 'node:util'
 import { asymmetricKey, type WrittenKey } from './asymmetric-key.js'
 import {
   algorithmNamed,
@@ -15,8 +16,14 @@ import {
   signingOptions,
 } from './signature-algorithm.js'
 
+const verifyLater = promisify(verifyBytes)
+
 /** Whether the bytes carry this signature. */
-export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean
+export interface Verifier {
+  (bytes: Uint8Array, signature: Uint8Array): boolean
+  /** The same on a thread of libuv. */
+  later(bytes: Uint8Array, signature: Uint8Array): Promise<boolean>
+}
 /** The signature of the bytes; a promise where it would hold up the event loop. */
 export type Signer = (bytes: Uint8Array) => Buffer | Promise<Buffer>
 
@@ -29,7 +36,10 @@ export function asymmetricVerifier(
   const key = fitting(name, asymmetricKey(written, { purpose: 'verify', algorithms: namesOf(name) }), written)
   const { hash } = algorithmNamed(name)
   const input = { key, ...signingOptions(name, form) }
-  return (bytes, signature) => verifyBytes(hash, bytes, input, signature)
+  return verifier(
+    (bytes, signature) => verifyBytes(hash, bytes, input, signature),
+    (bytes, signature) => verifyLater(hash, bytes, input, signature),
+  )
 }
 
 /** Signs with a private key. What takes long (RSA, P-384) runs on the threads of libuv. @throws Error as above. */
@@ -69,8 +79,14 @@ export function hmacSigner(hash: string, secret: Uint8Array): (bytes: Uint8Array
 /** Verifies with a shared secret, in constant time; a shortened signature is none. */
 export function hmacVerifier(hash: string, secret: Uint8Array): Verifier {
   const sign = hmacSigner(hash, secret)
-  return (bytes, signature) => {
+  const verify = (bytes: Uint8Array, signature: Uint8Array): boolean => {
     const expected = sign(bytes)
     return signature.length === expected.length && timingSafeEqual(expected, signature)
   }
+  // A thread would be asked for longer than the work takes.
+  return verifier(verify, async (bytes, signature) => verify(bytes, signature))
+}
+
+function verifier(now: (...args: Parameters<Verifier>) => boolean, later: Verifier['later']): Verifier {
+  return Object.assign((bytes: Uint8Array, signature: Uint8Array) => now(bytes, signature), { later })
 }

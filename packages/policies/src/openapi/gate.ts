@@ -3,6 +3,7 @@ import {
   type Exchange,
   headerJoined,
   type Outcome,
+  pathWithParameters,
   type Reply,
   refusal,
   type Slot,
@@ -106,7 +107,10 @@ export class Gate {
   ): { readonly operation: Operation; readonly texts: ReadonlyMap<string, string> } | Reply | null {
     const { paths, basePath, rejectsUnknownOperation: rejects } = this.#settings
     const isBelow = basePath === '' || x.path.startsWith(`${basePath}/`)
-    const match = isBelow ? paths.find(x.path.slice(basePath.length)) : null
+    const match = isBelow
+      ? (paths.find(pathWithParameters(x).slice(basePath.length)) ??
+        paths.find(x.path.slice(basePath.length)))
+      : null
     if (match === null) return rejects ? this.#unknownPath : null
     const operation = match.value.get(x.method) ?? (x.method === 'HEAD' ? match.value.get('GET') : undefined)
     if (operation !== undefined) return { operation, texts: match.texts }

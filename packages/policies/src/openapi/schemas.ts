@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv'
 import { type JsonReading, type JsonView, jsonOfBytes } from '../json/view.js'
-import { type Ajv, createAjv } from '../validation/dialect.js'
+import { type Ajv, prepareDialect } from '../validation/dialect.js'
 import type { JsonBounds } from '../validation/json-bounds.js'
-import { type Violation, violationsOf } from '../validation/violations.js'
+import { findViolations, type Violation } from '../validation/violations.js'
 import type { Node } from './node.js'
 import { type Direction, rewritten } from './rewrite.js'
 
@@ -56,8 +56,10 @@ export class Schemas {
 
   /** What is wrong with a body. */
   checkBody(pointer: string, direction: Direction, view: JsonView): Violation[] {
-    const validate = this.#validator(pointer, direction)
-    return validate(view.value) ? [] : violationsOf(validate.errors, 'body', this.#maxErrors)
+    return findViolations(this.#validator(pointer, direction), view.value, {
+      place: 'body',
+      most: this.#maxErrors,
+    })
   }
 
   /** The same for bytes. @throws UnreadableBody when they are not JSON, or not as they have to be. */
@@ -76,7 +78,7 @@ export class Schemas {
     place: string,
   ): (values: Readonly<Record<string, unknown>>) => Violation[] {
     const validate = compiled(this.#texts[direction], schema, place)
-    return (values) => (validate(values) ? [] : violationsOf(validate.errors, place, this.#maxErrors))
+    return (values) => findViolations(validate, values, { place, most: this.#maxErrors })
   }
 
   #validator(pointer: string, direction: Direction): ValidateFunction {
@@ -96,14 +98,15 @@ export function schemaReference(pointer: string): string {
 }
 
 async function described(settings: SchemaSettings, direction: Direction, isText: boolean): Promise<Ajv> {
-  const ajv = await createAjv('2020-12', {
+  const documents = [{ schema: rewritten(settings.root, direction), address: ADDRESS }]
+  const { ajv, schemas } = await prepareDialect(documents, '2020-12', {
     formats: settings.formats,
     coerce: isText,
     removeAdditional: false,
     applyDefaults: false,
     allErrors: settings.maxErrors > 1,
   })
-  ajv.addSchema(rewritten(settings.root, direction), ADDRESS, undefined, false)
+  ajv.addSchema(schemas[0] as object, ADDRESS, undefined, false)
   return ajv
 }
 

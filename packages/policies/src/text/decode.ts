@@ -1,18 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import { lenientUtf8 } from './lenient-utf8.js'
 
-/** One way to undo how a text is disguised. Each takes linear time and makes no text longer. */
+/** One way to undo how a text is disguised. Each takes linear time; all together make no text longer than three times. */
 export type DecodePass = 'url' | 'html' | 'unicode' | 'base64' | 'comments' | 'spaces'
 
 const ESCAPED_BYTES = /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi
 const ENTITY = /&(?:#x([0-9a-f]{1,8});?|#(\d{1,9});?|([a-z]{2,8});)/gi
 const ESCAPE = /\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,8}\}|x[0-9a-f]{2}|[\\/"'nrtbf])/gi
-const FULL_WIDTH = /[\uff01-\uff5e]/g
-const INVISIBLE = /[\u0000\u00ad\u200b-\u200d\u2060\ufeff]+/g
-const BASE64 = /^\s*[A-Za-z0-9+/_-]{16,}={0,2}\s*$/
+/** Forms of ASCII for other widths, small print, circles and formulas; their plain form is at most three characters. */
+const COMPATIBLE = /[\u2100-\u214f\u2460-\u24ff\ufe50-\ufe6f\uff01-\uffee\u{1d400}-\u{1d7ff}]/gu
+/** Characters that nobody sees: Unicode gives them the property, version after version. */
+const INVISIBLE = /[\0\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu
+const HAS_UNUSUAL = /[\0\x7f-\uffff]/
+const TAG = /[\u{e0020}-\u{e007e}]/gu
+const TAG_HIGH = '\udb40'
+const TAG_DISTANCE = 0xe0000
+const BASE64 = /^\s*[A-Za-z0-9+/_-]{2,}={0,2}\s*$/
+/** Within other text only what is long enough to be no word. */
+const BASE64_TOKEN = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}={0,2}/g
+const CONTROLS_OF_BYTES = /[\0-\x08\x0e-\x1f\x7f]/
 const SPACES = /[\s\u0085]+/g
 const HAS_ODD_SPACE = /[\t\n\v\f\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]| {2}/
-const FULL_WIDTH_DISTANCE = 0xfee0
 const LAST_CODE_POINT = 0x10ffff
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -22,6 +30,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ plus: '+', ast: '*', vert: '|', verbar: '|', commat: '@', quest: '?', lowbar: '_', hyphen: '-' },
 }
 
+const MARKUP = [
+  { open: '<!--', close: '-->', hasContent: false },
+  { open: '<![CDATA[', close: ']]>', hasContent: true },
+  { open: '<?', close: '?>', hasContent: false },
+]
+
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
 const PASSES: Readonly<Record<DecodePass, (text: string) => string>> = {
@@ -29,9 +43,23 @@ const PASSES: Readonly<Record<DecodePass, (text: string) => string>> = {
   html: withoutEntities,
   unicode: withoutUnicodeEscapes,
   base64: withoutBase64,
-  comments: withoutComments,
+  comments: (text) => text,
   spaces: withoutSpaces,
 }
+
+/** What hides text from some readers and from others not: such a text is read with it and without it. */
+interface Veil {
+  /** The pass with which it is undone. */
+  readonly pass: DecodePass
+  isIn(text: string): boolean
+  undo(text: string): string
+}
+
+const VEILS: readonly Veil[] = [
+  { pass: 'comments', isIn: (text) => text.includes('/*'), undo: withoutComments },
+  { pass: 'html', isIn: (text) => text.includes('<!') || text.includes('<?'), undo: withoutMarkup },
+  { pass: 'unicode', isIn: (text) => text.includes(TAG_HIGH), undo: withoutTags },
+]
 
 /** What these take away may be what is looked for: `\\b` is the end of a path to some, a character to others. */
 const LOSSY: ReadonlySet<DecodePass> = new Set(['unicode', 'base64'])
@@ -39,28 +67,31 @@ const LOSSY: ReadonlySet<DecodePass> = new Set(['unicode', 'base64'])
 /**
  * All readings of a text: as it is written, before each pass that takes something away, and after each round of the
  * passes until nothing changes any more. A comment hides text from SQL and from nobody else: a text with one is read
- * with it and without it.
+ * with it and without it. So are the comments of XML and HTML, and characters that only name others.
  * @param rounds most rounds; what is disguised more often than that is not read.
  */
 export function readingsOf(text: string, passes: readonly DecodePass[], rounds: number): readonly string[] {
-  if (!passes.includes('comments')) return chainOf(text, passes, rounds)
-  const commented = chainOf(
-    text,
-    passes.filter((pass) => pass !== 'comments'),
-    rounds,
-  )
-  if (!commented.some((reading) => reading.includes('/*'))) return commented
-  return [...new Set([...commented, ...chainOf(text, passes, rounds)])]
+  const plain = chainOf(text, passes, [], rounds)
+  const veils = VEILS.filter(({ pass, isIn }) => passes.includes(pass) && plain.some(isIn))
+  if (veils.length === 0) return plain
+  const sets = veils.length === 1 ? [veils] : [...veils.map((veil) => [veil]), veils]
+  return [...new Set([...plain, ...sets.flatMap((set) => chainOf(text, passes, set, rounds))])]
 }
 
-function chainOf(text: string, passes: readonly DecodePass[], rounds: number): readonly string[] {
+function chainOf(
+  text: string,
+  passes: readonly DecodePass[],
+  veils: readonly Veil[],
+  rounds: number,
+): readonly string[] {
   const readings = [text]
   let last = text
   for (let round = 0; round < rounds; round++) {
     let next = last
     for (let i = 0; i < passes.length; i++) {
       const before = next
-      next = PASSES[passes[i]!](before)
+      for (const { pass, undo } of veils) if (pass === passes[i]) next = undo(next)
+      next = PASSES[passes[i]!](next)
       if (next !== before && before !== last && LOSSY.has(passes[i]!)) readings.push(before)
     }
     if (next === last) break
@@ -91,9 +122,36 @@ function withoutEntities(text: string): string {
 /** Escapes of JSON and of scripts, wide forms of ASCII, and characters that nobody sees. */
 function withoutUnicodeEscapes(text: string): string {
   const plain = text.includes('\\') ? text.replace(ESCAPE, (written) => meaning(written)) : text
-  return plain
-    .replace(FULL_WIDTH, (one) => String.fromCharCode(one.charCodeAt(0) - FULL_WIDTH_DISTANCE))
-    .replace(INVISIBLE, '')
+  if (!HAS_UNUSUAL.test(plain)) return plain
+  return plain.replace(INVISIBLE, '').replace(COMPATIBLE, (one) => one.normalize('NFKC'))
+}
+
+/** Each of ASCII's characters has another one that is shown by nobody, and read by programs that look at code points. */
+function withoutTags(text: string): string {
+  return text.replace(TAG, (one) => String.fromCodePoint(one.codePointAt(0)! - TAG_DISTANCE))
+}
+
+/** The text of XML: comments and instructions are nothing, and of a CDATA section its content is left. */
+function withoutMarkup(text: string): string {
+  let result = ''
+  let from = 0
+  for (let start = text.indexOf('<'); start !== -1; start = text.indexOf('<', from)) {
+    const [end, content] = markupAt(text, start)
+    result += text.slice(from, start) + content
+    from = end
+  }
+  return result + text.slice(from)
+}
+
+/** Where the markup at a place ends, and what is left of it; one that is never closed is text. */
+function markupAt(text: string, at: number): readonly [end: number, content: string] {
+  for (const { open, close, hasContent } of MARKUP) {
+    if (!text.startsWith(open, at)) continue
+    const end = text.indexOf(close, at + open.length)
+    if (end === -1) return [text.length, text.slice(at + open.length)]
+    return [end + close.length, hasContent ? text.slice(at + open.length, end) : '']
+  }
+  return [at + 1, '<']
 }
 
 function meaning(written: string): string {
@@ -106,11 +164,16 @@ function character(code: number, otherwise: string): string {
   return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : otherwise
 }
 
-/** Only of a text that is base64 as a whole, and of what is text again. */
+/** Of a text that is base64 as a whole, and of long values in it; and of what is text again. */
 function withoutBase64(text: string): string {
-  if (text.length % 4 === 1 || !BASE64.test(text)) return text
-  const bytes = Buffer.from(text, 'base64')
-  return isUtf8(bytes) ? bytes.toString('utf8') : text
+  return BASE64.test(text) ? decodedToken(text) : text.replace(BASE64_TOKEN, decodedToken)
+}
+
+function decodedToken(token: string): string {
+  if (token.replace(/[=\s]+/g, '').length % 4 === 1) return token
+  const bytes = Buffer.from(token, 'base64')
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : token
+  return text === '' || CONTROLS_OF_BYTES.test(text) ? token : text
 }
 
 /** A comment is a space to SQL; what stands in one that begins with `!` and a version is run by MySQL. */

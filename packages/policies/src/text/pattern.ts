@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
+import { checkRepetitions } from '@sluice/core'
 import type { RE2JS } from 're2js'
 
 /** Longest pattern. */
@@ -27,6 +28,7 @@ export function compilePattern(source: string, isCaseInsensitive: boolean): Patt
   if (source.length > MAX_PATTERN_LENGTH) {
     throw new Error(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters; shorten it`)
   }
+  checkRepetitions(source)
   // Loaded at the first use: most documents have no pattern.
   const { RE2JS } = load('re2js') as typeof import('re2js')
   try {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { checkRepetitions } from '@sluice/core'
 import type { RE2JS } from 're2js'
 
 const load = createRequire(import.meta.url)
@@ -14,7 +15,7 @@ const MAX_COMPILED = 1000
 export function linearRegexEngine(timeoutMs: number): new (pattern: RegExp) => Engine {
   return class extends Engine {
     constructor(pattern: RegExp) {
-      super(pattern, Date.now() + timeoutMs)
+      super(pattern, performance.now() + timeoutMs)
     }
   }
 }
@@ -22,16 +23,17 @@ export function linearRegexEngine(timeoutMs: number): new (pattern: RegExp) => E
 class Engine {
   lastIndex = 0
   readonly #regex: RE2JS
-  readonly #dueAt: number
+  readonly #dueMono: number
 
   /** @throws Error for a pattern that cannot be matched in linear time. */
-  constructor(pattern: RegExp, dueAt: number) {
+  constructor(pattern: RegExp, dueMono: number) {
     this.#regex = compile(pattern)
-    this.#dueAt = dueAt
+    this.#dueMono = dueMono
   }
 
   exec(text: string): (string[] & { index: number }) | null {
-    if (Date.now() > this.#dueAt) throw new RangeError('an expression looks for matches for too long')
+    if (performance.now() > this.#dueMono)
+      throw new RangeError('an expression looks for matches for too long')
     const matcher = this.#regex.matcher(text)
     if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
       this.lastIndex = 0
@@ -48,6 +50,7 @@ export function compile({ source, flags }: RegExp): RE2JS {
   const key = `${flags}/${source}`
   const known = compiled.get(key)
   if (known !== undefined) return known
+  checkRepetitions(source)
   const { RE2JS } = load('re2js') as typeof import('re2js')
   let mode = 0
   if (flags.includes('i')) mode |= RE2JS.CASE_INSENSITIVE

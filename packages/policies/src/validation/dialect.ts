@@ -1,9 +1,12 @@
 import type Core from 'ajv/dist/core.js'
-import type { KeywordDefinition, Options } from 'ajv/dist/core.js'
+import type { AnySchema, KeywordDefinition, Options } from 'ajv/dist/core.js'
 import type { FormatsPlugin } from 'ajv-formats'
 import { compileLinearRegex } from '../json/linear-regex.js'
-import { boundFormats } from './formats.js'
-import { UNIQUE_ITEMS } from './unique-items.js'
+import { EVALUATED_KEYWORDS } from './evaluated-keywords.js'
+import { EXACT_KEYWORDS } from './exact-keywords.js'
+import { addBoundedFormats } from './formats.js'
+import { prepareSchemas } from './prepare-schemas.js'
+import type { SchemaDocument } from './schema-references.js'
 
 /** The drafts of JSON Schema that can be checked. */
 export const DRAFTS = ['04', '07', '2019-09', '2020-12'] as const
@@ -22,6 +25,13 @@ export interface DialectOptions {
   readonly applyDefaults: boolean
   /** Every violation, not the first only. */
   readonly allErrors: boolean
+}
+
+/** A compiler and the schemas that it is for, as it reads them right. */
+export interface PreparedDialect {
+  readonly ajv: Ajv
+  /** In the order of the documents. */
+  readonly schemas: readonly AnySchema[]
 }
 
 /** The address that `$schema` has in each draft. */
@@ -43,10 +53,25 @@ export function draftOf(schema: unknown): Draft {
 }
 
 /**
- * A schema compiler of a draft. Nothing is ever fetched: a reference to what was not added is an error. Patterns run
- * in linear time, and so does `uniqueItems`.
+ * A schema compiler for documents of one draft. Nothing is ever fetched: a reference to what was not added is an error.
+ * Patterns run in linear time, and so does `uniqueItems`.
+ * @throws Error for schemas that would not be checked as their draft has it.
  */
-export async function createAjv(draft: Draft, options: DialectOptions): Promise<Ajv> {
+export async function prepareDialect(
+  documents: readonly SchemaDocument[],
+  draft: Draft,
+  options: DialectOptions,
+): Promise<PreparedDialect> {
+  const { schemas, hasUnevaluated } = prepareSchemas(documents, draft)
+  // What it takes for evaluated is right only if it does not stop at the first violation.
+  const ajv = await createAjv(draft, { ...options, allErrors: options.allErrors || hasUnevaluated })
+  // It is wrong at times in schemas that do not need it.
+  ajv.opts.unevaluated = hasUnevaluated
+  if (hasUnevaluated) replaceKeywords(ajv, EVALUATED_KEYWORDS)
+  return { ajv, schemas }
+}
+
+async function createAjv(draft: Draft, options: DialectOptions): Promise<Ajv> {
   const ajv = await bareAjv(draft, {
     allErrors: options.allErrors,
     coerceTypes: options.coerce,
@@ -64,11 +89,17 @@ export async function createAjv(draft: Draft, options: DialectOptions): Promise<
     const { default: plugin } = await import('ajv-formats')
     const addFormats = plugin as unknown as FormatsPlugin
     addFormats(ajv)
-    boundFormats(ajv)
+    addBoundedFormats(ajv)
   }
-  ajv.removeKeyword('uniqueItems')
-  ajv.addKeyword(UNIQUE_ITEMS as KeywordDefinition)
+  replaceKeywords(ajv, EXACT_KEYWORDS)
   return ajv
+}
+
+function replaceKeywords(ajv: Ajv, definitions: readonly KeywordDefinition[]): void {
+  for (const definition of definitions) {
+    ajv.removeKeyword(String(definition.keyword))
+    ajv.addKeyword(definition)
+  }
 }
 
 async function bareAjv(draft: Draft, options: Options): Promise<Ajv> {

@@ -1,7 +1,13 @@
+import { createRequire } from 'node:module'
+import * as standard from '@hyperjump/json-schema-formats'
 import type { Ajv } from './dialect.js'
+
+const load = createRequire(import.meta.url)
 
 /** Longest text that a format is looked for in, in characters. */
 const MAX_FORMAT_LENGTH = 4096
+/** The same for host names and addresses of mail, which no standard allows to be longer. */
+const MAX_NAME_LENGTH = 320
 
 /** Formats whose texts may be long; their time is linear. */
 const UNBOUNDED: ReadonlySet<string> = new Set(['byte', 'binary', 'password'])
@@ -9,19 +15,35 @@ const UNBOUNDED: ReadonlySet<string> = new Set(['byte', 'binary', 'password'])
 /** The part of a format that is asked about texts. */
 type Check = (text: string) => boolean
 
-/** Replaces the formats of a compiler by ones that do not look at longer texts than anyone has use for. */
-export function boundFormats(ajv: Ajv): void {
+/** Formats that the library of the compiler has not, or has wrong. */
+const STANDARD: Readonly<Record<string, Check>> = {
+  hostname: (text) => isName(text) && standard.isHostname(text) && isIdnHostname(text),
+  'idn-hostname': (text) => isName(text) && isIdnHostname(text),
+  email: (text) => isName(text) && isEmail(text),
+  'idn-email': (text) => isName(text) && isIdnEmail(text),
+  iri: (text) => isShort(text) && standard.isIri(text),
+  'iri-reference': (text) => isShort(text) && standard.isIriReference(text),
+  regex: (text) => isShort(text) && standard.isRegex(text),
+  // The pattern of the library takes time quadratic in the length of the text.
+  url: (text) => isShort(text) && isUrl(text),
+}
+
+/** Replaces the formats of a compiler by ones that are right, and look at no longer texts than anyone has use for. */
+export function addBoundedFormats(ajv: Ajv): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
     const check = textCheck(format)
     if (check !== null && !UNBOUNDED.has(name))
       ajv.addFormat(name, (text: string) => isShort(text) && check(text))
   }
-  // The pattern of the library takes time quadratic in the length of the text.
-  ajv.addFormat('url', (text: string) => isShort(text) && isUrl(text))
+  for (const [name, check] of Object.entries(STANDARD)) ajv.addFormat(name, check)
 }
 
 function isShort(text: string): boolean {
   return text.length <= MAX_FORMAT_LENGTH
+}
+
+function isName(text: string): boolean {
+  return text.length <= MAX_NAME_LENGTH
 }
 
 /** How a format looks at texts; null: it is for numbers, or takes every text. */
@@ -31,6 +53,39 @@ function textCheck(format: unknown): Check | null {
   if (typeof format !== 'object' || format === null) return null
   const { type, validate } = format as { type?: unknown; validate?: unknown }
   return type === 'number' ? null : textCheck(validate)
+}
+
+/** A host name by RFC 5890, with letters of any script. */
+function isIdnHostname(text: string): boolean {
+  // One that ends with a separator is a name of the DNS, not a host name.
+  if (/[.．。｡]$/.test(text)) return false
+  // What cannot be one is told cheaply: the library takes a millisecond for such.
+  if (/[^\x2d.0-9A-Za-z\x80-\uffff]/.test(text) || text.split(/[.．。｡]/).some((label) => label.length > 63))
+    return false
+  const library = load('idn-hostname') as typeof import('idn-hostname')
+  return isRight(library.isIdnHostname, text)
+}
+
+function isEmail(text: string): boolean {
+  return isRight(standard.isEmail, text)
+}
+
+/** An address of mail by RFC 6531: as one of RFC 5321, with letters of any script. */
+function isIdnEmail(text: string): boolean {
+  const at = text.lastIndexOf('@')
+  const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
+  const plain = local.replace(/[^\0-\x7f]/gu, 'x')
+  if (domain.startsWith('[')) return isEmail(`${plain}@${domain}`)
+  return at > 0 && isIdnHostname(domain) && isEmail(`${plain}@example.com`)
+}
+
+/** The libraries throw for some texts that are not right. */
+function isRight(check: Check, text: string): boolean {
+  try {
+    return check(text)
+  } catch {
+    return false
+  }
 }
 
 function isUrl(text: string): boolean {

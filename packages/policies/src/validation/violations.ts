@@ -1,4 +1,5 @@
-import type { ErrorObject } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { withinBudget } from './step-budget.js'
 
 /** Longest pointer and longest message that are told, in characters. */
 const MAX_PART = 256
@@ -8,19 +9,31 @@ const MAX_TEXT = 2000
 /** What is wrong where: `/items/0/price must be number`. Values of the document are never told. */
 export type Violation = string
 
-/**
- * The first violations that a compiled schema found.
- * @param place stands before the pointers, such as `body`; empty: nothing does.
- */
-export function violationsOf(
-  errors: readonly ErrorObject[] | null | undefined,
-  place: string,
-  most: number,
+/** How violations are told. */
+export interface ViolationWords {
+  /** Stands before the pointers, such as `body`; empty: nothing does. */
+  readonly place: string
+  /** Most that are told. */
+  readonly most: number
+}
+
+/** The first violations of a compiled schema in a value. */
+export function findViolations(
+  validate: ValidateFunction,
+  value: unknown,
+  { place, most }: ViolationWords,
 ): Violation[] {
-  return (errors ?? []).slice(0, most).map(({ instancePath, message }) => {
+  const isValid = withinBudget(() => validate(value))
+  if (isValid === true) return []
+  if (isValid === null) return [`${named(place)} takes too many steps to check`]
+  return (validate.errors ?? []).slice(0, most).map(({ instancePath, message }: ErrorObject) => {
     const at = `${place}${short(instancePath)}`
-    return `${at === '' ? 'the document' : at} ${short(message ?? 'is not valid')}`
+    return `${named(at)} ${short(message ?? 'is not valid')}`
   })
+}
+
+function named(place: string): string {
+  return place === '' ? 'the document' : place
 }
 
 /** All violations as one text of bounded length. */

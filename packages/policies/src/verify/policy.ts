@@ -1,10 +1,13 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
 import { decode } from '../encoding/byte-text.js'
+import { eventually } from '../eventually.js'
 import { KeyRing } from '../keys/key-ring.js'
-import { asymmetricVerifier } from '../keys/signature.js'
+import { asymmetricVerifier, type Verifier } from '../keys/signature.js'
+import { type Check, signatureChecks } from '../keys/signature-checks.js'
 import { ecdsaForm } from '../keys/signature-options.js'
 import type { Side } from '../message/side.js'
+import { overloadRefusal } from '../overload.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
 import { compilePlace } from '../place/place.js'
 import { type VerifyConfig, verifySchema } from './schema.js'
@@ -40,6 +43,8 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     throw new Error(`'${from.text}' cannot be its own signature; name another place`)
   const form = ecdsaForm(config)
   const verifiers = config.keys.map((id) => asymmetricVerifier(config.algorithm, ring.get(id), form))
+  const checks = signatureChecks(env)
+  const overloaded = overloadRefusal('too many signatures are being checked; try again')
   const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${place.text}'`)
   const invalid = sideRefusal(
     env,
@@ -53,8 +58,22 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     if (written === null) return bytes === null && config.optional === true ? null : missing
     const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
     if (bytes === null || signature === null) return invalid
-    if (!verifiers.some((isRight) => isRight(bytes, signature))) return invalid
-    if (config.strip === true) place.remove(draft)
-    return null
+    const isSigned = checks.run(draft.x, check(verifiers, bytes, signature))
+    return eventually(isSigned, (right) => {
+      if (right !== true) return right === null ? overloaded : invalid
+      if (config.strip === true) place.remove(draft)
+      return null
+    })
+  }
+}
+
+/** Whether the signature is that of any of the keys. */
+function check(verifiers: readonly Verifier[], bytes: Uint8Array, signature: Uint8Array): Check<boolean> {
+  return {
+    now: () => verifiers.some((isRight) => isRight(bytes, signature)),
+    async later() {
+      for (const verifier of verifiers) if (await verifier.later(bytes, signature)) return true
+      return false
+    },
   }
 }

@@ -7,6 +7,7 @@ import {
   type Outcome,
   UnreadableBody,
 } from '@sluice/core'
+import { type SignatureChecks, signatureChecks } from '../keys/signature-checks.js'
 import { onOverload, overloadRefusal } from '../overload.js'
 import { xmlOf } from '../xml/xml-of.js'
 import { type DirectionConfig, type Secured, Securing } from './securing.js'
@@ -16,14 +17,16 @@ import type { SecuringInput } from './securing-work.js'
 export const OVERLOADED = overloadRefusal('too many messages are being checked; try again')
 const overloaded = onOverload(OVERLOADED)
 
-/** Secures messages here, or on a thread when they are large. */
+/** Secures messages here, or on a thread when they are large or the event loop has no time. */
 export class MessageDesk {
   readonly #securing: Securing
+  readonly #checks: SignatureChecks
   readonly #thread: Offload<SecuringInput, Secured>
 
   /** @throws Error for a configuration that the schema cannot refuse */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#securing = new Securing(config)
+    this.#checks = signatureChecks(env)
     this.#thread = env.offload(new URL('./securing-work.js', import.meta.url), config)
   }
 
@@ -32,10 +35,11 @@ export class MessageDesk {
     return this.#securing.rememberMs
   }
 
-  /** Hands what became of the message to `next`; a promise only for large ones. */
+  /** Hands what became of the message to `next`; a promise only for those on a thread. */
   secure(x: Exchange, body: Uint8Array, next: (secured: Secured) => Outcome): Eventual {
     const nowMs = Date.now()
-    if (body.length < OFFLOAD_BYTES) return next(this.#secureHere(x, body, nowMs))
+    if (body.length < OFFLOAD_BYTES && this.#checks.hasTime())
+      return next(this.#checks.spend(() => this.#secureHere(x, body, nowMs)))
     return this.#thread.run({ body, nowMs }, x).then(next, overloaded)
   }
 

@@ -7,7 +7,11 @@ export const DEFAULT_CONTENT_TYPES = ['application/xml', 'text/xml', 'applicatio
 const schema = Type.Object(
   {
     file: Type.Optional(
-      Type.String({ minLength: 1, description: 'Path of an XML Schema file; give this or `inline`.' }),
+      Type.String({
+        minLength: 1,
+        path: true,
+        description: 'Path of an XML Schema file; give this or `inline`.',
+      }),
     ),
     inline: Type.Optional(
       Type.String({ minLength: 1, description: 'The text of an XML Schema; give this or `file`.' }),
@@ -92,7 +96,7 @@ export const xsdSchema = Type.Object(
       'A request that is not valid is answered 400 `GW_SCHEMA_INVALID`; the detail lists line, path (XPath) and what is missed there, never values. One that is not well-formed, has a DOCTYPE or is nested too deep is answered 400 `GW_BODY_UNPARSABLE`, one of another media type or charset, or with a content coding, whatever its size, 415 `GW_MEDIA_TYPE`. Every request is checked, one without a body too, which is no XML: keep the policy to the methods that carry a body with `when`.',
       'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid, or cannot be read, is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
       'A fault of SOAP 1.1 with status 200 is not valid where the schema does not have it. With `select: soap-body` an envelope whose body has more than one element is not valid, so that nothing passes beside what was checked.',
-      'Patterns are matched in linear time: one that libxml2 would try in many ways, such as `(a|aa)+b`, is replaced by an equal one, and one that has no such equal of reasonable size, such as `(.?a.{20})*`, is told when the document of the gateway is loaded. Patterns with `\\i`, `\\c` or a block (`\\p{Is…}`) are not replaced, so that of those one that would be tried in more than 100 ways is told as well. Schemas whose patterns take too long to look into together are refused. Messages have the pattern as it was written.',
+      'Patterns are matched in linear time: one that libxml2 would try in many ways, such as `(a|aa)+b`, is replaced by an equal one, and one that has no such equal of reasonable size, such as `(.?a.{20})*`, is told when the document of the gateway is loaded. Classes and counts that libxml2 misreads are written as ranges and repetitions. Patterns with `\\i`, `\\c` or a block (`\\p{Is…}`) are not replaced, so that of those one that would be tried in more than 100 ways is told as well. Schemas whose patterns take too long to look into together are refused. Messages have the pattern as it was written.',
       'A body of 32 KB and more is validated on a thread, and every body where a pattern of the schema takes more than 8 steps for a character, such as `[a-z]{0,35}[a-z0-9]{0,35}`. When too many wait for one, the answer is 503 `GW_OVERLOADED`; in the mode `report` the message passes with `x-gw-validation: skipped`.',
     ].join('\n\n'),
   },

@@ -11,11 +11,12 @@ import { isXmlType } from '../text/body-text.js'
 import type { Transformed } from '../transformed.js'
 import { resultType } from './content-type.js'
 import type { RunLimits } from './libxslt/engine.js'
+import { refuseUnknownNames } from './libxslt/refuse-unknown-names.js'
 import { type LibxsltConfig, type LibxsltInput, LibxsltRunner } from './libxslt/runner.js'
 import type { ParamValue } from './params.js'
 import { compileParams, xpathParams } from './params.js'
-import { renamerOf } from './rename/renamer-of.js'
 import { compileSef } from './saxon/compile-sef.js'
+import { refuseCompiledCode } from './saxon/sef-code.js'
 import type { SaxonConfig, SaxonInput } from './saxon-work.js'
 import {
   DEFAULT_MAX_BODY,
@@ -28,6 +29,8 @@ import { readStylesheet, type StylesheetSource } from './stylesheet-source.js'
 
 const MAX_TIMEOUT_MS = 10_000
 const MAX_BODY_BYTES = 10 * 1024 * 1024
+/** Longest explanation of a failure in the operation log. */
+const MAX_REASON_CHARS = 500
 const MAX_OUTPUT_BYTES = 50 * 1024 * 1024
 
 /** Transforms a body with parameters. */
@@ -50,9 +53,11 @@ export const xslt = definePolicy({
       parseSize(config.maxBodyBytes ?? DEFAULT_MAX_BODY),
       MAX_BODY_BYTES,
     )
-    const source = await readStylesheet(config)
+    const { source, names } = await readStylesheet(config)
     const params = compileParams(config.params)
+    await refuseUnknownNames(names, source, Object.keys(config.params ?? {}))
     const transform = await compileTransform(source, limits, env)
+    const report = reportTo(env)
     return transformationStep({
       name: 'xslt',
       phase: config.phase ?? 'request',
@@ -61,11 +66,24 @@ export const xslt = definePolicy({
       contentType: resultType(source.method, config.output?.contentType),
       transform(x, body) {
         const values = params(x)
-        return typeof values === 'string' ? { kind: 'refused', detail: values } : transform(x, body, values)
+        if (typeof values === 'string') return { kind: 'refused', detail: values }
+        const result = transform(x, body, values)
+        return result instanceof Promise ? result.then((later) => report(x, later)) : report(x, result)
       },
     })
   },
 })
+
+/** Tells the operator what an engine says of its failure; the client hears only that there was one. */
+function reportTo(env: CompileEnv): (x: Exchange, result: Transformed) => Transformed {
+  return (x, result) => {
+    if (!(result instanceof Uint8Array) && result.reason !== undefined) {
+      const reason = result.reason.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARS)
+      env.report('xslt_failed', { route: x.routeId, id: x.id, reason })
+    }
+    return result
+  }
+}
 
 function limitsOf(config: XsltConfig): RunLimits {
   return {
@@ -102,26 +120,23 @@ async function libxsltTransform(
     new URL('./libxslt-work.js', import.meta.url),
     config,
   )
-  const rename = renamerOf(config)
   return (x, body, values) => {
-    const renamed = body.length < RENAME_OFFLOAD_BYTES ? rename(body) : null
-    if (renamed !== null) return renamed
     const input = { body, params: values.length === 0 ? NO_PARAMS : xpathParams(values) }
     return body.length < OFFLOAD_BYTES ? runner.run(input) : offload.run(input, x)
   }
 }
 
-/** The byte pass needs some 15 µs a KB, so that a body of this size holds others up for two milliseconds. */
-const RENAME_OFFLOAD_BYTES = 128 * 1024
 const NO_PARAMS: readonly string[] = []
 
-/** Always on a thread: it is slower, and its 600 ms of loading would hold up everything else. */
+/** Always on a thread: that one reads and checks the body, and waits for the process of the engine. */
 async function saxonTransform(
   source: StylesheetSource,
   limits: RunLimits,
   env: CompileEnv,
 ): Promise<Transform> {
-  const config: SaxonConfig = { sef: await compileSef(source), source, limits }
+  const sef = await compileSef(source)
+  refuseCompiledCode(sef)
+  const config: SaxonConfig = { sef, source, limits }
   const offload = env.offload<SaxonInput, Transformed>(new URL('./saxon-work.js', import.meta.url), config)
   return (x, body, params) => offload.run({ body, params }, x)
 }

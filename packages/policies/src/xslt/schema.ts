@@ -5,12 +5,17 @@ export const DEFAULT_TIMEOUT = '250ms'
 export const DEFAULT_MAX_BODY = '1mb'
 export const DEFAULT_MAX_OUTPUT = '10mb'
 
-const file = Type.String({ minLength: 1, maxLength: 4096, description: 'Path of a file.' })
+const file = Type.String({ minLength: 1, maxLength: 4096, path: true, description: 'Path of a file.' })
 
 const stylesheet = Type.Object(
   {
     file: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4096, description: 'Path of the file that holds it.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        path: true,
+        description: 'Path of the file that holds it.',
+      }),
     ),
     inline: Type.Optional(
       Type.String({ minLength: 1, maxLength: 2_000_000, description: 'The stylesheet itself.' }),
@@ -67,7 +72,7 @@ export const xsltSchema = Type.Object(
     select: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: 4096,
+        maxLength: 2000,
         description:
           'XPath 1.0 of an element that is transformed in the place of the whole body, such as `/*/*[local-name()="Body"]/*`.',
       }),
@@ -75,7 +80,8 @@ export const xsltSchema = Type.Object(
     namespaces: Type.Optional(
       Type.Record(Type.String(), Type.String({ minLength: 1, description: 'A namespace.' }), {
         maxProperties: 50,
-        description: 'Prefix to namespace, for the prefixes in `select`.',
+        description:
+          'Prefix to namespace, for the prefixes in `select`, beside `soap`, `soap12`, `wsse`, `wsu`, `ds`, `xenc`, `xs` and `xsi`.',
       }),
     ),
     output: Type.Optional(
@@ -118,9 +124,9 @@ export const xsltSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      'The result takes the place of the body, and its type that of the content type; it is always in UTF-8. An empty body is left alone. XSLT 1.0 runs on libxslt with EXSLT (common, math, sets, functions, strings, dates); 2.0 and 3.0 run on SaxonJS, on a thread, and are several times slower. A stylesheet that only copies and renames elements is recognised and runs without a tree.',
-      'Stylesheets and what they import are read when the document is deployed; one that does not compile, imports what is not in `imports`, writes files or asks for an encoding other than UTF-8 fails the deployment. While requests run, nothing is read: `document()` finds what `imports` has, and neither files nor the network.',
-      'A body that is not well-formed, has a DOCTYPE, is nested deeper than 100 or ends the stylesheet by `xsl:message terminate="yes"` is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. A stylesheet that fails, runs for longer than `timeout`, calls itself too often or makes more than `maxOutputBytes` ends with 500 `GW_TRANSFORM_FAILED`. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`, whatever its size. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
+      'The result takes the place of the body, and its type that of the content type; it is always in UTF-8. An empty body is left alone. XSLT 1.0 runs on libxslt with EXSLT (common, math, sets, functions, strings, dates); 2.0 and 3.0 run on SaxonJS, in a process of its own, and are several times slower.',
+      'Stylesheets and what they import are read when the document is deployed; one that does not compile, imports what is not in `imports`, names variables, templates, attribute sets or functions that nobody declares, writes files or asks for an encoding other than UTF-8 fails the deployment. So does one of XSLT 2.0 or 3.0 that calls JavaScript (any namespace of Saxonica) or evaluates texts as code: `xsl:evaluate`, `function-lookup()`, `transform()`, `load-xquery-module()`, shadow attributes of static declarations. While requests run, nothing is read: `document()` finds what `imports` has, and neither files nor the network.',
+      'A body that is not well-formed, has a DOCTYPE, is nested deeper than 100 or ends the stylesheet by `xsl:message terminate="yes"` is refused with 400 `GW_TRANSFORM_INPUT`; a response with 502 `GW_RESPONSE_INVALID`. A stylesheet that fails, runs for longer than `timeout`, calls itself too often or makes more than `maxOutputBytes` ends with 500 `GW_TRANSFORM_FAILED`; what the engine says of it stands in the operation log (`xslt_failed`), up to 500 characters, and may quote the body. A body in a content coding is refused with 415 `GW_MEDIA_TYPE`, whatever its size. Bodies from 32 KB on are transformed on a thread; when too many wait, the answer is 503 `GW_OVERLOADED`.',
       'Of responses those with a status of 200 to 299 are transformed, and of the others those whose content type is XML, such as SOAP faults; an error page of another type reaches the client as it is. Use `when` to leave errors out. A part of a document (206) is never transformed.',
     ].join('\n\n'),
   },

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { XmlDocument, XmlElement } from 'libxml2-wasm'
 import { libxml, loadLibxml } from '../xml/libxml.js'
-import { type Renaming, renamingOf } from './rename/renaming.js'
+import { KNOWN_PREFIXES } from '../xml/namespaces.js'
+import { prefixesOf } from '../xml/xpath-words.js'
+import { namesOf, type StylesheetNames } from './libxslt/stylesheet-names.js'
+import { refuseCode } from './saxon/stylesheet-code.js'
 import type { XsltConfig } from './schema.js'
 
 /** A document in base64, because threads are told configurations apart by their JSON. */
@@ -9,6 +12,8 @@ export interface SourceFile {
   /** Its address. Nothing is there; relative ones begin at it. */
   readonly url: string
   readonly base64: string
+  /** It was read as XML and checked; others are nothing but documents for `document()` and `unparsed-text()`. */
+  readonly isXml: boolean
 }
 
 /** A stylesheet and all that it may read, from the files of the configuration. */
@@ -18,10 +23,15 @@ export interface StylesheetSource {
   /** A stylesheet that copies the selected element; null when the whole body is transformed. */
   readonly selection: SourceFile | null
   readonly version: '1.0' | '2.0' | '3.0'
-  /** What it does, when that is nothing but copying and renaming; null for all others. */
-  readonly renaming: Renaming | null
   /** The output method of `xsl:output`; empty when the stylesheet names none. */
   readonly method: string
+}
+
+/** A source, and what is checked once and not kept. */
+export interface ReadStylesheet {
+  readonly source: StylesheetSource
+  /** What the modules of a stylesheet of XSLT 1.0 name; empty for other versions, and where nobody can tell. */
+  readonly names: readonly StylesheetNames[]
 }
 
 const XSL = 'http://www.w3.org/1999/XSL/Transform'
@@ -43,49 +53,100 @@ const WRITING: readonly (readonly [string, string])[] = [
  * Reads the files of a configuration and finds what can be said about the stylesheet before it is compiled.
  * @throws Error for what the operator has to mend.
  */
-export async function readStylesheet(config: XsltConfig): Promise<StylesheetSource> {
+export async function readStylesheet(config: XsltConfig): Promise<ReadStylesheet> {
   await loadLibxml()
   const bytes = mainBytes(config)
+  const version = config.version ?? versionOf(bytes)
   const imports = new Map(
     Object.entries(config.imports ?? {}).map(([name, path]) => [addressOf(name), readFile(path)] as const),
   )
+  const reader = { imports, version }
   const url = `${BASE}stylesheet.xsl`
-  const method = checked(bytes, 'the stylesheet', url, imports)
-  for (const [address, each] of imports) {
-    if (isStylesheet(each)) checked(each, `the import '${address.slice(BASE.length)}'`, address, imports)
-  }
-  const selection = selectionOf(config)
-  const { version: said, renaming } = judged(bytes)
-  const version = config.version ?? said
-  return {
-    main: sourceFile(url, bytes),
-    imports: [...imports].map(([address, each]) => sourceFile(address, each)),
-    selection,
+  const main = readSource(reader, bytes, { address: url, what: 'the stylesheet', isImport: false })
+  const others = [...imports].map(([address, each]) => {
+    const what = `the import '${address.slice(BASE.length)}'`
+    return readSource(reader, each, { address, what, isImport: true })
+  })
+  const source: StylesheetSource = {
+    main: main.file,
+    imports: others.map(({ file }) => file),
+    selection: selectionOf(config),
     version,
-    renaming: version === '1.0' && selection === null ? renaming : null,
-    method,
+    method: main.method,
+  }
+  return { source, names: [main, ...others].flatMap(({ names }) => (names === null ? [] : [names])) }
+}
+
+interface Reader {
+  readonly imports: ReadonlyMap<string, Uint8Array>
+  readonly version: StylesheetSource['version']
+}
+
+interface SourceName {
+  readonly address: string
+  /** How messages call it. */
+  readonly what: string
+  readonly isImport: boolean
+}
+
+/** Imports may be documents of any kind; those that have something of XSLT are stylesheets. */
+function readSource({ imports, version }: Reader, bytes: Uint8Array, name: SourceName) {
+  const { address, what, isImport } = name
+  let document: XmlDocument
+  try {
+    document = parse(bytes, what)
+  } catch (problem) {
+    if (!isImport || Buffer.from(bytes).includes(XSL)) throw problem
+    return { file: sourceFile(address, bytes, false), method: '', names: null }
+  }
+  try {
+    const isStylesheet = !isImport || document.get('//xsl:* | //@xsl:*', { xsl: XSL }) !== null
+    if (!isStylesheet) return { file: sourceFile(address, bytes, true), method: '', names: null }
+    const method = check(document, what, address, imports)
+    if (version === '1.0')
+      return { file: sourceFile(address, bytes, true), method, names: namesOf(document, what) }
+    refuseCode(document, what)
+    // SaxonJS reads XML with a parser of its own: it is given what was checked, and not what it might read instead.
+    const { root } = document
+    const checked = '\n'.repeat(root.line - 1) + root.toString({ format: false })
+    return { file: sourceFile(address, Buffer.from(checked), true), method, names: null }
+  } finally {
+    document.dispose()
   }
 }
 
-function sourceFile(url: string, bytes: Uint8Array): SourceFile {
-  return { url, base64: Buffer.from(bytes).toString('base64') }
-}
-
-/** Documents for `document()` need not be XML that we can judge; the engine reads them. */
-function isStylesheet(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes).includes(XSL)
+function sourceFile(url: string, bytes: Uint8Array, isXml = true): SourceFile {
+  return { url, base64: Buffer.from(bytes).toString('base64'), isXml }
 }
 
 function selectionOf({ select, namespaces = {} }: XsltConfig): SourceFile | null {
-  if (select === undefined) return null
-  const declared = Object.entries(namespaces).map(([prefix, uri]) => {
+  for (const prefix of Object.keys(namespaces)) {
     if (!/^[A-Za-z_][\w.-]*$/.test(prefix)) throw new Error(`'${prefix}' is not a namespace prefix`)
-    return ` xmlns:${prefix}="${escaped(uri)}"`
-  })
+  }
+  if (select === undefined) return null
+  const known = { ...KNOWN_PREFIXES, ...namespaces }
+  const prefixes = prefixesOf(select, known)
+  checkSelection(select, known)
+  const declared = prefixes.map((prefix) => ` xmlns:${prefix}="${escaped(known[prefix]!)}"`)
   const text =
     `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"${declared.join('')}>` +
     `<xsl:template match="/"><xsl:copy-of select="(${escaped(select)})[self::*][1]"/></xsl:template></xsl:stylesheet>`
   return sourceFile(`${BASE}select`, Buffer.from(text))
+}
+
+/** Whether an expression finds elements is a question of its text alone, so any document answers it. */
+function checkSelection(select: string, names: Readonly<Record<string, string>>): void {
+  const { XmlDocument: Document, XmlError } = libxml()
+  const document = Document.fromString('<a/>')
+  try {
+    if (!Array.isArray(document.eval(select, { ...names })))
+      throw new Error(`'select' computes a value; write an XPath that finds elements`)
+  } catch (problem) {
+    if (!(problem instanceof XmlError)) throw problem
+    throw new Error(`'select' cannot be compiled: '${select}' is not an XPath 1.0 expression`)
+  } finally {
+    document.dispose()
+  }
 }
 
 function escaped(text: string): string {
@@ -111,25 +172,20 @@ function addressOf(name: string, base = BASE): string {
 }
 
 /** @returns the output method that it names. */
-function checked(
-  bytes: Uint8Array,
+function check(
+  document: XmlDocument,
   what: string,
   address: string,
   imports: ReadonlyMap<string, Uint8Array>,
 ): string {
-  const document = parse(bytes, what)
-  try {
-    refuseWriting(document, what)
-    for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
-      if (imports.has(addressOf(name, address))) continue
-      throw new Error(`${what} imports '${name}', which 'imports' does not have; add it with its file`)
-    }
-    const encoding = attributes(document, '//xsl:output/@encoding').find((each) => !/^utf-?8$/i.test(each))
-    if (encoding !== undefined) throw new Error(`${what} asks for '${encoding}'; results are in UTF-8`)
-    return attributes(document, '//xsl:output/@method')[0] ?? ''
-  } finally {
-    document.dispose()
+  refuseWriting(document, what)
+  for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
+    if (imports.has(addressOf(name, address))) continue
+    throw new Error(`${what} imports '${name}', which 'imports' does not have; add it with its file`)
   }
+  const encoding = attributes(document, '//xsl:output/@encoding').find((each) => !/^utf-?8$/i.test(each))
+  if (encoding !== undefined) throw new Error(`${what} asks for '${encoding}'; results are in UTF-8`)
+  return attributes(document, '//xsl:output/@method')[0] ?? ''
 }
 
 function refuseWriting(document: XmlDocument, what: string): void {
@@ -155,7 +211,7 @@ function parse(bytes: Uint8Array, what: string): XmlDocument {
   }
 }
 
-function judged(bytes: Uint8Array): Pick<StylesheetSource, 'version' | 'renaming'> {
+function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
   const document = parse(bytes, 'the stylesheet')
   try {
     const { root } = document
@@ -163,7 +219,7 @@ function judged(bytes: Uint8Array): Pick<StylesheetSource, 'version' | 'renaming
     if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform') {
       throw new Error(`the stylesheet begins with 'xsl:${root.name}'; it has to begin with 'xsl:stylesheet'`)
     }
-    return { version: versionNumber(versionAttribute(root, isLiteral)), renaming: renamingOf(root) }
+    return versionNumber(versionAttribute(root, isLiteral))
   } finally {
     document.dispose()
   }

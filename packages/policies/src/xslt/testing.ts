@@ -16,7 +16,8 @@ export function template(content: string): string {
 
 /** Compiles, after the schema has had its say. */
 export async function compiled(config: XsltConfig, env: TestEnv): Promise<Step> {
-  assert.deepEqual(schemaMistakes(xslt, config), [])
+  // The schema fills its defaults in, the timeout too.
+  assert.deepEqual(schemaMistakes(xslt, structuredClone(config)), [])
   // Saxon's first run takes seconds where the machine is busy; what is tested is its result.
   const step = await xslt.compile({ timeout: '10s', ...config }, env)
   assert.ok(step !== null)

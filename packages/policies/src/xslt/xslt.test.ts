@@ -34,25 +34,39 @@ test('a body of 32 KB and more is transformed alike, by the work of a thread', a
   assert.equal(await requestAfter(step, `<a><b>1</b>${filling}</a>`), '<o>1</o>\n')
 })
 
-test('a stylesheet that only renames works at once on small bodies, and on a thread on large ones', async (t) => {
-  const copy = '<xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy>'
-  const identity = `<xsl:template match="@*|node()">${copy}</xsl:template>`
-  const rename =
-    '<xsl:template match="b"><xsl:element name="c"><xsl:apply-templates select="@*|node()"/></xsl:element></xsl:template>'
-  const config = inline(`<xsl:output omit-xml-declaration="yes"/>${identity}${rename}`)
-  const step = await compiled(config, envFor(t))
-  for (const [bytes, isPromise] of [
-    [40_000, false],
-    [200_000, true],
-  ] as const) {
-    const text = 'x'.repeat(bytes)
-    const body = Buffer.from(`<a><b>${text}</b></a>`)
-    const x = exchange({ body, headers: ['content-type', 'text/xml'] })
-    const outcome = step.onRequestBody!(x, body)
-    assert.equal(outcome instanceof Promise, isPromise)
-    assert.equal(await outcome, null)
-    assert.equal(Buffer.from(x.body!).toString().trim(), `<a><c>${text}</c></a>`)
-  }
+const IDENTITIES: readonly (readonly [name: string, templates: string])[] = [
+  [
+    'attributes and nodes in one template',
+    '<xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy></xsl:template>',
+  ],
+  [
+    'two templates',
+    '<xsl:template match="*"><xsl:copy><xsl:apply-templates select="@* | node()"/></xsl:copy></xsl:template><xsl:template match="@*|text()|comment()|processing-instruction()"><xsl:copy/></xsl:template>',
+  ],
+  ['a copy of everything', '<xsl:template match="/"><xsl:copy-of select="."/></xsl:template>'],
+  [
+    'white space and a comment of its own',
+    '\n  <!-- identity -->\n  <xsl:template match="node()|@*">\n    <xsl:copy>\n      <xsl:apply-templates select="@*"/>\n      <xsl:apply-templates/>\n    </xsl:copy>\n  </xsl:template>\n',
+  ],
+]
+
+for (const [name, templates] of IDENTITIES) {
+  test(`the identity stylesheet as ${name} copies the body`, async (t) => {
+    const step = await compiled(inline(templates), envFor(t))
+    const body =
+      '<a x="1" y="&quot;"><b xmlns="urn:b" xmlns:p="urn:p" p:q="2">é &amp; <!-- c --><?pi d?></b>\n<c/></a>'
+    assert.equal(await requestAfter(step, body), `<?xml version="1.0"?>\n${body}\n`)
+  })
+}
+
+test('templates without a selection leave attributes out, and renaming works beside the identity', async (t) => {
+  const bare = '<xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates/></xsl:copy></xsl:template>'
+  const output = '<xsl:output omit-xml-declaration="yes"/>'
+  const step = await compiled(inline(`${output}${bare}`), envFor(t))
+  assert.equal(await requestAfter(step, '<a x="1"><b>1</b></a>'), '<a><b>1</b></a>\n')
+  const rename = '<xsl:template match="b"><c><xsl:apply-templates/></c></xsl:template>'
+  const renaming = await compiled(inline(`${output}${bare}${rename}`), envFor(t))
+  assert.equal(await requestAfter(renaming, '<a><b>1</b></a>'), '<a><c>1</c></a>\n')
 })
 
 test('a response body is replaced with phase response, both with both', async (t) => {
@@ -148,7 +162,10 @@ test('select takes one element with its namespaces as the document', async (t) =
   const result = await requestAfter(step, body)
   assert.match(String(result), /^<x:one xmlns:(?:s="urn:s" xmlns:x="urn:x"|x="urn:x" xmlns:s="urn:s")\/>\n$/)
   assertRefused(await requestAfter(step, '<a/>'), 'GW_TRANSFORM_INPUT', /no element that 'select' finds/)
-  await assert.rejects(compiled(inline(SHOW, { select: '/a[' }), envFor(t)), /'select' cannot be compiled/)
+  await assert.rejects(
+    compiled(inline(NAME_OF_A, { select: '/a[' }), envFor(t)),
+    /'select' cannot be compiled/,
+  )
 })
 
 test('imports, includes and documents come from the files of the configuration', async (t) => {
@@ -197,10 +214,38 @@ test('a stylesheet that cannot work is refused when the document is deployed', a
       /element 'document', which writes files/,
     ],
     [inline(NAME_OF_A, { timeout: '1m' }), /'timeout' has to be between/],
+    [inline(NAME_OF_A, { select: '/s:e' }), /uses the prefix 's'; say under 'namespaces'/],
+    [inline(NAME_OF_A, { select: '/a[$b]' }), /uses a variable/],
+    [inline(NAME_OF_A, { select: '/a[document(.)]' }), /calls 'document\(\)'/],
+    [inline(NAME_OF_A, { select: "concat('a', 'b')" }), /'select' cannot be compiled|computes a value/],
     [inline(NAME_OF_A, { maxBodyBytes: '1gb' }), /'maxBodyBytes' has to be between/],
   ]
   for (const [config, words] of cases) {
     await assert.rejects(compiled(config, envFor(t)), words, JSON.stringify(config))
+  }
+})
+
+test('what the engine says of a failure is told to the operator and not to the client', async (t) => {
+  for (const [version, failing, words] of [
+    ['1.0', "format-number(1, '0', 'nope')", /undeclared decimal format/],
+    ['1.0', 'substring(1)', /Invalid number of arguments/],
+    ['3.0', "format-number(1, '0', 'nope')", /FODF1280: Unknown decimal format/],
+    ['3.0', '1 + xs:integer(/a)', /FORG0001/],
+  ] as const) {
+    const env = envFor(t)
+    const names = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+    const text = stylesheet(template(`<xsl:value-of select="${failing}"/>`), version, names)
+    const step = await compiled({ stylesheet: { inline: text } }, env)
+    for (const body of ['<a>x</a>', `<a>${'x'.repeat(40_000)}</a>`]) {
+      assertRefused(await requestAfter(step, body), 'GW_TRANSFORM_FAILED', /^the stylesheet failed$/)
+    }
+    assert.equal(env.reports.length, 2)
+    for (const { event, fields } of env.reports) {
+      const { reason, route } = fields as { readonly reason: string; readonly route: string }
+      assert.deepEqual([event, route], ['xslt_failed', 'test'])
+      assert.match(reason, words)
+      assert.ok(reason.length <= 500 && !reason.includes('\n'))
+    }
   }
 })
 

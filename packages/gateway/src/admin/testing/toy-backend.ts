@@ -35,6 +35,8 @@ export class ToyBackend implements AdminBackend {
   currentStatus = toyStatus()
   hasPlan = true
   drainedBy: string | null = null
+  /** Deploys end when this does. */
+  until: Promise<void> = Promise.resolve()
 
   status(): SupervisorStatus {
     return this.currentStatus
@@ -62,6 +64,7 @@ export class ToyBackend implements AdminBackend {
 
   async apply(text: string, request: WriteRequest): Promise<ApplyResult> {
     this.journal.push({ text, request })
+    await this.until
     if (text === 'throw') throw new Error('a bug of the backend')
     return this.result
   }

@@ -37,7 +37,8 @@ async function watchedOrigin(t: TestContext, answer: (socket: Socket) => void = 
 async function gatewayTo(t: TestContext, origin: Origin, connections = 64): Promise<TestGateway> {
   return startGateway(t, {
     upstreams: [{ urls: [origin.url], timeouts: PATIENT, connections, maxPending: 10 }],
-    listener: { limits: { bodyIdleMs: 60_000 } },
+    // The beginning of a body goes upstream at once.
+    listener: { limits: { bodyIdleMs: 60_000, bodyBuffer: 0 } },
   })
 }
 

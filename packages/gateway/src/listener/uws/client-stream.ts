@@ -232,6 +232,12 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (this.isFinal) this.#res.pause()
   }
 
+  get unsentBytes(): number {
+    if (this.isOver || !this.isWaiting) return 0
+    if (this.#unsent === null) return -1
+    return this.#unsent.length - (this.#res.getWriteOffset() - this.#unsentFrom)
+  }
+
   flush(): void {
     if (this.isOver || !this.hasWaited) return
     corked = this

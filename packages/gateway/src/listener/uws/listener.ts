@@ -15,7 +15,7 @@ import type { RequestIds } from '../../telemetry/request-id.js'
 import { beginTurn, endTurn } from '../../telemetry/turn-clock.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
-import { RequestHead } from '../request-head.js'
+import { RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
 import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
@@ -33,16 +33,11 @@ const TLS_CIPHERS = [
 ].join(':')
 
 /** The answer to a connection over the limit; no request has been read yet, so there is no id to name. */
-const CROWDED = JSON.stringify({
-  type: 'about:blank',
-  title: 'Overloaded',
-  status: 503,
-  detail: 'this listener has as many connections as it accepts',
-  code: 'GW_OVERLOADED',
-})
+const CROWDED = overload('this listener has as many connections as it accepts')
+const GREEDY = overload('this listener has as many connections from this address as it accepts')
 
-/** Of a request head beside method, path, query and field lines: spaces, "?", `HTTP/1.1`, two line ends. */
-const LINE_BYTES = 15
+/** Of a request head beside method, path, query and field lines: two spaces, `HTTP/1.1`, two line ends. */
+const LINE_BYTES = 14
 
 /** Methods that uWS tells apart, in upper case only, on its way here; asking it for a method makes a text each time. */
 const METHODS = [
@@ -107,12 +102,13 @@ class UwsListener implements Listener {
   readonly #addLine = (name: string, value: string): void => this.#head.add(name, value)
   readonly #countConnection = (res: HttpResponse, change: number): void => {
     if (change < 0) {
-      this.#peers.remove()
+      this.#peers.remove(this.#turnedAway)
       return
     }
-    this.#peers.add(res)
+    const address = this.#peers.add(res)
     this.#opened++
-    if (this.#peers.open > this.settings.connections) this.#turnAway(res)
+    if (this.#peers.open > this.settings.connections) this.#turnAway(res, address, CROWDED)
+    else if (this.#isGreedy(address)) this.#turnAway(res, address, GREEDY)
   }
   /** Null once closed. */
   #socket: ListenSocket | null = null
@@ -120,6 +116,8 @@ class UwsListener implements Listener {
   #isClosing = false
   /** Connections that were ever opened. */
   #opened = 0
+  /** The address whose connection is being closed right now, because there are too many. */
+  #turnedAway = ''
 
   constructor(options: UwsListenerOptions) {
     this.#options = options
@@ -202,9 +200,12 @@ class UwsListener implements Listener {
     head.begin()
     req.forEach(this.#addLine)
     const path = req.getUrl()
-    const query = req.getQuery() ?? ''
-    x.requestHeadBytes = head.bytes + x.method.length + path.length + query.length + LINE_BYTES
-    const refused = head.apply(x, this.settings) ?? applyTarget(x, path, query, this.settings)
+    // Undefined without "?".
+    const asked: string | undefined = req.getQuery()
+    const query = asked ?? ''
+    const queryBytes = asked === undefined ? 0 : query.length + 1
+    x.requestHeadBytes = head.bytes + x.method.length + path.length + queryBytes + LINE_BYTES
+    const refused = this.#check(x, path, query)
     const hasBody = refused !== null || x.contentLength !== 0
     const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
@@ -213,14 +214,31 @@ class UwsListener implements Listener {
     this.#pass(x, client, refused)
   }
 
+  /** Fills the exchange, all of it also where something is refused: its record tells what is known. */
+  #check(x: Exchange, path: string, query: string): Reply | null {
+    const badHead = this.#head.apply(x, this.settings)
+    const badTarget = applyTarget(x, path, query, this.settings)
+    const badHop = applyClientAddress(x, this.settings)
+    return badHead ?? badTarget ?? refuseLargeHead(x, this.settings) ?? badHop
+  }
+
   /**
    * Ends a connection over the limit before its first request: idle connections count like busy ones, and those within
    * the limit go on being served. With TLS there is nothing to answer on yet, because the handshake comes later.
    */
-  #turnAway(res: HttpResponse): void {
+  #turnAway(res: HttpResponse, address: string, answer: string): void {
     this.#options.onTurnedAway()
+    this.#turnedAway = address
     if (this.#scheme === 'https') res.close()
-    else res.cork(() => answerCrowded(res))
+    else res.cork(() => answerOverload(res, answer))
+    this.#turnedAway = ''
+  }
+
+  /** A trusted proxy stands for many clients. */
+  #isGreedy(address: string): boolean {
+    const { connectionsPerClient, trusted } = this.settings
+    if (trusted?.has(address) === true) return false
+    return this.#peers.hasMoreThan(connectionsPerClient, address, this.port)
   }
 
   #exchange(res: HttpResponse, method: string): Exchange {
@@ -231,12 +249,11 @@ class UwsListener implements Listener {
     x.scheme = this.#scheme
     x.peer = this.#peers.of(res)
     x.bodyLimit = this.settings.bodyBytes
-    x.bodyIdleMs = this.settings.bodyIdleMs
+    x.pace = this.settings
     return x
   }
 
   #pass(x: Exchange, client: UwsClientStream, refused: Reply | null): void {
-    applyClientAddress(x, this.settings.trusted)
     if (x.id === '') x.id = this.#ids.next(x.startedAt)
     client.requestId = x.id
     if (refused !== null) this.#gate.refuse(x, client, refused)
@@ -244,11 +261,21 @@ class UwsListener implements Listener {
   }
 }
 
-function answerCrowded(res: HttpResponse): void {
+function overload(detail: string): string {
+  return JSON.stringify({
+    type: 'about:blank',
+    title: 'Overloaded',
+    status: 503,
+    detail,
+    code: 'GW_OVERLOADED',
+  })
+}
+
+function answerOverload(res: HttpResponse, body: string): void {
   res.writeStatus('503 Service Unavailable')
   res.writeHeader('content-type', 'application/problem+json')
   res.writeHeader('retry-after', '1')
-  res.end(CROWDED, true)
+  res.end(body, true)
 }
 
 function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {

@@ -193,7 +193,8 @@ describe('slow clients', { concurrency: true }, () => {
       res.write('begin')
       req.resume().on('end', () => res.end('end'))
     })
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const listener = { limits: { bodyBuffer: 0 } }
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }], listener })
     const client = await connectRaw(t, gateway.port)
     const startedMono = performance.now()
     client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)

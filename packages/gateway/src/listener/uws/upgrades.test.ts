@@ -5,9 +5,20 @@ import { answering, echoOrigin, rawOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 
-// An upgrade is hop-by-hop. None is passed on, so the target sees a plain request and its answer is the client's.
+// An upgrade is hop-by-hop, and none is passed on. What a client only offers is ignored; what it needs is refused.
 
-const UPGRADES: readonly { readonly name: string; readonly fields: readonly string[] }[] = [
+const OFFERED: readonly { readonly name: string; readonly fields: readonly string[] }[] = [
+  {
+    name: 'HTTP/2 without TLS',
+    fields: [
+      'Connection: Upgrade, HTTP2-Settings',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
+    ],
+  },
+  { name: 'a protocol that Connection does not name', fields: ['Upgrade: tunnel/1'] },
+]
+const NEEDED: readonly { readonly name: string; readonly fields: readonly string[] }[] = [
   {
     name: 'WebSocket',
     fields: [
@@ -17,19 +28,24 @@ const UPGRADES: readonly { readonly name: string; readonly fields: readonly stri
       'Sec-WebSocket-Version: 13',
     ],
   },
-  {
-    name: 'HTTP/2 without TLS',
-    fields: [
-      'Connection: Upgrade, HTTP2-Settings',
-      'Upgrade: h2c',
-      'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
-    ],
-  },
   { name: 'an unknown protocol', fields: ['Connection: keep-alive, Upgrade', 'Upgrade: tunnel/1'] },
-  { name: 'a protocol that Connection does not name', fields: ['Upgrade: tunnel/1'] },
 ]
 
-for (const { name, fields } of UPGRADES) {
+for (const { name, fields } of NEEDED) {
+  test(`a request to upgrade to ${name} is answered with 501 and does not reach the target`, async (t) => {
+    const origin = await echoOrigin(t)
+    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const client = await connectRaw(t, gateway.port)
+    client.send(`GET /a HTTP/1.1\r\nHost: a\r\n${fields.join('\r\n')}\r\n\r\n`)
+    await until(() => client.isClosed)
+    assert.deepEqual(statusesOf(client.text), [501])
+    assert.match(client.text, /application\/problem\+json/)
+    assert.match(client.text, /"code":"GW_UPGRADE_NOT_SUPPORTED"/)
+    assert.equal(origin.connections(), 0)
+  })
+}
+
+for (const { name, fields } of OFFERED) {
   test(`a request to upgrade to ${name} is served as the plain request it also is`, async (t) => {
     const origin = await echoOrigin(t)
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
@@ -54,7 +70,7 @@ for (const { name, fields } of SWITCHES) {
     const origin = await rawOrigin(t, answering(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\nraw bytes`))
     const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
     const client = await connectRaw(t, gateway.port)
-    client.send('GET /a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
     await until(() => statusesOf(client.text).length > 0)
     assert.deepEqual(statusesOf(client.text), [502])
     assert.match(client.text, /GW_UPSTREAM_INVALID/)

@@ -29,6 +29,7 @@ export class EchoPlane implements DataPlane {
   #inFlight = 0
   #answered = 0
   #isReady = false
+  #cut: () => void = () => {}
 
   constructor(seat: WorkerSeat) {
     this.#seat = seat
@@ -95,19 +96,23 @@ export class EchoPlane implements DataPlane {
       droppedBy: {},
       onDisk: 0,
       inMemory: 0,
-      inherited: 0,
       lagMs: 0,
     }
+  }
+
+  cut(): void {
+    this.#cut()
   }
 
   async drain(deadlineMs: number): Promise<number> {
     const servers = [...this.#servers.values()]
     this.#servers.clear()
     let cut = 0
-    const timer = setTimeout(() => {
+    this.#cut = () => {
       cut = this.#inFlight
       for (const server of servers) server.closeAllConnections()
-    }, deadlineMs)
+    }
+    const timer = setTimeout(this.#cut, deadlineMs)
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const server of servers) server.closeIdleConnections()
     await Promise.all(closed)

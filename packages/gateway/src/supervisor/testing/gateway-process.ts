@@ -15,6 +15,8 @@ export interface GatewayOptions {
   /** A directory that outlives one gateway; by default a fresh one. */
   readonly dir?: string
   readonly workers?: number | null
+  /** What the workers do; by default they echo. */
+  readonly kind?: 'echo' | 'busy'
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -68,7 +70,8 @@ export class GatewayProcess {
     if (options.document !== undefined) this.write(options.document)
     const script = fileURLToPath(new URL('./run-supervisor.js', import.meta.url))
     const workers = options.workers === null ? '' : String(options.workers ?? 2)
-    const child = spawn(process.execPath, [script, this.configFile, join(this.dir, 'data'), workers], {
+    const args = [script, this.configFile, join(this.dir, 'data'), workers, options.kind ?? 'echo']
+    const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, ...options.env },
     })
@@ -79,8 +82,9 @@ export class GatewayProcess {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString()
     })
+    // Not `close`: workers that outlive it hold its output.
     this.exited = new Promise((resolve) => {
-      child.once('close', (code, signal) => resolve({ code, signal }))
+      child.once('exit', (code, signal) => resolve({ code, signal }))
     })
     t.after(() => this.#endAll())
   }

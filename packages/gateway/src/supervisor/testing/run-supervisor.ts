@@ -1,16 +1,21 @@
+import { toyCatalog } from '../../testing/toy-policy.js'
 import { StartError } from '../start-error.js'
 import { startSupervisor } from '../start-supervisor.js'
 
-/** The gateway of the tests: configuration file and data directory from the command line, echoing workers. */
-const [, , configFile = '', dataDir = '', workers = ''] = process.argv
+/**
+ * The gateway of the tests: configuration file and data directory from the command line. Its workers echo, or have a real
+ * data plane with the policy `p`, which keeps them busy.
+ */
+const [, , configFile = '', dataDir = '', workers = '', kind = 'echo'] = process.argv
 
 try {
   const supervisor = await startSupervisor({
     configFile,
     dataDir,
     ...(workers === '' ? {} : { workers: Number(workers) }),
-    catalog: new Map(),
-    workerEntry: new URL('./echo-worker.js', import.meta.url),
+    catalog: toyCatalog({}),
+    documentsEntry: new URL('./toy-documents.js', import.meta.url),
+    workerEntry: new URL(`./${kind}-worker.js`, import.meta.url),
   })
   process.send?.({ addresses: supervisor.addresses })
   process.exit(await supervisor.finished)

@@ -60,7 +60,8 @@ export class Connection implements UploadSink, ResponseEvents {
   /** Bytes that were read while the attempt was paused. */
   #held: Buffer | null = null
 
-  constructor(options: ConnectionOptions, owner: ConnectionOwner) {
+  /** @param connectMs for the name and the TCP handshake together. */
+  constructor(options: ConnectionOptions, owner: ConnectionOwner, connectMs: number) {
     this.#owner = owner
     this.#maxAgeMs = options.maxConnectionAgeMs
     this.#reader = new ResponseReader(this, options)
@@ -68,7 +69,7 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#socket = socket
     this.#writer = new TextWriter(socket)
     this.#opening.watch(socket)
-    this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), options.timeoutMs)
+    this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), connectMs)
     socket.on('connect', () => this.#onConnect())
     socket.on('drain', () => this.attempt?.upload?.flush())
     socket.on('end', () => this.#onEnd())
@@ -230,8 +231,18 @@ export class Connection implements UploadSink, ResponseEvents {
   #onEnd(): void {
     const attempt = this.attempt
     if (attempt === null || !attempt.hasBegun) this.close()
-    else if (this.#reader.endsWithConnection) this.onComplete(false, true)
+    else if (this.#reader.endsWithConnection) this.#completeUnlessReset(attempt)
     else this.#fail(this.#reader.hasHead ? FAILURES.truncated : FAILURES.reset)
+  }
+
+  /**
+   * libuv reports an end, too, where a reset has come together with the last bytes: it looks no further once a read was
+   * not filled. The kernel tells of the reset at the next call, which is a write of nothing.
+   */
+  #completeUnlessReset(attempt: WireAttempt): void {
+    this.#socket.write('', (error) => {
+      if (!error && this.attempt === attempt) this.onComplete(false, true)
+    })
   }
 
   onKeepAlive(value: string): void {

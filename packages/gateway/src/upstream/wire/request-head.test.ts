@@ -7,6 +7,7 @@ import { WireUpload } from './wire-upload.js'
 function format(wish: Partial<UpstreamRequest>): string | null {
   return formatRequestHead({
     ...{ id: 'i-1', method: 'GET', path: '/a?b', host: 'shop.test', headers: [], body: null, upload: null },
+    connectMs: 1000,
     ...wish,
   })
 }

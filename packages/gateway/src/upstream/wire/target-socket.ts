@@ -6,8 +6,6 @@ import { UPLOAD_HIGH_WATER_BYTES } from './wire-upload.js'
 export interface ConnectionOptions {
   readonly host: string
   readonly port: number
-  /** For the name and the TCP handshake together. */
-  readonly timeoutMs: number
   readonly lookup: net.LookupFunction
   readonly maxHeaderBytes: number
   /** It is renewed after this time, so that a changed name is followed. */

@@ -37,6 +37,7 @@ export class WireAttempt implements Attempt, InLine {
   isPaused = false
   isOver = false
   isInLine = false
+  waitingSince = 0
   lineNext: InLine | null = null
   linePrevious: InLine | null = null
   readonly #owner: AttemptOwner

@@ -15,6 +15,8 @@ import { WireUpload } from './wire-upload.js'
 export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLines' | 'knownHeads'> {
   readonly connections: number
   readonly keepAliveMs: number
+  /** Longest wait for one of the connections. */
+  readonly pendingTimeoutMs: number
 }
 
 /**
@@ -33,7 +35,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   /** Free ones; the last is the one that was used last, so that those not needed get old. */
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
-  readonly #line = new WaitingLine<WireAttempt>()
+  readonly #line: WaitingLine<WireAttempt>
   /** The connection that was joined last; it may be closed since. */
   #joined: Connection | null = null
   #onEmpty: (() => void) | null = null
@@ -41,6 +43,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   constructor(options: WireTransportOptions) {
     this.#options = { ...options, knownLines: new KnownLines(), knownHeads: new KnownHeads() }
+    this.#line = new WaitingLine(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }
 
@@ -53,6 +56,10 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     // Who waits for a connection of its own would wait for ever if others went on filling all of them.
     else if (this.#line.size > 0 || !this.#place(attempt)) this.#wait(attempt)
     return attempt
+  }
+
+  get isSlow(): boolean {
+    return this.#line.isSlow
   }
 
   createUpload(length: number, onDrain: () => void): Upload {
@@ -185,7 +192,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   }
 
   #connect(attempt: WireAttempt): void {
-    const connection = new Connection(this.#options, this)
+    const connection = new Connection(this.#options, this, attempt.request.connectMs)
     this.#open.add(connection)
     this.#clock.start()
     this.#give(connection, attempt)

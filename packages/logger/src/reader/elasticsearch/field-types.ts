@@ -1,5 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
-import type { Criterion } from '../criterion.js'
+import { type Criterion, fieldsOf } from '../criterion.js'
 
 /** A field whose items are documents of their own in some parts of a data stream only. */
 export const PARTLY_NESTED = 'partly nested'
@@ -29,10 +29,6 @@ export async function fieldTypes(
     types.set(field, only.type)
   }
   return types
-}
-
-function fieldsOf(criterion: Criterion): readonly string[] {
-  return criterion.kind === 'equals' ? criterion.fields : [criterion.field]
 }
 
 /** A member of a flattened field is known by that field alone. */

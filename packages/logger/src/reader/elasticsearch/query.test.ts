@@ -45,9 +45,26 @@ test('the times are asked for, the first one included, the last one not', () => 
 })
 
 test('a value is asked for as it is, whatever stands in it', () => {
-  for (const route of ['orders', 'a*', 'x OR y', '"]}', '']) {
+  for (const route of ['orders', 'a?', 'x OR y', '"]}', '']) {
     assert.deepEqual(asked({ route }), [orIgnored({ term: { route } }, 'route')])
   }
+})
+
+test('a pattern is asked for as one, with stars alone', () => {
+  assert.deepEqual(asked({ route: 'or*?\\\\*' }), [
+    orIgnored({ wildcard: { route: { value: 'or*\\?\\\\*' } } }, 'route'),
+  ])
+})
+
+test('of several values each is asked for', () => {
+  const query = {
+    bool: {
+      should: [orIgnored({ term: { route: 'a' } }, 'route'), orIgnored({ term: { route: 'b' } }, 'route')],
+      minimum_should_match: 1,
+    },
+  }
+  assert.deepEqual(asked({ route: ['a', 'b'] }), [query])
+  assert.deepEqual(asked({ where: ['route=a || route=b'] }), [query])
 })
 
 test('whether a field can hold a value is left to Elasticsearch', () => {
@@ -68,7 +85,10 @@ test('what cannot be asked for exactly is left to the check of what comes back',
     { path: '' },
     { where: ['route!=orders'] },
     { where: ['error.msg=no answer'] },
-    { where: ['cache.status=hit'] },
+    { where: ['vars.x=hit'] },
+    { client: '203.*' },
+    { where: ['route=orders || error.msg=no'] },
+    { route: `*${'x'.repeat(1000)}` },
     { where: ['route>5'] },
     { where: ['up.reused=maybe'] },
     { where: [`hdr.req_up.x=${'x'.repeat(1025)}`] },
@@ -102,5 +122,11 @@ test('items that are documents of their own are asked as such, where all parts h
     { term: { _ignored: 'policies.id' } },
   ])
   assert.deepEqual(asked({ where: ['policies.id!=auth'] }), [])
-  assert.deepEqual(asked({ where: ['others.id=auth'] }), [])
+  assert.deepEqual(
+    queryOf(
+      { criteria: [{ kind: 'equals', fields: ['others.id'], value: 'auth' }], sinceMs: null, untilMs: null },
+      TYPES,
+    ).bool?.filter,
+    [],
+  )
 })

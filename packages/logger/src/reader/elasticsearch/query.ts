@@ -1,6 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
-import type { Criterion } from '../criterion.js'
+import { type Criterion, type FieldCriterion, fieldsOf } from '../criterion.js'
 import type { RecordFilter } from '../record-filter.js'
+import type { TextPattern } from '../text-pattern.js'
 import { type FieldTypes, PARTLY_NESTED } from './field-types.js'
 
 type Query = estypes.QueryDslQueryContainer
@@ -41,7 +42,8 @@ export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: Fie
 
 /** Items of a list that are documents of their own are asked as such; those that are in some parts only, not at all. */
 function criterionQuery(criterion: Criterion, types: FieldTypes): Query | null {
-  const fields = criterion.kind === 'equals' ? criterion.fields : [criterion.field]
+  if (criterion.kind === 'any') return allAsked(criterion.of.map((one) => criterionQuery(one, types)))
+  const fields = fieldsOf(criterion)
   const lists = [...types].filter(
     ([path, type]) =>
       (type === 'nested' || type === PARTLY_NESTED) && fields.some((field) => field.startsWith(`${path}.`)),
@@ -53,13 +55,12 @@ function criterionQuery(criterion: Criterion, types: FieldTypes): Query | null {
   return query === null ? null : anyOf([{ nested: { path: list[0], query } }, notIndexed(fields[0]!)])
 }
 
-function plainQuery(criterion: Criterion, types: FieldTypes): Query | null {
+function plainQuery(criterion: FieldCriterion, types: FieldTypes): Query | null {
   switch (criterion.kind) {
-    case 'equals': {
-      const queries = criterion.fields.map((field) => equalsQuery(field, criterion.value, types))
-      const asked = queries.filter((query) => query !== null)
-      return asked.length === queries.length ? anyOf(asked) : null
-    }
+    case 'equals':
+      return allAsked(criterion.fields.map((field) => equalsQuery(field, criterion.value, types)))
+    case 'matches':
+      return allAsked(criterion.fields.map((field) => patternQuery(field, criterion.pattern, types)))
     case 'differs':
       // A list of values is indexed as each of them, so leaving out those with the value could leave out too much.
       return null
@@ -77,6 +78,20 @@ function plainQuery(criterion: Criterion, types: FieldTypes): Query | null {
       return rangeQuery(field, by === '>' || by === '>=' ? { gte: bound } : { lte: bound }, types)
     }
   }
+}
+
+/** One of them, as far as all can be asked for; else null. */
+function allAsked(queries: readonly (Query | null)[]): Query | null {
+  const asked = queries.filter((query) => query !== null)
+  return asked.length === queries.length ? anyOf(asked) : null
+}
+
+function patternQuery(field: string, { parts }: TextPattern, types: FieldTypes): Query | null {
+  if (types.get(field) !== 'keyword') return null
+  const value = parts.map((part) => part.replace(/[\\?*]/g, '\\$&')).join('*')
+  return value.length > LONGEST_PREFIX
+    ? null
+    : anyOf([{ wildcard: { [field]: { value } } }, notIndexed(field)])
 }
 
 /** A pair of units that make one character stays whole. */

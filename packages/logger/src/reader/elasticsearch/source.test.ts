@@ -12,8 +12,10 @@ import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '.
 import { valueAt } from '../../testing/elasticsearch-endpoint.js'
 import { sampleExchange, scratchDir, until } from '../../testing.js'
 import { FileSource } from '../file-source.js'
+import { endedMs } from '../newest-records.js'
 import { type FilterRequest, recordFilter } from '../record-filter.js'
 import { type RecordSource, SourceError } from '../record-source.js'
+import { parseRecord } from '../record-view.js'
 import { ElasticsearchSource } from './source.js'
 
 const skip = elasticsearchSkip
@@ -73,6 +75,18 @@ async function lines(source: RecordSource, request: FilterRequest, last: number)
   return found
 }
 
+/** Of a field that our records do not have, and streams of others may. */
+async function linesWith(source: RecordSource, field: string, value: string): Promise<string[]> {
+  const found: string[] = []
+  const filter = {
+    criteria: [{ kind: 'equals', fields: [field], value } as const],
+    sinceMs: null,
+    untilMs: null,
+  }
+  for await (const { line } of source.search({ filter, last: 100, signal })) found.push(line)
+  return found
+}
+
 function journalOf(i: number): Journal {
   const journal = new Journal(true)
   journal.begin('auth', 0).end(0, i / 10, 'pass')
@@ -123,6 +137,11 @@ function manyRecords(): string[] {
   )
 }
 
+/** As a worker writes them. */
+function byEnd(a: string, b: string): number {
+  return endedMs(parseRecord(a)!) - endedMs(parseRecord(b)!)
+}
+
 const REQUESTS: readonly FilterRequest[] = [
   {},
   { status: '5xx' },
@@ -159,14 +178,32 @@ const REQUESTS: readonly FilterRequest[] = [
   { where: ['hdr.res_out.__proto__=p1'] },
   { where: ['hdr.res_out.x-long=yyy'] },
   { where: [`hdr.res_out.x-long=${'y'.repeat(1500)}`] },
-  { where: ['hdr.res_out=p1'] },
+  { where: ['hdr.res_out.x-long=y*'] },
+  { where: ['hdr.res_out.x-long=yyy || res.status=404'] },
   { where: ['url.query=page=2&a>=b'] },
-  { where: ['no.such.field=1'] },
   { where: ['policies.id=limit-2'] },
   { where: ['policies.id=limit-2', 'policies.ms>30'] },
   { where: ['policies.id!=limit-2', 'policies.note=GW_IP_DENIED'] },
-  { where: ['policies=auth'] },
-  { where: ['_id=1'] },
+  { where: ['policies.id=limit-*'] },
+  { where: ['policies.id=limit-1 || t.total>800'] },
+  { where: ['policies.id!=limit-*'] },
+  { where: ['route=orders || res.status>=500', 'http.method=GET'] },
+  { where: ['url.path=/orders/\\*'] },
+  { where: ['route!=a*'] },
+  { route: ['orders', 'zz'] },
+  { route: '*b' },
+  { route: ['or*s', 'a\\*b'] },
+  { path: '/*\u00e7a*' },
+  { path: ['/"\\\n\t*', '/orders/*'] },
+  { path: '*x' },
+  { status: ['404,5xx', '204'] },
+  { method: 'get,put' },
+  { result: 'error,blocked' },
+  { id: 'req-00*' },
+  { id: ['req-0001', 'req-0002'] },
+  { trace: '*' },
+  { client: ['203.*', 'unix'] },
+  { consumer: 'ac*' },
   { where: ['@timestamp=2026-01-31T12:00:30.000Z'] },
 ]
 
@@ -175,7 +212,7 @@ test('both sources give the same lines in the same order for every filter', { sk
   const dir = scratchDir()
   const dataStream = await stream()
   for (const worker of [0, 1]) {
-    const own = all.filter((_, i) => i % 2 === worker)
+    const own = all.filter((_, i) => i % 2 === worker).sort(byEnd)
     const file = segmentFile({ worker, startMs: START_MS, seq: 0 })
     writeFileSync(join(dir, file), own.map((line) => `${line}\n`).join(''))
   }
@@ -224,14 +261,16 @@ test('a field that one part of a stream does not index is still found there', { 
     [brief(3, { cache: { status: 'hit' } }), brief(4, { cache: { status: 'miss' } })],
     'b',
   )
-  const found = await lines(sourceOf(t, dataStream), { where: ['cache.status=hit'] }, 100)
+  const found = await linesWith(sourceOf(t, dataStream), 'cache.status', 'hit')
   assert.deepEqual(
     found.map((line) => JSON.parse(line).id),
     ['r1', 'r3'],
   )
 })
 
-test('lists that are documents of their own in the newer part of a stream only are found in all of it', async (t) => {
+test('lists that are documents of their own in the newer part of a stream only are found in all of it', {
+  skip,
+}, async (t) => {
   const dataStream = await stream()
   const policies = [{ id: 'auth' }, { id: 'limit' }]
   await index(dataStream, [brief(1, { list: policies }), brief(2, { list: [{ id: 'other' }] })])
@@ -239,7 +278,7 @@ test('lists that are documents of their own in the newer part of a stream only a
     mappings: { properties: { list: { type: 'nested', properties: { id: { type: 'keyword' } } } } },
   })
   await index(dataStream, [brief(3, { list: policies }), brief(4, {})], 'b')
-  const found = await lines(sourceOf(t, dataStream), { where: ['list.id=limit'] }, 100)
+  const found = await linesWith(sourceOf(t, dataStream), 'list.id', 'limit')
   assert.deepEqual(
     found.map((line) => JSON.parse(line).id),
     ['r1', 'r3'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type Instant, steadyMs } from '../../steady-clock.js'
 import type { Receipt } from '../../writer/messages.js'
 import { lockPath } from '../lock.js'
 import { ownerName } from '../owner-name.js'
@@ -65,4 +66,9 @@ export function relock(root: string, owner: string, changes: object): void {
 /** Makes an owner look as if its process had ended long ago. */
 export function kill(root: string, owner: string): void {
   relock(root, owner, { pid: GONE })
+}
+
+/** This moment, for a look. */
+export function now(): Instant {
+  return { wallMs: Date.now(), mono: steadyMs() }
 }

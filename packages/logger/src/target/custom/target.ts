@@ -57,24 +57,31 @@ export class CustomTarget implements LogTarget {
 
   async #open(): Promise<LogTarget> {
     const { module, options } = this.#options
-    const exported: unknown = await import(this.#place())
-    const open = (exported as { readonly default?: unknown }).default
-    if (typeof open !== 'function') throw new Error(`'${module}' has no function as its default export`)
-    const target = await (open as OpenCustomTarget)(options, this.#tell)
+    const open = await loadCustomTarget(this.#options)
+    const target = await open(options, this.#tell)
     if (typeof target?.deliver !== 'function' || typeof target.close !== 'function')
       throw new Error(`'${module}' opens something without deliver and close`)
     return target
   }
+}
 
-  /** A package may have no entry that `require` accepts; it is found from here then. */
-  #place(): string {
-    const { module, from } = this.#options
-    if (/^\.{0,2}\//.test(module)) return pathToFileURL(resolve(from, module)).href
-    try {
-      return pathToFileURL(createRequire(resolve(from, 'from.js')).resolve(module)).href
-    } catch {
-      return module
-    }
+/** Loads the module of a target, and opens nothing. @throws Error when it is not there or exports no function. */
+export async function loadCustomTarget(
+  options: Pick<CustomOptions, 'module' | 'from'>,
+): Promise<OpenCustomTarget> {
+  const exported: unknown = await import(placeOf(options))
+  const open = (exported as { readonly default?: unknown }).default
+  if (typeof open === 'function') return open as OpenCustomTarget
+  throw new Error(`'${options.module}' has no function as its default export`)
+}
+
+/** A package may have no entry that `require` accepts; it is found from here then. */
+function placeOf({ module, from }: Pick<CustomOptions, 'module' | 'from'>): string {
+  if (/^\.{0,2}\//.test(module)) return pathToFileURL(resolve(from, module)).href
+  try {
+    return pathToFileURL(createRequire(resolve(from, 'from.js')).resolve(module)).href
+  } catch {
+    return module
   }
 }
 

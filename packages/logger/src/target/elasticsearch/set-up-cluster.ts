@@ -11,12 +11,12 @@ export interface ClusterSetup extends ElasticsearchAccess, DataStreamOptions {}
  * `manage` on the data stream. @throws SourceError that says what to do.
  */
 export function setUpCluster(options: ClusterSetup): Promise<SetupOutcome[]> {
-  return withClient(options, (client) => setUp(client, options))
+  return withClient(options, (client) => setUp(client, { ...options, isByHand: true }))
 }
 
 /** What `setUpCluster` would do now. @throws SourceError that says what to do. */
 export function planClusterSetup(options: ClusterSetup): Promise<SetupStep[]> {
-  return withClient(options, (client) => plannedSetup(client, options))
+  return withClient(options, (client) => plannedSetup(client, { ...options, isByHand: true }))
 }
 
 async function withClient<T>(

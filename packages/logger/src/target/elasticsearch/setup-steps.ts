@@ -1,5 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
 import { statusOf } from './failure.js'
+import { type ForeignTemplate, foreignTemplate } from './foreign-template.js'
+import { mappingDifferences } from './mapping-differences.js'
 import { differences } from './setup-differences.js'
 
 /** A change of the cluster, as it is sent. */
@@ -13,7 +15,8 @@ export interface SetupRequest {
 export interface SetupStep {
   readonly what: 'index template' | 'data stream' | 'lifecycle' | 'rollover'
   readonly name: string
-  readonly action: 'create' | 'change' | 'keep'
+  /** `conflict`: somebody else's, which has to give way first. */
+  readonly action: 'create' | 'change' | 'keep' | 'conflict'
   /** `name: before -> after`, for people. */
   readonly differences: readonly string[]
   /** Null: there is nothing to do. */
@@ -25,6 +28,10 @@ export interface WantedSetup {
   readonly dataStream: string
   readonly retention: string | null
   readonly template: object
+  readonly priority: number
+  readonly mappings: object
+  /** A person set it up, and not each worker of a gateway that starts. */
+  readonly isByHand: boolean
 }
 
 interface TemplateAnswer {
@@ -33,6 +40,8 @@ interface TemplateAnswer {
 
 interface DataStreamAnswer {
   readonly data_streams?: readonly {
+    /** The last is the one that is written to. */
+    readonly indices?: readonly { readonly index_name: string }[]
     readonly lifecycle?: { readonly enabled?: boolean; readonly data_retention?: string }
   }[]
 }
@@ -43,9 +52,12 @@ const OF_INDICES = /^template\.(settings|mappings)\./
 /** Compares what is there with what is wanted. */
 export async function setupSteps(client: Client, wanted: WantedSetup): Promise<SetupStep[]> {
   const { dataStream } = wanted
+  const foreign = await foreignTemplate(client, { ...wanted, name: `${dataStream}-template` })
   const template = await read<TemplateAnswer>(client, `/_index_template/${templateName(dataStream)}`)
   const stream = await read<DataStreamAnswer>(client, `/_data_stream/${encodeURIComponent(dataStream)}`)
   const templateStep = stepOfTemplate(wanted, template?.index_templates?.[0]?.index_template ?? null)
+  // With it the data stream, or its next index, would not be what records need.
+  if (foreign !== null) return [templateStep, conflict(foreign)]
   const existing = stream?.data_streams?.[0] ?? null
   if (existing === null) return [templateStep, creation(dataStream)]
   const kept: SetupStep = {
@@ -56,7 +68,26 @@ export async function setupSteps(client: Client, wanted: WantedSetup): Promise<S
     request: null,
   }
   const steps = [templateStep, kept, lifecycle(wanted, existing.lifecycle ?? null)]
-  return hasNewIndices(templateStep) ? [...steps, rollover(dataStream)] : steps
+  const found = await differencesOfIndex(client, existing.indices?.at(-1)?.index_name, wanted.mappings)
+  if (hasNewIndices(templateStep) || found.length > 0) steps.push(rollover(wanted, found))
+  return steps
+}
+
+/** In what the index that is written to differs: it may be older than the template, or another template made it. */
+async function differencesOfIndex(
+  client: Client,
+  index: string | undefined,
+  mappings: object,
+): Promise<readonly string[]> {
+  if (index === undefined) return []
+  const path = `/${encodeURIComponent(index)}/_mapping`
+  const answer = await read<Readonly<Record<string, { readonly mappings?: object }>>>(client, path)
+  return answer === null ? [] : mappingDifferences(answer[index]?.mappings ?? {}, mappings)
+}
+
+function conflict({ name, priority, patterns, differences: found }: ForeignTemplate): SetupStep {
+  const facts = `priority ${priority}, for ${patterns.join(', ')}`
+  return { what: 'index template', name, action: 'conflict', differences: [facts, ...found], request: null }
 }
 
 /** Null when it is not there. */
@@ -120,14 +151,16 @@ function hasNewIndices({ action, differences: found }: SetupStep): boolean {
 }
 
 /**
- * Settings and fields of an index are those of the template when it was made, so the next record gets a new one. It is
- * lazy: many workers that ask for it get one.
+ * Settings and fields of an index are those of the template when it was made, so records get a new one: at once when a
+ * person asks and the present one does not take them, else with the next record. That is lazy: many workers that ask
+ * for it get one.
  */
-function rollover(dataStream: string): SetupStep {
+function rollover({ dataStream, isByHand }: WantedSetup, found: readonly string[]): SetupStep {
+  const now = isByHand && found.length > 0
   const request = {
     method: 'POST',
-    path: `/${encodeURIComponent(dataStream)}/_rollover?lazy=true`,
+    path: `/${encodeURIComponent(dataStream)}/_rollover${now ? '' : '?lazy=true'}`,
     body: null,
   } as const
-  return { what: 'rollover', name: dataStream, action: 'change', differences: [], request }
+  return { what: 'rollover', name: dataStream, action: 'change', differences: found, request }
 }

@@ -9,11 +9,13 @@ export interface DataStreamOptions {
   readonly retentionDays: number | null
   /** Copies of each shard; 0 on a single node. */
   readonly replicas: number
+  /** A person set it up, and not each worker of a gateway that starts; default false. */
+  readonly isByHand?: boolean
 }
 
-/** A step, and what became of it; `unavailable`: the cluster does not know such a thing. */
+/** A step, and what became of it; `unavailable`: the cluster does not know such a thing; `conflict`: see `conflictText`. */
 export interface SetupOutcome extends SetupStep {
-  readonly outcome: 'done' | 'kept' | 'unavailable'
+  readonly outcome: 'done' | 'kept' | 'unavailable' | 'conflict'
 }
 
 /** Above Elasticsearch's own template for `logs-*-*`, which has 100. */
@@ -36,7 +38,10 @@ export async function setUp(client: Client, options: DataStreamOptions): Promise
 export function plannedSetup(client: Client, options: DataStreamOptions): Promise<SetupStep[]> {
   const { dataStream, retentionDays } = options
   const retention = retentionDays === null ? null : `${retentionDays}d`
-  return setupSteps(client, { dataStream, retention, template: templateOf(options, retention) })
+  return setupSteps(client, {
+    ...{ dataStream, retention, template: templateOf(options, retention) },
+    ...{ priority: TEMPLATE_PRIORITY, mappings: TRAFFIC_MAPPING, isByHand: options.isByHand === true },
+  })
 }
 
 function templateOf({ dataStream, replicas }: DataStreamOptions, retention: string | null): object {
@@ -61,7 +66,8 @@ function templateOf({ dataStream, replicas }: DataStreamOptions, retention: stri
   }
 }
 
-async function take(client: Client, { what, request }: SetupStep): Promise<SetupOutcome['outcome']> {
+async function take(client: Client, { what, action, request }: SetupStep): Promise<SetupOutcome['outcome']> {
+  if (action === 'conflict') return 'conflict'
   if (request === null) return 'kept'
   try {
     const { body, ...rest } = request
@@ -76,4 +82,9 @@ async function take(client: Client, { what, request }: SetupStep): Promise<Setup
       return request.body !== null && 'data_retention' in request.body ? 'unavailable' : 'kept'
     throw error
   }
+}
+
+/** What an operator has to do about the template of somebody else that wins over ours. */
+export function conflictText({ name }: SetupStep, dataStream: string): string {
+  return `the index template '${name}' wins over that of the traffic log, and records would not fit the data stream ${dataStream}; delete it, take the stream out of its patterns, or give it a priority below ${TEMPLATE_PRIORITY}`
 }

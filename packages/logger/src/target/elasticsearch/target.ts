@@ -7,7 +7,7 @@ import { bulkBody } from './bulk-body.js'
 import { ITEM_FILTER } from './bulk-item.js'
 import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
 import { failedDelivery, reasonOf, statusOf } from './failure.js'
-import { type DataStreamOptions, setUp } from './setup.js'
+import { conflictText, type DataStreamOptions, setUp } from './setup.js'
 import { type AskedStream, withoutWritten } from './written.js'
 
 /** A cluster and the data stream in it. */
@@ -100,7 +100,10 @@ export class ElasticsearchTarget implements LogTarget {
   #setUpOnce(): Promise<void> {
     if (!this.#options.manage) return Promise.resolve()
     this.#setup ??= setUp(this.#client, this.#options).then(
-      () => {},
+      (outcomes) => {
+        const conflict = outcomes.find(({ outcome }) => outcome === 'conflict')
+        if (conflict !== undefined) this.#tell(conflictText(conflict, this.#options.dataStream))
+      },
       (error: unknown) => {
         if (statusOf(error) === 403) {
           this.#tell(

@@ -1,7 +1,10 @@
 import type { Pack } from './pack.js'
 
-/** What stands between two commands. */
-const BETWEEN = String.raw`(?:;|; |\||\| |${'`'}|\$\(|\$\( |&&|&& )`
+const BACKTICK = '`'
+/** What stands between two commands. A backtick behind a space begins code in Markdown more often than a command. */
+const BETWEEN = String.raw`(?:(?:;|\||&&|\$\(|(?:^|[\w=/:&|"'])${BACKTICK}) ?)`
+/** Commands that say something about the machine. */
+const SHORT = '(?:id|ls|pwd|ps|env|set|dir)'
 
 /** Commands of a shell that somebody smuggles into a value. */
 export const COMMAND_INJECTION: Pack = {
@@ -10,17 +13,17 @@ export const COMMAND_INJECTION: Pack = {
     {
       name: 'second-command',
       score: 5,
-      pattern: `${BETWEEN}(?:wget|curl|ncat|nslookup|powershell|whoami|uname|certutil|ifconfig|netstat|chmod|chown|telnet|python|perl|bash|printenv)\\b`,
+      pattern: `${BETWEEN}(?:(?:whoami|uname|ifconfig|netstat|printenv|certutil|nslookup|ncat)\\b|(?:curl|wget|telnet) (?:-|https?:|ftp:|//|\\$|[\\w-]+\\.[\\w-]|\\d)|(?:python|perl|bash)\\d? (?:-[a-z]|[/.~$<>]|[\\w/-]+\\.(?:py|pl|sh)\\b)|(?:chmod|chown) (?:[-+/~\\d$]|\\w+[:+]))`,
     },
     {
       name: 'second-command-with-argument',
       score: 5,
-      pattern: `${BETWEEN}(?:cat|ls|rm|cp|mv|find|ping|nc|sh|echo|dig|kill|head|tail|touch|sleep|php|ruby) [-/.~*$\\d]`,
+      pattern: `${BETWEEN}(?:(?:cat|ls|rm|cp|mv|find|ping|nc|sh|echo|dig|head|tail|touch|php|ruby) (?:-{1,2}[a-z]{1,3}\\b|\\.{0,2}/|~/|\\*|\\$)|(?:ping|nc|dig) (?:\\d+\\.\\d|[\\w-]+\\.[a-z])|kill -\\d|sleep \\d+ ?(?:$|[;|&#)"'\`]))`,
     },
     {
       name: 'command-alone',
       score: 5,
-      pattern: String.raw`(?:;|\||${'`'}|\$\() ?(?:id|ls|pwd|ps|env|set)(?:[;|${'`'})]|$)`,
+      pattern: `;${SHORT}(?:[;|&]|$)|(?:^|[\\d.] ?)(?:;|\\|\\|?|&) ?${SHORT}(?:[;|&#]|$)|&& ?${SHORT}(?:[;|&#]|$)|\\$\\( ?${SHORT} ?\\)|^\`${SHORT}\`$|[\\w=/:&|]\`${SHORT}\`|["']\`${SHORT}\`["']`,
     },
     {
       name: 'shell-path',

@@ -4,7 +4,7 @@ import type { Pack } from './pack.js'
 export const PATH_TRAVERSAL: Pack = {
   version: 1,
   rules: [
-    { name: 'parent-twice', score: 5, pattern: String.raw`\.\.[/\\][/\\]{0,3}\.\.(?:[/\\]|$)` },
+    { name: 'parent-twice', score: 5, pattern: String.raw`(?:^|[^(])\.\.[/\\][/\\]{0,3}\.\.(?:[/\\]|$)` },
     { name: 'parent-disguised', score: 5, pattern: String.raw`\.\.;/|\.\.\.\.(?://|\\\\)` },
     {
       name: 'parent-of-system',

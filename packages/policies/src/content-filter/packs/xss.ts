@@ -13,23 +13,33 @@ export const XSS: Pack = {
   version: 1,
   rules: [
     { name: 'script-element', score: 5, pattern: String.raw`<[/ ]{0,2}script\b` },
-    { name: 'event-handler', score: 5, pattern: `[ /"'](?:on(?:${EVENTS})) ?=` },
-    { name: 'script-url', score: 5, pattern: String.raw`\b(?:java ?script|vb ?script|livescript) ?:` },
-    { name: 'data-url', score: 5, pattern: String.raw`\bdata ?: ?(?:text/html|image/svg)` },
+    {
+      name: 'event-handler',
+      score: 5,
+      pattern: `(?:<[^<>]*[ /"']|["'][ /]{0,3})on(?:${EVENTS}) ?=`,
+    },
+    // In an attribute without quotes.
+    { name: 'event-call', score: 5, pattern: `[ /]on(?:${EVENTS})=["'\`]?[\\w.]+[(\`]` },
+    {
+      name: 'script-url',
+      score: 5,
+      pattern: String.raw`\b(?:java ?script|vb ?script|livescript) ?:(?:[^\s"',<.)]| [^ ]*[(=\[])`,
+    },
+    { name: 'data-url', score: 5, pattern: String.raw`\bdata ?: ?(?:text/html|image/svg\+xml) ?[,;]` },
     {
       name: 'active-element',
       score: 5,
-      pattern: '<(?:iframe|embed|applet|svg|math|frameset|marquee|bgsound)[ />]',
+      pattern: '<(?:iframe|embed|applet|svg|frameset|marquee|bgsound)[ />]|<math[ /]',
     },
     {
       name: 'document-access',
       score: 5,
-      pattern: String.raw`\b(?:document ?\. ?(?:cookie|domain|write|location|body)|window ?\. ?(?:location|open|name))\b`,
+      pattern: String.raw`\bdocument ?\. ?(?:cookie\b|(?:domain|write|writeln|location|body) ?[.=(\[])|\bwindow\.(?:location|open|name) ?[.=(\[]`,
     },
     {
       name: 'dialog-or-eval',
       score: 3,
-      pattern: String.raw`\b(?:alert|confirm|prompt|eval|atob|importscripts)[(${'`'}]`,
+      pattern: String.raw`\b(?:alert|confirm|prompt|eval|atob|importscripts)(?:${'`'}|\((?:[^s]|s[^)]))`,
     },
     {
       name: 'script-property',

@@ -13,8 +13,8 @@ export class IsolatedSandbox implements Sandbox {
   readonly exported: readonly string[]
   readonly #isolate: Isolate
   readonly #timeout: { readonly timeout: number }
-  readonly #call: Reference
-  readonly #settle: Reference
+  readonly #start: Reference
+  readonly #finish: Reference
   isBroken = false
 
   constructor(ivm: IsolatedVm, { source, limits }: Program, filename: string) {
@@ -24,8 +24,8 @@ export class IsolatedSandbox implements Sandbox {
     const context = this.#isolate.createContextSync()
     const runtime = this.#isolate.compileScriptSync(RUNTIME_SOURCE, { filename: 'runtime' })
     const bridge = runtime.runSync(context, { ...load, reference: true })
-    this.#call = bridge.getSync('call', { reference: true })
-    this.#settle = bridge.getSync('settle', { reference: true })
+    this.#start = bridge.getSync('start', { reference: true })
+    this.#finish = bridge.getSync('finish', { reference: true })
     this.exported = this.#guarded(() => {
       const module = this.#isolate.compileModuleSync(source, { filename })
       module.instantiateSync(context, (specifier) => {
@@ -40,9 +40,9 @@ export class IsolatedSandbox implements Sandbox {
 
   call(hook: HookName, input: string, body: string): string {
     return this.#guarded(() => {
-      const answer = this.#call.applySync(undefined, [hook, input, body], this.#timeout) as string
-      if (answer !== '?') return answerText(answer)
-      return answerText(this.#settle.applySync(undefined, [], this.#timeout) as string)
+      // The isolate runs all promise callbacks before it returns, and throws what rejects a promise that none handles.
+      this.#start.applySync(undefined, [hook, input, body], this.#timeout)
+      return answerText(this.#finish.applySync(undefined, [], this.#timeout) as string)
     })
   }
 

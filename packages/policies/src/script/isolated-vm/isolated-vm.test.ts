@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyFailure, Step } from '@sluice/core'
+import { attackScripts } from '../../attacks/script-attacks.js'
 import { exchange, testEnv } from '../../testing.js'
 import { script } from '../policy.js'
+import { callWaitsForPromises } from '../testing/promise-cases.js'
 import { isIsolatedVmInstalled } from './isolated-vm-engine.js'
 
 const isInstalled = isIsolatedVmInstalled()
@@ -72,4 +74,16 @@ test('isolated-vm runs the same scripts, and contains what they do', { skip }, a
     )
     await works()
   }
+})
+
+test(
+  'isolated-vm: a call waits for promises that nobody awaits, and fails by their rejection',
+  { skip },
+  (t) => callWaitsForPromises(t, 'isolated-vm'),
+)
+
+test('isolated-vm: no script reads what is planted, runs other code or reaches the network', {
+  skip,
+}, async (t) => {
+  assert.equal(await attackScripts(t, 'isolated-vm'), 0)
 })

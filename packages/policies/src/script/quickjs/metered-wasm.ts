@@ -3,10 +3,13 @@ import { encodedNumber, WasmReader } from './wasm-reader.js'
 
 /** The export that holds how many more turns loops may make; at 0 the next one is a trap. */
 export const FUEL_EXPORT = 'fuel'
+/** The export that holds the functions which the engine calls by their number; one can be added. */
+export const TABLE_EXPORT = 'functions'
 
 const HEADER_BYTES = 8
-const SECTION = { import: 2, global: 6, export: 7, code: 10 } as const
+const SECTION = { import: 2, table: 4, global: 6, export: 7, code: 10 } as const
 const GLOBAL_KIND = 3
+const TABLE_KIND = 1
 const I32 = 0x7f
 const I32_CONST = 0x41
 const I32_STORE = 0x36
@@ -31,16 +34,27 @@ interface Section {
 export function meteredWasm(binary: Uint8Array): Uint8Array<ArrayBuffer> {
   const sections = sectionsOf(binary)
   const fuel = importedGlobals(sections) + countOf(sections, SECTION.global)
-  const parts = sections.map(({ id, content }) => section(id, rewritten(id, content, fuel)))
+  const hasTable = sections.some(({ id }) => id === SECTION.table)
+  const parts = sections.map(({ id, content }) =>
+    section(id, id === SECTION.export ? withExports(content, fuel, hasTable) : rewritten(id, content, fuel)),
+  )
   return new Uint8Array(Buffer.concat([binary.subarray(0, HEADER_BYTES), ...parts]))
 }
 
 function rewritten(id: number, content: Uint8Array, fuel: number): Uint8Array {
   if (id === SECTION.global) return withEntry(content, [I32, 1, I32_CONST, 0, END])
+  if (id === SECTION.table) return growingTable(content)
   if (id === SECTION.code) return meteredCode(content, fuel)
-  if (id !== SECTION.export) return content
-  const name = Buffer.from(FUEL_EXPORT)
-  return withEntry(content, [name.length, ...name, GLOBAL_KIND, ...encodedNumber(fuel)])
+  return content
+}
+
+function withExports(content: Uint8Array, fuel: number, hasTable: boolean): Uint8Array {
+  const exported = (text: string, kind: number, number: number): number[] => {
+    const name = Buffer.from(text)
+    return [name.length, ...name, kind, ...encodedNumber(number)]
+  }
+  const metered = withEntry(content, exported(FUEL_EXPORT, GLOBAL_KIND, fuel))
+  return hasTable ? withEntry(metered, exported(TABLE_EXPORT, TABLE_KIND, 0)) : metered
 }
 
 function sectionsOf(binary: Uint8Array): Section[] {
@@ -97,6 +111,15 @@ function withEntry(content: Uint8Array, entry: readonly number[]): Uint8Array {
   const reader = new WasmReader(content)
   const count = encodedNumber(reader.number() + 1)
   return Buffer.concat([Uint8Array.from(count), content.subarray(reader.at), Uint8Array.from(entry)])
+}
+
+/** The one table of functions, without an upper bound. */
+function growingTable(content: Uint8Array): Uint8Array {
+  const reader = new WasmReader(content)
+  if (reader.number() !== 1) throw new RangeError('the WebAssembly binary has not one table of functions')
+  const type = reader.byte()
+  reader.skip(1)
+  return Uint8Array.from([1, type, 0, ...encodedNumber(reader.number())])
 }
 
 function meteredCode(content: Uint8Array, fuel: number): Uint8Array {

@@ -2,9 +2,16 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { QuickJSWASMModule } from 'quickjs-emscripten'
 import type { Engine, Program } from '../engine.js'
-import { FUEL_EXPORT, meteredWasm } from './metered-wasm.js'
+import { FUEL_EXPORT, meteredWasm, TABLE_EXPORT } from './metered-wasm.js'
 import { QuickjsSandbox } from './quickjs-sandbox.js'
-import { type WasmGlobal, type WasmInstance, type WasmModule, webAssembly } from './web-assembly.js'
+import type { EngineParts } from './rejections.js'
+import {
+  type WasmGlobal,
+  type WasmInstance,
+  type WasmModule,
+  type WasmTable,
+  webAssembly,
+} from './web-assembly.js'
 
 const PAGE_BYTES = 65_536
 /** What the engine begins with. */
@@ -32,13 +39,13 @@ async function load(): Promise<Engine> {
   return {
     name: 'quickjs',
     async open(program) {
-      const { engine, fuel } = await instantiate(quickjs, compiled, program)
-      return new QuickjsSandbox(engine, fuel, program)
+      return new QuickjsSandbox(await instantiate(quickjs, compiled, program), program)
     },
   }
 }
 
-interface Instance {
+/** An engine with what the gateway has to hold of it. */
+export interface Instance extends EngineParts {
   readonly engine: QuickJSWASMModule
   readonly fuel: WasmGlobal
 }
@@ -49,20 +56,22 @@ async function instantiate(
   { limits }: Program,
 ): Promise<Instance> {
   const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = quickjs
-  let fuel: WasmGlobal | null = null
+  let exports: WasmInstance['exports'] = {}
   // The engine does not count all of its memory (not that of ArrayBuffers): what it can have at all is bounded too.
   const maximum = FIRST_PAGES + Math.ceil(limits.memoryBytes / PAGE_BYTES)
+  const memory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum })
   const emscriptenModule = {
-    wasmMemory: new webAssembly.Memory({ initial: FIRST_PAGES, maximum }),
+    wasmMemory: memory,
     instantiateWasm(imports: object, done: (instance: WasmInstance) => void) {
       const instance = new webAssembly.Instance(compiled, imports)
-      fuel = instance.exports[FUEL_EXPORT] as WasmGlobal
-      QuickjsSandbox.fill(fuel)
+      exports = instance.exports
+      QuickjsSandbox.fill(exports[FUEL_EXPORT] as WasmGlobal)
       done(instance)
-      return instance.exports
+      return exports
     },
   }
   const variant = newVariant(RELEASE_SYNC, { emscriptenModule: emscriptenModule as object })
   const engine = await newQuickJSWASMModuleFromVariant(variant)
-  return { engine, fuel: fuel! }
+  const fuel = exports[FUEL_EXPORT] as WasmGlobal
+  return { engine, fuel, memory, table: exports[TABLE_EXPORT] as WasmTable }
 }

@@ -1,4 +1,4 @@
-import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten'
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten'
 import { answerText, faultOf } from '../answer.js'
 import { Deadline } from '../deadline.js'
 import {
@@ -11,6 +11,8 @@ import {
   ScriptFault,
 } from '../engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
+import type { Instance } from './quickjs-engine.js'
+import { Rejections } from './rejections.js'
 import { type WasmGlobal, webAssembly } from './web-assembly.js'
 
 /** Turns of loops between two questions of the engine whether to go on: 50 to 300 ms. */
@@ -25,27 +27,33 @@ export class QuickjsSandbox implements Sandbox {
   readonly #fuel: WasmGlobal
   readonly #runtime: QuickJSRuntime
   readonly #context: QuickJSContext
-  readonly #call: QuickJSHandle
-  readonly #settle: QuickJSHandle
+  readonly #start: QuickJSHandle
+  readonly #finish: QuickJSHandle
+  readonly #describe: QuickJSHandle
+  readonly #rejections: Rejections
   #deadline = new Deadline(LOAD_TIMEOUT_MS)
 
   static fill(fuel: WasmGlobal): void {
     fuel.value = FUEL
   }
 
-  constructor(engine: QuickJSWASMModule, fuel: WasmGlobal, { source, limits }: Program) {
+  constructor(instance: Instance, { source, limits }: Program) {
+    const { engine, fuel } = instance
     this.#fuel = fuel
     this.#runtime = engine.newRuntime()
     this.#runtime.setMaxStackSize(limits.stackBytes)
-    this.#runtime.setInterruptHandler(() => {
-      QuickjsSandbox.fill(fuel)
-      return this.#deadline.check()
-    })
     this.#context = this.#runtime.newContext()
     this.#deadline.start()
+    this.#rejections = new Rejections(instance, this.#context, () => {
+      this.#runtime.setInterruptHandler(() => {
+        QuickjsSandbox.fill(fuel)
+        return this.#deadline.check()
+      })
+    })
     const bridge = this.#value(this.#context.evalCode(RUNTIME_SOURCE, 'runtime'))
-    this.#call = this.#context.getProp(bridge, 'call')
-    this.#settle = this.#context.getProp(bridge, 'settle')
+    this.#start = this.#context.getProp(bridge, 'start')
+    this.#finish = this.#context.getProp(bridge, 'finish')
+    this.#describe = this.#context.getProp(bridge, 'describe')
     this.#runtime.setMemoryLimit(limits.memoryBytes)
     this.exported = this.#guarded(() => this.#load(bridge, source))
     this.#deadline = new Deadline(limits.timeoutMs)
@@ -55,6 +63,7 @@ export class QuickjsSandbox implements Sandbox {
     const context = this.#context
     const module = this.#value(context.evalCode(source, SCRIPT_NAME, { type: 'module' }))
     const namespace = this.#loaded(module)
+    this.#assertHandled()
     const load = context.getProp(bridge, 'load')
     const names = context.getString(this.#value(context.callFunction(load, context.undefined, namespace)))
     return names === '' ? [] : names.split(' ')
@@ -75,18 +84,28 @@ export class QuickjsSandbox implements Sandbox {
     return this.#guarded(() => {
       const context = this.#context
       const args = [context.newString(hook), context.newString(input), context.newString(body)]
-      const answer = this.#text(context.callFunction(this.#call, context.undefined, ...args))
+      this.#value(context.callFunction(this.#start, context.undefined, ...args)).dispose()
       for (const arg of args) arg.dispose()
       this.#runJobs()
       // A promise swallows what interrupted it.
       if (this.#deadline.isPast) throw timeoutFault()
-      if (answer !== '?') return answerText(answer)
-      return answerText(this.#text(context.callFunction(this.#settle, context.undefined)))
+      const text = answerText(this.#text(context.callFunction(this.#finish, context.undefined)))
+      this.#assertHandled()
+      return text
     })
+  }
+
+  /** What rejects a promise that nothing handles fails the call as if it were thrown. */
+  #assertHandled(): void {
+    if (!this.#rejections.isAny) return
+    const { reason } = this.#rejections
+    if (reason === null) throw new ScriptFault('promise', 'a promise was rejected that nothing handles')
+    answerText(this.#text(this.#context.callFunction(this.#describe, this.#context.undefined, reason)))
   }
 
   /** What gets here without being a ScriptFault came out of the engine itself, which is not whole any more. */
   #guarded<T>(work: () => T): T {
+    this.#rejections.forget()
     try {
       return work()
     } catch (error) {

@@ -2,7 +2,8 @@
 interface WebAssemblyApi {
   readonly compile: (binary: Uint8Array) => Promise<WasmModule>
   readonly Instance: new (module: WasmModule, imports: object) => WasmInstance
-  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => object
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory
+  readonly Module: new (binary: Uint8Array) => WasmModule
   readonly RuntimeError: new () => Error
 }
 
@@ -12,6 +13,17 @@ export type WasmModule = object
 /** Code with its memory. */
 export interface WasmInstance {
   readonly exports: Readonly<Record<string, unknown>>
+}
+
+/** The memory of code; its buffer is another one after it has grown. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer
+}
+
+/** The functions that code can call by their number. */
+export interface WasmTable {
+  readonly length: number
+  grow(by: number, value: unknown): number
 }
 
 /** A number that both sides read and write. */

@@ -3,44 +3,54 @@ import { CALL_PARTS, Call, type CallInput } from './call.js'
 import { FIELDS_PARTS, Fields } from './fields.js'
 import { HARDEN_PARTS, harden } from './harden.js'
 
-/** How the gateway reaches a script; all answers are texts whose first letter says what they are. */
+/** How the gateway reaches a script. */
 export interface Bridge {
   /** Takes the exports of the script; answers with the names of its hooks. */
   load(exported: Record<string, unknown>): string
-  /** `=` and the changes, `!` and an error, `?` when the script waits for a promise. */
-  call(hook: string, input: string, body: string): string
-  /** The same once the promises have had their turn. */
-  settle(): string
+  /** Calls a hook. What it did is asked for afterwards, when all promise callbacks have run. */
+  start(hook: string, input: string, body: string): void
+  /** What the last call did: `=` and the changes, `!` and an error, `?` when the hook still waits for a promise. */
+  finish(): string
+  /** Something that was thrown, as `finish` gives an error. */
+  describe(thrown: unknown): string
 }
 
 /** Makes the bridge inside the sandbox. */
 function bridge(): Bridge {
   harden([Fields, Body, BodyError, Call])
   const hooks = new Map<string, (context: object) => unknown>()
-  let waiting: { answer: string } | null = null
+  let last: { readonly made: Call | null; answer: string } = { made: null, answer: '?' }
 
-  const call = (hook: string, input: string, body: string): string => {
-    waiting = null
+  const start = (hook: string, input: string, body: string): void => {
     try {
       const made = new Call(JSON.parse(input) as CallInput, body)
+      const turn = { made, answer: '=' }
+      last = turn
       const result = hooks.get(hook)!(made.context)
-      if (!(result instanceof Promise)) return `=${made.finish()}`
-      return wait(result, made)
+      if (result instanceof Promise) wait(result, turn)
     } catch (error) {
-      return `!${described(error)}`
+      last = { made: null, answer: `!${described(error)}` }
     }
   }
 
-  const wait = (result: Promise<unknown>, made: Call): string => {
-    const turn = { answer: '?' }
-    waiting = turn
+  const wait = (result: Promise<unknown>, turn: { answer: string }): void => {
+    turn.answer = '?'
     const succeed = (): void => {
-      turn.answer = `=${made.finish()}`
+      turn.answer = '='
     }
-    result.then(succeed).catch((error: unknown) => {
+    result.then(succeed, (error: unknown) => {
       turn.answer = `!${described(error)}`
     })
-    return '?'
+  }
+
+  const finish = (): string => {
+    const { made, answer } = last
+    if (made === null || answer !== '=') return answer
+    try {
+      return `=${made.finish()}`
+    } catch (error) {
+      return `!${described(error)}`
+    }
   }
 
   return Object.freeze({
@@ -51,8 +61,9 @@ function bridge(): Bridge {
       }
       return [...hooks.keys()].join(' ')
     },
-    call,
-    settle: () => waiting?.answer ?? '?',
+    start,
+    finish,
+    describe: (thrown: unknown) => `!${described(thrown)}`,
   })
 }
 

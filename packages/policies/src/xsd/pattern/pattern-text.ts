@@ -2,7 +2,7 @@ import type { CharSet, Concatenation, Element, Expression, NoParent } from 'refa
 import { escapedClass, namedClass } from './char-classes.js'
 
 /** Most ranges that are written out of one class. */
-const MAX_RANGES = 100
+const MAX_RANGES = 2000
 
 /**
  * Stands behind a repeated group at the end of an alternative: libxml2 lets the group begin wherever that end is

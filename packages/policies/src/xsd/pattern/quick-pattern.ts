@@ -21,7 +21,7 @@ const MAX_DFA_STATES = 500
 /** Nodes of an expression that is made of an automaton. */
 const MAX_NODES = 5000
 /** Longest text that is written instead. */
-const MAX_LENGTH = 4000
+const MAX_LENGTH = 60_000
 
 /** Most alternatives that are written on their own. */
 const MAX_ALTERNATIVES = 50
@@ -41,7 +41,7 @@ export class SlowPattern extends Error {}
 export function quickPattern(pattern: string, effort = new Effort()): QuickPattern {
   effort.spend(pattern.length * STEPS_TO_READ)
   const parsed = parsePattern(pattern)
-  const original = { text: parsed.text, width: widthOf(parsed.expression, MAX_WIDTH, effort) }
+  const original = { text: plainText(pattern, parsed), width: widthOf(parsed.expression, MAX_WIDTH, effort) }
   if (original.width <= QUICK_WIDTH) return original
   const anew = writtenAnew(pattern, parsed, effort)
   if (anew !== null && anew.width < original.width) return anew
@@ -49,6 +49,28 @@ export function quickPattern(pattern: string, effort = new Effort()): QuickPatte
   throw new SlowPattern(
     'may take more than linear time to match; write it with fewer parts that repeat and can match the same text',
   )
+}
+
+/** Inverse classes beside something that repeats, and counts beside alternatives, which libxml2 mistakes for others. */
+const INVERSE = /\\[PSDWIC]|\[\^/
+const REPEATED = /[|*+?{]/
+const COUNT = /\{\d/
+/** Counts that take too much to be written as repetitions. */
+const HIGH_COUNT = /\{\d*(?:,\d*)?(?:[6-9]\d|\d{3})/
+
+/** The pattern itself, or with its classes as ranges and its counts as repetitions where libxml2 might misread it. */
+function plainText(pattern: string, { text, expression, isExact }: ParsedPattern): string {
+  const isMisread = (INVERSE.test(text) && REPEATED.test(text)) || (COUNT.test(text) && text.includes('|'))
+  if (!isExact || !isMisread || HIGH_COUNT.test(text)) return text
+  try {
+    const plain = new PatternWriter(pattern).text(expression)
+    // One that libxml2 cannot read back is nested too deep, as counts above 50 are.
+    if (plain.length <= MAX_LENGTH) parsePattern(plain)
+    return plain.length <= MAX_LENGTH ? plain : text
+  } catch (problem) {
+    if (problem instanceof UnwritablePattern || problem instanceof UnreadablePattern) return text
+    throw problem
+  }
 }
 
 /** Written anew as a whole, or each alternative on its own, which takes less text where they have little in common. */

@@ -9,7 +9,7 @@ const ENDLESS = stylesheet(
 )
 
 test('a runner that was closed while it had no engine answers and makes no new one', async () => {
-  const source = await readStylesheet({ stylesheet: { inline: ENDLESS } })
+  const { source } = await readStylesheet({ stylesheet: { inline: ENDLESS } })
   const runner = await LibxsltRunner.create({ source, limits: { timeoutMs: 100, maxOutputBytes: 1000 } })
   const input = { body: Buffer.from('<a/>'), params: [] }
   await runner.run(input)

@@ -7,14 +7,19 @@ import { openUwsListener } from '../listener.js'
 
 const SETTINGS: ListenerSettings = {
   trusted: null,
+  forwardedHeader: 'x-forwarded-for',
   health: false,
-  strictPaths: false,
+  paths: 'canonical',
   headerBytes: 16_384,
   headers: 100,
   urlBytes: 8192,
   bodyBytes: 1_000_000_000,
+  bodyBuffer: 65_536,
   connections: 100,
+  connectionsPerClient: 100,
   bodyIdleMs: 5000,
+  minBodyRate: 240,
+  minReadRate: 240,
 }
 
 /** A port whose requests are all answered by this function. */

@@ -1,0 +1,152 @@
+import { shippingOf } from '@sluice/gateway/log'
+import {
+  deadLetters,
+  type LetterCounts,
+  type ReplayOutcome,
+  replayDeadLetters,
+  type TargetOptions,
+} from '@sluice/logger/replay'
+import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
+import { print, printTable, printValue, say } from '../output/output.js'
+import { Progress } from '../output/progress.js'
+import { countText } from '../output/text.js'
+import type { OutputOptions } from '../program/building.js'
+import { type ElasticsearchFlags, namedPlace } from './elasticsearch-access.js'
+import { outletsOf, requireDocument } from './log-outlets.js'
+import { untilSignal } from './until-signal.js'
+
+interface ReplayFlags extends ElasticsearchFlags, OutputOptions {
+  /** The spool of the target. */
+  readonly dir?: string
+  readonly dryRun?: boolean
+}
+
+/** Where dead letters lie, and where they are to go. */
+interface Place {
+  readonly id: string
+  readonly dir: string
+  readonly target: TargetOptions
+}
+
+/** Delivers the records again that targets of the log had refused. */
+export async function replayDead(options: ReplayFlags): Promise<number> {
+  requireDocument(options)
+  const places = await placesOf(options)
+  return options.dryRun === true ? tellCounts(places, options) : replayAll(places, options)
+}
+
+/** Each target of the document that ships records, or the cluster that is named. */
+async function placesOf(options: ReplayFlags): Promise<readonly Place[]> {
+  const { config, dir, elasticsearch, target } = options
+  if (elasticsearch !== undefined) {
+    if (dir === undefined) throw new Failure(EXIT.usage, 'name the spool of the dead letters with --dir')
+    const place = namedPlace(options, elasticsearch)
+    const fixed = { retentionDays: null, replicas: 1, manage: false } as const
+    return [{ id: 'elasticsearch', dir, target: { kind: 'elasticsearch', ...place, ...fixed } }]
+  }
+  if (config === undefined)
+    throw new Failure(
+      EXIT.usage,
+      'name the log with -c, or the spool with --dir and the cluster with --elasticsearch',
+    )
+  const places: Place[] = []
+  for (const { id, outlet } of await outletsOf(config, target)) {
+    const shipping = shippingOf(outlet)
+    if (shipping !== null) places.push({ id, dir: dir ?? shipping.spool.dir, target: shipping.target })
+  }
+  if (places.length === 0)
+    throw new Failure(EXIT.failed, `the log of ${config} has no target that could refuse a record`)
+  if (dir !== undefined && places.length > 1) {
+    const names = places.map(({ id }) => id).join(', ')
+    throw new Failure(
+      EXIT.usage,
+      `the log of ${config} has several targets: ${names}; name one with --target`,
+    )
+  }
+  return places
+}
+
+async function tellCounts(places: readonly Place[], { output }: ReplayFlags): Promise<number> {
+  const found: (LetterCounts & { readonly target: string; readonly dir: string })[] = []
+  for (const { id, dir } of places) found.push({ target: id, dir, ...(await countsIn(dir)) })
+  if (output !== 'table') {
+    await printValue({ dryRun: true, targets: found }, output)
+    return EXIT.ok
+  }
+  const rows = found.flatMap(({ target, damaged, reasons }) => [
+    ...Object.entries(reasons).map(([reason, count]) => [target, reason, String(count)]),
+    ...(damaged > 0 ? [[target, 'damaged', String(damaged)]] : []),
+  ])
+  if (rows.length === 0) say('there are no dead letters')
+  else printTable(['target', 'refused with', 'records'], rows)
+  return EXIT.ok
+}
+
+async function countsIn(dir: string): Promise<LetterCounts> {
+  try {
+    return await deadLetters(dir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { files: 0, letters: 0, damaged: 0, reasons: {} }
+    throw new Failure(EXIT.failed, `the dead letters in ${dir} cannot be read: ${messageOf(error)}`)
+  }
+}
+
+async function replayAll(places: readonly Place[], { output }: ReplayFlags): Promise<number> {
+  const { signal } = untilSignal()
+  const outcomes: (ReplayOutcome & { readonly target: string; readonly left: number })[] = []
+  for (const place of places) {
+    const { letters } = await countsIn(place.dir)
+    const outcome = letters === 0 ? NOTHING : await replayOne(place, letters, signal)
+    const left = Math.max(0, letters - outcome.delivered - outcome.refused)
+    outcomes.push({ target: place.id, ...outcome, left })
+  }
+  if (output === 'table') for (const outcome of outcomes) tell(outcome)
+  else await printValue({ dryRun: false, targets: outcomes }, output)
+  return exitOf(outcomes, signal.aborted)
+}
+
+const NOTHING: ReplayOutcome = { delivered: 0, refused: 0, damaged: 0, failure: null }
+
+async function replayOne(
+  { id, dir, target }: Place,
+  total: number,
+  signal: AbortSignal,
+): Promise<ReplayOutcome> {
+  const progress = new Progress()
+  try {
+    return await replayDeadLetters({
+      ...{ dir, target, signal },
+      onProgress: ({ delivered, refused }) => progress.step(delivered + refused - 1, total, id, 0),
+      onProblem: (problem) => progress.note(problem),
+    })
+  } catch (error) {
+    throw new Failure(EXIT.failed, `the dead letters in ${dir} cannot be delivered: ${messageOf(error)}`)
+  } finally {
+    progress.end()
+  }
+}
+
+function tell({
+  target,
+  delivered,
+  refused,
+  damaged,
+  left,
+  failure,
+}: ReplayOutcome & { target: string; left: number }): void {
+  const parts = [`${delivered} delivered`, `${refused} refused again`]
+  if (left > 0) parts.push(`${left} left`)
+  if (damaged > 0) parts.push(`${countText(damaged, 'damaged line')} kept`)
+  print(`${target}: ${parts.join(', ')}`)
+  if (failure !== null) say(`${target}: ${failure}`)
+}
+
+function exitOf(
+  outcomes: readonly (ReplayOutcome & { readonly left: number })[],
+  isAborted: boolean,
+): ExitCode {
+  if (outcomes.some(({ failure }) => failure !== null)) return EXIT.unreachable
+  const isWhole = outcomes.every(({ refused, damaged, left }) => refused + damaged + left === 0)
+  return isWhole && !isAborted ? EXIT.ok : EXIT.differences
+}

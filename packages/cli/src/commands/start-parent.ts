@@ -1,0 +1,14 @@
+import { hasParent, LOG_FORMAT_ENV, runParent } from '@sluice/gateway/parent'
+import { outliveReader } from '../output/output.js'
+import type { StartOptions } from './start.js'
+
+/**
+ * `gw start`: this process only starts the supervisor again when it is killed; the supervisor is the same command once
+ * more. Resolves with the exit code.
+ */
+export async function start(options: StartOptions): Promise<number> {
+  if (hasParent()) return (await import('./start.js')).start(options)
+  outliveReader()
+  if (options.logFormat !== undefined) process.env[LOG_FORMAT_ENV] = options.logFormat
+  return runParent()
+}

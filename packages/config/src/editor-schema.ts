@@ -1,0 +1,123 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Catalog } from '@sluice/core'
+import { expectationOf } from './check/expectation.js'
+import { documentSchema } from './schema/document.js'
+
+type Json = Record<string, unknown>
+
+/** Keywords of JSON Schema whose value is a schema, a list of schemas, or schemas by name. */
+const ONE = ['items', 'additionalProperties', 'contains', 'not', 'if', 'then', 'else']
+const LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions']
+/** Keywords that are taken over as they are. */
+const KEPT = [
+  ...['type', 'enum', 'const', 'default', 'description', 'examples', 'pattern', 'minLength', 'maxLength'],
+  ...[
+    'minimum',
+    'maximum',
+    'minItems',
+    'maxItems',
+    'uniqueItems',
+    'required',
+    'minProperties',
+    'maxProperties',
+  ],
+]
+/** A text with a reference in it: what it stands for is not known in an editor. */
+const REFERENCE = { type: 'string', pattern: '\\$\\{' }
+
+/**
+ * The JSON Schema (draft-07) of documents for editors, with the parameters of every policy of the catalog. It knows the
+ * keys, types, ranges and words; what only the compiler knows (paths, conditions, names that refer to others) is for
+ * `gw validate`.
+ */
+export function editorSchema(catalog: Catalog): Json {
+  const uses = [...catalog.values()].map(({ name, schema }) => ({
+    if: { properties: { use: { const: name } }, required: ['use'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { with: plain(schema) } },
+  }))
+  const names = { type: 'string', enum: [...catalog.keys()] }
+  const schema = plain(documentSchema)
+  const root = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Sluice gateway document',
+    ...schema,
+    definitions: { policy: { properties: { use: { anyOf: [names, REFERENCE] } }, allOf: uses } },
+  }
+  const { properties } = root as unknown as { readonly properties: Record<string, Json> }
+  refine(items(properties['policies']))
+  const route = items(properties['routes'])
+  const policies = (route['properties'] as Record<string, Json>)['policies']
+  for (const branch of (items(policies)['anyOf'] as Json[]).filter(({ type }) => type === 'object'))
+    refine(branch)
+  return root
+}
+
+/** What is true of every policy that is written out. */
+function refine(policy: Json): void {
+  policy['allOf'] = [{ $ref: '#/definitions/policy' }]
+}
+
+function items(list: Json | undefined): Json {
+  return (list?.['items'] ?? {}) as Json
+}
+
+function keywords(schema: TSchema): Json {
+  return Object.fromEntries(KEPT.filter((key) => schema[key] !== undefined).map((key) => [key, schema[key]]))
+}
+
+/** A schema with the keywords that every validator knows, and with references where texts stand for values. */
+function plain(schema: TSchema): Json {
+  const result = keywords(schema)
+  for (const key of ONE) if (schema[key] !== undefined) result[key] = below(schema[key])
+  if (schema['propertyNames'] !== undefined) result['propertyNames'] = keywords(schema['propertyNames'])
+  for (const key of LIST) if (Array.isArray(schema[key])) result[key] = schema[key].map(below)
+  for (const key of NAMED) if (schema[key] !== undefined) result[key] = named(schema[key])
+  if (schema['choice'] !== undefined) result['allOf'] = choices(schema['choice'])
+  if (result['description'] === undefined && typeof schema['expects'] === 'string')
+    result['description'] = expectationOf(schema)
+  return withReferences(result)
+}
+
+/** Scalars may be references; a text without bounds takes them anyway. */
+function withReferences(schema: Json): Json {
+  const { type, pattern, maxLength, minLength, minimum, maximum } = schema
+  const isScalar =
+    ['string', 'number', 'integer', 'boolean'].includes(String(type)) || 'const' in schema || 'enum' in schema
+  const bounds = [pattern, maxLength, minLength, minimum, maximum, schema['enum'], schema['const']]
+  const isBounded = type !== 'string' || bounds.some((bound) => bound !== undefined)
+  if (!isScalar || !isBounded) return schema
+  const { description, default: fallback, ...rest } = schema
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    anyOf: [rest, REFERENCE],
+  }
+}
+
+function below(schema: unknown): unknown {
+  return typeof schema === 'object' && schema !== null ? plain(schema as TSchema) : schema
+}
+
+function named(schemas: Readonly<Record<string, TSchema>>): Json {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, below(schema)]))
+}
+
+/** At least and at most so many of some keys. */
+function choices({
+  keys,
+  min,
+  max,
+}: {
+  readonly keys: readonly string[]
+  readonly min: number
+  readonly max: number
+}): Json[] {
+  const present = keys.map((key) => ({ required: [key] }))
+  const pairs = keys.flatMap((key, i) => keys.slice(i + 1).map((other) => ({ required: [key, other] })))
+  return [
+    ...(min === 1 ? [{ anyOf: present }] : []),
+    ...(max === 1 && pairs.length > 0 ? [{ not: { anyOf: pairs } }] : []),
+  ]
+}

@@ -1,0 +1,118 @@
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import type { TSchema } from '@sinclair/typebox'
+import { isNode, LineCounter, parseDocument } from 'yaml'
+import { pathOfPointer } from './document-path.js'
+import { replaceMarked } from './mask.js'
+import { readTextFile } from './text-file.js'
+
+/** Where a mistake stands in a file that a policy names. */
+export interface FilePlace {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+}
+
+/** The policies read no larger files. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024
+/** What the engines (V8, yaml, libxml2, libxslt, Saxon, QuickJS, JSONata) say of the place of a mistake. */
+const LINE = /\bline (\d+)(?:,? (?:column|col) (\d+))?/
+const POSITION = /\bat (?:position|character) (\d+)/
+/** What JSON Schema says of it: a JSON Pointer (RFC 6901). */
+const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
+
+/**
+ * The place in a policy's file that the message of its mistake tells; null when it tells none, or when it is not certain
+ * which file is meant.
+ * @param config the policy's parameters with absolute paths.
+ * @param documentName the document; files below its folder are called as it is.
+ */
+export function policyFilePlace(
+  message: string,
+  { schema, config }: { readonly schema: TSchema; readonly config: unknown },
+  documentName: string,
+): FilePlace | null {
+  const file = fileMeant(message, filesOf(schema, config), hasInline(config))
+  const text = file === null ? null : textOf(file)
+  if (file === null || text === null) return null
+  const place = placeIn(text, message)
+  return place === null ? null : { ...place, file: nameOf(file, documentName) }
+}
+
+function filesOf(schema: TSchema, config: unknown): readonly string[] {
+  const files = new Set<string>()
+  const replace = (path: unknown): unknown => {
+    if (typeof path === 'string') files.add(path)
+    return path
+  }
+  replaceMarked(schema, config, { keyword: 'path', replace })
+  return [...files]
+}
+
+/** Whether one of its texts stands in the document itself, and may be the one with the mistake. */
+function hasInline(config: unknown): boolean {
+  if (typeof config !== 'object' || config === null) return false
+  return Object.entries(config).some(([key, value]) => key === 'inline' || hasInline(value))
+}
+
+/** The only text of the policy, else the one that the message names. */
+function fileMeant(message: string, files: readonly string[], isOneOfMore: boolean): string | null {
+  if (files.length === 1 && !isOneOfMore) return files[0]!
+  const named = files.filter((file) => message.includes(file) || message.includes(`'${basename(file)}'`))
+  return named.length === 1 ? named[0]! : null
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readTextFile(file, MAX_FILE_BYTES)
+  } catch {
+    return null
+  }
+}
+
+function placeIn(text: string, message: string): Omit<FilePlace, 'file'> | null {
+  const line = LINE.exec(message)
+  if (line !== null)
+    return { line: Number(line[1]), column: Number(line[2] ?? indentAt(text, Number(line[1]))) }
+  const position = POSITION.exec(message)
+  if (position !== null) return placeOfOffset(text, Number(position[1]))
+  if (/ is not JSON: /.test(message)) return placeOfJson(text)
+  const pointer = POINTER.exec(message)?.[1]
+  return pointer === undefined ? null : placeOfPointer(text, pointer)
+}
+
+function indentAt(text: string, line: number): number {
+  return /^\s*/.exec(text.split('\n')[line - 1] ?? '')![0].length + 1
+}
+
+function placeOfOffset(text: string, offset: number): Omit<FilePlace, 'file'> {
+  const before = text.slice(0, offset).split('\n')
+  return { line: before.length, column: before.at(-1)!.length + 1 }
+}
+
+/** V8 does not tell the place of every mistake in JSON; as YAML the same text has one there or before its end. */
+function placeOfJson(text: string): Omit<FilePlace, 'file'> {
+  const [mistake] = parseDocument(text, { prettyErrors: false }).errors
+  return placeOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)
+}
+
+/** The part of a JSON or YAML file that a pointer leads to; what is missing there stands at what is around it. */
+function placeOfPointer(text: string, pointer: string): Omit<FilePlace, 'file'> | null {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  if (document.errors.length > 0) return null
+  const path = pathOfPointer(pointer, document.toJS({ maxAliasCount: 100 }))
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (!isNode(node) || node.range === null || node.range === undefined) continue
+    const { line, col } = lines.linePos(node.range[0])
+    return { line, column: col }
+  }
+  return null
+}
+
+function nameOf(file: string, documentName: string): string {
+  const way = relative(resolve(dirname(documentName)), file)
+  return way.startsWith('..') ? file : join(dirname(documentName), way)
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { loadOrThrow } from '@sluice/config/testing'
+import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
+import { type TestGateway, until } from '../testing/gateway.js'
+import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
+import { sendRaw, statusesOf } from '../testing/raw-client.js'
+import { connectRaw } from '../testing/raw-connection.js'
+import { type Effect, serve, testKeys } from './testing.js'
+
+const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
+
+async function echoing(t: TestContext, listener: object): Promise<TestGateway> {
+  return serve(t, { target: (await echoOrigin(t)).url, listener })
+}
+
+/** The status of a request under some limits, and under the defaults. */
+async function under(t: TestContext, limits: object, head: string): Promise<readonly number[]> {
+  const statuses: number[] = []
+  for (const each of [limits, {}]) {
+    const gateway = await echoing(t, { limits: each })
+    const answer = await sendRaw(gateway.port, [`${head}\r\nHost: a\r\nConnection: close\r\n\r\n`])
+    statuses.push(...statusesOf(answer.text))
+  }
+  return statuses
+}
+
+function refused(listener: object, why: RegExp): Effect {
+  return async () => {
+    const document = { version: 1, listeners: [{ address: '127.0.0.1:0', ...listener }], routes: [] }
+    assert.throws(() => loadOrThrow(JSON.stringify(document), new Map()), why)
+  }
+}
+
+const overTls: Effect = async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+  writeFileSync(certFile, TOY_CERTIFICATES.localhost.cert)
+  writeFileSync(keyFile, TOY_CERTIFICATES.localhost.key)
+  const gateway = await echoing(t, { tls: { certFile, keyFile } })
+  const options = { port: gateway.port, host: '127.0.0.1', servername: 'localhost', agent: false } as const
+  const status = await new Promise((resolve, reject) => {
+    const ca = TOY_CERTIFICATES.localhost.cert
+    https.get({ ...options, ca }, (res) => resolve(res.resume().statusCode)).on('error', reject)
+  })
+  assert.equal(status, 200)
+}
+
+/** How many of three connections that are open at once are served. */
+async function servedOfThree(t: TestContext, limits: object): Promise<number> {
+  const gateway = await echoing(t, { limits })
+  let served = 0
+  for (let i = 0; i < 3; i++) {
+    const client = await connectRaw(t, gateway.port)
+    client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(() => statusesOf(client.text).length > 0)
+    if (statusesOf(client.text)[0] === 200) served++
+  }
+  return served
+}
+
+/** The status of an upload that brings a byte and stops, or goes on with one every 50 ms. */
+async function dripped(t: TestContext, limits: object, goesOn: boolean): Promise<number> {
+  const gateway = await echoing(t, { limits })
+  const client = await connectRaw(t, gateway.port)
+  client.send(`${POST}Content-Length: 100000\r\n\r\nx`)
+  const timer = setInterval(() => goesOn && !client.isClosed && client.send('x'), 50)
+  t.after(() => clearInterval(timer))
+  await until(() => statusesOf(client.text).length > 0)
+  return statusesOf(client.text)[0]!
+}
+
+testKeys('listeners', {
+  address: async (t) => {
+    assert.equal((await fetch((await echoing(t, {})).url)).status, 200)
+  },
+  engine: refused({ engine: 'node' }, /not available yet/),
+  'tls.certFile': overTls,
+  'tls.keyFile': overTls,
+  'tls.clientCaFile': refused(
+    { tls: { certFile: 'a', keyFile: 'b', clientCaFile: 'c' } },
+    /not available yet/,
+  ),
+  trustedProxies: async (t) => {
+    const headers = { 'x-forwarded-for': '192.0.2.7' }
+    for (const [trustedProxies, isBelieved] of [
+      [['127.0.0.0/8'], true],
+      [[], false],
+    ] as const) {
+      const gateway = await echoing(t, { trustedProxies })
+      assert.equal((await (await fetch(gateway.url, { headers })).text()).includes('192.0.2.7'), isBelieved)
+    }
+  },
+  health: async (t) => {
+    assert.equal(
+      await (await fetch(`${(await echoing(t, { health: true })).url}/-/readyz`)).text(),
+      'ready\n',
+    )
+    assert.match(await (await fetch(`${(await echoing(t, {})).url}/-/readyz`)).text(), /"url":"\/-\/readyz"/)
+  },
+  paths: async (t) => {
+    for (const [paths, status] of [
+      ['strict', 400],
+      ['as-received', 200],
+    ] as const) {
+      const gateway = await echoing(t, { paths })
+      const answer = await sendRaw(gateway.port, [
+        'GET /a/../b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      ])
+      assert.deepEqual(statusesOf(answer.text), [status])
+    }
+  },
+  'limits.headerBytes': async (t) => {
+    const head = `GET /a HTTP/1.1\r\nX-Long: ${'x'.repeat(1500)}`
+    assert.deepEqual(await under(t, { headerBytes: '1kb' }, head), [431, 200])
+  },
+  'limits.headers': async (t) => {
+    assert.deepEqual(await under(t, { headers: 3 }, 'GET /a HTTP/1.1\r\nA: 1\r\nB: 2'), [431, 200])
+  },
+  'limits.urlBytes': async (t) => {
+    assert.deepEqual(await under(t, { urlBytes: '64b' }, `GET /${'a'.repeat(80)} HTTP/1.1`), [414, 200])
+  },
+  'limits.bodyBytes': async (t) => {
+    const gateway = await echoing(t, { limits: { bodyBytes: '9b' } })
+    const post = (body: string): Promise<Response> => fetch(gateway.url, { method: 'POST', body })
+    assert.deepEqual([(await post('123456789')).status, (await post('1234567890')).status], [200, 413])
+  },
+  'limits.bodyBuffer': async (t) => {
+    for (const [bodyBuffer, isSent] of [
+      ['5b', true],
+      ['6b', false],
+    ] as const) {
+      let received = ''
+      const origin = await rawOrigin(t, (socket) => socket.on('data', (chunk) => (received += String(chunk))))
+      const gateway = await serve(t, { target: origin.url, listener: { limits: { bodyBuffer } } })
+      const client = await connectRaw(t, gateway.port)
+      client.send(`${POST}Content-Length: 10\r\n\r\nbegin`)
+      await until(() => gateway.plane.inFlight === 1 && received.includes('begin') === isSent)
+      if (isSent) continue
+      client.send('!')
+      await until(() => received.includes('begin!'))
+    }
+  },
+  'limits.connections': async (t) => {
+    assert.equal(await servedOfThree(t, { connections: 2 }), 2)
+  },
+  'limits.connectionsPerClient': async (t) => {
+    assert.equal(await servedOfThree(t, { connectionsPerClient: 1 }), 1)
+    assert.equal(await servedOfThree(t, {}), 3)
+  },
+  'limits.bodyIdle': async (t) => {
+    const startedMono = performance.now()
+    assert.equal(await dripped(t, { bodyIdle: '1s', minBodyRate: '0b' }, false), 408)
+    assert.ok(performance.now() - startedMono < 20_000, 'before the default')
+  },
+  'limits.minBodyRate': async (t) => {
+    assert.equal(await dripped(t, { bodyIdle: '1s', minBodyRate: '1kb' }, true), 408)
+  },
+  'limits.minReadRate': async (t) => {
+    const bytes = 48 * 1024 * 1024
+    const { url } = await httpOrigin(t, (_, res) => void res.end(Buffer.alloc(bytes)))
+    const upstream = { targets: [url], timeouts: { idle: '1s' } }
+    const gateway = await serve(t, { upstream, listener: { limits: { minReadRate: '1gb' } } })
+    const client = await connectRaw(t, gateway.port)
+    client.pause()
+    client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+    const reading = setInterval(() => {
+      client.resume()
+      setImmediate(() => client.pause())
+    }, 100)
+    t.after(() => clearInterval(reading))
+    await until(() => gateway.plane.inFlight === 1)
+    await until(() => gateway.plane.inFlight === 0)
+    clearInterval(reading)
+    client.resume()
+    await until(() => client.isClosed)
+    assert.ok(client.receivedBytes < bytes)
+  },
+})

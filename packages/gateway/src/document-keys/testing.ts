@@ -1,0 +1,93 @@
+import { type TestContext, test } from 'node:test'
+import { documentSchema } from '@sluice/config'
+import { loadOrThrow } from '@sluice/config/testing'
+import type { Catalog } from '@sluice/core'
+import type { TestGateway } from '../testing/gateway.js'
+import { closedPort } from '../testing/origin.js'
+import type { Network } from '../upstream/network.js'
+import { createDataPlane } from '../worker/create-data-plane.js'
+
+/** Proves what a key of the document does, from its text to the wire. */
+export type Effect = (t: TestContext) => Promise<void>
+
+/** What of a document a test writes; everything goes to the upstream `up` unless it says otherwise. */
+export interface DocumentParts {
+  readonly target?: string
+  readonly listener?: object
+  readonly upstream?: object
+  readonly route?: object
+  readonly routes?: readonly object[]
+  readonly network?: Network
+}
+
+const NO_POLICIES: Catalog = new Map()
+
+/** A gateway that serves a document, which is loaded as `gw start` does. */
+export async function serve(t: TestContext, parts: DocumentParts): Promise<TestGateway> {
+  const port = await closedPort()
+  const { target, listener, upstream, route, routes } = parts
+  const hasUpstream = target !== undefined || upstream !== undefined
+  const all = { id: 'all', ...(hasUpstream ? { upstream: 'up' } : {}), ...route }
+  const document = {
+    version: 1,
+    listeners: [{ address: `127.0.0.1:${port}`, ...listener }],
+    log: { sink: 'none' },
+    upstreams: hasUpstream ? { up: { targets: [target], ...upstream } } : {},
+    routes: routes ?? [all],
+  }
+  const load = loadOrThrow(JSON.stringify(document), NO_POLICIES)
+  const events: { event: string; fields: object }[] = []
+  const plane = createDataPlane({
+    catalog: NO_POLICIES,
+    worker: 1,
+    version: 'test',
+    ports: {},
+    report: (event, fields) => events.push({ event, fields }),
+    isReceiveBounded: false,
+    ...(parts.network === undefined ? {} : { network: parts.network }),
+  })
+  t.after(() => plane.drain(500))
+  const reload = (): Promise<void> => Promise.reject(new Error('a document is served once'))
+  ;(await plane.prepare(load)).activate()
+  plane.setReady(true)
+  return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
+}
+
+/** The keys below a part of the document, as `limits.bodyBytes`. */
+export function keysOf(part: 'listeners' | 'upstreams' | 'routes'): string[] {
+  const { properties } = documentSchema as unknown as { readonly properties: Record<string, Schema> }
+  const schema = properties[part]!
+  const item = part === 'upstreams' ? schema.additionalProperties : schema.items
+  return [...new Set(leavesOf(item as Schema, ''))].sort()
+}
+
+/** Runs the effects of a part of the document, and fails where a key has none. */
+export function testKeys(
+  part: 'listeners' | 'upstreams' | 'routes',
+  effects: Readonly<Record<string, Effect>>,
+  elsewhere: readonly string[] = [],
+): void {
+  for (const [key, effect] of Object.entries(effects)) test(`${part}: ${key} does what it says`, effect)
+  test(`every key of ${part} has a test of its effect`, (t) => {
+    const keys = keysOf(part).filter((key) => !elsewhere.some((start) => key.startsWith(start)))
+    t.assert.deepEqual(Object.keys(effects).sort(), keys)
+  })
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly additionalProperties?: Schema | boolean
+}
+
+function leavesOf(schema: Schema, path: string): string[] {
+  const { properties, items, anyOf } = schema
+  if (properties !== undefined) {
+    return Object.entries(properties).flatMap(([key, value]) =>
+      leavesOf(value, path === '' ? key : `${path}.${key}`),
+    )
+  }
+  const inner = (anyOf ?? (items === undefined ? [] : [items])).flatMap((each) => leavesOf(each, path))
+  return inner.some((each) => each !== path) ? inner.filter((each) => each !== path) : [path]
+}

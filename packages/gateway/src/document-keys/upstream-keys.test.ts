@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import dns from 'node:dns'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { TLSSocket } from 'node:tls'
+import { loadOrThrow } from '@sluice/config/testing'
+import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
+import { until } from '../testing/gateway.js'
+import { answering, closedPort, httpOrigin, type Origin, rawOrigin } from '../testing/origin.js'
+import { connectRaw } from '../testing/raw-connection.js'
+import { ok, scriptedOrigin } from '../testing/scripted-origin.js'
+import { type Effect, serve, testKeys } from './testing.js'
+
+const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
+
+/** Answers with its name. */
+function named(t: TestContext, name: string): Promise<Origin> {
+  return httpOrigin(t, (_, res) => void res.end(name))
+}
+
+async function bodies(url: string, count: number, headers: Record<string, string> = {}): Promise<string[]> {
+  const texts: string[] = []
+  for (let i = 0; i < count; i++) texts.push(await (await fetch(url, { headers })).text())
+  return texts
+}
+
+/** What a gateway answers that balances over the targets `a` and `b`. */
+async function balanced(t: TestContext, more: object, headers?: Record<string, string>): Promise<string[]> {
+  const targets = [(await named(t, 'a')).url, (await named(t, 'b')).url]
+  const gateway = await serve(t, { upstream: { targets, ...more } })
+  return bodies(gateway.url, 8, headers)
+}
+
+/** Three requests at once over one connection to a target that answers only the first, of before. */
+async function crowded(t: TestContext, more: object): ReturnType<typeof crowdedParts> {
+  return crowdedParts(t, more)
+}
+
+async function crowdedParts(t: TestContext, more: object) {
+  const origin = await scriptedOrigin(t, ({ socket }, path) => {
+    if (path === '/warm') socket.write(ok(''))
+  })
+  const upstream = { targets: [origin.url], connections: 1, ...more }
+  const gateway = await serve(t, { upstream })
+  await bodies(`${gateway.url}/warm`, 1)
+  const answers = [1, 2, 3].map((i) => fetch(`${gateway.url}/${i}`).then(({ status }) => status))
+  const free = (): void => {
+    for (const { socket } of origin.opened) socket.destroy()
+  }
+  return { origin, gateway, answers, free }
+}
+
+/** What becomes of requests to a target that is silent, or says so much and is silent then. */
+async function stalled(t: TestContext, timeouts: object, said = ''): Promise<string> {
+  const origin = await rawOrigin(t, said === '' ? () => {} : answering(said))
+  const gateway = await serve(t, { upstream: { targets: [origin.url], timeouts } })
+  return (await fetch(gateway.url)).text().catch(() => 'cut')
+}
+
+async function secureOrigin(t: TestContext): Promise<string> {
+  const options = { ...TOY_CERTIFICATES.localhost, requestCert: true, rejectUnauthorized: false }
+  const server = https.createServer(options, (req, res) => {
+    const { subject } = (req.socket as TLSSocket).getPeerCertificate()
+    res.end(`client ${subject?.CN ?? 'unknown'}`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}`
+}
+
+function files(t: TestContext): { readonly cert: string; readonly key: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+  writeFileSync(cert, TOY_CERTIFICATES.localhost.cert)
+  writeFileSync(key, TOY_CERTIFICATES.localhost.key)
+  return { cert, key }
+}
+
+/** What a gateway answers in front of a target that speaks TLS. */
+async function sealed(t: TestContext, tls: object): Promise<string> {
+  const gateway = await serve(t, { upstream: { targets: [await secureOrigin(t)], tls } })
+  return (await fetch(gateway.url)).text()
+}
+
+const clientCertificate: Effect = async (t) => {
+  const { cert, key } = files(t)
+  assert.equal(await sealed(t, { caFile: cert }), 'client unknown')
+  assert.match(await sealed(t, { caFile: cert, certFile: cert, keyFile: key }), /^client (?!unknown)/)
+}
+
+/** Retries are asked of an upstream whose first target is not there. */
+async function statusesWith(t: TestContext, retry: object): Promise<number[]> {
+  const targets = [`http://127.0.0.1:${await closedPort()}`, (await named(t, 'b')).url]
+  const gateway = await serve(t, { upstream: { targets, retry } })
+  const statuses: number[] = []
+  for (let i = 0; i < 4; i++) statuses.push((await fetch(gateway.url)).status)
+  return statuses.sort()
+}
+
+const unavailable =
+  (more: object): Effect =>
+  async () => {
+    const upstreams = { up: { targets: ['http://127.0.0.1:1'], ...more } }
+    const document = { version: 1, listeners: [{ address: ':0' }], upstreams, routes: [] }
+    assert.throws(() => loadOrThrow(JSON.stringify(document), new Map()), /not available yet/)
+  }
+
+testKeys('upstreams', {
+  'targets.url': async (t) => {
+    const gateway = await serve(t, { upstream: { targets: [{ url: (await named(t, 'here')).url }] } })
+    assert.deepEqual(await bodies(gateway.url, 1), ['here'])
+  },
+  'targets.weight': async (t) => {
+    const [a, b] = [await named(t, 'a'), await named(t, 'b')]
+    const gateway = await serve(t, {
+      upstream: {
+        targets: [
+          { url: a.url, weight: 3 },
+          { url: b.url, weight: 1 },
+        ],
+      },
+    })
+    assert.equal((await bodies(gateway.url, 8)).filter((name) => name === 'a').length, 6)
+  },
+  'targets.role': async (t) => {
+    const [a, b] = [await named(t, 'a'), await named(t, 'b')]
+    const gateway = await serve(t, {
+      upstream: { targets: [{ url: a.url, role: 'failover' }, { url: b.url }] },
+    })
+    assert.deepEqual(new Set(await bodies(gateway.url, 4)), new Set(['b']))
+  },
+  balance: async (t) => {
+    assert.equal(new Set(await balanced(t, {})).size, 2)
+    assert.equal(new Set(await balanced(t, { balance: 'hash', hashOn: 'ip' })).size, 1)
+  },
+  hashOn: async (t) => {
+    const hashed = { balance: 'hash', hashOn: 'header:x-user' }
+    assert.equal(new Set(await balanced(t, hashed, { 'x-user': 'u' })).size, 1)
+    const targets = [(await named(t, 'a')).url, (await named(t, 'b')).url]
+    const gateway = await serve(t, { upstream: { targets, ...hashed } })
+    const users = Array.from({ length: 30 }, (_, i) => bodies(gateway.url, 1, { 'x-user': `user ${i}` }))
+    assert.equal(new Set((await Promise.all(users)).flat()).size, 2)
+  },
+  connections: async (t) => {
+    const { origin, gateway, free } = await crowded(t, { connections: 2, pendingTimeout: '1m' })
+    await until(() => gateway.plane.inFlight === 3 && origin.paths().length === 3)
+    assert.equal(origin.opened.length, 2)
+    free()
+  },
+  pipelining: async (t) => {
+    const { origin, free } = await crowded(t, { pipelining: 2, pendingTimeout: '1m' })
+    await until(() => origin.paths().length === 3)
+    assert.equal(origin.opened.length, 1)
+    free()
+  },
+  maxPending: async (t) => {
+    const { answers, free } = await crowded(t, { maxPending: 1, pendingTimeout: '1m' })
+    assert.equal(await Promise.race(answers), 503)
+    free()
+  },
+  pendingTimeout: async (t) => {
+    const { answers, origin, free } = await crowded(t, { pendingTimeout: '50ms' })
+    assert.equal(await Promise.race(answers), 503)
+    assert.equal(origin.paths().length, 2)
+    free()
+  },
+  keepAlive: async (t) => {
+    const origin = await scriptedOrigin(t, ({ socket }) => socket.write(ok('')))
+    const gateway = await serve(t, { upstream: { targets: [origin.url], keepAlive: '50ms' } })
+    const kept = await serve(t, { upstream: { targets: [origin.url], keepAlive: '1m' } })
+    await bodies(kept.url, 1)
+    await bodies(gateway.url, 1)
+    await until(() => origin.opened[1]!.isClosed)
+    assert.equal(origin.opened[0]!.isClosed, false)
+  },
+  maxHeaderBytes: async (t) => {
+    const { url } = await httpOrigin(t, (_, res) => void res.setHeader('x-long', 'x'.repeat(2000)).end())
+    const strict = await serve(t, { upstream: { targets: [url], maxHeaderBytes: '1kb' } })
+    assert.equal((await fetch(strict.url)).status, 502)
+    assert.equal((await fetch((await serve(t, { target: url })).url)).status, 200)
+  },
+  responseBuffer: async (t) => {
+    const large = Buffer.alloc(16 * 1024 * 1024)
+    const ended = { count: 0 }
+    const { url } = await httpOrigin(t, (_, res) => void res.on('finish', () => ended.count++).end(large))
+    for (const responseBuffer of ['32mb', '0b']) {
+      const gateway = await serve(t, { upstream: { targets: [url], responseBuffer } })
+      const client = await connectRaw(t, gateway.port)
+      client.pause()
+      client.send(GET)
+      const isActive = (): boolean =>
+        gateway.plane.samples().some(({ name, value }) => name === 'gw_upstream_active' && value > 0)
+      await until(() => gateway.plane.inFlight === 1)
+      if (responseBuffer === '0b') {
+        await until(isActive)
+        client.resume()
+      }
+      await until(() => !isActive())
+      assert.equal(gateway.plane.inFlight === 1, responseBuffer !== '0b')
+      client.reset()
+    }
+  },
+  'timeouts.connect': async (t) => {
+    const { port } = await named(t, 'here')
+    const lookup = ((host, options, done) =>
+      setTimeout(() => dns.lookup(host, options, done), 300)) as LookupFunction
+    const network = { lookup, maxConnectionAgeMs: 60_000 }
+    for (const [connect, status] of [
+      ['20ms', 504],
+      ['5s', 200],
+    ] as const) {
+      const upstream = { targets: [`http://localhost:${port}`], timeouts: { connect } }
+      assert.equal((await fetch((await serve(t, { upstream, network })).url)).status, status)
+    }
+  },
+  'timeouts.headers': async (t) => {
+    assert.match(await stalled(t, { headers: '50ms' }), /\(headers\)/)
+  },
+  'timeouts.idle': async (t) => {
+    assert.equal(
+      await stalled(t, { idle: '50ms' }, 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive'),
+      'cut',
+    )
+  },
+  'timeouts.total': async (t) => {
+    assert.match(await stalled(t, { total: '50ms' }), /\(total\)/)
+  },
+  'retry.attempts': async (t) => {
+    assert.deepEqual(await statusesWith(t, { attempts: 0 }), [200, 200, 502, 502])
+    assert.deepEqual(await statusesWith(t, { attempts: 1 }), [200, 200, 200, 200])
+  },
+  'retry.budget': async (t) => {
+    assert.deepEqual(await statusesWith(t, { budget: '0%' }), [200, 200, 502, 502])
+    assert.deepEqual(await statusesWith(t, { budget: '100%' }), [200, 200, 200, 200])
+  },
+  'breaker.window': unavailable({ breaker: { window: '10s' } }),
+  'breaker.minRequests': unavailable({ breaker: { minRequests: 1 } }),
+  'breaker.failureRatio': unavailable({ breaker: { failureRatio: '10%' } }),
+  'breaker.openFor': unavailable({ breaker: { openFor: '1s' } }),
+  'health.path': unavailable({ health: { path: '/' } }),
+  'health.interval': unavailable({ health: { path: '/', interval: '1s' } }),
+  'health.timeout': unavailable({ health: { path: '/', timeout: '1s' } }),
+  'health.unhealthyAfter': unavailable({ health: { path: '/', unhealthyAfter: 1 } }),
+  'health.healthyAfter': unavailable({ health: { path: '/', healthyAfter: 1 } }),
+  'tls.caFile': async (t) => {
+    assert.match(await sealed(t, {}), /GW_UPSTREAM_TLS/)
+    assert.equal(await sealed(t, { caFile: files(t).cert }), 'client unknown')
+  },
+  'tls.certFile': clientCertificate,
+  'tls.keyFile': clientCertificate,
+  'tls.servername': async (t) => {
+    assert.match(await sealed(t, { caFile: files(t).cert, servername: 'shop.example' }), /GW_UPSTREAM_TLS/)
+  },
+  'tls.insecure': async (t) => {
+    assert.equal(await sealed(t, { insecure: true }), 'client unknown')
+  },
+  transport: async (t) => {
+    // One of the differences that docs/limits.md tells.
+    const { url } = await rawOrigin(t, answering('HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+    for (const [transport, status] of [
+      ['wire', 502],
+      ['auto', 502],
+      ['undici', 200],
+    ] as const) {
+      const gateway = await serve(t, { upstream: { targets: [url], transport } })
+      assert.equal((await fetch(gateway.url)).status, status, transport)
+    }
+  },
+})

@@ -1,0 +1,3 @@
+export { runParent } from './supervisor/parent.js'
+export { hasParent } from './supervisor/parent-link.js'
+export { LOG_FORMAT_ENV } from './telemetry/operation-log.js'

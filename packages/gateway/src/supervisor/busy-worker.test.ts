@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import net from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { GatewayProcess } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+import { WORKER_DEADLINES } from './worker-handle.js'
+
+const DOCUMENT = `
+version: 1
+listeners: [{ address: 127.0.0.1:0 }]
+admin: { address: 127.0.0.1:0 }
+log: { sink: none }
+routes:
+  - id: busy
+    match: { path: /* }
+    policies: [{ use: p }]
+    respond: { status: 200, body: ok }
+`
+/** More than libuv takes from the system at a time (1024): then it asks again up to 47 times before it runs timers. */
+const CONNECTIONS = 1500
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+/** Keeps a request under way on every connection; the function counts the answers. */
+async function saturate(t: TestContext, url: string): Promise<() => number> {
+  let answers = 0
+  const { hostname: host, port } = new URL(url)
+  const sockets = Array.from({ length: CONNECTIONS }, () => net.connect(Number(port), host))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    socket.on('data', () => {
+      answers++
+      socket.write(REQUEST)
+    })
+  }
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+  for (const socket of sockets) socket.write(REQUEST)
+  return () => answers
+}
+
+test('a worker whose event loop is kept full of requests is not killed, and is once it hangs', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: DOCUMENT, workers: 1, kind: 'busy' }).started()
+  const answers = await saturate(t, gateway.url)
+  await until(() => answers() > CONNECTIONS)
+  const fromMono = performance.now()
+  const workedMs = 1.5 * WORKER_DEADLINES.silenceMs
+  await until(() => performance.now() - fromMono > workedMs || gateway.log('worker.silent').length > 0)
+  assert.deepEqual(gateway.log('worker.silent'), [])
+  const before = answers()
+  await until(() => answers() > before)
+  const [worker] = (await gateway.status()).workers
+  assert.deepEqual([worker?.state, worker?.restarts], ['ready', 0])
+  await until(async () => (await gateway.status()).workers.some(({ loopLagMs }) => loopLagMs > 100))
+
+  // libuv looks at new sockets only when it turns, which it would do after 49,152 events.
+  for (let i = 0; i < 2; i++) {
+    const earlier = answers()
+    assert.equal((await fetch(gateway.url, { headers: { connection: 'close' } })).status, 200)
+    assert.ok(answers() - earlier < 10 * CONNECTIONS, `answered after ${answers() - earlier} others`)
+  }
+
+  fetch(`${gateway.url}/hang`).catch(() => {})
+  await until(() => gateway.log('worker.silent').length > 0)
+  await until(async () => (await gateway.status()).workers[0]?.restarts === 1)
+})

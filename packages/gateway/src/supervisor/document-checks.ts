@@ -1,0 +1,19 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { type DocumentSource, loadBodyLanguages, loadDocument, type Overrides } from '@sluice/config'
+import type { Catalog } from '@sluice/core'
+
+/** What the thread is started with. */
+export interface CheckSettings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly overrides: Overrides
+}
+
+/** Answers each document that this thread is sent with its load, or with its mistakes. Call it once, in the entry file. */
+export function checkDocuments(catalog: Catalog): void {
+  const settings = { catalog, ...(workerData as CheckSettings) }
+  const check = async (source: DocumentSource): Promise<void> => {
+    await loadBodyLanguages(source.text, catalog)
+    parentPort!.postMessage(loadDocument(source, settings))
+  }
+  parentPort!.on('message', (source: DocumentSource) => void check(source))
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
+import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+
+// The keys of the document that the supervisor itself obeys, where no other test has them.
+
+test('metrics.enabled: false takes the numbers away, and a deploy brings them back', async (t) => {
+  const off = toyDocument('first', 'metrics: { enabled: false }')
+  const gateway = await new GatewayProcess(t, { document: off }).started()
+  assert.equal((await gateway.api('/metrics')).status, 404)
+  assert.equal((await gateway.api('/v1/status')).status, 200)
+  await gateway.put(toyDocument('first', 'metrics: { enabled: true }'))
+  assert.equal((await gateway.api('/metrics')).status, 200)
+})
+
+test('admin.tokens of the document decide who may do what, and a deploy changes them', async (t) => {
+  const tokensOf = (viewer: string): string => {
+    const tokens = [
+      { id: 'looks', role: 'viewer', sha256: sha256(viewer) },
+      { id: 'rules', role: 'admin', sha256: sha256('admin-token') },
+    ]
+    return toyDocument('first').replace(
+      'admin: { address: 127.0.0.1:0 }',
+      `admin: { address: "127.0.0.1:0", tokens: ${JSON.stringify(tokens)} }`,
+    )
+  }
+  const gateway = await new GatewayProcess(t, { document: tokensOf('one') }).started()
+  const statusAs = async (token: string): Promise<number> =>
+    (await gateway.api('/v1/status', { headers: bearer(token) })).status
+  assert.equal((await gateway.api('/v1/status')).status, 401)
+  assert.deepEqual([await statusAs('one'), await statusAs('two')], [200, 401])
+  assert.equal((await gateway.put(tokensOf('two'), '', bearer('one'))).status, 403)
+  assert.equal((await gateway.put(tokensOf('two'), '', bearer('admin-token'))).status, 200)
+  assert.deepEqual([await statusAs('one'), await statusAs('two')], [401, 200])
+})
+
+test('admin.tls of the document serves the admin API with its certificate', async (t) => {
+  const dir = testDirectory()
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const { cert, key } = TOY_CERTIFICATES.localhost
+  writeFileSync(join(dir, 'cert.pem'), cert)
+  writeFileSync(join(dir, 'key.pem'), key)
+  const tls = `tls: { certFile: ${join(dir, 'cert.pem')}, keyFile: ${join(dir, 'key.pem')} }`
+  const document = toyDocument('first').replace('127.0.0.1:0 }\nlog', `"127.0.0.1:0", ${tls} }\nlog`)
+  const gateway = await new GatewayProcess(t, { document }).started()
+  const url = new URL('/healthz', gateway.addresses.admin!)
+  assert.equal(url.protocol, 'https:')
+  const status = await new Promise((resolve, reject) => {
+    const asked = request(url, { ca: cert, agent: false }, (response) =>
+      resolve(response.resume().statusCode),
+    )
+    asked.on('error', reject).end()
+  })
+  assert.equal(status, 200)
+})
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function bearer(token: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${token}` }
+}

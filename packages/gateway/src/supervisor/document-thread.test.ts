@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { DocumentThread } from './document-thread.js'
+import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+
+const ENTRY = new URL('./testing/toy-documents.js', import.meta.url)
+const BOUNDS = { deadlineMs: 60_000, memoryMb: 256, idleMs: 60_000 }
+/** Everything is wrong in it. */
+const MISTAKES = `version: 1\nroutes:\n${'- a: 1\n'.repeat(60_000)}`
+
+function thread(t: TestContext, bounds: Partial<typeof BOUNDS> = {}): DocumentThread {
+  const started = new DocumentThread(ENTRY, { env: { NAME: 'set' }, overrides: {} }, { ...BOUNDS, ...bounds })
+  t.after(() => started.close())
+  return started
+}
+
+test('a document is checked beside the event loop with the settings of the gateway, again and again', async (t) => {
+  const checked = thread(t, { idleMs: 1 })
+  for (const body of ['one', 'two']) {
+    const text = toyDocument(body).replace('body: ok', 'body: "${env:NAME}"')
+    const result = await checked.load({ name: 'gateway.yaml', text })
+    assert.ok(result.ok, JSON.stringify(result))
+    assert.deepEqual([result.load.plan.routes[0]?.id, Object.values(result.load.values)], [body, ['set']])
+  }
+  const broken = await checked.load({ name: 'gateway.yaml', text: 'version: 1\nroutes: 5\n' })
+  assert.match(JSON.stringify(broken), /"ok":false.*'routes' must be/)
+})
+
+test('a document whose check takes too long is refused, and the next is checked', async (t) => {
+  const slow = await thread(t, { deadlineMs: 20 }).load({ name: 'gateway.yaml', text: MISTAKES })
+  assert.match(JSON.stringify(slow), /took longer than 0.02 s/)
+})
+
+test('a document whose check takes too much memory is refused, and the next is checked', async (t) => {
+  const checked = thread(t, { memoryMb: 48 })
+  const large = await checked.load({ name: 'gateway.yaml', text: MISTAKES })
+  assert.match(JSON.stringify(large), /more than 48 MB of memory/)
+  assert.equal((await checked.load({ name: 'gateway.yaml', text: toyDocument('small') })).ok, true)
+})
+
+test('a deploy of 60,000 mistakes leaves health, numbers and workers alone, and tells the first of them', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  let isOver = false
+  const deploy = gateway.put(MISTAKES).finally(() => {
+    isOver = true
+  })
+  const isUnderWay = async (): Promise<boolean> =>
+    / *gw_rollout_queue_length 1\n/.test(await (await gateway.api('/metrics')).text())
+  await until(isUnderWay)
+  for (let i = 0; i < 10; i++) assert.equal((await gateway.api('/healthz')).status, 200)
+  assert.equal(isOver, false)
+  const answer = await deploy
+  assert.equal(answer.status, 422)
+  const { diagnostics } = (await answer.json()) as { diagnostics: readonly { message: string }[] }
+  assert.equal(diagnostics.length, 101)
+  assert.match(diagnostics.at(-1)?.message ?? '', /there are more mistakes/)
+  assert.deepEqual((await gateway.echo()).routes, ['first'])
+  assert.deepEqual(gateway.log('worker.silent'), [])
+})
+
+test('aliases that stand for a million values are refused before anything is made of them', async (t) => {
+  const lists = Array.from({ length: 8 }, (_, i) => `x${i + 1}: &x${i + 1} [${`*x${i},`.repeat(10)}]`)
+  const text = ['version: 1', `x0: &x0 [${'a,'.repeat(10)}]`, ...lists].join('\n')
+  const result = await thread(t, { memoryMb: 48 }).load({ name: 'gateway.yaml', text })
+  assert.match(JSON.stringify(result), /aliases repeat more than \d{5} values/)
+})

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { GatewayProcess, isAlive, testDirectory } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+
+/** With a real data plane; the body tells which document serves. */
+const documentFor = (body: string, upstream = 'http://127.0.0.1:1'): string => `
+version: 1
+listeners: [{ address: 127.0.0.1:0 }]
+admin: { address: 127.0.0.1:0 }
+log: { sink: none }
+drain: { timeout: 5m }
+upstreams: { origin: { targets: [${upstream}], timeouts: { headers: 5m, total: 10m } } }
+routes:
+  - { id: held, match: { path: /held }, upstream: origin }
+  - { id: told, match: { path: /* }, respond: { status: 200, body: ${body} } }
+`
+
+const fleetFiles = (dir: string): string[] =>
+  readdirSync(join(dir, 'data')).filter((name) => name.startsWith('fleet-'))
+
+async function started(t: TestContext, options: { dir: string; document?: string }): Promise<GatewayProcess> {
+  return new GatewayProcess(t, { ...options, workers: 2, kind: 'busy' }).started()
+}
+
+const pidsOf = async (gateway: GatewayProcess): Promise<number[]> =>
+  (await gateway.status()).workers.map(({ pid }) => pid!)
+
+async function bodyAt(url: string): Promise<string> {
+  return (await fetch(url, { headers: { connection: 'close' } })).text()
+}
+
+test('workers go on serving when their supervisor is killed, and leave when the next one serves on their port', async (t) => {
+  const dir = testDirectory()
+  const origin = await heldOrigin(t)
+  const first = await started(t, { dir, document: documentFor('first', origin.url) })
+  const { url } = first
+  const pids = await pidsOf(first)
+  first.signal('SIGKILL')
+  await first.exited
+  await until(() => first.log('worker.left-behind').length === 2)
+  for (let i = 0; i < 20; i++) assert.equal(await bodyAt(url), 'first')
+
+  const held = fetch(`${url}/held`)
+  await until(() => origin.count() === 1)
+  const failures: unknown[] = []
+  let isOver = false
+  const load = (async () => {
+    while (!isOver) await bodyAt(url).catch((error: unknown) => failures.push(error))
+  })()
+  const second = await started(t, { dir })
+  assert.equal(second.url, url)
+  await until(() => first.log('worker.leaves').length === 2)
+  origin.release()
+  assert.equal(await (await held).text(), 'held')
+  await until(() => pids.every((pid) => !isAlive(pid)))
+  isOver = true
+  await load
+  assert.deepEqual(failures, [])
+  assert.equal(await bodyAt(url), 'first')
+  assert.equal((await second.status()).workers.filter(({ state }) => state === 'ready').length, 2)
+
+  second.signal('SIGTERM')
+  assert.equal((await second.exited).code, 0)
+  assert.deepEqual(fleetFiles(dir), [])
+})
+
+test('a document that was deployed before the supervisor was killed serves again, not the one on disk', async (t) => {
+  const dir = testDirectory()
+  const first = await started(t, { dir, document: documentFor('disk') })
+  assert.equal((await first.put(documentFor('deployed'))).status, 200)
+  first.signal('SIGKILL')
+  await first.exited
+  const second = await started(t, { dir })
+  assert.equal(await bodyAt(second.url), 'deployed')
+  assert.equal((await second.status()).origin, 'api')
+})
+
+test('a spare worker and workers under way to their end do not stay behind', async (t) => {
+  const dir = testDirectory()
+  const gateway = await started(t, { dir, document: documentFor('first') })
+  const spares = await until(() => {
+    const all = childrenOf(gateway.pid)
+    return all.length === 3 ? all : null
+  })
+  const pids = await pidsOf(gateway)
+  gateway.signal('SIGTERM')
+  gateway.signal('SIGKILL')
+  const others = spares.filter((pid) => !pids.includes(pid))
+  await until(() => others.every((pid) => !isAlive(pid)))
+})
+
+/** From the system's own list. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8').trim().split(' ').map(Number)
+}
+
+/** An origin that answers when it is told to. */
+async function heldOrigin(t: TestContext) {
+  const waiting: (() => void)[] = []
+  const server = createServer((_, response) => void waiting.push(() => response.end('held')))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => waiting.length,
+    release: () => {
+      for (const answer of waiting) answer()
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { Supervisor } from './supervisor.js'
+
+/** What the parent says: it has heard this signal. */
+export interface ToSupervisor {
+  readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'
+}
+
+/** What a supervisor says: it serves, or it is about to end of its own accord. */
+export interface FromSupervisor {
+  readonly state: 'serving' | 'ending'
+}
+
+/** Environment of a supervisor: the process id of the parent that restarts it. */
+export const PARENT_ENV = 'GW_PARENT'
+
+/** Whether this process was started by a parent that restarts it. */
+export function hasParent(): boolean {
+  return process.connected === true && process.env[PARENT_ENV] === String(process.ppid)
+}
+
+/** Tells the parent; without one there is nobody to tell. */
+export function tellParent(state: FromSupervisor['state']): void {
+  if (hasParent()) process.send!({ state } satisfies FromSupervisor, () => {})
+}
+
+/** Goes on serving when the parent is gone, until another supervisor comes or nobody does for too long. */
+export function outliveParent(supervisor: Supervisor): void {
+  if (!hasParent()) return
+  process.once('disconnect', () => void supervisor.serveAbandoned())
+  // The channel alone keeps nothing running.
+  process.channel?.unref()
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { constants } from 'node:os'
+import { createOperationLog, type OperationLog } from '../telemetry/operation-log.js'
+import { type FromSupervisor, PARENT_ENV, type ToSupervisor } from './parent-link.js'
+import { RestartBudget } from './restart-budget.js'
+
+/** What a shell calls the end by a signal. */
+const SIGNALLED = 128
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/**
+ * Runs this command once more, as the supervisor, and starts it again when it is killed: its workers serve meanwhile, and
+ * the new one takes over from them. Resolves with the exit code once a supervisor has ended of its own accord, because it
+ * was told to, or because it cannot start. Loads next to nothing, so that little is left in this process that can fail.
+ */
+export function runParent(log: OperationLog = createOperationLog()): Promise<number> {
+  process.stderr.on('error', () => {})
+  return new Parent(log).ended
+}
+
+class Parent {
+  readonly ended: Promise<number>
+  readonly #log: OperationLog
+  #end: (code: number) => void = () => {}
+  #child: ChildProcess
+  #budget = new RestartBudget(() => performance.now())
+  #startedMono = 0
+  #hasServed = false
+  /** It was told to, or has said that it will. */
+  #isEnding = false
+
+  constructor(log: OperationLog) {
+    this.#log = log
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    for (const signal of SIGNALS) process.on(signal, () => this.#pass(signal))
+    this.#child = this.#start()
+  }
+
+  #start(): ChildProcess {
+    this.#startedMono = performance.now()
+    const env = { ...process.env, [PARENT_ENV]: String(process.pid) }
+    const child = fork(process.argv[1]!, process.argv.slice(2), { env })
+    child.on('message', (message: FromSupervisor) => this.#hear(message))
+    child.on('error', () => {})
+    child.once('exit', (code, signal) => this.#onExit(code ?? SIGNALLED + constants.signals[signal!]))
+    return child
+  }
+
+  #pass(signal: ToSupervisor['signal']): void {
+    if (signal !== 'SIGHUP') this.#isEnding = true
+    if (this.#child.connected) this.#child.send({ signal } satisfies ToSupervisor, () => {})
+    else if (this.#isEnding) this.#end(SIGNALLED + constants.signals[signal])
+  }
+
+  #hear({ state }: FromSupervisor): void {
+    if (state === 'ending') this.#isEnding = true
+    else {
+      this.#hasServed = true
+      this.#budget = new RestartBudget(() => performance.now())
+    }
+  }
+
+  #onExit(code: number): void {
+    if (this.#isEnding || !this.#hasServed) {
+      this.#end(code)
+      return
+    }
+    const verdict = this.#budget.died({ ageMs: performance.now() - this.#startedMono })
+    const facts = { pid: this.#child.pid, code }
+    if (verdict.kind === 'stop') {
+      this.#log.error('supervisor.crash-loop', { ...facts, deaths: verdict.deaths })
+      this.#end(code === 0 ? 1 : code)
+      return
+    }
+    this.#log.error('supervisor.ended', { ...facts, restartInMs: verdict.delayMs })
+    setTimeout(() => {
+      if (!this.#isEnding) this.#child = this.#start()
+    }, verdict.delayMs)
+  }
+}

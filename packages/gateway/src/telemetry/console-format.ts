@@ -1,0 +1,47 @@
+import type { LogFields } from './operation-log.js'
+
+/** Characters that change what a terminal does or shows. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+const COLORS: Readonly<Record<string, string>> = { warn: '\u001b[33m', error: '\u001b[31m' }
+const PLAIN = '\u001b[0m'
+const NAME_WIDTH = 22
+
+/**
+ * An entry of the operation log for people at a terminal: `08:15:02.123 WARN  worker.silent  worker=2 pid=4711`,
+ * a stack or another text of several lines below it. What comes from elsewhere is shown, never obeyed.
+ */
+export function consoleLine(entry: LogFields, hasColors: boolean): string {
+  const { time, level, event, ...fields } = entry
+  const word = String(level).toUpperCase().padEnd(5)
+  const color = hasColors ? (COLORS[String(level)] ?? '') : ''
+  const head = `${clockTime(String(time))} ${color}${word}${color === '' ? '' : PLAIN} ${String(event).padEnd(NAME_WIDTH)}`
+  const all = Object.entries(fields)
+  const short = all
+    .filter(([, value]) => !isLong(value))
+    .map(([name, value]) => `${name}=${valueText(value)}`)
+  const long = all.filter(([, value]) => isLong(value)).flatMap(([, value]) => String(value).split('\n'))
+  const below = long.map((line) => `    ${visible(line.trim())}\n`)
+  return `${`${head} ${short.join(' ')}`.trimEnd()}\n${below.join('')}`
+}
+
+/** The time of day on this machine, with milliseconds. */
+function clockTime(time: string): string {
+  const date = new Date(time)
+  const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
+  const milliseconds = String(date.getMilliseconds()).padStart(3, '0')
+  return `${parts.map((part) => String(part).padStart(2, '0')).join(':')}.${milliseconds}`
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('\n')
+}
+
+/** As JSON, but a text of one word without its quotes. */
+function valueText(value: unknown): string {
+  const isWord = typeof value === 'string' && /^[^\s"'=\\]+$/.test(value)
+  return visible(isWord ? value : (JSON.stringify(value) ?? 'null'))
+}
+
+function visible(text: string): string {
+  return text.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+}

@@ -1,0 +1,65 @@
+import { type LogCounts, type LogIdentity, sumOfCounts, type Takeover } from '@sluice/core'
+import { mapped } from './log-identities.js'
+
+/**
+ * The sum of logs' counts with every record counted once: one that lies in a spool whose owner has ended, and that
+ * another owner has taken over, is in the counts of both.
+ */
+export function countedOnce(log: LogIdentity): LogIdentity {
+  const { targets, ...counts } = log
+  if (targets === undefined) return onceIn(counts, counts.spools?.takeovers ?? [])
+  const all = Object.values(targets).flatMap(({ spools }) => spools?.takeovers ?? [])
+  const once = Object.entries(targets).map(([id, target]) => [id, onceIn(target, all)] as const)
+  return { ...sumOfCounts(once.map(([, target]) => target)), targets: Object.fromEntries(once) }
+}
+
+/** The numbers alone, as people are told them. */
+export function withoutHandovers(log: LogIdentity): LogIdentity {
+  return mapped(log, ({ spools, ...counts }) => counts)
+}
+
+/** @param all takeovers of the whole log: another target may have been given the spool of this one. */
+function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
+  if (log.spools === undefined || all.length === 0) return log
+  const own = new Set(log.spools.takeovers)
+  const left: Record<string, number> = { ...log.spools.left }
+  let { received, indexed, onDisk, inMemory } = log
+  for (const [owner, takeovers] of byOwner(all)) {
+    const had = left[owner]
+    if (had === undefined) continue
+    delete left[owner]
+    let again = 0
+    for (const takeover of takeovers) if (own.has(takeover)) again += takeover.records
+    again = Math.min(had, again)
+    received -= again
+    // What is not there any more was delivered by an owner that ended before it could tell.
+    indexed += had - again
+    const fromDisk = Math.min(had, onDisk)
+    onDisk -= fromDisk
+    inMemory -= had - fromDisk
+  }
+  return { ...log, received, indexed, onDisk, inMemory, spools: { ...log.spools, left } }
+}
+
+/** Takeovers by the owner who has last told what was in the directory. */
+function byOwner(takeovers: readonly Takeover[]): ReadonlyMap<string, readonly Takeover[]> {
+  const known = new Set(takeovers.map(({ made, by }) => `${made} ${by}`))
+  const owners = new Map<string, Takeover[]>()
+  for (const [i, takeover] of takeovers.entries()) {
+    const owner = lastHeard(takeover, takeovers.slice(0, i), known)
+    const theirs = owners.get(owner)
+    if (theirs === undefined) owners.set(owner, [takeover])
+    else theirs.push(takeover)
+  }
+  return owners
+}
+
+/** One that took a directory over and ended at once may never have told of it: then the one before had it. */
+function lastHeard(
+  { made, from }: Takeover,
+  earlier: readonly Takeover[],
+  known: ReadonlySet<string>,
+): string {
+  if (made === from || known.has(`${made} ${from}`)) return from
+  return earlier.findLast((one) => one.made === made)?.by ?? made
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { planOf, startGateway } from '../testing/gateway.js'
+import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
+
+const PLAN = planOf({
+  upstreams: [{ urls: ['http://127.0.0.1:1'], connections: 256 }],
+  listener: { limits: { connections: 10_000 } },
+})
+
+test('this process knows how many descriptors it may have open', () => {
+  assert.ok(descriptorLimit() > 0)
+})
+
+test('what clients, waiting bodies, upstreams and the process itself get is less than the limit', () => {
+  for (const limit of [64, 256, 1024, 4096, 65_536]) {
+    const { clients, bodies } = divideDescriptors(limit, PLAN)
+    assert.ok(clients >= limit / 4, `${clients} of ${limit}`)
+    assert.ok(clients + bodies < limit)
+  }
+  assert.equal(divideDescriptors(1024, PLAN).clients, 1024 - 128 - 128 - 256)
+})
+
+test('listeners have as many connections as they want where there are descriptors for them, else their part', () => {
+  const two = { ...PLAN, listeners: [PLAN.listeners[0]!, PLAN.listeners[0]!] }
+  const budget = { clients: 1000, bodies: 0 }
+  assert.equal(affordableConnections(10_000, PLAN, { clients: 10_000, bodies: 0 }), 10_000)
+  assert.equal(affordableConnections(10_000, PLAN, budget), 1000)
+  assert.equal(affordableConnections(10_000, two, budget), 500)
+})
+
+test('operators are told of limits.connections that there are no descriptors for', async (t) => {
+  const gateway = await startGateway(
+    t,
+    { listener: { limits: { connections: 10_000 } }, routes: [] },
+    { descriptors: 1024 },
+  )
+  const [told, ...rest] = gateway.events
+  assert.equal(told?.event, 'connections_lowered')
+  const { wanted, connections, descriptors } = told.fields as Record<string, number>
+  assert.deepEqual([wanted, connections, descriptors], [10_000, 1024 - 128 - 128, 1024])
+  assert.deepEqual(rest, [])
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { loadOf, type PlanWish, startGateway } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+
+/** How long an upstream that no snapshot uses is kept. */
+const GRACE_MS = 10_000
+
+test('counters of an upstream go on when it is changed, removed and added again', async (t) => {
+  const { url } = await httpOrigin(t, (_, res) => res.end('ok'))
+  const wish: PlanWish = { upstreams: [{ urls: [url] }] }
+  const gateway = await startGateway(t, wish)
+  const { plane } = gateway
+  const attempts = (): number | undefined =>
+    plane
+      .samples()
+      .find(({ name, labels }) => name === 'gw_upstream_attempts_total' && labels.includes('upstream="up"'))
+      ?.value
+  const call = async (): Promise<void> => {
+    await (await fetch(gateway.url)).arrayBuffer()
+  }
+  /** Until the upstream before has been closed. */
+  const change = async (t: TestContext, next: PlanWish): Promise<void> => {
+    const prepared = await plane.prepare(loadOf(next))
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    prepared.activate()
+    t.mock.timers.tick(GRACE_MS)
+    t.mock.timers.reset()
+  }
+  await call()
+  await gateway.reload({ upstreams: [{ urls: [url], maxPending: 7 }] })
+  assert.equal(attempts(), 1)
+  await call()
+  assert.equal(attempts(), 2)
+  await change(t, { upstreams: [{ name: 'other', urls: [url] }] })
+  assert.equal(attempts(), 2)
+  await change(t, wish)
+  await call()
+  assert.equal(attempts(), 3)
+})

@@ -1,0 +1,70 @@
+import { METHODS } from 'node:http'
+import { ERRORS } from '@sluice/core'
+import { TRAFFIC_MAPPING } from '../target/elasticsearch/mapping.js'
+
+/** A name in a filter that no record can have; `known` are those that it may have been meant for. */
+export class UnknownNameError extends RangeError {
+  readonly word: string
+  readonly known: readonly string[]
+
+  constructor(message: string, word: string, known: readonly string[]) {
+    super(message)
+    this.word = word
+    this.known = known
+  }
+}
+
+const RESULTS = ['success', 'blocked', 'error', 'aborted', 'shed'] as const
+const CODES = Object.keys(ERRORS)
+
+/** What the fields with a fixed set of values hold. */
+const VALUES: Readonly<Record<string, { readonly what: string; readonly known: readonly string[] }>> = {
+  'http.method': { what: 'a method', known: METHODS },
+  result: { what: 'a result', known: RESULTS },
+  'error.code': { what: 'an error code', known: CODES },
+}
+
+/** Checks a value that a filter wants a field to have. @throws UnknownNameError when the field never has it. */
+export function checkValue(field: string, value: string): void {
+  const values = VALUES[field]
+  if (values === undefined || values.known.includes(value)) return
+  throw new UnknownNameError(`'${value}' is not ${values.what}`, value, values.known)
+}
+
+/** Checks the name of a field, a dotted path. @throws UnknownNameError when records have no such field. */
+export function checkField(path: string): void {
+  const names = path.split('.')
+  let fields: Fields | undefined = TRAFFIC_MAPPING.properties as Fields
+  for (const [i, name] of names.entries()) {
+    const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (field === undefined) break
+    if (field.type === 'flattened' && i < names.length - 1) return
+    if (field.properties === undefined) {
+      if (i === names.length - 1 && field.type !== 'flattened') return
+      break
+    }
+    fields = field.properties
+  }
+  const message = `records have no field '${path}'`
+  const members = FIELDS.filter((known) => known.startsWith(`${path}.`))
+  if (members.length > 0)
+    throw new UnknownNameError(`${message} with a value; it has ${members.join(', ')}`, path, [])
+  throw new UnknownNameError(message, path, FIELDS)
+}
+
+interface Field {
+  readonly type?: string
+  readonly properties?: Fields
+}
+type Fields = Readonly<Record<string, Field>>
+
+/** All fields with a value, as dotted paths; a field that takes any member has one called NAME. */
+const FIELDS: readonly string[] = pathsOf(TRAFFIC_MAPPING.properties as Fields, '')
+
+function pathsOf(fields: Fields, parent: string): string[] {
+  return Object.entries(fields).flatMap(([name, { type, properties }]) => {
+    const path = `${parent}${name}`
+    if (properties !== undefined) return pathsOf(properties, `${path}.`)
+    return type === 'flattened' ? `${path}.NAME` : path
+  })
+}

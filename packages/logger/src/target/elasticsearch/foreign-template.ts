@@ -1,0 +1,75 @@
+import type { Client } from '@elastic/elasticsearch'
+import { mappingDifferences } from './mapping-differences.js'
+
+/** An index template that Elasticsearch prefers to ours for the data stream. */
+export interface ForeignTemplate {
+  readonly name: string
+  readonly priority: number
+  readonly patterns: readonly string[]
+  /** In what it would make the data stream differ from what records need; never empty. */
+  readonly differences: readonly string[]
+}
+
+interface Simulated {
+  readonly template?: { readonly mappings?: object }
+}
+
+interface Templates {
+  readonly index_templates?: readonly {
+    readonly name: string
+    readonly index_template: {
+      readonly index_patterns: string | readonly string[]
+      readonly priority?: number
+      readonly data_stream?: object
+    }
+  }[]
+}
+
+/** What is asked about. */
+export interface WantedTemplate {
+  readonly dataStream: string
+  /** Of our own template. */
+  readonly name: string
+  readonly priority: number
+  readonly mappings: object
+}
+
+/** The members of templates that are looked at. */
+const TEMPLATE_FILTER = ['index_patterns', 'priority', 'data_stream']
+  .map((member) => `index_templates.index_template.${member}`)
+  .join()
+
+/** The template of somebody else that wins over ours, and would make a data stream that records do not fit; else null. */
+export async function foreignTemplate(
+  client: Client,
+  wanted: WantedTemplate,
+): Promise<ForeignTemplate | null> {
+  const { dataStream, name: own, priority: ownPriority, mappings } = wanted
+  const { index_templates: all = [] } = await client.transport.request<Templates>({
+    method: 'GET',
+    path: '/_index_template',
+    querystring: { filter_path: `index_templates.name,${TEMPLATE_FILTER}` },
+  })
+  const others = all
+    .map(({ name, index_template: { index_patterns, priority = 0, data_stream } }) => {
+      return { name, priority, patterns: [index_patterns].flat(), isForStreams: data_stream !== undefined }
+    })
+    .filter(({ name, patterns }) => name !== own && patterns.some((pattern) => matches(pattern, dataStream)))
+    .sort((a, b) => b.priority - a.priority)
+  const winner = others[0]
+  if (winner === undefined || winner.priority <= ownPriority) return null
+  const { isForStreams, ...template } = winner
+  if (!isForStreams) return { ...template, differences: ['it makes an index, not a data stream'] }
+  const simulated = await client.transport.request<Simulated>({
+    method: 'POST',
+    path: `/_index_template/_simulate_index/${encodeURIComponent(dataStream)}`,
+  })
+  const differences = mappingDifferences(simulated.template?.mappings ?? {}, mappings)
+  return differences.length === 0 ? null : { ...template, differences }
+}
+
+/** `*` stands for any text, and nothing else is special. */
+function matches(pattern: string, name: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`).test(name)
+}

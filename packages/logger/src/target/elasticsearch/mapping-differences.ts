@@ -1,0 +1,36 @@
+/** What of a mapping decides whether a record is taken, and whether it is found again. */
+interface Mapping {
+  readonly dynamic?: unknown
+  readonly type?: unknown
+  readonly ignore_malformed?: unknown
+  readonly properties?: Readonly<Record<string, Mapping>>
+}
+
+/** How a mapping differs from the one that is wanted, a line each: `url.path: text, not keyword`. More fields are fine. */
+export function mappingDifferences(actual: object, wanted: object): string[] {
+  const lines: string[] = []
+  compare({ actual, wanted, path: '' }, lines)
+  const dynamic = String((actual as Mapping).dynamic ?? true)
+  const wantedDynamic = String((wanted as Mapping).dynamic ?? true)
+  if (dynamic !== wantedDynamic) lines.push(`dynamic: ${dynamic}, not ${wantedDynamic}`)
+  return lines
+}
+
+function compare(
+  { actual, wanted, path }: { readonly actual: Mapping; readonly wanted: Mapping; readonly path: string },
+  lines: string[],
+): void {
+  for (const [name, field] of Object.entries(wanted.properties ?? {})) {
+    const at = path === '' ? name : `${path}.${name}`
+    const found = actual.properties?.[name]
+    if (found === undefined) lines.push(`${at}: not mapped`)
+    else if (typeOf(found) !== typeOf(field)) lines.push(`${at}: ${typeOf(found)}, not ${typeOf(field)}`)
+    else if (field.ignore_malformed === true && String(found.ignore_malformed) !== 'true')
+      lines.push(`${at}: refuses malformed values`)
+    else compare({ actual: found, wanted: field, path: at }, lines)
+  }
+}
+
+function typeOf({ type }: Mapping): string {
+  return typeof type === 'string' ? type : 'object'
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { scryptSync } from 'node:crypto'
+import { test } from 'node:test'
+import { type PasswordHash, parsePasswordHash } from './password.js'
+import { type Attempt, type Job, PasswordQueue } from './password-queue.js'
+
+const CLIENT = '192.0.2.1'
+
+/** The hash of `right`, of low cost. */
+function cheapHash(): PasswordHash {
+  const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+  const key = scryptSync('right', 'saltsalt', 32, { N: 1024, r: 8, p: 1 })
+  return parsePasswordHash(`$scrypt$ln=10,r=8,p=1$${unpadded(Buffer.from('saltsalt'))}$${unpadded(key)}`)
+}
+
+const hash = cheapHash()
+
+function attempt(fields: Partial<Attempt> = {}): Attempt {
+  return { password: 'wrong', hash, isStandIn: false, isKnownGood: false, client: CLIENT, ...fields }
+}
+
+const going = () => ({ endedMono: 0 })
+const settled = (jobs: readonly (Job | null)[]) => Promise.all(jobs.map((job) => job?.result))
+
+/** The labels of jobs in the order in which they end. */
+function orderOf(jobs: readonly (readonly [string, Job | null])[]): Promise<string[]> {
+  const order: string[] = []
+  return Promise.all(jobs.map(([label, job]) => job?.result.then(() => void order.push(label)))).then(
+    () => order,
+  )
+}
+
+test('attempts of one client on users who do not exist cost no more than three hashes at once', async () => {
+  const queue = new PasswordQueue()
+  const jobs = Array.from({ length: 150 }, () => queue.add(attempt({ isStandIn: true }), going()))
+  assert.equal(new Set(jobs).size, 3)
+  assert.deepEqual(new Set(await settled(jobs)), new Set([false]))
+})
+
+test('a user who does not exist has no right password, even that of the hash in its place', async () => {
+  const job = new PasswordQueue().add(attempt({ isStandIn: true, password: 'right' }), going())
+  assert.equal(await job?.result, false)
+})
+
+test('a shared hash says nothing about an attempt on a real user', async () => {
+  const queue = new PasswordQueue()
+  const guesses = Array.from({ length: 20 }, () => queue.add(attempt({ isStandIn: true }), going()))
+  const right = queue.add(attempt({ password: 'right' }), going())
+  assert.ok(!guesses.includes(right))
+  assert.equal(await right?.result, true)
+  await settled(guesses)
+})
+
+test('an attempt waits as long on a real user as on one who does not exist', async () => {
+  for (const isStandIn of [true, false]) {
+    const queue = new PasswordQueue()
+    const before = Array.from({ length: 4 }, () => queue.add(attempt(), going()))
+    queue.add(attempt({ isStandIn: true }), going())
+    const asked = queue.add(attempt({ isStandIn }), going())
+    const after = queue.add(attempt(), going())
+    const order = await orderOf([
+      ['asked', asked],
+      ['after', after],
+      ...before.map((job) => ['before', job] as const),
+    ])
+    assert.ok(order.indexOf('asked') >= 3, `${isStandIn}: ${order.join()}`)
+    assert.ok(order.indexOf('asked') <= 5, `${isStandIn}: ${order.join()}`)
+  }
+})
+
+test('a client has half of the free places, whether or not the users it tries exist', async () => {
+  for (const isStandIn of [true, false]) {
+    const queue = new PasswordQueue()
+    const jobs = Array.from({ length: 300 }, () => queue.add(attempt({ isStandIn }), going()))
+    assert.equal(jobs.filter((job) => job !== null).length, 171, String(isStandIn))
+    assert.equal(queue.add(attempt({ isStandIn: !isStandIn }), going()), null)
+    assert.ok(queue.add(attempt({ client: '192.0.2.2' }), going()) !== null)
+    await settled(jobs)
+    assert.ok(queue.add(attempt(), going()) !== null, 'places come back')
+  }
+})
+
+test('all places are bounded, and eight greedy clients leave one to the next', () => {
+  const queue = new PasswordQueue()
+  const gone = { endedMono: 1 }
+  let taken = 0
+  for (let i = 0; i < 8; i++) {
+    while (queue.add(attempt({ client: `c${i}` }), taken < 2 ? going() : gone) !== null) taken++
+  }
+  assert.ok(taken <= 512)
+  assert.ok(queue.add(attempt({ client: 'next' }), going()) !== null)
+})
+
+test('clients take turns', async () => {
+  const queue = new PasswordQueue()
+  const greedy = Array.from({ length: 60 }, () => ['greedy', queue.add(attempt(), going())] as const)
+  const modest = ['modest', queue.add(attempt({ client: '192.0.2.2' }), going())] as const
+  const order = await orderOf([...greedy, modest])
+  assert.ok(order.indexOf('modest') <= 5, order.join())
+})
+
+test('credentials that were right before go first, and need no place', async () => {
+  const queue = new PasswordQueue()
+  const greedy = Array.from({ length: 300 }, () => ['greedy', queue.add(attempt(), going())] as const)
+  const good = queue.add(attempt({ password: 'right', isKnownGood: true }), going())
+  assert.equal(await good?.result, true)
+  const order = await orderOf([...greedy.filter(([, job]) => job !== null), ['good', good]])
+  assert.ok(order.length > 100)
+})
+
+test('no hash is made for requests that have ended', async () => {
+  const queue = new PasswordQueue()
+  const running = [queue.add(attempt(), going()), queue.add(attempt(), going())]
+  const gone = going()
+  const job = queue.add(attempt({ password: 'right' }), gone)
+  gone.endedMono = 1
+  await settled(running)
+  assert.equal(await job?.result, null)
+})

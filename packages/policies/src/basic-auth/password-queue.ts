@@ -1,0 +1,161 @@
+import type { Exchange } from '@sluice/core'
+import { matchesHash, type PasswordHash } from './password.js'
+
+/** Half of the default thread pool: name look-ups and files need the other half. */
+const MAX_RUNNING = 2
+/** Requests that may wait for a hash. Most of a flood shares one, so that this is seldom a matter of seconds. */
+const MAX_PLACES = 512
+
+/** A password to compare with a hash. */
+export interface Attempt {
+  readonly password: string
+  readonly hash: PasswordHash
+  /** The hash is that of a user who does not exist: no password matches, whichever is hashed. */
+  readonly isStandIn: boolean
+  /** The credentials were right before: they are hashed first, and need no place. */
+  readonly isKnownGood: boolean
+  /** Whose places it takes. */
+  readonly client: string
+}
+
+/** Whether the password matches; null when every request that waited for it ended before its turn. */
+type Result = boolean | null
+/** What is asked of the request of an attempt. */
+type Waiter = Pick<Exchange, 'endedMono'>
+
+/** One hash, and who waits for it. */
+export interface Job {
+  readonly attempt: Attempt
+  readonly requests: Waiter[]
+  readonly result: Promise<Result>
+  readonly settle: (result: Result | Promise<Result>) => void
+  places: number
+  /** A later attempt went before it, once. */
+  hasYielded: boolean
+}
+
+interface Line {
+  readonly jobs: Job[]
+  places: number
+}
+
+/**
+ * The hashes that wait for a thread. Clients take turns, so that nobody waits for all attempts of another one:
+ *
+ *     known good   ─►┐
+ *     client a  ●●●●─►┤
+ *     client b  ●────►┼─► at most MAX_RUNNING hashes
+ *     client c  ●●───►┘
+ *
+ * Attempts of one client on users who do not exist share one hash that has not begun. They still wait as long as an
+ * attempt on a real user would that came in their place, and count as many places: neither time nor a refusal tells
+ * which users exist.
+ */
+export class PasswordQueue {
+  readonly #knownGood: Job[] = []
+  /** By client; the one whose turn is next stands first. */
+  readonly #lines = new Map<string, Line>()
+  #places = 0
+  #running = 0
+
+  /** The hash of the attempt, its own or a shared one; null when the client has as many places as it may have. */
+  add(attempt: Attempt, x: Waiter): Job | null {
+    if (attempt.isKnownGood) {
+      const job = newJob(attempt, x)
+      this.#knownGood.push(job)
+      this.#run()
+      return job
+    }
+    const line = this.#lines.get(attempt.client) ?? { jobs: [], places: 0 }
+    if (line.places >= this.#share()) return null
+    this.#lines.set(attempt.client, line)
+    const job = sharedJob(line, attempt, x) ?? placedJob(line, attempt, x)
+    job.places++
+    line.places++
+    this.#places++
+    this.#run()
+    return job
+  }
+
+  /** Half of what is free: however many places some clients hold, there is one for another. */
+  #share(): number {
+    const free = MAX_PLACES - this.#places
+    return free === 0 ? 0 : Math.max(1, Math.floor(free / 2))
+  }
+
+  #run(): void {
+    while (this.#running < MAX_RUNNING) {
+      const job = this.#knownGood.shift() ?? this.#next()
+      if (job === undefined) return
+      if (job.requests.every(({ endedMono }) => endedMono !== 0)) this.#end(job, null)
+      else void this.#hash(job)
+    }
+  }
+
+  /** The first job of the client whose turn it is, who stands last from now on. */
+  #next(): Job | undefined {
+    for (const [client, line] of this.#lines) {
+      const job = line.jobs.shift()
+      if (job === undefined) continue
+      this.#lines.delete(client)
+      this.#lines.set(client, line)
+      return job
+    }
+    return undefined
+  }
+
+  async #hash(job: Job): Promise<void> {
+    this.#running++
+    const { password, hash, isStandIn } = job.attempt
+    try {
+      this.#end(job, (await matchesHash(password, hash)) && !isStandIn)
+    } catch (error) {
+      this.#end(job, Promise.reject(error))
+    }
+    this.#running--
+    this.#run()
+  }
+
+  #end(job: Job, result: Result | Promise<Result>): void {
+    const { client } = job.attempt
+    const line = this.#lines.get(client)
+    if (line !== undefined && job.places > 0) {
+      line.places -= job.places
+      this.#places -= job.places
+      if (line.places === 0) this.#lines.delete(client)
+    }
+    job.settle(result)
+  }
+}
+
+/** The hash that the client's last attempt waits for, when both are on users who do not exist. */
+function sharedJob(line: Line, attempt: Attempt, x: Waiter): Job | null {
+  const last = line.jobs.at(-1)
+  if (last === undefined || !attempt.isStandIn || !last.attempt.isStandIn) return null
+  if (!costsTheSame(last.attempt.hash, attempt.hash)) return null
+  last.requests.push(x)
+  return last
+}
+
+/** An attempt on a real user takes the place that one on a user who does not exist would share. */
+function placedJob(line: Line, attempt: Attempt, x: Waiter): Job {
+  const job = newJob(attempt, x)
+  const last = line.jobs.at(-1)
+  if (last?.attempt.isStandIn === true && !attempt.isStandIn && !last.hasYielded) {
+    last.hasYielded = true
+    line.jobs.splice(-1, 0, job)
+  } else line.jobs.push(job)
+  return job
+}
+
+function newJob(attempt: Attempt, x: Waiter): Job {
+  let settle!: Job['settle']
+  const result = new Promise<Result>((resolve) => {
+    settle = resolve
+  })
+  return { attempt, requests: [x], result, settle, places: 0, hasYielded: false }
+}
+
+function costsTheSame(a: PasswordHash, b: PasswordHash): boolean {
+  return a.logCost === b.logCost && a.blockSize === b.blockSize && a.parallelism === b.parallelism
+}

@@ -1,0 +1,235 @@
+import type { AnySchema } from 'ajv'
+import type { Draft } from './dialect.js'
+import { TRACK_KEYWORD } from './evaluated-keywords.js'
+import { ENUM_KEYWORD, STEP_KEYWORD } from './exact-keywords.js'
+import { checkReferences } from './reference-check.js'
+import type { SchemaDocument } from './schema-references.js'
+import { copySchema, isSchemaNode, type SchemaNode, setMember, walkSchema } from './schema-walk.js'
+
+/** Keywords of the compiler that no draft has; one that changes its verdict must not stand in a schema. */
+const COMPILER_KEYWORDS = ['nullable', '$async', STEP_KEYWORD, TRACK_KEYWORD, ENUM_KEYWORD]
+
+/** Keywords that drafts 04 and 07 ignore beside `$ref`. */
+const ASSERTIONS = new Set(
+  (
+    'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format ' +
+    'items additionalItems maxItems minItems uniqueItems contains maxProperties minProperties required properties ' +
+    'patternProperties additionalProperties dependencies propertyNames if then else allOf anyOf oneOf not'
+  ).split(' '),
+)
+
+/** Schemas as the compiler reads them right. */
+export interface PreparedSchemas {
+  /** In the order of the documents. */
+  readonly schemas: readonly AnySchema[]
+  /** One has `unevaluatedProperties` or `unevaluatedItems`, so that the compiler has to keep account. */
+  readonly hasUnevaluated: boolean
+}
+
+/** A name that objects have by themselves. */
+const PROTO: string = '__proto__'
+
+/** What the rules have to know of all documents together. */
+interface Facts {
+  readonly draft: Draft
+  readonly hasUnevaluated: boolean
+  readonly hasRecursiveAnchor: boolean
+  /** Names of dynamic anchors that more than one schema has, so that the way to it decides which one is meant. */
+  readonly ambiguousAnchors: ReadonlySet<string>
+}
+
+/**
+ * Copies schemas that validate together, and writes what the compiler reads wrongly in an equal form that it reads
+ * right.
+ * @param documents all of them: references from one to another are looked into.
+ * @throws Error for what has no such form, with a remedy.
+ */
+export function prepareSchemas(documents: readonly SchemaDocument[], draft: Draft): PreparedSchemas {
+  const facts = factsOf(documents, draft)
+  const prepared = documents.map(({ schema, address }) => ({
+    address,
+    schema: copySchema(schema, (node, isRoot) => prepareNode(node, isRoot, facts)),
+  }))
+  checkReferences(prepared, draft)
+  return { schemas: prepared.map(({ schema }) => schema as AnySchema), hasUnevaluated: facts.hasUnevaluated }
+}
+
+function factsOf(documents: readonly SchemaDocument[], draft: Draft): Facts {
+  // The schema of schemas has this one.
+  const anchors = new Set(['meta'])
+  const ambiguousAnchors = new Set<string>()
+  let hasRecursiveAnchor = false
+  let hasUnevaluated = false
+  for (const { schema } of documents) {
+    walkSchema(schema, (node) => {
+      const { $dynamicAnchor: anchor, $recursiveAnchor: recursive } = node
+      if (recursive === true) hasRecursiveAnchor = true
+      if (Object.hasOwn(node, 'unevaluatedItems') || Object.hasOwn(node, 'unevaluatedProperties')) {
+        hasUnevaluated = true
+      }
+      if (typeof anchor !== 'string') return
+      if (anchors.has(anchor)) ambiguousAnchors.add(anchor)
+      anchors.add(anchor)
+    })
+  }
+  const isOld = draft === '04' || draft === '07'
+  return { draft, hasUnevaluated: hasUnevaluated && !isOld, hasRecursiveAnchor, ambiguousAnchors }
+}
+
+function prepareNode(node: SchemaNode, isRoot: boolean, facts: Facts): void {
+  for (const keyword of COMPILER_KEYWORDS) delete node[keyword]
+  if (facts.draft !== '04') delete node['id']
+  checkSchemaKeyword(node, isRoot, facts.draft)
+  prepareProto(node)
+  prepareEnum(node)
+  isolateFromTuple(node)
+  if (facts.draft === '04' || facts.draft === '07') checkSiblings(node, isRoot, facts.draft)
+  else prepareModern(node, facts)
+  if (typeof node['$ref'] === 'string') node[STEP_KEYWORD] = true
+}
+
+function prepareModern(node: SchemaNode, facts: Facts): void {
+  const { draft, hasUnevaluated, hasRecursiveAnchor, ambiguousAnchors } = facts
+  if (hasUnevaluated) {
+    if (Object.hasOwn(node, 'if')) prepareCondition(node)
+    node[TRACK_KEYWORD] = true
+  }
+  if (draft === '2019-09') prepareRecursion(node, hasRecursiveAnchor)
+  else prepareDynamic(node, ambiguousAnchors)
+  // The compiler goes in a circle when a schema with an address of its own is nothing but a reference.
+  if (typeof node['$id'] === 'string' && typeof node['$ref'] === 'string') moveIntoAllOf(node, '$ref')
+}
+
+/** The compiler takes what a condition looks at for evaluated, whether the condition holds or not. */
+function prepareCondition(node: SchemaNode): void {
+  const condition = node['if']
+  node['if'] = { not: { not: condition } }
+  node['then'] = { allOf: Object.hasOwn(node, 'then') ? [condition, node['then']] : [condition] }
+}
+
+/** In a loop the compiler skips what follows a list of schemas, when the array before had a wrong item. */
+function isolateFromTuple(node: SchemaNode): void {
+  if (!Array.isArray(node['items']) && !Object.hasOwn(node, 'prefixItems')) return
+  isolate(node, 'contains', ['contains', 'minContains', 'maxContains'])
+  isolate(node, 'uniqueItems', ['uniqueItems'])
+}
+
+/** Moves keywords that belong together into an `allOf`, where the compiler does not mix them up with others. */
+function isolate(node: SchemaNode, keyword: string, group: readonly string[]): void {
+  if (!Object.hasOwn(node, keyword) || Object.keys(node).every((name) => group.includes(name))) return
+  const part: SchemaNode = {}
+  for (const name of group) {
+    if (!Object.hasOwn(node, name)) continue
+    part[name] = node[name]
+    delete node[name]
+  }
+  pushAllOf(node, part)
+}
+
+/** Without a `$recursiveAnchor` it is a plain reference to the root. */
+function prepareRecursion(node: SchemaNode, hasRecursiveAnchor: boolean): void {
+  const reference = node['$recursiveRef']
+  if (typeof reference !== 'string') return
+  if (hasRecursiveAnchor) {
+    throw new Error(
+      "'$recursiveRef' is followed only where no schema has '$recursiveAnchor: true'; write '$ref'",
+    )
+  }
+  replaceReference(node, '$recursiveRef')
+}
+
+/** An anchor that stands in one place only is the same from wherever it is looked for. */
+function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void {
+  const anchor = node['$dynamicAnchor']
+  if (typeof anchor === 'string' && !ambiguous.has(anchor) && node['$anchor'] === undefined) {
+    delete node['$dynamicAnchor']
+    node['$anchor'] = anchor
+  }
+  const reference = node['$dynamicRef']
+  if (typeof reference !== 'string') return
+  const name = reference.slice(reference.indexOf('#') + 1)
+  if (ambiguous.has(name)) {
+    throw new Error(
+      `'$dynamicRef: ${reference}' may lead to several schemas, which is not followed; give each '$dynamicAnchor' a name of its own, or write '$ref'`,
+    )
+  }
+  replaceReference(node, '$dynamicRef')
+}
+
+function replaceReference(node: SchemaNode, keyword: string): void {
+  const reference = node[keyword]
+  delete node[keyword]
+  if (node['$ref'] === undefined) node['$ref'] = reference
+  else pushAllOf(node, { $ref: reference, [STEP_KEYWORD]: true })
+}
+
+function moveIntoAllOf(node: SchemaNode, keyword: string): void {
+  const part = { [keyword]: node[keyword], [STEP_KEYWORD]: true }
+  delete node[keyword]
+  pushAllOf(node, part)
+}
+
+function pushAllOf(node: SchemaNode, part: SchemaNode): void {
+  const allOf = Array.isArray(node['allOf']) ? node['allOf'] : []
+  node['allOf'] = [...allOf, part]
+}
+
+/** The compiler's way to compare objects is not for hostile ones. */
+function prepareEnum(node: SchemaNode): void {
+  const { enum: allowed, const: only } = node
+  if (Array.isArray(allowed) && allowed.some(isStructure)) {
+    delete node['enum']
+    node[ENUM_KEYWORD] = allowed
+  }
+  if (!isStructure(only)) return
+  delete node['const']
+  if (node[ENUM_KEYWORD] === undefined) node[ENUM_KEYWORD] = [only]
+  else pushAllOf(node, { [ENUM_KEYWORD]: [only] })
+}
+
+function isStructure(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+/** The compiler passes over a member of this name. */
+function prepareProto(node: SchemaNode): void {
+  const { properties, patternProperties } = node
+  if (isSchemaNode(properties) && Object.hasOwn(properties, PROTO)) {
+    const patterns: SchemaNode = isSchemaNode(patternProperties) ? { ...patternProperties } : {}
+    setMember(patterns, '^(?:__proto__)$', properties[PROTO])
+    delete properties[PROTO]
+    node['patternProperties'] = patterns
+  }
+  for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
+    const map = node[keyword]
+    if (isSchemaNode(map) && Object.hasOwn(map, PROTO)) {
+      throw new Error(
+        `'${keyword}' has a member '__proto__', which is not checked; write it with 'if' and 'then'`,
+      )
+    }
+  }
+}
+
+/** What old drafts ignore the compiler would check. */
+function checkSiblings(node: SchemaNode, isRoot: boolean, draft: Draft): void {
+  if (typeof node['$ref'] !== 'string') return
+  const ignored = Object.keys(node).find(
+    (name) => ASSERTIONS.has(name) || (!isRoot && name === (draft === '04' ? 'id' : '$id')),
+  )
+  if (ignored !== undefined) {
+    throw new Error(
+      `draft ${draft} ignores '${ignored}' beside '$ref'; move the reference into an 'allOf', or remove '${ignored}'`,
+    )
+  }
+}
+
+function checkSchemaKeyword(node: SchemaNode, isRoot: boolean, draft: Draft): void {
+  if (Object.hasOwn(node, '$vocabulary')) {
+    throw new Error("it has a '$vocabulary'; schemas of schemas are not read, so name a draft with 'draft'")
+  }
+  const named = node['$schema']
+  if (isRoot || typeof named !== 'string') return
+  if (named.replace(/#$/, '').includes(draft === '04' || draft === '07' ? `draft-${draft}/` : `/${draft}/`))
+    return
+  throw new Error(`a schema within it is of another draft ('${named}'); all have to be of draft ${draft}`)
+}

@@ -1,0 +1,75 @@
+import type { Draft } from './dialect.js'
+import { type SchemaDocument, SchemaReferences } from './schema-references.js'
+import { isSchemaNode, type SchemaNode } from './schema-walk.js'
+
+/** Keywords with one schema that looks at the same value, and those with a list of them. */
+const SAME_VALUE = ['not', 'if', 'then', 'else'] as const
+const SAME_VALUE_LISTS = ['allOf', 'anyOf', 'oneOf'] as const
+/** The same for members that the author names. */
+const SAME_VALUE_MAPS = ['dependentSchemas', 'dependencies'] as const
+
+/** @throws Error for schemas that never come to an end, and for those whose `unevaluated…` is not understood. */
+export function checkReferences(documents: readonly SchemaDocument[], draft: Draft): void {
+  const references = new SchemaReferences(documents, draft === '04' ? 'id' : '$id')
+  checkEnds(references)
+  // In earlier drafts `contains` does not count as evaluating.
+  if (draft === '2020-12') checkUnevaluatedItems(references)
+}
+
+/** A schema that comes back to itself with the same value would be checked without an end. */
+function checkEnds(references: SchemaReferences): void {
+  const done = new Set<SchemaNode>()
+  const open = new Set<SchemaNode>()
+  const visit = (node: SchemaNode): void => {
+    if (done.has(node)) return
+    if (open.has(node)) {
+      throw new Error(
+        `its references lead in a circle${typeof node['$ref'] === 'string' ? ` ('${node['$ref']}')` : ''} without going into the document; let one stand under 'properties' or 'items'`,
+      )
+    }
+    open.add(node)
+    for (const next of sameValue(node, references)) visit(next)
+    open.delete(node)
+    done.add(node)
+  }
+  for (const node of references.nodes) visit(node)
+}
+
+/** The schemas that look at the same value as a schema. */
+function sameValue(node: SchemaNode, references: SchemaReferences): SchemaNode[] {
+  const target = references.target(node)
+  return [
+    ...(target === null ? [] : [target]),
+    ...[...SAME_VALUE, ...SAME_VALUE_LISTS, ...SAME_VALUE_MAPS].flatMap((keyword) => partsOf(node, keyword)),
+  ]
+}
+
+/** The schemas directly under a keyword. */
+function partsOf(node: SchemaNode, keyword: string): SchemaNode[] {
+  if (!Object.hasOwn(node, keyword)) return []
+  const value = node[keyword]
+  if (Array.isArray(value)) return value.filter(isSchemaNode)
+  if (!isSchemaNode(value)) return []
+  if (!(SAME_VALUE_MAPS as readonly string[]).includes(keyword)) return [value]
+  return Object.values(value).filter(isSchemaNode)
+}
+
+/** The compiler knows how many items are evaluated, not which. */
+function checkUnevaluatedItems(references: SchemaReferences): void {
+  for (const node of references.nodes) {
+    if (!Object.hasOwn(node, 'unevaluatedItems')) continue
+    const beside = [node, ...reachable(sameValue(node, references), references)]
+    if (beside.some((one) => Object.hasOwn(one, 'contains'))) {
+      throw new Error(
+        "'unevaluatedItems' does not know which items a 'contains' beside it has found; write 'items' instead",
+      )
+    }
+  }
+}
+
+function reachable(from: readonly SchemaNode[], references: SchemaReferences): Set<SchemaNode> {
+  const found = new Set(from)
+  // Grows while it is walked over.
+  for (const node of found) for (const next of sameValue(node, references)) found.add(next)
+  return found
+}

@@ -1,0 +1,83 @@
+import { isSchemaNode, type SchemaNode, walkSchema } from './schema-walk.js'
+
+/** A schema document and the address it is known by; null: only its own `$id`. */
+export interface SchemaDocument {
+  readonly schema: unknown
+  readonly address: string | null
+}
+
+/** Finds what references lead to, within documents that are all at hand. */
+export class SchemaReferences {
+  /** Schema objects by absolute address, with the anchor behind it. */
+  readonly #targets = new Map<string, SchemaNode>()
+  readonly #bases = new Map<SchemaNode, string>()
+
+  /** @param idKeyword `$id`, or `id` in draft 04. */
+  constructor(documents: readonly SchemaDocument[], idKeyword: '$id' | 'id') {
+    for (const [i, { schema, address }] of documents.entries()) {
+      const start = address ?? `schema:/${i}`
+      if (isSchemaNode(schema)) this.#targets.set(start, schema)
+      walkSchema(schema, (node, parent) => {
+        const outer = parent === null ? start : this.#bases.get(parent)!
+        this.#bases.set(node, this.#enter(node, outer, node[idKeyword]))
+      })
+    }
+  }
+
+  /** Every object that can be a schema. */
+  get nodes(): Iterable<SchemaNode> {
+    return this.#bases.keys()
+  }
+
+  /** What the reference of a node leads to; null: it has none, or to nothing that is here. */
+  target(node: SchemaNode): SchemaNode | null {
+    const reference = node['$ref']
+    if (typeof reference !== 'string') return null
+    const address = resolveAddress(reference, this.#bases.get(node)!)
+    const known = this.#targets.get(address.replace(/#$/, ''))
+    if (known !== undefined) return known
+    const hash = address.indexOf('#')
+    const resource = hash < 0 ? undefined : this.#targets.get(address.slice(0, hash))
+    return resource === undefined ? null : follow(resource, address.slice(hash + 1))
+  }
+
+  /** Notes the addresses of a node. @returns what relative references in it start from. */
+  #enter(node: SchemaNode, outer: string, id: unknown): string {
+    let base = outer
+    if (typeof id === 'string') {
+      const address = resolveAddress(id, outer)
+      this.#targets.set(address.replace(/#$/, ''), node)
+      if (!id.startsWith('#')) base = address.replace(/#.*$/s, '')
+    }
+    for (const keyword of ['$anchor', '$dynamicAnchor']) {
+      const anchor = node[keyword]
+      if (typeof anchor === 'string') this.#targets.set(`${base}#${anchor}`, node)
+    }
+    return base
+  }
+}
+
+function resolveAddress(reference: string, base: string): string {
+  if (reference.startsWith('#')) return base + reference
+  return URL.canParse(reference, base) ? new URL(reference, base).href : reference
+}
+
+/** What a JSON pointer (RFC 6901) in a fragment leads to. */
+function follow(root: SchemaNode, fragment: string): SchemaNode | null {
+  if (!fragment.startsWith('/')) return null
+  let value: unknown = root
+  for (const part of fragment.split('/').slice(1)) {
+    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null
+    value = (value as SchemaNode)[name]
+  }
+  return isSchemaNode(value) ? value : null
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

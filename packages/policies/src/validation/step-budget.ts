@@ -1,0 +1,24 @@
+/**
+ * Most references that are followed for one value. Choices that refer to themselves double the work with each level of
+ * a document, so that a short one could hold a worker for hours.
+ */
+const MAX_STEPS = 1_000_000
+
+let steps = 0
+
+/** Counts one reference that is followed, and agrees. @throws RangeError when there are too many. */
+export function countStep(): true {
+  if (++steps > MAX_STEPS) throw new RangeError('too many references are followed')
+  return true
+}
+
+/** Runs a check with a budget of its own. Null: it took too many steps, or went too deep. */
+export function withinBudget<T>(check: () => T): T | null {
+  steps = 0
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const UNIT = fileURLToPath(new URL('../deploy/systemd/sluice.service', import.meta.url))
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+test('systemd finds nothing wrong with the unit', {
+  skip: hasSystemd ? false : 'needs systemd-analyze',
+}, (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-unit-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const unit = join(dir, 'sluice.service')
+  // gw is not installed where the tests run.
+  writeFileSync(unit, readFileSync(UNIT, 'utf8').replaceAll('/usr/local/bin/gw', process.execPath))
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  assert.deepEqual([status, stdout + stderr], [0, ''])
+})
