@@ -24,6 +24,8 @@ const CASES: readonly (readonly [string, string | null])[] = [
   ['/%zz', null],
   ['/%00', null],
   ['/%c0%af', null],
+  ['/%f8%80%80%80%af', null],
+  ['/%FC%80%80%80%80%AE', null],
   ['/%E0%80%af', null],
   ['/%f0%80%80%af', null],
   ['/%e0%a4%85%c3%80', '/%E0%A4%85%C3%80'],

@@ -1,8 +1,8 @@
 const UNRESERVED = 1
 const OTHER_LEGAL = 2
 
-/** A character below U+0800, or "/" and the dot among them, written in more bytes than it needs (RFC 3629 section 3). */
-const OVERLONG = /%c[01]%[89ab]|%e0%[89]|%f0%8/i
+/** A character, "/" and the dot among them, written in more bytes than it needs (RFC 3629 section 3), up to six. */
+const OVERLONG = /%c[01]%[89ab]|%e0%[89]|%f0%8|%f8%8[0-7]|%fc%8[0-3]/i
 
 /** 1: unreserved (RFC 3986 section 2.3), 2: other characters legal in a path segment, and "/". 0: not legal. */
 const CLASS = new Uint8Array(128)

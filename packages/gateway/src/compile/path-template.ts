@@ -1,5 +1,11 @@
 import type { RoutePlan } from '@sluice/config'
-import { canonicalPath, type Exchange, pathWithParameters } from '@sluice/core'
+import {
+  canonicalPath,
+  type Exchange,
+  hasHiddenDots,
+  isAmbiguousPath,
+  pathWithParameters,
+} from '@sluice/core'
 
 const SEMICOLON = 59
 
@@ -47,5 +53,15 @@ function restAfter(path: string, depth: number): string {
  */
 export function compileRegex(pattern: string, replacement: string): (x: Exchange) => string {
   const regex = new RegExp(pattern)
-  return (x) => canonicalPath(pathWithParameters(x).replace(regex, replacement)) ?? x.path
+  return (x) => rewrittenPath(pathWithParameters(x).replace(regex, replacement)) ?? x.path
+}
+
+/**
+ * Null also for dot segments. The path had none: the caller had them made, by `/files../admin` where `^/files` becomes
+ * `/public/`, and they would lead out of what the route stands for.
+ */
+function rewrittenPath(result: string): string | null {
+  const merged = result.replace(/\/{2,}/g, '/')
+  const canonical = isAmbiguousPath(merged) ? null : canonicalPath(merged)
+  return canonical === null || hasHiddenDots(canonical) ? null : canonical
 }

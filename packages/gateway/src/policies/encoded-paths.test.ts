@@ -30,8 +30,10 @@ function route(id: string, path: string, wish: Partial<RouteWish> = {}): RouteWi
   return { id, match, ...wish }
 }
 
-/** `/a/*` or `/a/{id}`. */
+/** `/a/*`, `/a/{id}` or `~^/a`. */
 function pathPlan(text: string): PathPlan {
+  if (text.startsWith('~'))
+    return { text, kind: 'regex', segments: [{ kind: 'literal', text: text.slice(1) }] }
   const names = text.split('/').slice(1)
   if (names.at(-1) !== '*') {
     const segments = [
@@ -57,9 +59,19 @@ const OPEN = [
     rewrite: { prefix: null, path: null, regex: { pattern: '^/v2', replacement: '/public' }, host: 'keep' },
   }),
 ]
+/** What nginx calls an alias without a slash at the end: `/alias../admin` would be `/public/../admin`. */
+const ALIAS = route('alias', '~^/alias', {
+  rewrite: {
+    prefix: null,
+    path: null,
+    regex: { pattern: '^/alias(.*)$', replacement: '/public/$1' },
+    host: 'keep',
+  },
+})
 const BY_ROUTE = [
   route('admin', '/admin/*', { policies: [{ ...KEY, when: null }] }),
   ...OPEN,
+  ALIAS,
   route('all', '/*'),
 ]
 const BY_CONDITION = [
@@ -101,6 +113,7 @@ const WORDS = [
 function* attacks(): Generator<string> {
   for (const slash of SLASHES) {
     for (const up of UPS) {
+      for (const word of WORDS) yield `/alias${up}${slash}${word}`
       for (const word of WORDS) {
         yield join('', slash, up, word)
         yield join('/public', slash, up, word)
