@@ -124,6 +124,14 @@ test('a hop that has to be read and is no address makes the request refused', ()
     'fe80::1%eth0',
     '[::1',
     '1.1.1.300',
+    '2.2.2.2:',
+    '2.2.2.2:abc',
+    '2.2.2.2:65536',
+    '2.2.2.2:80:80',
+    '[2.2.2.2]',
+    '[::1]x',
+    '[::1]:',
+    '[::1]:99999',
   ])
     assert.equal(clientOf(['x-forwarded-for', `1.1.1.1, ${hop}`]), 'GW_BAD_REQUEST', hop)
   assert.equal(clientOf(['x-forwarded-for', 'unknown, 10.0.0.2']), 'GW_BAD_REQUEST')

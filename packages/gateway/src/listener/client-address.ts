@@ -119,17 +119,18 @@ function lastUntrusted(
   return last
 }
 
-/** Without the port and the brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. */
+/** `1.2.3.4`, `[::1]`, and one of these with a port, which may be a hidden one (RFC 7239 section 6). */
+const NODE = /^(?:\[([^\]]*:[^\]]*)\]|([^:[\]]*))(?::(?:(\d{1,5})|_[\w.-]+))?$/
+
+/** Without the port and the brackets: `1.2.3.4:80`, `[::1]:80`, `::1`. Itself when it is none of these. */
 function bareAddress(text: string): string {
-  if (text.startsWith('[')) return text.slice(1, Math.max(1, text.indexOf(']')))
-  const colon = text.indexOf(':')
-  return colon > 0 && colon === text.lastIndexOf(':') ? text.slice(0, colon) : text
+  const [, bracketed, bare, port = 0] = NODE.exec(text) ?? []
+  return Number(port) > MAX_PORT ? text : (bracketed ?? bare ?? text)
 }
 
 /** The port behind an address, as some proxies write it (RFC 7239 section 6); 0 without one, or a hidden one. */
 function portOf(hop: string): number {
-  const port = /^(?:\[[^\]]*\]|[^:[]*):(\d{1,5})$/.exec(hop)?.[1]
-  return port === undefined || Number(port) > MAX_PORT ? 0 : Number(port)
+  return Number(NODE.exec(hop)?.[3] ?? 0)
 }
 
 /** A zone names an interface of the proxy, not of this host. */
