@@ -127,6 +127,16 @@ test('bodies that are evaluated find nothing either', async () => {
   }
 })
 
+test('what a stylesheet prints does not pile up in its sandbox', () => {
+  const sandbox = new Sandbox({ files: [], argv: [] })
+  const printing = `platform.load('printing', (...given) => {
+    for (let i = 0; i < 2000; i++) given[6].log('x'.repeat(10_000))
+    for (let i = 0; i < 2000; i++) given[0]('fs').writeSync(1, 'x'.repeat(10_000))
+  }); String(platform.printed.join('').length)`
+  const kept = Number(sandbox.run(new Script(printing), {}, 10_000))
+  assert.ok(kept > 0 && kept < 1_000_000, `${kept} characters`)
+})
+
 test('the engine writes no files', () => {
   const path = join(folder, 'written.xml')
   const script = `require(&quot;fs&quot;).writeFileSync(&quot;${path}&quot;, 1)`

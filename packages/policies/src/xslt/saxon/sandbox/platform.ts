@@ -65,7 +65,7 @@ function loadModule(name: string, run: SaxonModule): void {
     if (found === undefined) throw new Error(`the module '${wanted}' is not there`)
     return found
   }
-  const print = (...texts: unknown[]): void => void platform.printed.push(texts.join(' '))
+  const print = (...texts: unknown[]): void => keepPrinted(platform.printed, texts.join(' '))
   const stream = { write: print, isTTY: false }
   const process = {
     argv: ['node', 'module.js', ...platform.argv],
@@ -81,6 +81,11 @@ function loadModule(name: string, run: SaxonModule): void {
   const parameters = [require, module, module.exports, '/module.js', '/', process, console, global]
   run.apply(module.exports, [...parameters, FileText, undefined, setTimeout])
   platform.modules[name] = module.exports
+}
+
+/** Only the beginning is read. A stylesheet with `xsl:message` prints as long as its sandbox lives. */
+function keepPrinted(printed: string[], text: string): void {
+  if (printed.length < 100) printed.push(text.slice(0, 2000))
 }
 
 function pathOf(url: unknown): string {
@@ -103,7 +108,7 @@ function fileSystem({ files, written, printed }: Platform): object {
     realpathSync: (path: unknown) => path,
     statSync: () => ({ isFile: () => true, isDirectory: () => false }),
     ...{ openSync: refuse, closeSync: refuse, writeFileSync: refuse, mkdirSync: refuse },
-    writeSync: (_descriptor: unknown, text: unknown) => void printed.push(String(text)),
+    writeSync: (_descriptor: unknown, text: unknown) => keepPrinted(printed, String(text)),
     promises: {
       mkdir: async () => undefined,
       realpath: async (path: unknown) => path,
@@ -146,6 +151,6 @@ class Utf8Decoder {
 export const PLATFORM_SCRIPT = `(() => {
 'use strict'
 const UNUSED_GLOBALS = ${JSON.stringify(UNUSED_GLOBALS)}
-${[SandboxUrl, pathOf, fileSystem, FileText, Utf8Encoder, Utf8Decoder, loadModule, preparePlatform].join('\n')}
+${[SandboxUrl, keepPrinted, pathOf, fileSystem, FileText, Utf8Encoder, Utf8Decoder, loadModule, preparePlatform].join('\n')}
 preparePlatform()
 })()`
