@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compileLinearRegex } from '../json/linear-regex.js'
 import { compilePattern } from '../text/pattern.js'
 import { PatternSet } from '../text/pattern-set.js'
 import { outcomeOf } from './bait.js'
@@ -47,6 +48,12 @@ test('patterns that grow when they are compiled are refused, or small', async ()
     'a'.repeat(5000),
   ])
     await outcomeOf(() => new PatternSet([compilePattern(source, true)]).match('a'.repeat(10_000)))
+})
+
+test('a pattern of many large classes is refused before it takes memory', () => {
+  assert.throws(() => compileLinearRegex('\\p{L}'.repeat(800)), /too many characters/)
+  assert.throws(() => compileLinearRegex('[\\p{L}\\p{N}]'.repeat(340)), /too many characters/)
+  assert.ok(compileLinearRegex('^[\\p{L}\\p{N} .-]+(\\p{Lu}\\p{Ll}*){1,20}$').test('ÄäÖ'))
 })
 
 test('what a linear engine cannot do is refused with a reason', () => {

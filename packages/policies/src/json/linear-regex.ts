@@ -4,6 +4,8 @@ import { checkRepetitions } from '@sluice/core'
 
 /** Longest pattern. */
 const MAX_PATTERN_LENGTH = 4096
+/** Longest pattern with its classes written out: `\p{L}` is 9,000 characters, and each takes memory while it is compiled. */
+const MAX_WRITTEN_OUT = 500_000
 
 const load = createRequire(import.meta.url)
 
@@ -25,7 +27,9 @@ export function compileLinearRegex(pattern: string): LinearRegex {
   // Loaded at the first use: most documents have no pattern.
   const { RE2JS } = load('re2js') as typeof import('re2js')
   try {
-    const regex = RE2JS.compile(RE2JS.translateRegExp(withPlainClasses(pattern)))
+    const plain = withPlainClasses(pattern)
+    if (plain.length > MAX_WRITTEN_OUT) throw new Error('its classes have too many characters together')
+    const regex = RE2JS.compile(RE2JS.translateRegExp(plain))
     return { test: (text) => regex.test(text) }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
