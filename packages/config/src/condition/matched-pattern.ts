@@ -1,13 +1,10 @@
-import { createRequire } from 'node:module'
-import { checkRepetitions } from '@sluice/core'
+import { compileRegex, type Regex } from '@sluice/core'
 import { ConditionError } from './condition-error.js'
 
 /** Longest pattern of `matches()`, in characters. */
 const MAX_PATTERN = 1000
 /** Longest text that is matched, in characters: linear time is still time. */
 const MAX_MATCHED = 65_536
-
-const load = createRequire(import.meta.url)
 
 /**
  * Compiles the pattern of `matches()`, RE2 as CEL wants it: its time grows with the text only, whatever callers send.
@@ -18,12 +15,9 @@ export function compileMatch(source: string): (text: string) => boolean {
   if (source.length > MAX_PATTERN) {
     throw new RangeError(`the pattern of matches() is longer than ${MAX_PATTERN} characters`)
   }
-  // Loaded at the first use: most documents have no pattern.
-  const { RE2JS } = load('re2js') as typeof import('re2js')
-  let regex: InstanceType<typeof RE2JS>
+  let regex: Regex
   try {
-    checkRepetitions(source)
-    regex = RE2JS.compile(RE2JS.translateRegExp(source))
+    regex = compileRegex(source)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new RangeError(`matches() cannot use the pattern '${source}': ${reason}`)

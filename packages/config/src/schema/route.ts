@@ -13,7 +13,7 @@ const predicate = Type.Union([
         Type.String({ minLength: 1, maxLength: 8192, description: 'How the value begins.' }),
       ),
       regex: Type.Optional(
-        text('regex', { description: 'A regular expression that the value matches somewhere.' }),
+        text('regex', { description: 'A regular expression (RE2) that the value matches somewhere.' }),
       ),
       present: Type.Optional(Type.Boolean({ description: 'true: there is one, false: there is none.' })),
     },
@@ -34,7 +34,7 @@ const match = object(
     path: Type.Optional(
       text('path-pattern', {
         description:
-          '`/a/b` exact, `/a/{id}` one segment, `/a/*` this and everything below, `~regex`. Absent: every path.',
+          '`/a/b` exact, `/a/{id}` one segment, `/a/*` this and everything below, `~regex` (RE2). Absent: every path.',
       }),
     ),
     methods: Type.Array(text('method'), {
@@ -70,7 +70,7 @@ const rewrite = object(
     regex: Type.Optional(
       object(
         {
-          pattern: text('regex', { description: 'What to look for in the canonical path.' }),
+          pattern: text('regex', { description: 'What to look for in the canonical path (RE2).' }),
           replacement: Type.String({
             maxLength: 4096,
             description: 'What to put there; `$1` is the first group.',

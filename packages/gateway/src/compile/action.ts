@@ -2,7 +2,7 @@ import type { RedirectPlan, RespondPlan, RewritePlan, RoutePlan } from '@sluice/
 import { answer, type Exchange, pathWithParameters, type Reply } from '@sluice/core'
 import type { ProxyAction, RouteAction } from '../pipeline/route.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { compilePrefix, compileRegex, compileTemplate } from './path-template.js'
+import { compilePrefix, compileRegexRewrite, compileTemplate } from './path-template.js'
 
 /** Compiles what a route does with the requests it wins. */
 export function compileAction(route: RoutePlan, upstreams: ReadonlyMap<string, Upstream>): RouteAction {
@@ -28,7 +28,7 @@ function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
 function compileRewrite(route: RoutePlan, rewrite: RewritePlan): ((x: Exchange) => string) | null {
   if (rewrite.prefix !== null) return compilePrefix(route, rewrite.prefix)
   if (rewrite.path !== null) return compileTemplate(rewrite.path)
-  if (rewrite.regex !== null) return compileRegex(rewrite.regex.pattern, rewrite.regex.replacement)
+  if (rewrite.regex !== null) return compileRegexRewrite(rewrite.regex.pattern, rewrite.regex.replacement)
   return null
 }
 

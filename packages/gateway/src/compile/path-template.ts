@@ -1,6 +1,7 @@
 import type { RoutePlan } from '@sluice/config'
 import {
   canonicalPath,
+  compileRegex,
   type Exchange,
   hasHiddenDots,
   isAmbiguousPath,
@@ -51,9 +52,9 @@ function restAfter(path: string, depth: number): string {
  * Compiles a regular-expression rewrite of the canonical path. A result that is no path is not sent: the request then
  * goes out with its canonical path.
  */
-export function compileRegex(pattern: string, replacement: string): (x: Exchange) => string {
-  const regex = new RegExp(pattern)
-  return (x) => rewrittenPath(pathWithParameters(x).replace(regex, replacement)) ?? x.path
+export function compileRegexRewrite(pattern: string, replacement: string): (x: Exchange) => string {
+  const regex = compileRegex(pattern)
+  return (x) => rewrittenPath(regex.matcher(pathWithParameters(x)).replaceFirst(replacement)) ?? x.path
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FieldPredicate, MatchPlan } from '@sluice/config'
-import type { Exchange } from '@sluice/core'
+import { compileRegex, type Exchange, type Regex } from '@sluice/core'
 import type { Predicate } from './candidate.js'
 import { QueryCursor } from './query-parameter.js'
 
@@ -24,13 +24,13 @@ class ValueTest {
   readonly otherwise: boolean
   private readonly test: FieldPredicate['test']
   private readonly expected: string
-  private readonly pattern: RegExp | null
+  private readonly pattern: Regex | null
 
   constructor({ test, value }: FieldPredicate) {
     this.otherwise = test === 'absent'
     this.test = test
     this.expected = value
-    this.pattern = test === 'regex' ? new RegExp(value) : null
+    this.pattern = test === 'regex' ? compileRegex(value) : null
   }
 
   /** Whether this value decides the question, against `otherwise`. */

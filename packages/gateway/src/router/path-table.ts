@@ -1,5 +1,5 @@
 import type { PathPlan } from '@sluice/config'
-import type { Exchange } from '@sluice/core'
+import { compileRegex, type Exchange, type Regex } from '@sluice/core'
 import type { Contender } from './contender.js'
 import { PathNode } from './path-node.js'
 import type { Search } from './search.js'
@@ -9,7 +9,7 @@ const SLASH = 47
 /** Contenders that share a regex, which is tried once for all of them. */
 interface RegexPlace<T> {
   readonly source: string
-  readonly pattern: RegExp
+  readonly pattern: Regex
   readonly contenders: Contender<T>[]
 }
 
@@ -72,7 +72,7 @@ export class PathTable<T> {
   private addRegex(contender: Contender<T>, source: string): void {
     const place = this.regexes.find((other) => other.source === source)
     if (place === undefined)
-      this.regexes.push({ source, pattern: new RegExp(source), contenders: [contender] })
+      this.regexes.push({ source, pattern: compileRegex(source), contenders: [contender] })
     else place.contenders.push(contender)
   }
 }

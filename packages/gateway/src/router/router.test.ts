@@ -100,6 +100,12 @@ for (const [path, expected] of PATHS) {
   test(`${path} goes to the ${expected} route`, () => assert.equal(winner(KINDS, requestOf(path)), expected))
 }
 
+test('an expression that a backtracking engine would try for ever takes no time for any path', () => {
+  for (const source of ['^/(a|aa)+$', '^/(a?){40}a{40}$', '^/.*.*.*.*.*.*=x', '^/(.*)*!']) {
+    assert.equal(winner({ regex: { path: `~${source}` } }, requestOf(`/${'a'.repeat(300)}-`)), null, source)
+  }
+})
+
 test('an exact host wins over a wildcard, a longer wildcard over a shorter, any host comes last', () => {
   const wishes = {
     any: { path: '/*' },

@@ -1,4 +1,4 @@
-import type { Spans } from '@sluice/core'
+import type { Regex, Spans } from '@sluice/core'
 import { open, type Piece, textOf } from './piece.js'
 import type { Found, RegexRule, TypeRule } from './rules.js'
 import type { TextContext } from './text-context.js'
@@ -54,14 +54,16 @@ function withoutMatches(pieces: readonly Piece[], rule: RegexRule, context: Text
   return result
 }
 
-function regexSpans(text: string, regex: RegExp): Spans {
+function regexSpans(text: string, regex: Regex): Spans {
   const spans: number[] = []
-  regex.lastIndex = 0
-  for (let match = regex.exec(text); match !== null; match = regex.exec(text)) {
-    if (regex.lastIndex === match.index) regex.lastIndex++
-    const [start, end] = match.indices![1] ?? match.indices![0]!
-    // Of groups within a look-ahead, two may overlap.
-    if (end > start && start >= (spans.at(-1) ?? 0)) spans.push(start, end)
+  const matcher = regex.matcher(text)
+  const value = matcher.groupCount() > 0 ? 1 : 0
+  while (matcher.find()) {
+    // A group that took no part in the match: the whole match is the value.
+    const group = matcher.group(value) === null ? 0 : value
+    const start = matcher.start(group)
+    const end = matcher.end(group)
+    if (end > start) spans.push(start, end)
   }
   return spans
 }

@@ -1,4 +1,4 @@
-import { type FindValues, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
+import { compileRegex, type FindValues, type Regex, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
 import { LogKey } from './log-key.js'
 import { partlyMasked, WHOLE_MASK } from './mask-shape.js'
 import { open, type Piece } from './piece.js'
@@ -33,7 +33,7 @@ export interface TypeRule extends CompiledRule {
 }
 /** A rule that finds by a regular expression; of one with groups, the first group is the value. */
 export interface RegexRule extends CompiledRule {
-  readonly regex: RegExp
+  readonly regex: Regex
 }
 
 /** Clients choose names, so the memory of past answers is bounded. */
@@ -59,7 +59,7 @@ export class AreaRules {
       const { id, find } = rule
       const action = actionOf(rule, key)
       if ('type' in find) types.push({ id, action, type: find.type, find: VALUE_TYPES[find.type] })
-      else if ('regex' in find) regexes.push({ id, action, regex: new RegExp(find.regex, 'dg') })
+      else if ('regex' in find) regexes.push({ id, action, regex: compileRegex(find.regex) })
       else for (const name of find.names) this.#addName(name.toLowerCase(), { id, action })
     }
     this.isProtecting = rules.some((rule) => rule.do !== 'detect')
