@@ -320,6 +320,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Some of the request body has come. */
   onBodyBytes(bytes: number): void {
+    this.context.heartbeat.beatIfLate()
     const { minBodyRate, bodyIdleMs } = this.x.pace
     this.dueAt = Math.min(paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs), this.#totalDueAt)
   }

@@ -83,6 +83,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) this.onOverflow(REFUSALS.tooLarge)
     else if (this.#flow.waiting === 'request-body') this.#flow.onBodyBytes(chunk.length)
+    else this.#flow.context.heartbeat.beatIfLate()
   }
 
   onBodyEnd(): void {

@@ -119,6 +119,7 @@ export class ResponseDelivery implements HeldHead {
   write(chunk: Uint8Array): void {
     const flow = this.#flow
     if (flow.isOver || this.#progress === 'bodiless') return
+    flow.context.heartbeat.beatIfLate()
     if (this.#collector !== null) {
       if (this.#collector.add(chunk)) flow.touch(this.#bounds.idleMs)
       else this.#source.onOverflow(REFUSALS.responseTooLarge)

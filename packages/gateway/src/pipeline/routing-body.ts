@@ -92,6 +92,7 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
   }
 
   onBodyBytes(bytes: number): void {
+    this.#context.heartbeat.beatIfLate()
     const { minBodyRate, bodyIdleMs } = this.x.pace
     this.dueAt = paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs)
   }

@@ -93,7 +93,7 @@ test('a worker that does not start in time is killed', async () => {
 
 test('a worker that has not started is not drained but killed', async () => {
   const { process, worker } = handle()
-  assert.equal(await worker.drain(1000), null)
+  assert.equal(await worker.drain(1000), 0)
   assert.deepEqual(process.signals, ['SIGKILL'])
 })
 

@@ -8,8 +8,8 @@ const MOST_LATE_MS = 100
 /**
  * A worker's sign of life. A timer sends it while there is little to do. Under load the event loop may take 49,152 socket
  * events before it looks at its timers, its `setImmediate` and sockets that are new to it (libuv's `uv__io_poll`: 48 times
- * 1024 as long as there are more than 1024). Requests, with the clock that they have read anyway, notice that the timer is
- * late: they send the sign of life and ask the loop to turn.
+ * 1024 as long as there are more than 1024). Requests, with the clock that they have read anyway, and pieces of bodies
+ * notice that the timer is late: they send the sign of life and ask the loop to turn.
  */
 export class Heartbeat {
   /** From when on the timer is late, on the monotonic clock. */
@@ -31,6 +31,15 @@ export class Heartbeat {
   begin(): void {
     this.#look()
     setInterval(() => this.#look(), LOOK_MS)
+  }
+
+  /**
+   * Called with each piece of a body: large ones keep the event loop as full as requests do, and a thousand of them may
+   * come in one go, megabytes each, before the loop can turn.
+   */
+  beatIfLate(): void {
+    const nowMono = performance.now()
+    if (nowMono >= this.dueMono) this.beatLate(nowMono)
   }
 
   /** Called instead of the timer, which is late. */

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { ListenerPlan, Load, LogPlan, Plan, RoutePlan, TimeoutsPlan, UpstreamPlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
+import type { Heartbeat } from '../telemetry/heartbeat.js'
 import type { Network } from '../upstream/network.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 import type { DataPlane } from '../worker/data-plane.js'
@@ -143,6 +144,7 @@ export interface TestGatewayOptions {
   readonly network?: Network
   /** The most descriptors that the process may have open. */
   readonly descriptors?: number
+  readonly heartbeat?: Heartbeat
 }
 
 /** Starts a data plane on a free port; drains it when the test ends. */
@@ -163,6 +165,7 @@ export async function startGateway(
     isReceiveBounded: false,
     ...(options.network === undefined ? {} : { network: options.network }),
     ...(options.descriptors === undefined ? {} : { descriptors: options.descriptors }),
+    ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
   })
   const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()
   t.after(() => plane.drain(500))

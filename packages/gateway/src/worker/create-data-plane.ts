@@ -214,8 +214,13 @@ class WorkerDataPlane implements DataPlane {
   #settingsOf(plan: Plan): (listener: ListenerPlan) => ListenerSettings {
     const budget = divideDescriptors(this.#descriptors, plan)
     return (listener) => {
-      const connections = affordableConnections(listener.limits.connections, plan, budget)
-      return { ...settingsOf(listener), connections }
+      const { limits } = listener
+      return {
+        ...settingsOf(listener),
+        connections: affordableConnections(limits.connections, plan, budget),
+        // One address keeps its part of them, and leaves the others theirs.
+        connectionsPerClient: affordableConnections(limits.connectionsPerClient, plan, budget),
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { planOf, startGateway } from '../testing/gateway.js'
+import { planOf, startGateway, until } from '../testing/gateway.js'
+import { connectRaw } from '../testing/raw-connection.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 
 const PLAN = planOf({
@@ -40,4 +41,13 @@ test('operators are told of limits.connections that there are no descriptors for
   const { wanted, connections, descriptors } = told.fields as Record<string, number>
   assert.deepEqual([wanted, connections, descriptors], [10_000, 1024 - 128 - 128, 1024])
   assert.deepEqual(rest, [])
+})
+
+test('an address does not get all connections where there are descriptors for few', async (t) => {
+  const limits = { connections: 10_000, connectionsPerClient: 2500 }
+  const gateway = await startGateway(t, { listener: { limits }, routes: [] }, { descriptors: 256 })
+  const clients = await Promise.all(Array.from({ length: 100 }, () => connectRaw(t, gateway.port, '127.0.0.1')))
+  const isKept = (): boolean[] => clients.map(({ isClosed }) => !isClosed)
+  await until(() => isKept().filter(Boolean).length === gateway.plane.connections)
+  assert.equal(gateway.plane.connections, Math.floor((2500 * (256 - 64 - 32)) / 10_000))
 })

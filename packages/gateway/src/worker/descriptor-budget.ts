@@ -39,7 +39,7 @@ function upstreamConnections({ upstreams }: Plan): number {
   return upstreams.reduce((sum, { connections, targets }) => sum + connections * targets.length, 0)
 }
 
-/** The part of a listener's connections that the budget has room for. */
+/** The part of a listener's connections, or of those of one address, that the budget has room for. */
 export function affordableConnections(connections: number, plan: Plan, budget: DescriptorBudget): number {
   const wanted = plan.listeners.reduce((sum, { limits }) => sum + limits.connections, 0)
   return wanted <= budget.clients
