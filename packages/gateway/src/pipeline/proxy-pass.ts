@@ -19,7 +19,7 @@ import { TargetSearch } from './target-search.js'
 /** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
 const CONNECTION_SLACK_MS = 1000
 const RETRY_SOON = ['retry-after', '1']
-const CROWDED = 'this client holds as many connections to the upstream as one address may'
+const CROWDED = 'clients that are slow hold as many connections to the upstream as they may'
 
 /**
  * Takes a request to its upstream, and what comes back to its delivery:
@@ -279,7 +279,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     this.#attempt?.resume()
   }
 
-  /** False: the target must not wait for one more client of this address. */
+  /** False: the target must not wait for one more client, of this address or at all. */
   #takeShare(): boolean {
     const { target } = this.#search
     if (this.#hasShare || target === null) return true

@@ -11,6 +11,7 @@ import { startOver, type TransportName, testOver } from '../testing/transports.j
 
 const CONNECTIONS = 256
 const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
+const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
 const BUFFER_BYTES = 64 * 1024
 /** More than the socket buffers of both sides and the response's own hold. */
 const LARGE_BYTES = 12 * 1024 * 1024
@@ -79,6 +80,22 @@ function conform(transport: TransportName): void {
     assert.ok(gateway.plane.inFlight > CONNECTIONS / 2)
     assert.equal(clients.length, CONNECTIONS)
   })
+
+  const SLOW: Readonly<Record<string, string>> = {
+    'stop in the middle of a large body': `${POST}Content-Length: 100000\r\n\r\n${'x'.repeat(BUFFER_BYTES)}`,
+    'never read a large response': GET_LARGE,
+  }
+  for (const [name, beginning] of Object.entries(SLOW)) {
+    test(`${CONNECTIONS} clients of as many addresses that ${name} leave connections for others`, async (t) => {
+      const origin = await httpOrigin(t, mixed(LARGE_BYTES))
+      const gateway = await startGateway(t, upstreamOf(origin.url))
+      await crowd(t, gateway, beginning, CONNECTIONS, (i) => `127.0.1.${i % 250}`)
+      const most = (CONNECTIONS * 15) / 16
+      await until(() => gateway.plane.inFlight === most && active(gateway) === most)
+      for (let i = 0; i < 20; i++) assert.equal((await fetch(gateway.url)).status, 200)
+      assert.equal((await fetch(gateway.url, { method: 'POST', body: 'x'.repeat(60_000) })).status, 200)
+    })
+  }
 }
 
 test('a client that sends less than limits.minBodyRate gets 408 before its upstream hears of it', async (t) => {
@@ -136,8 +153,6 @@ test('a client that takes less than limits.minReadRate is cut', async (t) => {
   assert.ok(client.receivedBytes < 4 * LARGE_BYTES)
 })
 
-const GET_LARGE = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
-
 /** `/large` gets so many bytes, everything else two. */
 function mixed(bytes: number): http.RequestListener {
   const body = Buffer.alloc(bytes, 'd')
@@ -150,8 +165,11 @@ async function crowd(
   gateway: TestGateway,
   beginning: string,
   size = CONNECTIONS,
+  addressOf: (i: number) => string = () => '127.0.0.1',
 ): Promise<readonly RawConnection[]> {
-  const clients = await Promise.all(Array.from({ length: size }, () => connectRaw(t, gateway.port)))
+  const clients = await Promise.all(
+    Array.from({ length: size }, (_, i) => connectRaw(t, gateway.port, addressOf(i))),
+  )
   for (const client of clients) {
     if (beginning === GET_LARGE) client.pause()
     client.send(beginning)
