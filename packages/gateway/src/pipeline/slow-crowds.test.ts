@@ -62,7 +62,7 @@ function conform(transport: TransportName): void {
       upstreams: [{ ...upstreamOf(origin.url).upstreams![0]!, responseBuffer: 8 * 1024 * 1024 }],
     })
     // All of them together have 64 MB, and the sockets as much again.
-    const clients = await crowd(t, gateway, GET_LARGE, 8)
+    const clients = await crowd(t, gateway, GET_LARGE, { size: 8 })
     await until(() => gateway.plane.inFlight <= 8 && active(gateway) === 0)
     await assertServed(t, gateway)
     for (const client of clients) client.resume()
@@ -89,7 +89,7 @@ function conform(transport: TransportName): void {
     test(`${CONNECTIONS} clients of as many addresses that ${name} leave connections for others`, async (t) => {
       const origin = await httpOrigin(t, mixed(LARGE_BYTES))
       const gateway = await startGateway(t, upstreamOf(origin.url))
-      await crowd(t, gateway, beginning, CONNECTIONS, (i) => `127.0.1.${i % 250}`)
+      await crowd(t, gateway, beginning, { addressOf: (i) => `127.0.1.${i % 250}` })
       const most = (CONNECTIONS * 15) / 16
       await until(() => gateway.plane.inFlight === most && active(gateway) === most)
       for (let i = 0; i < 20; i++) assert.equal((await fetch(gateway.url)).status, 200)
@@ -164,8 +164,7 @@ async function crowd(
   t: TestContext,
   gateway: TestGateway,
   beginning: string,
-  size = CONNECTIONS,
-  addressOf: (i: number) => string = () => '127.0.0.1',
+  { size = CONNECTIONS, addressOf = (_i: number) => '127.0.0.1' } = {},
 ): Promise<readonly RawConnection[]> {
   const clients = await Promise.all(
     Array.from({ length: size }, (_, i) => connectRaw(t, gateway.port, addressOf(i))),

@@ -46,7 +46,9 @@ test('operators are told of limits.connections that there are no descriptors for
 test('an address does not get all connections where there are descriptors for few', async (t) => {
   const limits = { connections: 10_000, connectionsPerClient: 2500 }
   const gateway = await startGateway(t, { listener: { limits }, routes: [] }, { descriptors: 256 })
-  const clients = await Promise.all(Array.from({ length: 100 }, () => connectRaw(t, gateway.port, '127.0.0.1')))
+  const clients = await Promise.all(
+    Array.from({ length: 100 }, () => connectRaw(t, gateway.port, '127.0.0.1')),
+  )
   const isKept = (): boolean[] => clients.map(({ isClosed }) => !isClosed)
   await until(() => isKept().filter(Boolean).length === gateway.plane.connections)
   assert.equal(gateway.plane.connections, Math.floor((2500 * (256 - 64 - 32)) / 10_000))
