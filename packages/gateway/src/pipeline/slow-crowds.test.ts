@@ -164,7 +164,7 @@ async function crowd(
   t: TestContext,
   gateway: TestGateway,
   beginning: string,
-  { size = CONNECTIONS, addressOf = (_i: number) => '127.0.0.1' } = {},
+  { size = CONNECTIONS, addressOf = (_i: number): string => '127.0.0.1' } = {},
 ): Promise<readonly RawConnection[]> {
   const clients = await Promise.all(
     Array.from({ length: size }, (_, i) => connectRaw(t, gateway.port, addressOf(i))),
