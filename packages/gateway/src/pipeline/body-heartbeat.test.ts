@@ -70,3 +70,15 @@ test('each piece of a response shows that the worker works', async (t) => {
   await until(() => client.text.includes('200 OK'))
   for (let i = 0; i < 3; i++) await late.isNoticed(() => sendPiece())
 })
+
+test('each connection that is turned away shows that the worker works', async (t) => {
+  const late = lateHeartbeat()
+  const gateway = await startGateway(
+    t,
+    { routes: [], listener: { limits: { connections: 1 } } },
+    { heartbeat: late.heartbeat },
+  )
+  await connectRaw(t, gateway.port)
+  await until(() => gateway.plane.connections === 1)
+  for (let i = 0; i < 3; i++) await late.isNoticed(() => void connectRaw(t, gateway.port))
+})

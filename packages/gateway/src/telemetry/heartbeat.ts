@@ -8,8 +8,8 @@ const MOST_LATE_MS = 100
 /**
  * A worker's sign of life. A timer sends it while there is little to do. Under load the event loop may take 49,152 socket
  * events before it looks at its timers, its `setImmediate` and sockets that are new to it (libuv's `uv__io_poll`: 48 times
- * 1024 as long as there are more than 1024). Requests, with the clock that they have read anyway, and pieces of bodies
- * notice that the timer is late: they send the sign of life and ask the loop to turn.
+ * 1024 as long as there are more than 1024). Requests, with the clock that they have read anyway, pieces of bodies and
+ * connections that are turned away notice that the timer is late: they send the sign of life and ask the loop to turn.
  */
 export class Heartbeat {
   /** From when on the timer is late, on the monotonic clock. */
@@ -34,7 +34,7 @@ export class Heartbeat {
   }
 
   /**
-   * Called with each piece of a body: large ones keep the event loop as full as requests do, and a thousand of them may
+   * Called where no request begins or ends, with each piece of a body among others: large ones keep the event loop as full as requests do, and a thousand of them may
    * come in one go, megabytes each, before the loop can turn.
    */
   beatIfLate(): void {

@@ -168,7 +168,11 @@ class WorkerDataPlane implements DataPlane {
 
   async #open(plan: ListenerPlan, settings: ListenerSettings): Promise<OpenListener> {
     const port = this.#options.ports[plan.address] ?? plan.port
-    const onTurnedAway = (): void => this.#context.metrics.countError('GW_OVERLOADED')
+    const onTurnedAway = (): void => {
+      this.#context.metrics.countError('GW_OVERLOADED')
+      // uWS accepts in one go for as long as others come, which may be without an end.
+      this.#context.heartbeat.beatIfLate()
+    }
     const listener = await openListener({
       plan,
       port,
