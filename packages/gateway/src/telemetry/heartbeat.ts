@@ -34,8 +34,8 @@ export class Heartbeat {
   }
 
   /**
-   * Called where no request begins or ends, with each piece of a body among others: large ones keep the event loop as full as requests do, and a thousand of them may
-   * come in one go, megabytes each, before the loop can turn.
+   * Called where no request begins or ends. Pieces of large bodies keep the event loop as full as requests do, and a
+   * thousand of them may come in one go, megabytes each, before the loop can turn.
    */
   beatIfLate(): void {
     const nowMono = performance.now()
