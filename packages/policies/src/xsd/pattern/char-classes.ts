@@ -1,94 +1,44 @@
 import { CharSet } from 'refa'
-import { categoryRanges } from './categories.js'
+import { blockRanges } from './blocks.js'
+import { categoryRanges, nameRanges } from './categories.js'
 
 /** The greatest code point. */
 export const MAX_CHAR = 0x10ffff
 
-/**
- * The characters of a class, between two bounds: those it surely has, and those it may have. They differ where libxml2
- * has tables that are not here, of blocks and of the names of XML 1.0 before its fifth edition.
- */
-export interface CharClass {
-  readonly least: CharSet
-  readonly most: CharSet
-}
-
 /** All that can stand in a document. */
-const XML_CHARS = ranges([0x9, 0xa], [0xd, 0xd], [0x20, 0xd7ff], [0xe000, 0xfffd], [0x10000, MAX_CHAR])
-const NOTHING = CharSet.empty(MAX_CHAR)
-/** May have any character, or none. */
-export const UNKNOWN: CharClass = { least: NOTHING, most: XML_CHARS }
+export const XML_CHARS = ranges([0x9, 0xa], [0xd, 0xd], [0x20, 0xd7ff], [0xe000, 0xfffd], [0x10000, MAX_CHAR])
 
 /** The characters of these ranges that can stand in a document. */
-export function charClass(...pairs: readonly (readonly [from: number, to: number])[]): CharClass {
-  return exactly(ranges(...pairs))
+export function charClass(...pairs: readonly (readonly [from: number, to: number])[]): CharSet {
+  return ranges(...pairs).intersect(XML_CHARS)
 }
 
 /** All but these. */
-export function inverse({ least, most }: CharClass): CharClass {
-  return { least: XML_CHARS.without(most), most: XML_CHARS.without(least) }
+export function inverse(characters: CharSet): CharSet {
+  return XML_CHARS.without(characters)
 }
 
 /** What is in one of the classes. */
-export function union(classes: readonly CharClass[]): CharClass {
-  return {
-    least: NOTHING.union(...classes.map(({ least }) => least)),
-    most: NOTHING.union(...classes.map(({ most }) => most)),
-  }
-}
-
-/** What is in a class and not in the other. */
-export function difference(all: CharClass, without: CharClass): CharClass {
-  return { least: all.least.without(without.most), most: all.most.without(without.least) }
+export function union(classes: readonly CharSet[]): CharSet {
+  return CharSet.empty(MAX_CHAR).union(...classes)
 }
 
 /** `.` and what a backslash and a letter stand for, where that is more than one character. */
-const ESCAPED: Readonly<Record<string, () => CharClass>> = {
+const ESCAPED: Readonly<Record<string, () => CharSet>> = {
   '.': () => inverse(charClass([0xa, 0xa], [0xd, 0xd])),
   s: () => charClass([0x9, 0xa], [0xd, 0xd], [0x20, 0x20]),
   d: () => unicode('Nd'),
   // As libxml2 has it, and the specification: all but punctuation, separators and others.
   w: () => inverse(union([unicode('P'), unicode('Z'), unicode('C')])),
-  i: () => ({ least: ranges(...NAME_START), most: ranges(...NAME_START, ...NAME_START_BEYOND) }),
-  c: () => ({
-    least: ranges(...NAME_START, ...NAME_MORE),
-    most: ranges(...NAME_START, ...NAME_MORE, ...NAME_START_BEYOND, ...NAME_MORE_BEYOND),
-  }),
+  i: () => NAME_START,
+  c: () => NAME_CHARS,
 }
 
-/** The beginning of a name in ASCII, where all editions of XML agree, and what the fifth allows beyond. */
-const NAME_START = [
-  [0x3a, 0x3a],
-  [0x41, 0x5a],
-  [0x5f, 0x5f],
-  [0x61, 0x7a],
-] as const
-const NAME_START_BEYOND = [
-  [0xc0, 0xd6],
-  [0xd8, 0xf6],
-  [0xf8, 0x2ff],
-  [0x370, 0x37d],
-  [0x37f, 0x1fff],
-  [0x200c, 0x200d],
-  [0x2070, 0x218f],
-  [0x2c00, 0x2fef],
-  [0x3001, 0xd7ff],
-  [0xf900, 0xfdcf],
-  [0xfdf0, 0xfffd],
-  [0x10000, 0xeffff],
-] as const
-const NAME_MORE = [
-  [0x2d, 0x2e],
-  [0x30, 0x39],
-] as const
-const NAME_MORE_BEYOND = [
-  [0xb7, 0xb7],
-  [0x300, 0x36f],
-  [0x203f, 0x2040],
-] as const
+const NAME_START = charClass(...nameRanges('start'))
+const NAME_CHARS = charClass(...nameRanges('start'), ...nameRanges('more'))
 
 /** The class that `\d` and the like stand for; null for another letter. */
-export function escapedClass(letter: string): CharClass | null {
+export function escapedClass(letter: string): CharSet | null {
   const known = ESCAPED[letter]
   if (known !== undefined) return known()
   const small = letter.toLowerCase()
@@ -96,38 +46,47 @@ export function escapedClass(letter: string): CharClass | null {
 }
 
 const CATEGORY = /^(?:L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|Z[slp]?|S[mcko]?|C[cfon]?)$/
-const BLOCK = /^Is[-a-zA-Z0-9]+$/
-
-/** Blocks that schemas name, of those whose bounds never changed. */
-const BLOCKS: Readonly<Record<string, readonly [number, number]>> = {
-  IsBasicLatin: [0, 0x7f],
-  'IsLatin-1Supplement': [0x80, 0xff],
-  'IsLatinExtended-A': [0x100, 0x17f],
-  'IsLatinExtended-B': [0x180, 0x24f],
-}
 
 /** The class that `\p{…}` stands for; null for a name that is none. */
-export function namedClass(name: string): CharClass | null {
+export function namedClass(name: string): CharSet | null {
   if (CATEGORY.test(name)) return unicode(name)
-  if (!BLOCK.test(name)) return null
-  const block = BLOCKS[name]
-  return block === undefined ? UNKNOWN : charClass(block)
+  const block = name.startsWith('Is') ? blockRanges(name.slice(2)) : undefined
+  return block === undefined ? null : charClass(...block)
 }
 
-const known = new Map<string, CharClass>()
+/** The same as libxml2 has it. */
+export function libxmlClass(name: string): CharSet | null {
+  return CATEGORY.test(name) ? charClass(...categoryRanges(name)) : namedClass(name)
+}
 
-function unicode(category: string): CharClass {
+/** What the tables of libxml2 have not: ideographs, which Unicode's own table has as first and last only, and currencies. */
+const BEYOND: Readonly<Record<string, readonly (readonly [from: number, to: number])[]>> = {
+  Lo: [
+    [0x3400, 0x4dbf],
+    [0x4e00, 0x9fff],
+    [0xac00, 0xd7a3],
+    [0x20000, 0x2a6df],
+    [0x2a700, 0x2b739],
+    [0x2b740, 0x2b81d],
+    [0x2b820, 0x2cea1],
+    [0x2ceb0, 0x2ebe0],
+    [0x30000, 0x3134a],
+    [0x31350, 0x323af],
+  ],
+  Lu: [[0x1e9e, 0x1e9e]],
+  Sc: [[0x20b2, 0x20c0]],
+}
+
+const known = new Map<string, CharSet>()
+
+function unicode(category: string): CharSet {
   let found = known.get(category)
   if (found === undefined) {
-    found = charClass(...categoryRanges(category))
+    const beyond = Object.keys(BEYOND).filter((name) => name.startsWith(category))
+    found = charClass(...categoryRanges(category), ...beyond.flatMap((name) => BEYOND[name]!))
     known.set(category, found)
   }
   return found
-}
-
-function exactly(set: CharSet): CharClass {
-  const chars = set.intersect(XML_CHARS)
-  return { least: chars, most: chars }
 }
 
 function ranges(...pairs: readonly (readonly [from: number, to: number])[]): CharSet {

@@ -1,24 +1,12 @@
-import type { Concatenation, Element, Expression, NoParent } from 'refa'
-import {
-  type CharClass,
-  charClass,
-  difference,
-  escapedClass,
-  inverse,
-  namedClass,
-  UNKNOWN,
-  union,
-} from './char-classes.js'
+import type { CharSet, Concatenation, Element, Expression, NoParent } from 'refa'
+import { charClass, escapedClass, inverse, libxmlClass, namedClass, union } from './char-classes.js'
 import { needsSeparator, PatternWriter, SEPARATOR, UnwritablePattern } from './pattern-text.js'
 
 /** A pattern of XML Schema, as an expression of the library that knows automata. */
 export interface ParsedPattern {
   /** The pattern in the words in which libxml2 takes it for what it means. */
   readonly text: string
-  /** With the most characters that its classes may have. */
   readonly expression: NoParent<Expression>
-  /** Those are the characters that they have. */
-  readonly isExact: boolean
 }
 
 /** A pattern that does not follow the grammar, or is too deep to be read. */
@@ -45,8 +33,7 @@ class PatternParser {
   readonly #writer: PatternWriter
   #at = 0
   #depth = 0
-  #isExact = true
-  /** The class that is read has a form that libxml2 takes for something else. */
+  /** The class that is read has a form or a name that libxml2 takes for something else. */
   #isMisread = false
 
   constructor(pattern: string) {
@@ -58,11 +45,7 @@ class PatternParser {
   parse(): ParsedPattern {
     const alternatives = this.#alternatives()
     if (this.#at < this.#letters.length) throw this.#unreadable()
-    return {
-      text: this.#texts.join(''),
-      expression: { type: 'Expression', alternatives },
-      isExact: this.#isExact,
-    }
+    return { text: this.#texts.join(''), expression: { type: 'Expression', alternatives } }
   }
 
   #alternatives(): NoParent<Concatenation>[] {
@@ -86,9 +69,12 @@ class PatternParser {
   }
 
   #piece(): NoParent<Element> {
+    const begin = this.#at
     const atom = this.#atom()
     const bounds = this.#bounds()
     if (bounds === null) return atom
+    // To libxml2 what is there no time can be there.
+    if (bounds.max === 0) this.#write('()', begin)
     const alternatives: NoParent<Concatenation>[] =
       atom.type === 'Alternation' ? atom.alternatives : [{ type: 'Concatenation', elements: [atom] }]
     return { type: 'Quantifier', alternatives, lazy: false, ...bounds }
@@ -117,12 +103,25 @@ class PatternParser {
       if (!this.#take(')')) throw this.#unreadable()
       return { type: 'Alternation', alternatives }
     }
-    const { least, most } = this.#sees('[') ? this.#class() : this.#simple()
-    if (!least.equals(most)) this.#isExact = false
-    return { type: 'CharacterClass', characters: most }
+    return { type: 'CharacterClass', characters: this.#class() }
   }
 
-  #simple(): CharClass {
+  /** A class: where libxml2 takes it for something else, it is written as what it means. */
+  #class(): CharSet {
+    const begin = this.#at
+    this.#isMisread = false
+    const meaning = this.#sees('[') ? this.#group(false) : this.#simple()
+    if (this.#isMisread) this.#write(this.#textOf(meaning), begin)
+    return meaning
+  }
+
+  /** Puts a text in the place of what was read since. */
+  #write(text: string, begin: number): void {
+    this.#texts.fill('', begin, this.#at)
+    this.#texts[begin] = text
+  }
+
+  #simple(): CharSet {
     if (this.#sees('\\')) return this.#escape()
     if (this.#take('.')) return escapedClass('.')!
     const letter = this.#next()
@@ -131,37 +130,22 @@ class PatternParser {
     return single(letter.codePointAt(0)!)
   }
 
-  /** `[…]`: where libxml2 takes it for something else, it is written as what it means. */
-  #class(): CharClass {
-    const begin = this.#at
-    this.#isMisread = false
-    const meaning = this.#group(false)
-    if (!this.#isMisread) return meaning
-    const text = this.#textOf(meaning)
-    // Where there is no other way to say it, it may have any character.
-    if (text === null) return UNKNOWN
-    this.#texts.fill('', begin, this.#at)
-    this.#texts[begin] = text
-    return meaning
-  }
-
-  #textOf({ least, most }: CharClass): string | null {
-    if (!least.equals(most)) return null
+  #textOf(meaning: CharSet): string {
     try {
-      return this.#writer.classText(most)
+      return this.#writer.classText(meaning)
     } catch (problem) {
-      if (problem instanceof UnwritablePattern) return null
-      throw problem
+      if (!(problem instanceof UnwritablePattern)) throw problem
+      throw new UnreadablePattern(problem.message, { cause: problem })
     }
   }
 
   /** `[…]`, with what is subtracted from it: to libxml2 that is neither inverse nor has it a subtraction itself. */
-  #group(isSubtracted: boolean): CharClass {
+  #group(isSubtracted: boolean): CharSet {
     if (!this.#take('[') || ++this.#depth > MAX_DEPTH) throw this.#unreadable()
     const isInverse = this.#take('^')
     if (isInverse && isSubtracted) this.#isMisread = true
-    const parts: CharClass[] = []
-    let without: CharClass | null = null
+    const parts: CharSet[] = []
+    let without: CharSet | null = null
     do {
       if (parts.length > 0 && this.#sees('-') && this.#letters[this.#at + 1] === '[') {
         this.#at++
@@ -175,7 +159,7 @@ class PatternParser {
     if (!this.#take(']')) throw this.#unreadable()
     this.#depth--
     const all = isInverse ? inverse(union(parts)) : union(parts)
-    return without === null ? all : difference(all, without)
+    return without === null ? all : all.without(without)
   }
 
   /** To libxml2 a hyphen behind something else ends what `^` is about, and is none itself before the end. */
@@ -184,7 +168,7 @@ class PatternParser {
   }
 
   /** A character, a range of them, or a class that has a name. */
-  #part(): CharClass {
+  #part(): CharSet {
     const isEscaped = this.#sees('\\')
     // In brackets it is `\p` to libxml2.
     if (isEscaped && this.#letters[this.#at + 1] === 'P') this.#isMisread = true
@@ -198,22 +182,20 @@ class PatternParser {
     if (isEscaped) this.#isMisread = true
     const to = this.#member()
     if (typeof to === 'number' && to >= from) return charClass([from, to])
-    if (isEscaped) return UNKNOWN
     throw this.#unreadable()
   }
 
-  #member(): CharClass | number {
+  #member(): CharSet | number {
     if (this.#sees('\\')) {
       const escaped = this.#escape()
-      const [range] = escaped.most.ranges
-      return escaped.most.size === 1 ? range!.min : escaped
+      return escaped.size === 1 ? escaped.ranges[0]!.min : escaped
     }
     const letter = this.#next()
     if (letter === '[' || letter === ']') throw this.#unreadable()
     return letter.codePointAt(0)!
   }
 
-  #escape(): CharClass {
+  #escape(): CharSet {
     this.#at++
     const letter = this.#next()
     const control = CONTROLS[letter]
@@ -224,12 +206,14 @@ class PatternParser {
     return letter === 'P' ? inverse(known) : known
   }
 
-  #named(): CharClass | null {
+  #named(): CharSet | null {
     const end = this.#letters.indexOf('}', this.#at)
     if (!this.#take('{') || end < 0) throw this.#unreadable()
     const name = this.#letters.slice(this.#at, end).join('')
     this.#at = end + 1
-    return namedClass(name)
+    const named = namedClass(name)
+    if (named !== null && !named.equals(libxmlClass(name)!)) this.#isMisread = true
+    return named
   }
 
   #sees(letter: string): boolean {
@@ -255,6 +239,6 @@ class PatternParser {
   }
 }
 
-function single(codePoint: number): CharClass {
+function single(codePoint: number): CharSet {
   return charClass([codePoint, codePoint])
 }

@@ -1,5 +1,5 @@
 import type { CharSet, Concatenation, Element, Expression, NoParent } from 'refa'
-import { escapedClass, namedClass } from './char-classes.js'
+import { escapedClass, inverse, libxmlClass, XML_CHARS } from './char-classes.js'
 
 /** Most ranges that are written out of one class. */
 const MAX_RANGES = 2000
@@ -32,7 +32,7 @@ export class PatternWriter {
 
   /** @param pattern whose names of classes are to be used again. */
   constructor(pattern: string) {
-    const names = pattern.match(/\\[sSdDwW]|\\[pP]\{[^}]*\}/g) ?? []
+    const names = pattern.match(/\\[sSdDwWiIcC]|\\[pP]\{[^}]*\}/g) ?? []
     this.#named = [...new Set(names.flatMap(withInverse))].flatMap(namedSet)
   }
 
@@ -77,12 +77,23 @@ export class PatternWriter {
     if (characters.isEmpty) return NOTHING
     const [range] = characters.ranges
     if (characters.size === 1) return letterText(range!.min)
-    const texts = [bracketed(characters), this.#sumText(characters), ...this.#named.map(textBy(characters))]
+    const texts = [
+      bracketed(characters),
+      this.#sumText(characters),
+      this.#inverseText(characters),
+      ...this.#named.map(textBy(characters)),
+    ]
     const [shortest] = texts
       .filter((text) => text !== null)
       .sort((first, second) => first.length - second.length)
     if (shortest === undefined) throw new UnwritablePattern('has classes that cannot be written otherwise')
     return shortest
+  }
+
+  /** All but what it has not: libxml2 goes over every range of a class for each character. */
+  #inverseText(characters: CharSet): string | null {
+    const others = this.#sumText(inverse(characters))
+    return others === null ? null : `[${rangesText(XML_CHARS)}-${others}]`
   }
 
   /** The named classes in it, and what else there is. */
@@ -107,9 +118,8 @@ interface NamedSet {
 
 function namedSet(text: string): readonly NamedSet[] {
   const isNamed = text.length > 2
-  const found = isNamed ? namedClass(text.slice(3, -1)) : escapedClass(text[1]!)
-  if (found === null) return []
-  return [{ text, set: found.most }]
+  const found = isNamed ? libxmlClass(text.slice(3, -1)) : escapedClass(text[1]!)
+  return found === null ? [] : [{ text, set: found }]
 }
 
 /** A class as a named one without some characters, and with others. */

@@ -61,7 +61,6 @@ for (const [pattern, text] of CLASSES) {
 
 test('what is in a class that libxml2 misreads counts as in it', () => {
   assert.equal(quickPattern('([^\\.-]|-)+\\.').width, 1)
-  assert.throws(() => quickPattern('([\\]-.]|z)+x\\i'), /linear time/)
 })
 
 const NOTHING = [
@@ -109,7 +108,7 @@ for (const [pattern, value] of BRACES) {
   })
 }
 
-const UNREADABLE = ['a{', 'a{x}', '{{', '({2}', 'a{,2}', 'a{3,2}', 'a{2147483648}', 'a]', '[b-a]']
+const UNREADABLE = ['a{', 'a{x}', '{{', '({2}', 'a{,2}', 'a{3,2}', 'a{2147483648}', 'a]', '[b-a]', '[\\]-.]', '\\p{IsElvish}']
 
 for (const pattern of UNREADABLE) {
   test(`${pattern} is no pattern`, () =>
@@ -121,6 +120,7 @@ const ANEW: readonly (readonly [pattern: string, anew: string])[] = [
   ['(a|aa)+b', 'a+b'],
   ['(a*)*b', 'a*b'],
   ['(\\w+\\s?)*', '([\\w]+[\\s])*[\\w]*'],
+  ['\\i\\c*(\\.\\i\\c*)*', '[\\i][\\c]*'],
   ['(\\S+\\s*)*\\S+', '[\\S]([\\s]*[\\S])*()'],
   ['([a\\-]|a-)*\\n+\\n+', '[\\-a]*\\n\\n+'],
   ['(\\p{Lu}|\\p{Lu}\\p{Nd})*(\\p{Nd}|x)*', '([\\p{Lu}]+[\\p{Nd}])*[\\p{Lu}]*([x\\p{Nd}][x\\p{Nd}]*)?'],
@@ -134,7 +134,6 @@ for (const [pattern, anew] of ANEW.slice(0, -1)) {
 const SLOW = [
   '(.?a.{20})*',
   '(([a-z]{1,20}){1,20},?){1,20}',
-  '(\\c+\\.)*\\c+',
   '(()*){999999999}(a*b?a*){0,999999999}',
 ]
 
@@ -215,6 +214,12 @@ const RANGES: readonly (readonly [pattern: string, valid: readonly string[], inv
     ['[2\\P{L}]', ['2', '-', '1'], ['a', 'Z', 'é']],
     ['[2\\P{Lu}]', ['2', 'a', '-'], ['A', 'É']],
     ['[^\\P{M}x]', ['\u0301'], ['a', 'x']],
+    ['\\p{L}+', ['Şahin', '中文', '한글', 'ẞ'], ['1', 'a1', '€']],
+    ['\\P{L}+', ['1', '€'], ['a', '中', '한']],
+    ['\\p{Sc}', ['$', '€', '₺', '₹'], ['a']],
+    ['[2\\P{IsCyrillic}]', ['2', 'a'], ['к']],
+    ['[^\\P{IsGreek}]', ['α'], ['a']],
+    ['a{0}b|[a-c]{0,0}', ['', 'b'], ['a', 'ab']],
     ['(\\P{L}*)1', ['1', '-1', '121'], ['a1', '']],
     ['(\\P{S}*)\\+', ['+', 'a+'], ['++', 'a']],
     ['[a-z]{1,}1|c*', ['', 'ccc', 'xa1'], ['xac', 'x']],
@@ -271,15 +276,14 @@ test('classes have the characters that they count as', () => {
     fc.property(classes, (pattern) => {
       const parsed = parsedOrNull(pattern)
       if (parsed === null) return
-      const { text, expression, isExact } = parsed
+      const { text, expression } = parsed
       const [element] = expression.alternatives[0]!.elements
       assert.ok(element?.type === 'CharacterClass')
       const accepted = acceptedBy(text, LETTERS)
       if (accepted === null) return
       for (const [i, letter] of LETTERS.entries()) {
         const isIn = element.characters.has(letter.codePointAt(0)!)
-        // Of what is not known it has to be the most.
-        assert.ok(accepted[i] === isIn || (isIn && !isExact), `${JSON.stringify(letter)} ${pattern} ${text}`)
+        assert.equal(accepted[i], isIn, `${JSON.stringify(letter)} ${pattern} ${text}`)
       }
     }),
     { numRuns: 2000 },
@@ -303,6 +307,15 @@ const ATOMS: readonly (readonly [atom: string, meaning: string])[] = [
   ['[a-[^b]]', '[]'],
   ['[a-c-[b-c-[c]]]', '[ac]'],
   ['-', '-'],
+  ['\\S', '\\S'],
+  ['\\D', '\\D'],
+  ['\\P{L}', '\\P{L}'],
+  ['[1\\P{L}]', '[1\\P{L}]'],
+  ['[\\p{L}.]', '[\\p{L}.]'],
+  ['[^\\P{L}b]', '[ac-zA-Z中é]'],
+  ['\\P{IsCyrillic}', '[^\u0400-\u04ff]'],
+  ['\\i', '[a-zA-Zé中:_]'],
+  ['\\C', '[^a-zA-Zé中:_.0-9-]'],
 ]
 const QUANTIFIERS = ['', '', '', '?', '*', '+', '{2}', '{0,2}', '{1,3}', '{2,}']
 
@@ -324,14 +337,13 @@ const patterns = fc.letrec<{ branch: Both; group: Both; atom: Both }>((tie) => (
     ),
 })).group
 const BAR = ['|', '|'] as const
-const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-'), { maxLength: 10 })
+const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-', 'é', '中'), { maxLength: 10 })
 
-test('what is written anew means the same', () => {
+test('what libxml2 is given means the same to another engine', () => {
   fc.assert(
     fc.property(patterns, fc.array(values, { minLength: 5, maxLength: 10 }), ([pattern, meaning], texts) => {
       const text = quickOrNull(pattern)?.text
-      // What libxml2 makes of a pattern that stays as it is, is not asked here.
-      if (text === undefined || parsePattern(pattern).text === text) return
+      if (text === undefined) return
       // The flag `v` of Node 20 has inverse classes wrong: `/^(?:[^b]a[^c])+$/v` does not know `ca-`.
       const meant = new RegExp(`^(?:${meaning})$`, 'u')
       for (const value of texts.map((letters) => letters.join(''))) {

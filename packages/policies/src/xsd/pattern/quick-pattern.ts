@@ -59,9 +59,9 @@ const COUNT = /\{\d/
 const HIGH_COUNT = /\{\d*(?:,\d*)?(?:[6-9]\d|\d{3})/
 
 /** The pattern itself, or with its classes as ranges and its counts as repetitions where libxml2 might misread it. */
-function plainText(pattern: string, { text, expression, isExact }: ParsedPattern): string {
+function plainText(pattern: string, { text, expression }: ParsedPattern): string {
   const isMisread = (INVERSE.test(text) && REPEATED.test(text)) || (COUNT.test(text) && text.includes('|'))
-  if (!isExact || !isMisread || HIGH_COUNT.test(text)) return text
+  if (!isMisread || HIGH_COUNT.test(text)) return text
   try {
     const plain = new PatternWriter(pattern).text(expression)
     // One that libxml2 cannot read back is nested too deep, as counts above 50 are.
@@ -74,12 +74,7 @@ function plainText(pattern: string, { text, expression, isExact }: ParsedPattern
 }
 
 /** Written anew as a whole, or each alternative on its own, which takes less text where they have little in common. */
-function writtenAnew(
-  pattern: string,
-  { expression, isExact }: ParsedPattern,
-  effort: Effort,
-): QuickPattern | null {
-  if (!isExact) return null
+function writtenAnew(pattern: string, { expression }: ParsedPattern, effort: Effort): QuickPattern | null {
   const { alternatives } = expression
   const whole = writtenFrom(pattern, [expression], effort)
   if (whole !== null || alternatives.length === 1 || alternatives.length > MAX_ALTERNATIVES) return whole
