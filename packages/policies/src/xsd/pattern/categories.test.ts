@@ -22,14 +22,20 @@ const RANGES = [
 ]
 
 /** The first and the last characters of all ranges, and those beside them, as far as documents can have them. */
-const EDGES = [...new Set(RANGES.flatMap(([from, to]) => [from - 1, from, to, to + 1]))].filter(
-  (codePoint) =>
-    parsePattern('\\s|\\S').expression.alternatives.some(
-      ({ elements: [element] }) => element?.type === 'CharacterClass' && element.characters.has(codePoint),
-    ),
+const EDGES = [...new Set(RANGES.flatMap(([from, to]) => [from - 1, from, to, to + 1]))].filter((codePoint) =>
+  parsePattern('\\s|\\S').expression.alternatives.some(
+    ({ elements: [element] }) => element?.type === 'CharacterClass' && element.characters.has(codePoint),
+  ),
 )
 
-for (const pattern of ['\\w', '\\d', '\\i', '\\c', ...BLOCK_NAMES.map((name) => `\\p{Is${name}}`), ...NAMES.map((name) => `\\p{${name}}`)]) {
+for (const pattern of [
+  '\\w',
+  '\\d',
+  '\\i',
+  '\\c',
+  ...BLOCK_NAMES.map((name) => `\\p{Is${name}}`),
+  ...NAMES.map((name) => `\\p{${name}}`),
+]) {
   test(`${pattern} has the characters that it has to libxml2`, () => {
     const [element] = parsePattern(pattern).expression.alternatives[0]!.elements
     assert.ok(element?.type === 'CharacterClass')

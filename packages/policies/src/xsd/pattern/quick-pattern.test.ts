@@ -108,7 +108,19 @@ for (const [pattern, value] of BRACES) {
   })
 }
 
-const UNREADABLE = ['a{', 'a{x}', '{{', '({2}', 'a{,2}', 'a{3,2}', 'a{2147483648}', 'a]', '[b-a]', '[\\]-.]', '\\p{IsElvish}']
+const UNREADABLE = [
+  'a{',
+  'a{x}',
+  '{{',
+  '({2}',
+  'a{,2}',
+  'a{3,2}',
+  'a{2147483648}',
+  'a]',
+  '[b-a]',
+  '[\\]-.]',
+  '\\p{IsElvish}',
+]
 
 for (const pattern of UNREADABLE) {
   test(`${pattern} is no pattern`, () =>
@@ -131,11 +143,7 @@ for (const [pattern, anew] of ANEW.slice(0, -1)) {
     assert.deepEqual(quickPattern(pattern), { text: anew, width: quickPattern(anew).width }))
 }
 
-const SLOW = [
-  '(.?a.{20})*',
-  '(([a-z]{1,20}){1,20},?){1,20}',
-  '(()*){999999999}(a*b?a*){0,999999999}',
-]
+const SLOW = ['(.?a.{20})*', '(([a-z]{1,20}){1,20},?){1,20}', '(()*){999999999}(a*b?a*){0,999999999}']
 
 for (const pattern of SLOW) {
   test(`${pattern} is refused`, () =>
@@ -337,7 +345,9 @@ const patterns = fc.letrec<{ branch: Both; group: Both; atom: Both }>((tie) => (
     ),
 })).group
 const BAR = ['|', '|'] as const
-const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-', 'é', '中'), { maxLength: 10 })
+const values = fc.array(fc.constantFrom('a', 'b', 'c', '.', '1', ' ', '\n', '-', 'é', '中'), {
+  maxLength: 10,
+})
 
 test('what libxml2 is given means the same to another engine', () => {
   fc.assert(
