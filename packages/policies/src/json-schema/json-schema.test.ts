@@ -128,6 +128,24 @@ test('each draft reads schemas in its own way, chosen by $schema or by the confi
   await assert.rejects(compile(inline({ $schema: 'http://example.com/x' })), /none of the drafts/)
 })
 
+test('anchors of the root are followed', async () => {
+  const base = { type: 'object', $defs: { n: { type: 'number' } } }
+  const anchors: readonly (readonly [anchor: object, reference: object])[] = [
+    [{ $anchor: 'node' }, { $ref: '#node' }],
+    [{ $id: 'https://example.com/tree', $anchor: 'node' }, { $ref: 'https://example.com/tree#node' }],
+    [{ $dynamicAnchor: 'node', unevaluatedProperties: false }, { $dynamicRef: '#node' }],
+  ]
+  for (const [anchor, reference] of anchors) {
+    const properties = { size: { $ref: '#/$defs/n' }, parts: { items: reference } }
+    const step = await compile(inline({ ...base, ...anchor, properties }))
+    const verdict = async (body: unknown) => (await request(step, body)).outcome === null
+    assert.equal(await verdict({ parts: [{ size: 1, parts: [{}] }] }), true, JSON.stringify(anchor))
+    assert.equal(await verdict({ parts: [{ parts: [1] }] }), false)
+    assert.equal(await verdict({ parts: [{ size: 'x' }] }), false)
+  }
+  await assert.rejects(compile(inline({ $anchor: 'node', $ref: '#node' })), /lead in a circle/)
+})
+
 test('several schemas decide together', async () => {
   const schemas = [{ inline: { required: ['a'] } }, { inline: { required: ['b'] } }]
   const outcomeOf = async (match: 'any' | 'all' | 'first', body: unknown) =>

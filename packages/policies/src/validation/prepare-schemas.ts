@@ -84,7 +84,10 @@ function prepareNode(node: SchemaNode, isRoot: boolean, facts: Facts): void {
   prepareEnum(node)
   isolateFromTuple(node)
   if (facts.draft === '04' || facts.draft === '07') checkSiblings(node, isRoot, facts.draft)
-  else prepareModern(node, facts)
+  else {
+    prepareModern(node, facts)
+    if (isRoot && typeof node['$anchor'] === 'string') moveRootAnchor(node, node['$anchor'])
+  }
   if (typeof node['$ref'] === 'string') node[STEP_KEYWORD] = true
 }
 
@@ -154,6 +157,13 @@ function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void 
     )
   }
   replaceReference(node, '$dynamicRef')
+}
+
+/** The compiler does not find an anchor of the root: it gets one that leads there. */
+function moveRootAnchor(node: SchemaNode, anchor: string): void {
+  delete node['$anchor']
+  const definitions = isSchemaNode(node['$defs']) ? node['$defs'] : {}
+  node['$defs'] = { ...definitions, 'sluice:root': { $anchor: anchor, $ref: '#', [STEP_KEYWORD]: true } }
 }
 
 function replaceReference(node: SchemaNode, keyword: string): void {
