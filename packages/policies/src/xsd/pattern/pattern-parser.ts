@@ -71,10 +71,15 @@ class PatternParser {
   #piece(): NoParent<Element> {
     const begin = this.#at
     const atom = this.#atom()
+    const end = this.#at
+    const isCounted = this.#sees('{')
     const bounds = this.#bounds()
     if (bounds === null) return atom
-    // To libxml2 what is there no time can be there.
+    // To libxml2 what is there no time can be there, and what can be empty has to be there.
     if (bounds.max === 0) this.#write('()', begin)
+    else if (isCounted && bounds.min > 0 && canBeEmpty(atom)) {
+      this.#write(Number.isFinite(bounds.max) ? `{0,${bounds.max}}` : '{0,}', end)
+    }
     const alternatives: NoParent<Concatenation>[] =
       atom.type === 'Alternation' ? atom.alternatives : [{ type: 'Concatenation', elements: [atom] }]
     return { type: 'Quantifier', alternatives, lazy: false, ...bounds }
@@ -237,6 +242,13 @@ class PatternParser {
       `is not understood at its character ${this.#at + 1}; write it as XML Schema, part 2, appendix F has it`,
     )
   }
+}
+
+function canBeEmpty(element: NoParent<Element>): boolean {
+  if (element.type === 'CharacterClass') return false
+  if (element.type === 'Quantifier' && element.min === 0) return true
+  if (element.type !== 'Quantifier' && element.type !== 'Alternation') return false
+  return element.alternatives.some(({ elements }) => elements.every(canBeEmpty))
 }
 
 function single(codePoint: number): CharSet {
