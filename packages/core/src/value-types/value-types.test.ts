@@ -46,6 +46,7 @@ const VALUES: Readonly<Record<ValueTypeName, readonly string[]>> = {
     '0044 20 7946 0958',
     '555-123-4567',
     '(555) 123-4567',
+    '(555) 1234567',
     '(555)123-4567',
     '555.123.4567',
     '555 123 4567',
@@ -96,6 +97,12 @@ const OTHERS: Readonly<Record<ValueTypeName, readonly string[]>> = {
   'private-key': ['-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----', 'PRIVATE KEY'],
   'aws-key': ['AKIAIOSFODNN7EXAMPL', 'XAKIAIOSFODNN7EXAMPLE', 'akiaiosfodnn7example'],
 }
+
+test('a telephone number may begin with a parenthesis behind a word', () => {
+  assert.deepEqual(found('phone', 'call(555)123-4567'), ['(555)123-4567'])
+  assert.deepEqual(found('phone', 'Tel(0532) 123 45 67'), ['(0532) 123 45 67'])
+  assert.deepEqual(found('phone', 'f(123)456-7890, x5551234567'), [])
+})
 
 for (const type of Object.keys(VALUES) as ValueTypeName[]) {
   test(`values of the type ${type} are found, alone and within text`, () => {
