@@ -13,7 +13,7 @@ import {
   type TimeoutsPlan,
 } from '@sluice/config'
 import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
-import { compileAction } from './compile/action.js'
+import { compileAction, compileTarget } from './compile/action.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
 import { type Contestant, type Loser, loserOf, verdictOf } from './explain/loser.js'
 import { appetitesOf, type PolicyAppetite } from './explain/policy-appetite.js'
@@ -167,15 +167,14 @@ function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): Expl
 function actionOf({ plan, shown: route }: Contestant, x: Exchange, shown: Plan): ExplainedAction {
   const { action } = route
   if (action.kind === 'respond') return { kind: 'respond', status: action.status }
-  // Only what becomes of the request is asked for, and no upstream is needed to tell that.
-  const compiled = compileAction(plan, new Map())
   const isOpen = hasReference(action) || hasReference(route.rewrite)
   if (action.kind === 'redirect') {
+    const compiled = compileAction(plan, new Map())
     const location = compiled.kind === 'answer' ? compiled.reply(x).headers[1] : null
     return { kind: 'redirect', status: action.status, location: isOpen ? null : (location ?? null) }
   }
   const upstream = shown.upstreams.find(({ name }) => name === action.upstream)
-  const path = compiled.kind === 'proxy' ? compiled.target?.(x) : null
+  const path = compileTarget(plan)?.(x)
   return {
     kind: 'proxy',
     upstream: action.upstream,

@@ -14,15 +14,20 @@ export function compileAction(route: RoutePlan, upstreams: ReadonlyMap<string, U
 
 function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
   const timeouts = route.timeouts!
-  const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
   return {
     kind: 'proxy',
     upstream,
     timeouts,
     delivery: { idleMs: timeouts.idleMs, bufferBytes: upstream.responseBuffer },
-    target: path === null ? null : (x) => withQuery(path(x), x.query),
+    target: compileTarget(route),
     host: route.rewrite?.host ?? 'keep',
   }
+}
+
+/** What the upstream is asked for, with the query; null: what the client asked for. */
+export function compileTarget(route: RoutePlan): ProxyAction['target'] {
+  const path = route.rewrite === null ? null : compileRewrite(route, route.rewrite)
+  return path === null ? null : (x) => withQuery(path(x), x.query)
 }
 
 function compileRewrite(route: RoutePlan, rewrite: RewritePlan): ((x: Exchange) => string) | null {
