@@ -102,9 +102,9 @@ function startGateway() {
 
 /** What became of a document that was edited; everything else is in the operation log. */
 function tellDocument(line) {
-  const { event, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
-  if (!isAnnounced) return
-  if (event === 'config.applied')
+  const { event, actor, origin, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
+  if (!isAnnounced || actor === 'start' || origin === 'api') return
+  if (event === 'config.applied' || event === 'config.unchanged')
     console.log(`\n${document} was read again and serves (${after.slice(0, 12)})`)
   if (event === 'config.invalid') {
     console.log(
