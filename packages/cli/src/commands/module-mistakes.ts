@@ -21,6 +21,6 @@ async function mistakeOf(
   if (problem === null) return null
   const message = `the module '${custom.module}' cannot be loaded: ${problem.split('\n')[0]}`
   const remedy =
-    'name a package, or a file relative to the folder of the document, whose default export opens a target'
+    'name a package, or with ./ a file relative to the folder of the document, whose default export opens a target'
   return { path: [...path, 'custom', 'module'], message, remedy }
 }

@@ -54,6 +54,7 @@ test('each condition takes what it names and refuses the rest', () => {
     [{ route: ['other', 'orders'] }, { route: ['other', 'more'] }],
     [{ result: 'error,blocked' }, { result: 'error,shed' }],
     [{ where: ['up.name=other || gw.worker=2'] }, { where: ['up.name=other || gw.worker=3'] }],
+    [{ where: ['up.name=other||gw.worker=2'] }, { where: ['up.name=other||gw.worker=3'] }],
     [{ route: 'or*' }, { route: '*z' }],
     [{ path: '/*/42/*' }, { path: '/*/42' }],
     [{ where: ['api=*-api', 'route!=*x*'] }, { where: ['api!=*-api'] }],

@@ -50,7 +50,8 @@ export interface RecordFilter {
 const STATUS_CLASS = /^([1-5])xx$/i
 const STATUS_RANGE = /^(\d{3})(?:-(\d{3}))?$/
 const WHERE = /^([@\w-]+(?:\.[\w-]+)*)(!=|>=|<=|=|>|<)(.*)$/s
-const OR = ' || '
+/** Without spaces around it, only before what reads as a condition: a value may hold it. */
+const OR = /\s+\|\|\s+|\|\|(?=[@\w][\w.-]*(?:!=|[<>=]))/
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 /** A date, or a date and time that says its zone: a time without one means something else on every machine. */
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
