@@ -96,6 +96,17 @@ testKeys('listeners', {
       assert.equal((await (await fetch(gateway.url, { headers })).text()).includes('192.0.2.7'), isBelieved)
     }
   },
+  forwardedHeader: async (t) => {
+    const headers = { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.8' }
+    for (const [forwardedHeader, client] of [
+      ['x-forwarded-for', '192.0.2.7'],
+      ['forwarded', '192.0.2.8'],
+    ] as const) {
+      const gateway = await echoing(t, { trustedProxies: ['127.0.0.0/8'], forwardedHeader })
+      const seen = await (await fetch(gateway.url, { headers })).text()
+      assert.deepEqual([...new Set(seen.match(/192\.0\.2\.\d/g))], [client], seen)
+    }
+  },
   health: async (t) => {
     assert.equal(
       await (await fetch(`${(await echoing(t, { health: true })).url}/-/readyz`)).text(),

@@ -84,6 +84,21 @@ testKeys(
       ]
       assert.equal((await fetch(`${(await serve(t, { routes })).url}/a`)).status, 202)
     },
+    encodedSlashes: async (t) => {
+      const path = '/a/b%2Fc'
+      const kept = await sent(t, { encodedSlashes: 'keep' }, path)
+      assert.equal(kept.url, path)
+      const routes = ['keep', 'refuse'].map((encodedSlashes) => ({
+        id: encodedSlashes,
+        match: { path: `/${encodedSlashes}/*` },
+        encodedSlashes,
+        respond: { status: 204 },
+      }))
+      const gateway = await serve(t, { routes })
+      const statusOf = async (id: string): Promise<number> =>
+        (await fetch(`${gateway.url}/${id}/b%2Fc`)).status
+      assert.deepEqual([await statusOf('keep'), await statusOf('refuse')], [204, 400])
+    },
     'rewrite.prefix': async (t) => {
       const route = { match: { path: '/a/*' }, rewrite: { prefix: '/x' } }
       assert.equal((await sent(t, route)).url, '/x/b?q=1')
