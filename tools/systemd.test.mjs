@@ -20,3 +20,7 @@ test('systemd finds nothing wrong with the unit', {
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
   assert.deepEqual([status, stdout + stderr], [0, ''])
 })
+
+test('nothing in the unit keeps a gateway from the last good document when its own has a mistake', () => {
+  assert.doesNotMatch(readFileSync(UNIT, 'utf8'), /^ExecStartPre=|^ExecCondition=/m)
+})
