@@ -22,6 +22,9 @@ const BRACES: Flaw = {
   remedy: 'within { } and [ ], quote a text that holds brackets, for example "/orders/{id}"',
 }
 
+/** Characters before a brace that are looked through for where their text begins. */
+const MAX_GLUED = 256
+
 /** Codes that leave the structure of the document intact. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'BAD_DQ_ESCAPE',
@@ -36,9 +39,18 @@ export function isolatedFlaws(errors: readonly YAMLError[]): readonly SourceFlaw
 }
 
 /** The first mistake that breaks the structure, or null; those that follow it are mostly its echo. */
-export function breakingFlaw(errors: readonly YAMLError[]): SourceFlaw | null {
-  const breaking = errors.filter((error) => !HARMLESS.has(error.code)).sort((a, b) => a.pos[0] - b.pos[0])
-  return breaking[0] === undefined ? null : flawOf(breaking[0])
+export function breakingFlaw(errors: readonly YAMLError[], text: string): SourceFlaw | null {
+  const [breaking] = errors.filter((error) => !HARMLESS.has(error.code)).sort((a, b) => a.pos[0] - b.pos[0])
+  if (breaking === undefined) return null
+  return (breaking.code === 'MISSING_CHAR' ? gluedBrace(breaking.pos[0], text) : null) ?? flawOf(breaking)
+}
+
+/** `[http://${env:HOST}]`: in a sequence the parser takes the text before the brace for a key. */
+function gluedBrace(offset: number, text: string): SourceFlaw | null {
+  if (text[offset] !== '{' && text[offset] !== '[') return null
+  const before = text.slice(Math.max(0, offset - MAX_GLUED), offset)
+  const length = before.length - before.search(/[^\s[\]{},]*$/)
+  return length === 0 ? null : { offset: offset - length, ...BRACES }
 }
 
 function flawOf(error: YAMLError): SourceFlaw {

@@ -53,7 +53,7 @@ function compose(text: string, lines: LineCounter): Composed {
   return {
     root: (document?.contents ?? null) as ParsedNode | null,
     isolated: isolatedFlaws(errors),
-    breaking: breakingFlaw(errors) ?? (second === undefined ? null : surplus(second)),
+    breaking: breakingFlaw(errors, text) ?? (second === undefined ? null : surplus(second)),
   }
 }
 
