@@ -20,6 +20,12 @@ test('secrets that are written within a text are masked', () => {
     ['const apiKey = "s3cr3t"', 'const apiKey = "***"'],
     ['{"password": "s3cr3t", "n": "x"}', '{"password": "***", "n": "x"}'],
     ['req.header["x-api-key"] == "s3cr3t" && a == "b"', 'req.header["x-api-key"] == "***" && a == "b"'],
+    ['"s3cr3t" != req.header["x-api-key"]', '"***" != req.header["x-api-key"]'],
+    [
+      'req.header["x-api-key"] in ["s;3", "b"] || a in ["c"]',
+      'req.header["x-api-key"] in ["***", "***"] || a in ["c"]',
+    ],
+    ["req.header['x-upstream-pw'].startsWith('s3')", "req.header['x-upstream-pw'].startsWith('***')"],
     ['<user password="s3cr3t"/>', '<user password="***"/>'],
     ['send Bearer abc123def456', 'send Bearer ***'],
     ['Basic YW5uOnB3MTIzNDU2', 'Basic ***'],
@@ -41,6 +47,7 @@ test('texts without secrets, references and places are shown as they are', () =>
     'ann@example.com',
     '$.user.token',
     'a == "b" && keys.size > 0',
+    '"x-api-key" in req.header && "b" == req.header["x-tenant"]',
   ])
     assert.equal(maskLiterals(text), text)
 })

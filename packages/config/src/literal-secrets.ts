@@ -12,6 +12,8 @@ const SCHEME = /\b(Bearer|Basic|Token|ApiKey|Api-Key)( {1,4})(?=\S{0,200}\d|\S{2
 /** A name, and a text that is given to it or compared with it, as scripts, conditions, JSON and XML have them. */
 const ASSIGNMENT =
   /((["'`]?)([\w.-]{2,64})\2\s{0,8}\]?\s{0,8}(?:[=!]==?|:=|[:=,])\s{0,8})(["'`])((?:\\.|(?!\4)[^\\\r\n])+)\4/g
+/** Texts in quotes, and what ends a comparison or a statement. */
+const QUOTED_OR_END = /(["'`])(?:\\.|(?!\1)[^\\\r\n])*\1|&&|\|\||[;?\r\n]/g
 const PLACES = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}/g
 const SCHEME_ALONE = /^(?:bearer|basic|token|apikey|api-key)?$/i
 
@@ -34,7 +36,7 @@ export function maskedLiteral(text: string): string {
 /** A text of the document with the secrets masked that are written in it: in URLs, in code, in conditions. */
 export function maskLiterals(text: string): string {
   if (text.length < 4) return text
-  return withoutValues(text)
+  return maskBesideIndexes(withoutValues(text))
     .replace(USER_INFO, (_, scheme: string, user: string) => `${scheme}${maskedUser(user)}@`)
     .replace(PARAMETER, (all, sign: string, name: string, value: string) =>
       NAMES.has(name) ? `${sign}${name}=${maskedLiteral(value)}` : all,
@@ -44,6 +46,37 @@ export function maskLiterals(text: string): string {
       const quoted = all.slice(before.length)
       return NAMES.has(name) ? before + quoted[0] + maskedLiteral(quoted.slice(1, -1)) + quoted[0] : all
     })
+}
+
+/**
+ * Masks every text beside `header["x-api-key"]`, however the two are compared: `"…" == `, `in ["…"]`,
+ * `.startsWith("…")`.
+ */
+function maskBesideIndexes(text: string): string {
+  if (!text.includes('[')) return text
+  let masked = ''
+  let from = 0
+  for (const { 0: end, index } of [...text.matchAll(QUOTED_OR_END), { 0: '', index: text.length }]) {
+    if (isQuoted(end)) continue
+    masked += maskedClause(text.slice(from, index)) + end
+    from = index + end.length
+  }
+  return masked
+}
+
+function maskedClause(clause: string): string {
+  const quoted = [...clause.matchAll(QUOTED_OR_END)]
+  const isIndex = ({ 0: written, index }: RegExpExecArray): boolean =>
+    /[\w)\]]\s*\[\s*$/.test(clause.slice(0, index)) && /^\s*\]/.test(clause.slice(index + written.length))
+  if (!quoted.some((match) => isIndex(match) && NAMES.has(match[0].slice(1, -1)))) return clause
+  return clause.replace(QUOTED_OR_END, (written, _quote, index: number) => {
+    const match = quoted.find((other) => other.index === index)!
+    return isIndex(match) ? written : written[0] + maskedLiteral(written.slice(1, -1)) + written[0]
+  })
+}
+
+function isQuoted(text: string): boolean {
+  return /^["'`]/.test(text)
 }
 
 function maskedUser(user: string): string {

@@ -1,5 +1,15 @@
 /** Words that make a name one of a secret when they are all of it, or its last: `key`, `x-functions-key`, `user[pwd]`. */
-const LAST_WORDS: ReadonlySet<string> = new Set(['key', 'sig', 'sid', 'pwd', 'pass', 'auth', 'otp', 'bearer'])
+const LAST_WORDS: ReadonlySet<string> = new Set([
+  'key',
+  'sig',
+  'sid',
+  'pwd',
+  'pw',
+  'pass',
+  'auth',
+  'otp',
+  'bearer',
+])
 /** Keys that open nothing, and that people look for. */
 const PLAIN: ReadonlySet<string> = new Set(['idempotency-key', 'sec-websocket-key', 'surrogate-key'])
 const WORD_ENDS = '-_.[]'

@@ -33,7 +33,8 @@ const find = object(
     ),
     regex: Type.Optional(
       text('regex', {
-        description: 'What matches in the text (RE2); of an expression with groups, what the first group matches.',
+        description:
+          'What matches in the text (RE2); of an expression with groups, what the first group matches.',
       }),
     ),
     type: Type.Optional(
