@@ -98,7 +98,7 @@ async function answer(request: http.IncomingMessage, wish: LogSinkWish, totals: 
   if (path.endsWith('/_search')) return { status: 200, body: '{"hits":{"hits":[]}}' }
   // Nothing is set up here, and whatever is to be set up is fine.
   if (request.method === 'GET' || request.method === 'HEAD')
-    return { status: path === '/' ? 200 : 404, body: '{}' }
+    return { status: path === '/' || path === '/_index_template' ? 200 : 404, body: '{}' }
   const isBulk = path.endsWith('/_bulk')
   if (!isBulk && request.method === 'PUT') return { status: 200, body: '{"acknowledged":true}' }
   totals.requests++
