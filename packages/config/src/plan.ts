@@ -101,8 +101,6 @@ export interface UpstreamPlan {
   readonly hashOn: HashKey | null
   /** Connections per worker and target. */
   readonly connections: number
-  /** Requests under way on one connection; more than 1 only over the wire. */
-  readonly pipelining: number
   /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
   readonly maxPending: number
   /** Longest wait for one of the connections; then 503. */

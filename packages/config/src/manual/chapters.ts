@@ -19,7 +19,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'upstreams',
-    text: '`connections`, `maxPending` and `budget` count for each worker. A connection that did not come about moves to the next target, with any method; see [what is repeated](architecture.md#the-way-of-a-request). `pipelining` begins when all connections are busy, so it goes with few of them: `connections: 8, pipelining: 16`.',
+    text: '`connections`, `maxPending` and `budget` count for each worker. A connection that did not come about moves to the next target, with any method; see [what is repeated](architecture.md#the-way-of-a-request).',
   },
   {
     at: 'policies[]',

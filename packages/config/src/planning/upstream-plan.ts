@@ -13,7 +13,6 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     balance: upstream.balance,
     hashOn: hashKeyOf(upstream.hashOn),
     connections: upstream.connections,
-    pipelining: upstream.pipelining,
     maxPending: upstream.maxPending,
     pendingTimeoutMs: parseDuration(upstream.pendingTimeout),
     keepAliveMs: parseDuration(upstream.keepAlive),

@@ -117,11 +117,6 @@ export const upstreamSchema = object(
       text('hash-key', { description: 'For balance hash: `header:x-user`, `cookie:sid` or `ip`.' }),
     ),
     connections: integer(1, 65_535, { default: 256, description: 'Connections, per worker and target.' }),
-    pipelining: integer(1, 64, {
-      default: 1,
-      description:
-        'Requests under way on one connection; more than 1 lets GET and OPTIONS without a body share connections once all are busy, see [pipelining](limits.md#pipelining).',
-    }),
     maxPending: integer(0, 1_000_000, {
       default: 1024,
       description:

@@ -4,7 +4,6 @@ import { parseTargetUrl } from '../grammar/url.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
-import { checkPipelining } from './pipelining-check.js'
 import { isSecure } from './secure-target.js'
 
 /** Upstreams: targets that are missing, doubled or never used; settings that contradict each other. */
@@ -15,7 +14,6 @@ export function checkUpstreams(inspection: Inspection): void {
     checkHash(inspection, upstream, path)
     checkTls(inspection, upstream, path)
     checkTransport(inspection, upstream, path)
-    checkPipelining(inspection, upstream, path)
   }
 }
 

@@ -11,7 +11,6 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
     balance: 'round-robin',
     hashOn: null,
     connections: 1,
-    pipelining: 1,
     maxPending: 1,
     pendingTimeoutMs: 250,
     responseBuffer: 1_048_576,

@@ -50,13 +50,3 @@ test('each target of one upstream has the transport of its own address', (t) => 
     [WireTransport, UndiciTransport],
   )
 })
-
-test('pipelining adds room where the transport pipelines, and nowhere else', (t) => {
-  const room = { connections: 4, pipelining: 8, maxPending: 10 }
-  const capacity = (url: string, transport: UpstreamPlan['transport']): number =>
-    targetsOf(t, [url], { ...room, transport })[0]!.capacity
-  assert.deepEqual(
-    [capacity(PLAIN, 'auto'), capacity(SECURE, 'auto'), capacity(PLAIN, 'undici')],
-    [42, 14, 14],
-  )
-})

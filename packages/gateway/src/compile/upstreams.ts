@@ -55,9 +55,8 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     ...network,
   }
   const isWire = !isTls && plan.transport !== 'undici'
-  const pipelining = isWire ? plan.pipelining : 1
   const transport = isWire
-    ? new WireTransport({ ...options, pipelining })
+    ? new WireTransport(options)
     : new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
   return {
     origin: url.origin,
@@ -67,7 +66,7 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     transport,
     shares: new ClientShares(plan.connections),
     active: 0,
-    capacity: plan.connections * pipelining + plan.maxPending,
+    capacity: plan.connections + plan.maxPending,
     attempts: 0,
     failures: 0,
     turn: 0,

@@ -155,12 +155,6 @@ testKeys('upstreams', {
     assert.equal(origin.opened.length, 2)
     free()
   },
-  pipelining: async (t) => {
-    const { origin, free } = await crowded(t, { pipelining: 2, pendingTimeout: '1m' })
-    await until(() => origin.paths().length === 3)
-    assert.equal(origin.opened.length, 1)
-    free()
-  },
   maxPending: async (t) => {
     const { answers, free } = await crowded(t, { maxPending: 1, pendingTimeout: '1m' })
     assert.equal(await Promise.race(answers), 503)

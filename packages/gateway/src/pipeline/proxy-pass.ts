@@ -181,12 +181,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     else this.#flow.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
   }
 
-  onTakenBack(): void {
-    if (this.#flow.isOver) return
-    this.#hasStarted = false
-    this.#waitForConnection()
-  }
-
   #waitForConnection(): void {
     const { timeouts, upstream } = this.#action
     const ms = upstream.pendingTimeoutMs + timeouts.connectMs + CONNECTION_SLACK_MS

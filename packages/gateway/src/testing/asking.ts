@@ -4,15 +4,12 @@ import type { TestContext } from 'node:test'
 import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
 import { WireTransport, type WireTransportOptions } from '../upstream/wire/wire-transport.js'
-import { until } from './gateway.js'
-import { ok, type ScriptedConnection, type ScriptedOrigin, scriptedOrigin } from './scripted-origin.js'
 
 /** A request to a transport, and what it has heard so far. */
 export class Asked implements AttemptObserver {
   readonly path: string
   attempt: Attempt | null = null
   starts = 0
-  takenBack = 0
   status = 0
   body = ''
   end: 'not yet' | 'complete' | 'failed' = 'not yet'
@@ -31,10 +28,6 @@ export class Asked implements AttemptObserver {
   onStarted(): void {
     this.starts++
     this.onLeaving()
-  }
-
-  onTakenBack(): void {
-    this.takenBack++
   }
 
   onHead({ status }: ReceivedHead): void {
@@ -77,7 +70,6 @@ export function wireTo(t: TestContext, port: number, wish: Partial<WireTransport
     pendingTimeoutMs: 60_000,
     lookup: dns.lookup as net.LookupFunction,
     connections: 1,
-    pipelining: 1,
     keepAliveMs: 60_000,
     maxHeaderBytes: 16_384,
     maxConnectionAgeMs: 600_000,
@@ -95,28 +87,6 @@ export function bodiesOf(asked: readonly Asked[]): string[] {
   return asked.map((one) => one.body)
 }
 
-export function endsOf(asked: readonly Asked[]): string[] {
-  return asked.map((one) => one.end)
-}
-
 export function areOver(asked: readonly Asked[]): boolean {
   return asked.every((one) => one.end !== 'not yet')
-}
-
-/** The path that a proven line was proven with. */
-export const FIRST = '/first'
-
-export interface ProvenLine {
-  readonly origin: ScriptedOrigin
-  readonly transport: WireTransport
-  readonly connection: ScriptedConnection
-}
-
-/** A transport with one connection that has served a request before, so that others may be pipelined on it. */
-export async function provenLine(t: TestContext, pipelining = 4): Promise<ProvenLine> {
-  const origin = await scriptedOrigin(t, ({ socket }, path) => void (path === FIRST && socket.write(ok('1'))))
-  const transport = wireTo(t, origin.port, { pipelining })
-  const first = ask(transport, FIRST)
-  await until(() => first.end === 'complete')
-  return { origin, transport, connection: origin.opened[0]! }
 }

@@ -87,7 +87,6 @@ function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly st
     balance: 'round-robin',
     hashOn: null,
     connections: 64,
-    pipelining: 1,
     maxPending: 64,
     pendingTimeoutMs: 10_000,
     keepAliveMs: 4000,

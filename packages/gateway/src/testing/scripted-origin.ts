@@ -7,8 +7,6 @@ export interface ScriptedConnection {
   readonly socket: net.Socket
   /** The paths of the requests on it, in order. */
   readonly paths: string[]
-  /** How many requests came with each read that brought any. */
-  readonly batches: number[]
   isClosed: boolean
 }
 
@@ -26,7 +24,7 @@ export async function scriptedOrigin(
 ): Promise<ScriptedOrigin> {
   const opened: ScriptedConnection[] = []
   const origin = await rawOrigin(t, (socket) => {
-    const connection: ScriptedConnection = { socket, paths: [], batches: [], isClosed: false }
+    const connection: ScriptedConnection = { socket, paths: [], isClosed: false }
     opened.push(connection)
     socket.setNoDelay(true)
     socket.on('close', () => {
@@ -38,7 +36,6 @@ export async function scriptedOrigin(
       text = heads.pop()!
       const paths = heads.map((head) => head.split(' ')[1]!)
       connection.paths.push(...paths)
-      connection.batches.push(paths.length)
       for (const path of paths) onRequest(connection, path)
     })
   })

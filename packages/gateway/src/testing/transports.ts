@@ -3,15 +3,14 @@ import type { UpstreamPlan } from '@sluice/config'
 import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
 
 /** The HTTP clients towards targets; what is true of one has to be true of the other. */
-export const TRANSPORTS = ['undici', 'wire', 'pipelined'] as const
+export const TRANSPORTS = ['undici', 'wire'] as const
 
 export type TransportName = (typeof TRANSPORTS)[number]
 
-/** What an upstream's plan says to get a transport; so few connections that pipelining happens. */
+/** What an upstream's plan says to get a transport. */
 export const OVER = {
   undici: { transport: 'undici' },
   wire: { transport: 'wire' },
-  pipelined: { transport: 'wire', connections: 2, pipelining: 8 },
 } as const satisfies Record<TransportName, Partial<UpstreamPlan>>
 
 type StartGateway = (t: TestContext, wish: PlanWish, options?: TestGatewayOptions) => Promise<TestGateway>

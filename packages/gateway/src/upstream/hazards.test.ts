@@ -320,7 +320,7 @@ function conform(transport: TransportName): void {
       else held.push(socket)
     })
     const gateway = await startGateway(t, {
-      upstreams: [{ urls: [origin.url], connections: 1, pipelining: 1, maxPending: 1 }],
+      upstreams: [{ urls: [origin.url], connections: 1, maxPending: 1 }],
     })
     const first = fetch(gateway.url).catch(() => null)
     const second = fetch(gateway.url).catch(() => null)

@@ -50,11 +50,6 @@ export interface AttemptObserver {
    * @param opening how the connection came about; null when it has served another request before.
    */
   onStarted(opening: Opening | null): void
-  /**
-   * The target closed the connection and has not looked at the request (RFC 9112 section 9.3.2): it waits for another
-   * connection, and starts again. Only pipelined requests hear of it.
-   */
-  onTakenBack(): void
   /** 1xx responses are not reported. */
   onHead(head: ReceivedHead): void
   /** The chunk is only valid during the call. */
@@ -68,7 +63,7 @@ export interface Attempt {
   /** Stops reading the response from the target until `resume`. */
   pause(): void
   resume(): void
-  /** Gives up; nothing more is reported. The connection is closed, unless the answers to others come over it too. */
+  /** Gives up; nothing more is reported. The connection is closed. */
   abort(): void
 }
 

@@ -46,7 +46,6 @@ function tell(transport: Transport, method: string): Promise<Story> {
     const story: Story = { status: 0, headers: [], body: '', end: 'not yet', code: '' }
     const observer: AttemptObserver = {
       onStarted: () => {},
-      onTakenBack: () => {},
       onHead: ({ status, fields }) => {
         story.status = status
         story.headers = fields.map((text) => text.trim())
@@ -79,7 +78,6 @@ async function transports(t: TestContext, script: Script): Promise<readonly [Tra
     pendingTimeoutMs: 5000,
     lookup: dns.lookup as net.LookupFunction,
     connections: 16,
-    pipelining: 1,
     keepAliveMs: 4000,
     maxHeaderBytes: 16_384,
     maxConnectionAgeMs: 60_000,

@@ -113,7 +113,6 @@ function conform(transport: TransportName): void {
           urls: [],
           targets,
           connections: 1,
-          pipelining: 1,
           maxPending: 0,
           retry: { attempts: 1, budget: 1 },
         },

@@ -4,11 +4,9 @@ import { FAILURES, failureOf } from '../failure.js'
 import { beginRead, endRead } from '../held-heads.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
-import { AttemptQueue, failAll } from './attempt-queue.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
 import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket.js'
 import { TextWriter } from './text-writer.js'
-import { unwanted } from './unwanted-response.js'
 import type { WireAttempt } from './wire-attempt.js'
 import type { UploadSink } from './wire-upload.js'
 
@@ -16,21 +14,17 @@ import type { UploadSink } from './wire-upload.js'
 export interface ConnectionOwner {
   /** It is connected, or its response is complete: it can be given to an attempt. */
   onFree(connection: Connection): void
-  /** A response is complete and others are to come: it can be given one more attempt. */
-  onRoom(): void
-  /** It is gone. Attempts that it still holds were not begun. */
+  /** It is gone. An attempt that it still holds was not begun. */
   onClosed(connection: Connection): void
 }
 
 /** Connections that were opened together are renewed over this last part of their time, not in one moment. */
 const AGE_SPREAD = 0.1
 
-/** One HTTP/1.1 connection to a target; it serves one attempt at a time, or with pipelining several in their order. */
+/** One HTTP/1.1 connection to a target; it serves one attempt at a time. */
 export class Connection implements UploadSink, ResponseEvents {
-  /** The one whose response comes next; null while it is idle. */
+  /** Null while it is idle. */
   attempt: WireAttempt | null = null
-  /** Those behind it; null on a connection that was never pipelined. */
-  behind: AttemptQueue | null = null
   isConnecting = true
   isClosed = false
   /** It waits among the departures. */
@@ -43,10 +37,6 @@ export class Connection implements UploadSink, ResponseEvents {
   idleSince = 0
   /** What the target said last of how long it keeps the connection; empty: nothing. */
   keepAlive = ''
-  /** A response has come over it and left it open; before that nothing is pipelined (RFC 9112 section 9.3.2). */
-  #isProven = false
-  /** Nobody waits for the response that comes next any more. */
-  #isUnwanted = false
   /** Requests begun on it. */
   #requests = 0
   readonly #opening = new Opening()
@@ -81,65 +71,17 @@ export class Connection implements UploadSink, ResponseEvents {
     return this.#writer.unsentBytes
   }
 
-  /** Requests under way or due. */
-  get load(): number {
-    if (this.attempt === null) return 0
-    return this.behind === null ? 1 : 1 + this.behind.size
-  }
-
-  /** Whether one more may go behind those that it has. */
-  get isShared(): boolean {
-    return this.#isProven && !this.isOld && this.attempt?.isPipelinable === true
-  }
-
-  /** Puts an attempt behind those that it has. */
-  join(attempt: WireAttempt): void {
-    this.behind ??= new AttemptQueue()
-    this.behind.add(attempt)
-    attempt.connection = this
-  }
-
-  /** Writes what is due. */
-  leave(): void {
-    if (this.behind !== null && this.behind.size > 0) this.#beginAll(this.behind)
-    else if (this.attempt !== null && !this.attempt.hasBegun) this.begin()
-  }
-
   /** Writes the request of the attempt that was given to it. */
   begin(): void {
     const attempt = this.attempt!
     const { request } = attempt
-    this.#start(attempt)
+    attempt.hasBegun = true
+    this.#reader.begin(request.method)
+    attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
     if (this.isClosed || this.attempt !== attempt) return
     this.#writer.writeRequest(attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)
     if (attempt.isPaused) this.#socket.pause()
-  }
-
-  /** Writes all that is due at once: it costs the same as one request, for the gateway and for the target. */
-  #beginAll(behind: AttemptQueue): void {
-    let heads = ''
-    const attempt = this.attempt!
-    if (!attempt.hasBegun) {
-      this.#start(attempt)
-      heads = attempt.head
-    }
-    for (const due of behind.due) {
-      if (this.isClosed) return
-      // One before it may have given it up.
-      if (due.connection !== this) continue
-      this.#start(due)
-      heads += due.head
-    }
-    if (this.isClosed || heads === '') return
-    this.#writer.write(heads)
-    if (this.#isPaused) this.#socket.pause()
-  }
-
-  #start(attempt: WireAttempt): void {
-    attempt.hasBegun = true
-    if (attempt === this.attempt) this.#reader.begin(attempt.request.method)
-    attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
   }
 
   write(bytes: Buffer): boolean {
@@ -257,61 +199,13 @@ export class Connection implements UploadSink, ResponseEvents {
   onComplete(isKept: boolean, isLast: boolean): void {
     if (this.isClosed) return
     const attempt = this.attempt!
-    this.#isUnwanted = false
-    if (this.behind !== null && this.behind.size > 0) this.#passOn(this.behind, isKept)
-    else if (isKept && isLast && attempt.isSent(this.#writer.unsentBytes)) {
-      this.#isProven = true
+    if (isKept && isLast && attempt.isSent(this.#writer.unsentBytes)) {
       this.attempt = null
       this.#owner.onFree(this)
     } else {
       this.close()
     }
     attempt.end()
-  }
-
-  /** The next response is for the first of those behind; bytes that came before that was written close the connection. */
-  #passOn(behind: AttemptQueue, isKept: boolean): void {
-    if (!isKept) {
-      this.#closeBefore(this.#reader.isDoubtful ? behind.takeWritten() : behind.takeBack())
-      return
-    }
-    const next = behind.shift()!
-    this.attempt = next
-    if (next.hasBegun) this.#reader.begin(next.request.method)
-    if (next.isOver) this.#throwAway(next, behind)
-    else this.#owner.onRoom()
-  }
-
-  /** Closes; what is due goes over other connections. */
-  #closeBefore(stranded: readonly WireAttempt[]): void {
-    this.close()
-    failAll(stranded)
-  }
-
-  /** An attempt is given up whose request was written. */
-  giveUp(attempt: WireAttempt): void {
-    const { behind } = this
-    const isNext = this.attempt === attempt
-    if (behind === null || (!behind.isAwaited && (isNext || this.#isUnwanted))) {
-      this.close()
-      return
-    }
-    // Others wait for their responses, which come in order; nobody joins them, because this one may take long.
-    this.isOld = true
-    if (!isNext) return
-    this.#throwAway(attempt, behind)
-    if (!this.#isReading) this.resume()
-  }
-
-  /** The response that comes next is nobody's: it is read for those behind it, if there are any. */
-  #throwAway(attempt: WireAttempt, behind: AttemptQueue): void {
-    if (!behind.isAwaited) {
-      this.close()
-      return
-    }
-    this.#isUnwanted = true
-    // They are asked for again without a retry of theirs: it is not for one client to spend those of others.
-    this.attempt = unwanted(attempt, () => this.#closeBefore(behind.takeBack()))
   }
 
   onFailure(failure: Failure): void {
@@ -322,10 +216,8 @@ export class Connection implements UploadSink, ResponseEvents {
     if (this.isClosed) return
     const attempt = this.attempt
     const isTold = attempt !== null && (attempt.hasBegun || this.isConnecting)
-    const stranded = this.behind === null ? null : this.behind.takeWritten()
     if (isTold) this.attempt = null
     this.close()
     if (isTold) attempt.fail(failure)
-    if (stranded !== null) failAll(stranded)
   }
 }

@@ -24,7 +24,8 @@ function leave(): void {
   try {
     for (const connection of leaving) {
       connection.isDue = false
-      if (!connection.isClosed) connection.leave()
+      // Its attempt may have been given up since.
+      if (connection.attempt !== null && !connection.isClosed) connection.begin()
     }
   } finally {
     endTurn()

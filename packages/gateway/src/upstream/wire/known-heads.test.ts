@@ -37,7 +37,7 @@ function read(memory: Remembered, pieces: readonly string[], method = 'GET'): To
         told.failure = failure
       },
     },
-    { maxHeaderBytes: 2000, pipelining: 1, ...memory },
+    { maxHeaderBytes: 2000, ...memory },
   )
   const observer = {
     onHead: (head: ReceivedHead) => {

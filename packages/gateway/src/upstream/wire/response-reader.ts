@@ -31,12 +31,9 @@ const OVER = 4
  *           └─► body: of a length, chunked, or until the connection closes ─► over
  */
 export class ResponseReader {
-  /** The response may have had a body that its status does not allow; the target said nothing of closing. */
-  isDoubtful = false
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
   readonly #known: KnownHeads
-  readonly #isPipelined: boolean
   #chunked: ChunkedBody | null = null
   #state = OVER
   #isHead = false
@@ -49,7 +46,6 @@ export class ResponseReader {
     events: ResponseEvents,
     options: {
       readonly maxHeaderBytes: number
-      readonly pipelining: number
       readonly knownLines: KnownLines
       readonly knownHeads: KnownHeads
     },
@@ -57,7 +53,6 @@ export class ResponseReader {
     this.#events = events
     this.#head = new ResponseHead(options.maxHeaderBytes, options.knownLines)
     this.#known = options.knownHeads
-    this.#isPipelined = options.pipelining > 1
   }
 
   get hasHead(): boolean {
@@ -72,7 +67,6 @@ export class ResponseReader {
   /** A request of this method is being sent. */
   begin(method: string): void {
     this.#isHead = method === 'HEAD'
-    this.isDoubtful = false
     this.#informational = 0
     this.#state = HEAD
     this.#head.begin()
@@ -134,15 +128,10 @@ export class ResponseReader {
     else this.#state = length === 0 ? OVER : LENGTH
   }
 
-  /**
-   * A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. Where the next
-   * response is already on its way such a body would be taken for that, so neither is believed.
-   */
+  /** A 304 may announce what a 200 would have; whoever announces a body of a 204 may also send it. */
   #skipBody(status: number, { length, isChunked }: ResponseFraming): void {
     this.#state = OVER
-    const announces = length > 0 || isChunked
-    this.isDoubtful = announces && (status === 204 || this.#isPipelined)
-    if (this.#isHead || this.isDoubtful) this.#keepsConnection = false
+    if (this.#isHead || (status === 204 && (length > 0 || isChunked))) this.#keepsConnection = false
   }
 
   #enterChunks(): void {

@@ -10,8 +10,6 @@ export interface ConnectionOptions {
   readonly maxHeaderBytes: number
   /** It is renewed after this time, so that a changed name is followed. */
   readonly maxConnectionAgeMs: number
-  /** Requests under way at once. */
-  readonly pipelining: number
   /** What is remembered of the target's response heads: field by field, and as a whole. */
   readonly knownLines: KnownLines
   readonly knownHeads: KnownHeads

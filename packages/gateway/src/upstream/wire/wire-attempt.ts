@@ -13,7 +13,6 @@ export interface AttemptOwner {
 export interface AttemptWay {
   readonly head: string
   readonly isFresh: boolean
-  readonly isPipelinable: boolean
   readonly owner: AttemptOwner
 }
 
@@ -27,8 +26,6 @@ export class WireAttempt implements Attempt, InLine {
   readonly observer: AttemptObserver
   /** It must not go over a connection that served before. */
   readonly isFresh: boolean
-  /** Others may be under way on its connection. */
-  readonly isPipelinable: boolean
   /** The request's head, ready to be written. */
   readonly head: string
   connection: Connection | null = null
@@ -41,14 +38,12 @@ export class WireAttempt implements Attempt, InLine {
   lineNext: InLine | null = null
   linePrevious: InLine | null = null
   readonly #owner: AttemptOwner
-  #wasTakenBack = false
 
   constructor(request: UpstreamRequest, observer: AttemptObserver, way: AttemptWay) {
     this.request = request
     this.observer = observer
     this.head = way.head
     this.isFresh = way.isFresh
-    this.isPipelinable = way.isPipelinable
     this.#owner = way.owner
   }
 
@@ -59,25 +54,20 @@ export class WireAttempt implements Attempt, InLine {
   pause(): void {
     if (this.isOver || this.isPaused) return
     this.isPaused = true
-    if (this.#isAnswered) this.connection!.pause()
+    if (this.hasBegun) this.connection!.pause()
   }
 
   resume(): void {
     if (this.isOver || !this.isPaused) return
     this.isPaused = false
-    if (this.#isAnswered) this.connection!.resume()
+    if (this.hasBegun) this.connection!.resume()
   }
 
   abort(): void {
     if (this.isOver) return
     this.isOver = true
-    if (this.hasBegun) this.connection!.giveUp(this)
+    if (this.hasBegun) this.connection!.close()
     else this.#owner.onAbandoned(this)
-  }
-
-  /** Its response is what comes next; the connection is not paused for one whose response comes later. */
-  get #isAnswered(): boolean {
-    return this.hasBegun && this.connection!.attempt === this
   }
 
   /** False: its response came before the end of the request, and leaves bytes on the way that would open the next one. */
@@ -86,15 +76,6 @@ export class WireAttempt implements Attempt, InLine {
     if (this.upload === null && body === null) return true
     if (!expectsBody(method)) return false
     return (this.upload === null || this.upload.isDone) && unsentBytes === 0
-  }
-
-  /** Makes it as if it had not begun. False: that has happened before. */
-  takeBack(): boolean {
-    if (this.#wasTakenBack) return false
-    this.#wasTakenBack = true
-    this.hasBegun = false
-    this.observer.onTakenBack()
-    return true
   }
 
   end(): void {

@@ -24,9 +24,7 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLine
  *
  *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
  *               ├─► a new one, while there are fewer than `connections`
- *               ├─► with `pipelining`: the connection joined last while it is about to leave,
- *               │                      or the one with the least under way ─► departures ─► begin
- *               └─► line (first in, first out) ─► the next connection that becomes free, or has room
+ *               └─► line (first in, first out) ─► the next connection that becomes free
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #options: WireTransportOptions & ConnectionOptions
@@ -36,8 +34,6 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
   readonly #line: WaitingLine<WireAttempt>
-  /** The connection that was joined last; it may be closed since. */
-  #joined: Connection | null = null
   #onEmpty: (() => void) | null = null
   waits = 0
 
@@ -49,9 +45,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
     const head = formatRequestHead(request)
-    const isPipelinable = this.#options.pipelining > 1 && !isFresh && mayBePipelined(request)
-    const way = { head: head ?? '', isFresh, isPipelinable, owner: this }
-    const attempt = new WireAttempt(request, observer, way)
+    const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
     if (head === null) attempt.fail(FAILURES.request)
     // Who waits for a connection of its own would wait for ever if others went on filling all of them.
     else if (this.#line.size > 0 || !this.#place(attempt)) this.#wait(attempt)
@@ -90,17 +84,12 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     if (this.#line.size > 0) this.#serveLine()
   }
 
-  onRoom(): void {
-    if (this.#line.size > 0) this.#serveLine()
-  }
-
   onClosed(connection: Connection): void {
     this.#open.delete(connection)
     remove(this.#idle, connection)
-    const { attempt, behind } = connection
+    const { attempt } = connection
     connection.attempt = null
     if (attempt !== null) this.#placeAnew(attempt)
-    if (behind !== null) for (const due of behind.takeDue()) this.#placeAnew(due)
     this.#serveLine()
     if (this.#open.size === 0) this.#onEmpty?.()
   }
@@ -109,20 +98,10 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const { connection } = attempt
     if (connection === null) {
       this.#line.delete(attempt)
-      this.onRoom()
       return
     }
     attempt.connection = null
-    if (connection.attempt !== attempt) {
-      connection.behind!.remove(attempt)
-      this.onRoom()
-      return
-    }
-    connection.attempt = connection.behind?.shift() ?? null
-    if (connection.attempt !== null) {
-      this.onRoom()
-      return
-    }
+    connection.attempt = null
     // One that is connecting goes on for whom it will come in time; another attempt would inherit a spent time-out.
     if (!connection.isConnecting) this.onFree(connection)
   }
@@ -153,37 +132,9 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
       depart(kept)
       return true
     }
-    if (this.#hasRoom(attempt)) {
-      this.#connect(attempt)
-      return true
-    }
-    return attempt.isPipelinable && this.#join(attempt)
-  }
-
-  /** Sends the attempt behind others. False: there is no connection with room. */
-  #join(attempt: WireAttempt): boolean {
-    const last = this.#joined
-    // What leaves together is one write for us, and few reads for both sides.
-    const connection = last?.isDue === true && this.#hasRoomBehind(last) ? last : this.#leastLoaded()
-    if (connection === null) return false
-    this.#joined = connection
-    connection.join(attempt)
-    depart(connection)
+    if (!this.#hasRoom(attempt)) return false
+    this.#connect(attempt)
     return true
-  }
-
-  #hasRoomBehind(connection: Connection): boolean {
-    return connection.isShared && connection.load < this.#options.pipelining
-  }
-
-  #leastLoaded(): Connection | null {
-    let best: Connection | null = null
-    for (const connection of this.#open) {
-      if (!this.#hasRoomBehind(connection) || (best !== null && connection.load >= best.load)) continue
-      best = connection
-      if (best.load === 1) break
-    }
-    return best
   }
 
   #hasRoom(attempt: WireAttempt): boolean {
@@ -202,14 +153,6 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     connection.attempt = attempt
     attempt.connection = connection
   }
-}
-
-/**
- * Safe methods without a body: sent twice they do no harm. Not HEAD, because some targets send a body to it, which
- * would be the response to the next request.
- */
-function mayBePipelined({ method, body, upload }: UpstreamRequest): boolean {
-  return (method === 'GET' || method === 'OPTIONS') && body === null && upload === null
 }
 
 function remove(list: Connection[], connection: Connection): void {

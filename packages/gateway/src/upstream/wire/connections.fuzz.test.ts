@@ -38,7 +38,6 @@ const story = fc.record({
   sizes: fc.array(fc.constantFrom(10, 40, 3000, 40_000), { minLength: 4, maxLength: 8 }),
   givenUp: fc.array(fc.nat(REQUESTS - 1), { maxLength: 5 }),
   paused: fc.array(fc.nat(REQUESTS - 1), { maxLength: 5 }),
-  pipelining: fc.integer({ min: 2, max: 9 }),
   connections: fc.integer({ min: 1, max: 3 }),
 })
 
@@ -79,7 +78,7 @@ class Answers {
 
 test('nobody gets what belongs to another, and everybody comes to an end', async (t) => {
   await fc.assert(
-    fc.asyncProperty(story, async ({ framings, cuts, sizes, givenUp, paused, pipelining, connections }) => {
+    fc.asyncProperty(story, async ({ framings, cuts, sizes, givenUp, paused, connections }) => {
       const answers = new Answers(cuts)
       let answered = 0
       const origin = await scriptedOrigin(t, (connection, path) => {
@@ -88,7 +87,7 @@ test('nobody gets what belongs to another, and everybody comes to an end', async
         const body = bodyOf(path, sizes[nth % sizes.length]!)
         answers.add(connection, FRAMINGS[name]!(body), ENDING.has(name))
       })
-      const transport = wireTo(t, origin.port, { pipelining, connections })
+      const transport = wireTo(t, origin.port, { connections })
       const asked: Asked[] = []
       for (let i = 0; i < REQUESTS; i++) {
         asked.push(ask(transport, `/${i}`))
