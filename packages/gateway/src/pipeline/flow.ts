@@ -10,8 +10,8 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
+import { deadlineMono, dropCachedClock } from '../telemetry/cached-clock.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
-import { deadlineMono, endTurn } from '../telemetry/turn-clock.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
 import { type Hook, type HookCursor, runChain } from './hook.js'
@@ -114,7 +114,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       return
     }
     // They may take long.
-    endTurn()
+    dropCachedClock()
     try {
       const outcome = runChain(hooks, this.x, this)
       if (outcome === null) this.#enter(next)

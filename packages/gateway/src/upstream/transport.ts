@@ -69,7 +69,7 @@ export interface Attempt {
 
 /** Connections to one target. */
 export interface Transport {
-  /** Times that an attempt had to wait in line, because there was no connection for it and could not be one more. */
+  /** Times that an attempt had to wait in the queue, because there was no connection for it and could not be one more. */
   readonly waits: number
   /** Who came now would have to wait for too long. */
   readonly isSlow: boolean

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici'
 import type { ConnectionUse, ConnectionUser } from './aging-client.js'
+import type { Queued } from './attempt-queue.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import { latin1Of } from './latin1.js'
 import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
-import type { InLine } from './waiting-line.js'
 
 /** What an attempt that waits for a place wants to do there. */
 export interface PlaceOrder {
@@ -16,21 +16,21 @@ export interface PlaceOrder {
 /** Whom an attempt gives its place among the connections back to. */
 export interface PlaceOwner {
   /** The attempt was given up; if it still waits for a place it no longer wants one. */
-  leaveLine(attempt: UndiciAttempt): void
+  leaveQueue(attempt: UndiciAttempt): void
   /** undici is done with an attempt that had a place. */
   onPlaceFree(): void
 }
 
 /** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
-export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatcher.DispatchHandler {
+export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatcher.DispatchHandler {
   connection: ConnectionUse | null = null
   readonly connectMs: number
   /** What it is to be placed with; null where it has not had to wait. */
   order: PlaceOrder | null = null
-  isInLine = false
+  isQueued = false
   waitingSince = 0
-  lineNext: InLine | null = null
-  linePrevious: InLine | null = null
+  queueNext: Queued | null = null
+  queuePrevious: Queued | null = null
   readonly #observer: AttemptObserver
   readonly #places: PlaceOwner
   readonly #isHead: boolean
@@ -49,7 +49,7 @@ export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatche
     this.#isHead = request.method === 'HEAD'
   }
 
-  /** It has waited for a place for too long, and is in no line any more. */
+  /** It has waited for a place for too long, and is not queued any more. */
   giveUpWaiting(): void {
     this.order = null
     this.#fail(FAILURES.queueTimeout)
@@ -69,7 +69,7 @@ export class UndiciAttempt implements Attempt, InLine, ConnectionUser, Dispatche
     if (this.#isOver) return
     this.#isOver = true
     // Without a connection there is nothing to abort; undici reports the attempt when it comes to it.
-    if (this.#abort === null) this.#places.leaveLine(this)
+    if (this.#abort === null) this.#places.leaveQueue(this)
     else this.#abort()
   }
 

@@ -1,11 +1,11 @@
 import type { PoolState } from '@sluice/core'
 import { type Client, type Dispatcher, Pool } from 'undici'
 import { createAgingClient } from './aging-client.js'
+import { AttemptQueue } from './attempt-queue.js'
 import { type ConnectorOptions, createConnector } from './connector.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
 import { type PlaceOwner, UndiciAttempt } from './undici-attempt.js'
 import { UndiciUpload } from './undici-upload.js'
-import { WaitingLine } from './waiting-line.js'
 
 export interface UndiciTransportOptions extends ConnectorOptions {
   /** `http://host:port` or `https://host:port`. */
@@ -24,9 +24,9 @@ export interface UndiciTransportOptions extends ConnectorOptions {
  * keep-alive serves the one retry after a kept connection turned out to be dead.
  *
  *     dispatch ─► a place is free ───────────────► pool ─► connection
- *              └► none: line (first in, first out) ──┘
+ *              └► none: queue (first in, first out) ─┘
  *
- * The line is ours because undici's has no exit: an attempt that was given up stays in it until a connection comes
+ * The queue is ours because undici's has no exit: an attempt that was given up stays in it until a connection comes
  * about, so that a target which does not answer would collect them without a bound.
  */
 export class UndiciTransport implements Transport, PlaceOwner {
@@ -36,12 +36,12 @@ export class UndiciTransport implements Transport, PlaceOwner {
   /** Attempts that undici has in hand. */
   #placed = 0
   /** Attempts for which there is no connection yet; those given up leave it at once. */
-  readonly #line: WaitingLine<UndiciAttempt>
+  readonly #queue: AttemptQueue<UndiciAttempt>
   waits = 0
 
   constructor(options: UndiciTransportOptions) {
     this.#options = options
-    this.#line = new WaitingLine(options.pendingTimeoutMs, (attempt) => attempt.giveUpWaiting())
+    this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.giveUpWaiting())
     this.#pool = createPool(options, 1)
   }
 
@@ -51,23 +51,23 @@ export class UndiciTransport implements Transport, PlaceOwner {
     else {
       this.waits++
       attempt.order = { request, isFresh }
-      this.#line.add(attempt)
+      this.#queue.add(attempt)
     }
     return attempt
   }
 
-  leaveLine(attempt: UndiciAttempt): void {
-    this.#line.delete(attempt)
+  leaveQueue(attempt: UndiciAttempt): void {
+    this.#queue.delete(attempt)
   }
 
   onPlaceFree(): void {
     this.#placed--
     // Not now: undici is in the middle of ending the attempt and would not reuse its connection yet.
-    if (this.#line.size > 0) queueMicrotask(this.#callNext)
+    if (this.#queue.size > 0) queueMicrotask(this.#callNext)
   }
 
   get isSlow(): boolean {
-    return this.#line.isSlow
+    return this.#queue.isSlow
   }
 
   createUpload(length: number, onDrain: () => void): Upload {
@@ -75,7 +75,7 @@ export class UndiciTransport implements Transport, PlaceOwner {
   }
 
   pool(): PoolState {
-    return { busy: this.#placed, free: this.#pool.stats.free, pending: this.#line.size }
+    return { busy: this.#placed, free: this.#pool.stats.free, pending: this.#queue.size }
   }
 
   async close(): Promise<void> {
@@ -83,10 +83,10 @@ export class UndiciTransport implements Transport, PlaceOwner {
   }
 
   readonly #callNext = (): void => {
-    for (let first = this.#line.first; first !== null; first = this.#line.first) {
+    for (let first = this.#queue.first; first !== null; first = this.#queue.first) {
       if (this.#placed >= this.#options.connections) return
       const { request, isFresh } = first.order!
-      this.#line.delete(first)
+      this.#queue.delete(first)
       first.order = null
       this.#place(first, request, isFresh)
     }

@@ -11,8 +11,8 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js'
 import { Exchange, type Reply } from '@sluice/core'
+import { cacheClock, dropCachedClock } from '../../telemetry/cached-clock.js'
 import type { RequestIds } from '../../telemetry/request-id.js'
-import { beginTurn, endTurn } from '../../telemetry/turn-clock.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { RequestHead, refuseLargeHead } from '../request-head.js'
@@ -190,7 +190,7 @@ class UwsListener implements Listener {
       res.close()
     } finally {
       leaveParser()
-      endTurn()
+      dropCachedClock()
     }
   }
 
@@ -244,7 +244,7 @@ class UwsListener implements Listener {
   #exchange(res: HttpResponse, method: string): Exchange {
     const x = new Exchange()
     x.startedAt = Date.now()
-    x.startedMono = beginTurn()
+    x.startedMono = cacheClock()
     x.method = method
     x.scheme = this.#scheme
     x.peer = this.#peers.of(res)

@@ -27,8 +27,8 @@ export class Connection implements UploadSink, ResponseEvents {
   attempt: WireAttempt | null = null
   isConnecting = true
   isClosed = false
-  /** It waits among the departures. */
-  isDue = false
+  /** It waits in the write batch. */
+  isInBatch = false
   /** It is to be closed behind its response. */
   isOld = false
   /** Monotonic clock; when it gets old. */

@@ -1,5 +1,5 @@
+import type { Queued } from '../attempt-queue.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
-import type { InLine } from '../waiting-line.js'
 import type { Connection } from './connection.js'
 import { expectsBody } from './request-head.js'
 import type { WireUpload } from './wire-upload.js'
@@ -19,9 +19,9 @@ export interface AttemptWay {
 /**
  * One request on its way over a connection:
  *
- *     in line ─► at a connection (connecting, or about to be sent) ─► begun ─► over
+ *     queued ─► at a connection (connecting, or about to be sent) ─► begun ─► over
  */
-export class WireAttempt implements Attempt, InLine {
+export class WireAttempt implements Attempt, Queued {
   readonly request: UpstreamRequest
   readonly observer: AttemptObserver
   /** It must not go over a connection that served before. */
@@ -33,10 +33,10 @@ export class WireAttempt implements Attempt, InLine {
   hasBegun = false
   isPaused = false
   isOver = false
-  isInLine = false
+  isQueued = false
   waitingSince = 0
-  lineNext: InLine | null = null
-  linePrevious: InLine | null = null
+  queueNext: Queued | null = null
+  queuePrevious: Queued | null = null
   readonly #owner: AttemptOwner
 
   constructor(request: UpstreamRequest, observer: AttemptObserver, way: AttemptWay) {

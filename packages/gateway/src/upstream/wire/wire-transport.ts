@@ -1,9 +1,8 @@
 import type { PoolState } from '@sluice/core'
+import { AttemptQueue } from '../attempt-queue.js'
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
-import { WaitingLine } from '../waiting-line.js'
 import { Connection, type ConnectionOwner } from './connection.js'
-import { depart } from './departures.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
 import { KnownHeads } from './known-heads.js'
 import { KnownLines } from './known-lines.js'
@@ -11,6 +10,7 @@ import { formatRequestHead } from './request-head.js'
 import type { ConnectionOptions } from './target-socket.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
+import { WriteBatch } from './write-batch.js'
 
 export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLines' | 'knownHeads'> {
   readonly connections: number
@@ -22,24 +22,25 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLine
 /**
  * HTTP/1.1 without TLS over connections of our own, time-outs left to the pipeline's timer wheel.
  *
- *     dispatch ─┬─► idle connection (the last one used) ─► departures ─► begin
+ *     dispatch ─┬─► idle connection (the last one used) ─► write batch ─► begin
  *               ├─► a new one, while there are fewer than `connections`
- *               └─► line (first in, first out) ─► the next connection that becomes free
+ *               └─► queue (first in, first out) ─► the next connection that becomes free
  */
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #options: WireTransportOptions & ConnectionOptions
   readonly #clock: KeepAliveClock
+  readonly #batch = new WriteBatch()
   readonly #open = new Set<Connection>()
   /** Free ones; the last is the one that was used last, so that those not needed get old. */
   readonly #idle: Connection[] = []
   /** Attempts for which there is no connection; those given up leave it at once. */
-  readonly #line: WaitingLine<WireAttempt>
+  readonly #queue: AttemptQueue<WireAttempt>
   #onEmpty: (() => void) | null = null
   waits = 0
 
   constructor(options: WireTransportOptions) {
     this.#options = { ...options, knownLines: new KnownLines(), knownHeads: new KnownHeads() }
-    this.#line = new WaitingLine(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
+    this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }
 
@@ -48,12 +49,12 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
     if (head === null) attempt.fail(FAILURES.request)
     // Who waits for a connection of its own would wait for ever if others went on filling all of them.
-    else if (this.#line.size > 0 || !this.#place(attempt)) this.#wait(attempt)
+    else if (this.#queue.size > 0 || !this.#place(attempt)) this.#wait(attempt)
     return attempt
   }
 
   get isSlow(): boolean {
-    return this.#line.isSlow
+    return this.#queue.isSlow
   }
 
   createUpload(length: number, onDrain: () => void): Upload {
@@ -62,7 +63,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   pool(): PoolState {
     const free = this.#idle.length
-    return { busy: this.#open.size - free, free, pending: this.#line.size }
+    return { busy: this.#open.size - free, free, pending: this.#queue.size }
   }
 
   async close(): Promise<void> {
@@ -81,7 +82,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
       return
     }
     this.#idle.push(connection)
-    if (this.#line.size > 0) this.#serveLine()
+    if (this.#queue.size > 0) this.#serveQueue()
   }
 
   onClosed(connection: Connection): void {
@@ -90,14 +91,14 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const { attempt } = connection
     connection.attempt = null
     if (attempt !== null) this.#placeAnew(attempt)
-    this.#serveLine()
+    this.#serveQueue()
     if (this.#open.size === 0) this.#onEmpty?.()
   }
 
   onAbandoned(attempt: WireAttempt): void {
     const { connection } = attempt
     if (connection === null) {
-      this.#line.delete(attempt)
+      this.#queue.delete(attempt)
       return
     }
     attempt.connection = null
@@ -114,13 +115,13 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   #wait(attempt: WireAttempt): void {
     this.waits++
-    this.#line.add(attempt)
+    this.#queue.add(attempt)
   }
 
-  #serveLine(): void {
-    for (let first = this.#line.first; first !== null; first = this.#line.first) {
+  #serveQueue(): void {
+    for (let first = this.#queue.first; first !== null; first = this.#queue.first) {
       if (!this.#place(first)) return
-      this.#line.delete(first)
+      this.#queue.delete(first)
     }
   }
 
@@ -129,7 +130,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const kept = attempt.isFresh ? undefined : this.#idle.pop()
     if (kept !== undefined) {
       this.#give(kept, attempt)
-      depart(kept)
+      this.#batch.add(kept)
       return true
     }
     if (!this.#hasRoom(attempt)) return false

@@ -1,26 +1,26 @@
-/** What waits for a connection. The links belong to the line. */
-export interface InLine {
-  isInLine: boolean
+/** What waits for a connection. The links belong to the queue. */
+export interface Queued {
+  isQueued: boolean
   /** Monotonic clock, ms. */
   waitingSince: number
-  lineNext: InLine | null
-  linePrevious: InLine | null
+  queueNext: Queued | null
+  queuePrevious: Queued | null
 }
 
 /**
  * Attempts that wait for a connection, first in, first out, no longer than for a bounded time; one that is given up leaves
  * from wherever it is.
  *
- * It is linked, and no `Set`: whenever a set has seen as many come and go as it has room for, V8 makes its table anew, and
- * the old one keeps a reference to the new one. Once one of them is old, every table behind it gets old with it, and so
+ * It is a linked list, and no `Set`: whenever a set has seen as many come and go as it has room for, V8 makes its table anew,
+ * and the old one keeps a reference to the new one. Once one of them is old, every later table gets old with it, and so
  * does everything that an attempt in it holds, long after its request is over.
  */
-export class WaitingLine<T extends InLine> {
+export class AttemptQueue<T extends Queued> {
   readonly #timeoutMs: number
   readonly #onTimeout: (attempt: T) => void
   #timer: NodeJS.Timeout | null = null
-  #first: InLine | null = null
-  #last: InLine | null = null
+  #first: Queued | null = null
+  #last: Queued | null = null
   #size = 0
 
   /**
@@ -50,27 +50,27 @@ export class WaitingLine<T extends InLine> {
 
   add(attempt: T): void {
     const last = this.#last
-    attempt.isInLine = true
+    attempt.isQueued = true
     attempt.waitingSince = performance.now()
     if (this.#timer === null) this.#setTimer(this.#timeoutMs)
-    attempt.linePrevious = last
+    attempt.queuePrevious = last
     if (last === null) this.#first = attempt
-    else last.lineNext = attempt
+    else last.queueNext = attempt
     this.#last = attempt
     this.#size++
   }
 
-  /** One that is not in line is left alone. */
+  /** One that is not queued is left alone. */
   delete(attempt: T): void {
-    if (!attempt.isInLine) return
-    const { lineNext: next, linePrevious: previous } = attempt
+    if (!attempt.isQueued) return
+    const { queueNext: next, queuePrevious: previous } = attempt
     if (previous === null) this.#first = next
-    else previous.lineNext = next
+    else previous.queueNext = next
     if (next === null) this.#last = previous
-    else next.linePrevious = previous
-    attempt.isInLine = false
-    attempt.lineNext = null
-    attempt.linePrevious = null
+    else next.queuePrevious = previous
+    attempt.isQueued = false
+    attempt.queueNext = null
+    attempt.queuePrevious = null
     this.#size--
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
-import { beginTurn, deadlineMono, endTurn } from './turn-clock.js'
+import { cacheClock, deadlineMono, dropCachedClock } from './cached-clock.js'
 
 function passTime(): void {
   const until = performance.now() + 2
@@ -9,20 +9,20 @@ function passTime(): void {
 }
 
 test('within a turn there is one time, outside of it that of the clock', () => {
-  const began = beginTurn()
+  const began = cacheClock()
   passTime()
   assert.equal(deadlineMono(), began)
-  endTurn()
+  dropCachedClock()
   assert.ok(deadlineMono() >= began + 2)
 })
 
 test('a turn that begins within another one leaves no time behind', () => {
-  const outer = beginTurn()
+  const outer = cacheClock()
   passTime()
-  const inner = beginTurn()
-  endTurn()
+  const inner = cacheClock()
+  dropCachedClock()
   passTime()
   assert.ok(inner >= outer + 2)
   assert.ok(deadlineMono() >= inner + 2)
-  endTurn()
+  dropCachedClock()
 })
