@@ -1,10 +1,10 @@
 import {
   contentLengthOf,
   type Exchange,
+  HeaderCache,
   internalized,
   isFieldValue,
   isToken,
-  KnownFields,
   listHasToken,
   type Reply,
   refusal,
@@ -34,8 +34,8 @@ const REPLIES = {
 /** Longest method told of a request that is refused for it. */
 const MAX_METHOD = 64
 
-/** End-to-end fields that came before and are valid: neither judged again, nor new texts to compare with others. */
-const FIELDS = new KnownFields()
+/** End-to-end fields that came before and are valid: neither checked again, nor new texts to compare with others. */
+const FIELDS = new HeaderCache((name, value) => (isToken(name) && isFieldValue(value) ? value : null))
 
 /**
  * Collects the header lines of one request and judges them. One is used for all requests of a listener in turn, so
@@ -83,9 +83,9 @@ export class RequestHead {
   add(name: string, value: string): void {
     this.#lines++
     this.#bytes += name.length + value.length + 4
-    const known = FIELDS.find(name, value)
-    if (known >= 0) {
-      this.#headers.push(FIELDS.names[known]!, FIELDS.values[known]!)
+    const cached = FIELDS.find(name, value)
+    if (cached !== null) {
+      this.#headers.push(cached.name, cached.value)
       return
     }
     switch (name) {
@@ -118,8 +118,7 @@ export class RequestHead {
       case 'http2-settings':
         return
     }
-    if (isToken(name) && isFieldValue(value)) FIELDS.learn(name, value)
-    else this.#isBad = true
+    if (FIELDS.line(name, value) === null) this.#isBad = true
     this.#headers.push(name, value)
   }
 

@@ -20,15 +20,11 @@ export const NEEDS_LATIN1 = 1
 export const REFUSED = 2
 
 /**
- * Judges a response field: ASCII goes out as it is, values with bytes from 0x80 on must be written as latin1, and
+ * Checks a response field: ASCII goes out as it is, values with bytes from 0x80 on must be written as latin1, and
  * anything that could end the line is refused, wherever it came from (response splitting).
  */
-export function judgeField(
-  name: string,
-  value: string,
-  isKnownName = false,
-): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
-  if (!isKnownName && !isToken(name)) return REFUSED
+export function checkField(name: string, value: string): typeof PLAIN | typeof NEEDS_LATIN1 | typeof REFUSED {
+  if (!isToken(name)) return REFUSED
   let verdict: typeof PLAIN | typeof NEEDS_LATIN1 = PLAIN
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
@@ -41,8 +37,8 @@ export function judgeField(
 }
 
 /** The line of a response field behind the line before it; empty when the field is refused, null when it needs latin1. */
-export function formLine(name: string, value: string, isKnownName: boolean): string | null {
-  const verdict = judgeField(name, value, isKnownName)
+export function formLine(name: string, value: string): string | null {
+  const verdict = checkField(name, value)
   if (verdict === NEEDS_LATIN1) return null
   return verdict === PLAIN ? `\r\n${name}: ${value}` : ''
 }

@@ -9,7 +9,6 @@ import {
   type Reply,
 } from '@sluice/core'
 import { isBodiless } from '../listener/response-head.js'
-import { type HeldHead, holdHead } from '../upstream/held-heads.js'
 import type { Flow } from './flow.js'
 import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
@@ -20,6 +19,9 @@ const EVENT_STREAM = 'text/event-stream'
 
 /** How far the response to the client has come. */
 type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' | 'whole' | 'abandoned'
+
+/** Its reactions run as soon as what was read is worked off, without what queueMicrotask() does around each. */
+const READ_OVER = Promise.resolve()
 
 /** Where a response comes from. */
 export interface ResponseSource extends HeldSource {
@@ -38,7 +40,7 @@ export interface ResponseSource extends HeldSource {
  * While the client is slow its response is read ahead, as far as there is room, so that the target's connection becomes
  * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
  */
-export class ResponseDelivery implements HeldHead {
+export class ResponseDelivery {
   readonly #flow: Flow
   readonly #source: ResponseSource
   readonly #bounds: DeliveryBounds
@@ -95,12 +97,14 @@ export class ResponseDelivery implements HeldHead {
       flow.waitFor('response-body', this.#bounds.idleMs)
     } else {
       this.#progress = 'held'
-      holdHead(this)
+      // A body that came with the head is there before this runs, and goes out in one write with it.
+      void READ_OVER.then(() => this.#flushHead())
     }
     if (this.#hasEnded) this.#complete()
   }
 
-  flushHead(): void {
+  /** Sends a head that is held; its body is still on its way. */
+  #flushHead(): void {
     const flow = this.#flow
     if (this.#progress !== 'held' || flow.isOver) return
     this.#progress = 'streaming'
@@ -137,7 +141,7 @@ export class ResponseDelivery implements HeldHead {
       this.#source.onOverflow(REFUSALS.responseTooLarge)
       return
     }
-    this.flushHead()
+    this.#flushHead()
     if (x.stream !== null) x.stream.read(chunk)
     if (this.#slow?.isBehind === true) this.#slow.add(chunk)
     else if (flow.client.write(chunk)) flow.touch(this.#bounds.idleMs)

@@ -1,18 +1,17 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import { HeadLines } from '@sluice/core'
+import { HeaderCache } from '@sluice/core'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
-import { formLine, judgeField, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
+import { checkField, formLine, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
 import type { Stalled, StalledStreams } from './stalled-streams.js'
 
-const LINES = new HeadLines(formLine)
+const FIELDS = new HeaderCache(formLine)
 
 type Answer = typeof ENDED_WITH_BODY | typeof ENDED_WITHOUT_BODY | typeof STARTED
 const ENDED_WITH_BODY = 0
 const ENDED_WITHOUT_BODY = 1
 const STARTED = 2
-const NO_HEADERS: readonly string[] = []
 
 /**
  * A request and its response on a uWebSockets.js connection. What uWS demands is kept here and nowhere else:
@@ -46,12 +45,6 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   #taken = 0
   #unsent: Uint8Array | null = null
   #unsentFrom = 0
-  /** What the corked call answers with; a write to a young object costs less than one to where all requests share it. */
-  #how: Answer = STARTED
-  #status = 0
-  #headers: readonly string[] = NO_HEADERS
-  /** The body, or the length to announce; valid inside cork only. */
-  #payload: Uint8Array | string | number = ''
 
   /** @param uwsCloses uWS has read `Connection: close` itself: it closes after the response and announces nothing. */
   constructor(res: HttpResponse, hasBody: boolean, uwsCloses: boolean, stalled: StalledStreams) {
@@ -90,12 +83,8 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   write(chunk: Uint8Array): boolean {
     if (this.isOver) return true
     // What uncorking could not send goes unnoticed, and would wait for as long as the body is paused.
-    if (this.#body !== null && !this.#body.isDone) this.writeNow(chunk)
-    else {
-      corked = this
-      corkedChunk = chunk
-      this.#res.cork(writeCorked)
-    }
+    if (this.#body !== null && !this.#body.isDone) this.#write(chunk)
+    else this.#res.cork(() => this.#write(chunk))
     return this.#unsent === null && !this.isWaiting
   }
 
@@ -104,8 +93,10 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (this.#length >= 0) return this.#endOfLength()
     this.#body?.resume()
     this.#finish()
-    corked = this
-    this.#res.cork(endCorked)
+    this.#res.cork(() => {
+      this.#stopReading()
+      this.#res.end()
+    })
     return true
   }
 
@@ -146,26 +137,19 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
       body?.resume()
       this.#finish()
     }
-    corked = this
-    this.#how = how
-    this.#status = status
-    this.#headers = headers
-    this.#payload = payload
-    this.#res.cork(answerCorked)
+    this.#res.cork(() => {
+      this.#writeHead(how, status, headers)
+      if (how === ENDED_WITH_BODY) this.#res.end(payload as Uint8Array | string, this.#isForced(how))
+      else if (how === ENDED_WITHOUT_BODY) this.#endWithoutBody(payload as number, this.#isForced(how))
+    })
   }
 
   /**
-   * Runs inside cork. `end(…, true)` announces the close by itself, unless the client did; after `write` it would put
-   * that header into the body, so a streamed response announces the close and leaves it to the client. @internal
+   * `end(…, true)` announces the close by itself, unless the client did; after `write` it would put that header into the
+   * body, so a streamed response announces the close and leaves it to the client.
    */
-  answerNow(): void {
-    const res = this.#res
-    const how = this.#how
-    const isForced =
-      this.closeAfter && (how === ENDED_WITH_BODY || (how === ENDED_WITHOUT_BODY && this.#body !== null))
-    this.#writeHead(this.closeAfter && (!isForced || this.#uwsCloses))
-    if (how === ENDED_WITH_BODY) res.end(this.#payload as Uint8Array | string, isForced)
-    else if (how === ENDED_WITHOUT_BODY) this.#endWithoutBody(this.#payload as number, isForced)
+  #isForced(how: Answer): boolean {
+    return this.closeAfter && (how === ENDED_WITH_BODY || (how === ENDED_WITHOUT_BODY && this.#body !== null))
   }
 
   /** A length of its own would keep uWS waiting for the body; with a forced close it has to be none. */
@@ -179,10 +163,10 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   }
 
   /** The fields go with the status line: a call into uWS for each of them costs more than all of their bytes. */
-  #writeHead(announcesClose: boolean): void {
-    const headers = this.#headers
-    const status = STATUS_LINES[this.#status] ?? STATUS_LINES[502]!
-    const lines = LINES.of(headers, this.requestId)
+  #writeHead(how: Answer, code: number, headers: readonly string[]): void {
+    const announcesClose = this.closeAfter && (!this.#isForced(how) || this.#uwsCloses)
+    const status = STATUS_LINES[code] ?? STATUS_LINES[502]!
+    const lines = FIELDS.lines(headers, this.requestId)
     const close = announcesClose ? '\r\nConnection: close' : ''
     if (lines === null) this.#writeMixedHead(status + close, headers)
     else this.#res.writeStatus(announcesClose ? status + lines + close : status + lines)
@@ -191,17 +175,17 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   /** With values that are not ASCII: uWS would write them as UTF-8, so they go one by one, as bytes. */
   #writeMixedHead(start: string, headers: readonly string[]): void {
     let head = start
-    for (let i = 0; i < headers.length; i += 2) head += formLine(headers[i]!, headers[i + 1]!, false) ?? ''
+    for (let i = 0; i < headers.length; i += 2) head += formLine(headers[i]!, headers[i + 1]!) ?? ''
     this.#res.writeStatus(head)
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1]!
-      if (judgeField(headers[i]!, value) === NEEDS_LATIN1)
+      if (checkField(headers[i]!, value) === NEEDS_LATIN1)
         this.#res.writeHeader(headers[i]!, Buffer.from(value, 'latin1'))
     }
   }
 
-  /** Runs inside cork, or without. @internal */
-  writeNow(chunk: Uint8Array): void {
+  /** Inside cork, or without. */
+  #write(chunk: Uint8Array): void {
     const res = this.#res
     if (this.#length < 0) {
       if (!res.write(chunk)) this.#waitForDrain()
@@ -240,9 +224,8 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
 
   flush(): void {
     if (this.isOver || !this.hasWaited) return
-    corked = this
-    corkedOffset = this.#res.getWriteOffset()
-    this.#res.cork(drainCorked)
+    const offset = this.#res.getWriteOffset()
+    this.#res.cork(() => this.#drain(offset))
   }
 
   #waitForDrain(): void {
@@ -258,9 +241,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (this.isOver) return true
     enterParser()
     try {
-      corked = this
-      corkedOffset = offset
-      this.#res.cork(drainCorked)
+      this.#res.cork(() => this.#drain(offset))
       const isDrained = this.#unsent === null
       if (isDrained && this.isWaiting) {
         this.isWaiting = false
@@ -272,8 +253,8 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     }
   }
 
-  /** Runs inside cork: sends what the last tryEnd left, from the offset uWS has reached. @internal */
-  drainNow(offset: number): void {
+  /** Inside cork: sends what the last tryEnd left, from the offset uWS has reached. */
+  #drain(offset: number): void {
     const rest = this.#unsent
     if (rest === null) return
     const [isSent, isComplete] = this.#res.tryEnd(rest.subarray(offset - this.#unsentFrom), this.#length)
@@ -303,31 +284,4 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#finish()
     if (!wasOver) this.owner?.onClientAbort()
   }
-
-  /** Runs inside cork. @internal */
-  endNow(): void {
-    this.#stopReading()
-    this.#res.end()
-  }
-}
-
-// uWS calls the corked function at once, so that whom it is for can wait here; a closure for each costs more.
-let corked: UwsClientStream
-let corkedChunk: Uint8Array
-let corkedOffset = 0
-
-function answerCorked(): void {
-  corked.answerNow()
-}
-
-function writeCorked(): void {
-  corked.writeNow(corkedChunk)
-}
-
-function drainCorked(): void {
-  corked.drainNow(corkedOffset)
-}
-
-function endCorked(): void {
-  corked.endNow()
 }

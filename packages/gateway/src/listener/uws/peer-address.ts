@@ -1,5 +1,3 @@
-import { internalized } from '@sluice/core'
-
 /** Most addresses remembered as text; when full, all are forgotten and the cache fills anew. */
 const MAX_CACHED = 4096
 
@@ -18,7 +16,7 @@ function v4Text(bytes: Uint8Array, at: number): string {
   const known = v4Texts.get(key)
   if (known !== undefined) return known
   if (v4Texts.size >= MAX_CACHED) v4Texts.clear()
-  const text = internalized(`${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`)
+  const text = `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`
   v4Texts.set(key, text)
   return text
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ChunkedBody } from './chunked-body.js'
-import { KnownLines } from './known-lines.js'
 import { BROKEN, ResponseHead, TOO_LARGE } from './response-head.js'
 
 const BODY = '3;a;b=c\r\nabc\r\n00A;name="a \\" b;";x\r\n0123456789\r\n0;last\r\nX-Sum: 7\r\n\r\n'
@@ -13,7 +12,7 @@ interface Found {
 }
 
 function findAll(pieces: readonly string[]): Found {
-  const body = new ChunkedBody(new ResponseHead(256, new KnownLines()))
+  const body = new ChunkedBody(new ResponseHead(256))
   body.begin()
   let data = ''
   let before = 0

@@ -1,12 +1,11 @@
 import type net from 'node:net'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
-import { beginRead, endRead } from '../held-heads.js'
+import { latin1Of, MAX_TEXT_BYTES } from '../latin1.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'
 import { type ConnectionOptions, openSocket, READ_BUFFER } from './target-socket.js'
-import { TextWriter } from './text-writer.js'
 import type { WireAttempt } from './wire-attempt.js'
 import type { UploadSink } from './wire-upload.js'
 
@@ -42,7 +41,6 @@ export class Connection implements UploadSink, ResponseEvents {
   readonly #opening = new Opening()
   readonly #owner: ConnectionOwner
   readonly #socket: net.Socket
-  readonly #writer: TextWriter
   readonly #reader: ResponseReader
   readonly #timer: NodeJS.Timeout
   readonly #maxAgeMs: number
@@ -57,7 +55,6 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#reader = new ResponseReader(this, options)
     const socket = openSocket(options, (length) => this.#onRead(length))
     this.#socket = socket
-    this.#writer = new TextWriter(socket)
     this.#opening.watch(socket)
     this.#timer = setTimeout(() => this.#fail(failureOf(new ConnectTimeoutError())), connectMs)
     socket.on('connect', () => this.#onConnect())
@@ -68,7 +65,7 @@ export class Connection implements UploadSink, ResponseEvents {
   }
 
   get unsentBytes(): number {
-    return this.#writer.unsentBytes
+    return this.#socket.writableLength
   }
 
   /** Writes the request of the attempt that was given to it. */
@@ -79,9 +76,23 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#reader.begin(request.method)
     attempt.observer.onStarted(this.#requests++ > 0 ? null : this.#opening)
     if (this.isClosed || this.attempt !== attempt) return
-    this.#writer.writeRequest(attempt.head, request.body)
+    this.#writeRequest(attempt.head, request.body)
     if (request.upload !== null) attempt.upload!.attach(this)
     if (attempt.isPaused) this.#socket.pause()
+  }
+
+  /** In one system call with the body that is there already; a small one is cheaper as a part of the text. */
+  #writeRequest(head: string, body: Buffer | string | null): void {
+    const socket = this.#socket
+    if (body === null || body.length === 0) socket.write(head, 'latin1')
+    else if (typeof body === 'string') socket.write(head + body, 'latin1')
+    else if (body.length <= MAX_TEXT_BYTES) socket.write(head + latin1Of(body), 'latin1')
+    else {
+      socket.cork()
+      socket.write(head, 'latin1')
+      socket.write(body)
+      socket.uncork()
+    }
   }
 
   write(bytes: Buffer): boolean {
@@ -111,7 +122,6 @@ export class Connection implements UploadSink, ResponseEvents {
     this.#held = null
     clearTimeout(this.#timer)
     if (this.attempt?.hasBegun === true) this.attempt = null
-    this.#writer.close()
     this.#socket.destroy()
     this.#owner.onClosed(this)
   }
@@ -124,7 +134,6 @@ export class Connection implements UploadSink, ResponseEvents {
     clearTimeout(this.#timer)
     this.isConnecting = false
     if (this.isClosed) return
-    this.#writer.open()
     this.renewAt = performance.now() + this.#maxAgeMs * (1 - AGE_SPREAD * Math.random())
     if (this.attempt === null) this.#owner.onFree(this)
     else this.begin()
@@ -155,12 +164,10 @@ export class Connection implements UploadSink, ResponseEvents {
 
   #read(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
     this.#isReading = true
-    beginRead()
     try {
       return this.#reader.read(bytes, from, to, attempt)
     } finally {
       this.#isReading = false
-      endRead()
     }
   }
 
@@ -199,7 +206,7 @@ export class Connection implements UploadSink, ResponseEvents {
   onComplete(isKept: boolean, isLast: boolean): void {
     if (this.isClosed) return
     const attempt = this.attempt!
-    if (isKept && isLast && attempt.isSent(this.#writer.unsentBytes)) {
+    if (isKept && isLast && attempt.isSent(this.unsentBytes)) {
       this.attempt = null
       this.#owner.onFree(this)
     } else {

@@ -1,12 +1,12 @@
-import { FieldLines, HeadLines } from '@sluice/core'
+import { HeaderCache } from '@sluice/core'
 import type { UpstreamRequest } from '../transport.js'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
-/** What follows the path, up to the fields: by what is said of the connection, and the host. */
-const STARTS = new FieldLines((connection, host) =>
-  consistsOf(host, VALUE_BYTES) ? ` HTTP/1.1\r\nhost: ${host}\r\nconnection: ${connection}` : null,
+const FIELDS = new HeaderCache(formLine)
+/** Host is for this client to write; among the other fields it is refused. */
+const HOSTS = new HeaderCache((name, value) =>
+  consistsOf(value, VALUE_BYTES) ? `\r\n${name}: ${value}` : null,
 )
-const LINES = new HeadLines(formLine)
 
 /**
  * The head of a request as text of one byte a character, or null when something in it would change what the target
@@ -14,16 +14,20 @@ const LINES = new HeadLines(formLine)
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
   const { method, path, headers, id } = request
-  // A target may send a body to HEAD against the rules, and late: its connection is not used again.
-  const start = STARTS.line(method === 'HEAD' ? 'close' : 'keep-alive', request.host)
-  if (start === null || !isTarget(path) || !isMethod(method)) return null
-  const lines = LINES.of(headers, id)
-  return lines === null ? null : method + ' ' + path + start + lines + framingOf(request)
+  const host = HOSTS.line('host', request.host)
+  if (host === null || !isTarget(path) || !isMethod(method)) return null
+  const lines = FIELDS.lines(headers, id)
+  if (lines === null) return null
+  return method + ' ' + path + ' HTTP/1.1' + host + connectionOf(method) + lines + framingOf(request)
 }
 
-function formLine(name: string, value: string, isKnownName: boolean): string | null {
-  if (!isKnownName && (!isName(name) || isFraming(name))) return null
-  if (!consistsOf(value, VALUE_BYTES)) return null
+/** A target may send a body to HEAD against the rules, and late: its connection is not used again. */
+function connectionOf(method: string): string {
+  return method === 'HEAD' ? '\r\nconnection: close' : '\r\nconnection: keep-alive'
+}
+
+function formLine(name: string, value: string): string | null {
+  if (!isName(name) || isFraming(name) || !consistsOf(value, VALUE_BYTES)) return null
   return name === 'connection' ? '' : `\r\n${name}: ${value}`
 }
 

@@ -1,6 +1,5 @@
 import { latin1Of } from '../latin1.js'
 import { TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
-import type { KnownLines } from './known-lines.js'
 
 /** What `read` answers when the bytes ran out, the grammar was broken, or the head outgrew its bound. */
 export const MORE = -1
@@ -34,11 +33,10 @@ const VERSION_PREFIX = 'HTTP/1.'
  *
  *     HTTP/1.1 200 OK CR LF   name : SP value CR LF   …   CR LF
  *     version  status reason  │    │    │     │
- *                             └────┴────┴─────┴─ marks: four places in the head for each field that is not known
+ *                             └────┴────┴─────┴─ marks: four places in the head for each field
  *
- * A line that a head before had in the same place is known at once. Of the others the first pass only classifies bytes
- * and notes places; the text is made once, and the fields are cut from it. A head that comes in one piece, as nearly
- * all do, is not copied.
+ * The first pass only classifies bytes and notes places; the text is made once, and the fields are cut from it. A head that
+ * comes in one piece, as nearly all do, is not copied.
  */
 export class ResponseHead {
   status = 0
@@ -52,29 +50,22 @@ export class ResponseHead {
   #before = 0
   #earlier = ''
   #text = ''
-  /** Of each field that is not known: its number, and its four places. */
+  /** The four places of each field. */
   readonly #marks: number[] = []
   #marked = 0
-  readonly #known: KnownLines
-  #hasKnown = false
-  #fields: string[] = []
 
-  /** @param known what is remembered of heads like this one. */
-  constructor(maxBytes: number, known: KnownLines) {
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-    this.#known = known
   }
 
   /** Gets ready for the next head. */
   begin(): void {
     this.#begin(START)
-    this.#hasKnown = true
   }
 
   /** Gets ready for the trailers of a chunked body, which are fields without a status line. */
   beginTrailers(): void {
     this.#begin(FIELD_START)
-    this.#hasKnown = false
   }
 
   #begin(state: number): void {
@@ -85,7 +76,6 @@ export class ResponseHead {
     this.#earlier = ''
     this.#text = ''
     this.#marked = 0
-    this.#fields = []
   }
 
   /** Nothing of the head was read yet. */
@@ -107,38 +97,26 @@ export class ResponseHead {
     return end
   }
 
-  /** The fields as a flat list, names in lower case; once, after `read` has found the end. */
+  /** The fields as a flat list, names in lower case; after `read` has found the end. */
   takeFields(): string[] {
-    const fields = this.#fields
-    if (this.#marked > 0) this.#cutFields(fields)
-    return fields
-  }
-
-  #cutFields(fields: string[]): void {
     const text = this.#text
     const marks = this.#marks
-    for (let i = 0; i < this.#marked; i += 5) {
-      const place = marks[i]!
-      const start = marks[i + 1]!
-      const valueStart = marks[i + 3]!
-      const end = marks[i + 4]!
-      const name = text.substring(start, marks[i + 2]!).toLowerCase()
-      const value = text.substring(valueStart, trimmedEnd(text, valueStart, end, isFraming(name)))
-      fields[2 * place] = name
-      fields[2 * place + 1] = value
-      if (this.#hasKnown) this.#known.learn(place, text.substring(start, end + LINE_END_BYTES), name, value)
+    const fields: string[] = []
+    for (let i = 0; i < this.#marked; i += 4) {
+      const name = text.substring(marks[i]!, marks[i + 1]!).toLowerCase()
+      const start = marks[i + 2]!
+      fields.push(name, text.substring(start, trimmedEnd(text, start, marks[i + 3]!, isFraming(name))))
     }
     this.#text = ''
+    this.#marked = 0
+    return fields
   }
 
   #scan(bytes: Buffer, from: number, to: number): number {
     let at = from
-    if (this.#state === START) at = from + this.#takeKnownStatus(bytes, from, to)
     if (this.#state < FIELD_START) {
-      const isWhole = this.#state === START
       at = this.#scanStatusLine(bytes, from, to)
       if (at < 0 || this.#state < FIELD_START) return at
-      if (isWhole) this.#known.learnStatusLine(bytes.subarray(from, at), this.status, this.minor)
     }
     return this.#scanFields(bytes, at, to, this.#before - from)
   }
@@ -200,7 +178,6 @@ export class ResponseHead {
     const marks = this.#marks
     let state = this.#state
     let marked = this.#marked
-    let known = 0
     for (let at = from; at < to; at++) {
       switch (state) {
         case FIELD_START:
@@ -208,15 +185,8 @@ export class ResponseHead {
             state = END_LF
             break
           }
-          known = this.#takeKnown(bytes, at, to)
-          if (known > 0) {
-            at += known - 1
-            break
-          }
           if (TOKEN_BYTES[bytes[at]!] !== 1) return BROKEN
-          marks[marked++] = this.#fields.length >> 1
           marks[marked++] = at + shift
-          this.#fields.push('', '')
           state = NAME
           break
         case NAME:
@@ -252,29 +222,7 @@ export class ResponseHead {
     this.#marked = marked
     return MORE
   }
-
-  /** Takes the status line if it is known. Answers how many bytes that were. */
-  #takeKnownStatus(bytes: Buffer, from: number, to: number): number {
-    const length = this.#known.matchStatusLine(bytes, from, to)
-    if (length === 0) return 0
-    this.status = this.#known.status
-    this.minor = this.#known.minor
-    this.#state = FIELD_START
-    return length
-  }
-
-  /** Takes the next line if it is known. Answers how many bytes that were. */
-  #takeKnown(bytes: Buffer, at: number, to: number): number {
-    if (!this.#hasKnown) return 0
-    const place = this.#fields.length >> 1
-    const length = this.#known.match(place, bytes, at, to)
-    if (length > 0) this.#fields.push(this.#known.name(place), this.#known.value(place))
-    return length
-  }
 }
-
-/** CR and LF behind a value. */
-const LINE_END_BYTES = 2
 
 /**
  * Where a value ends without the white space behind it. A tab behind a value that frames the body stays, which makes it

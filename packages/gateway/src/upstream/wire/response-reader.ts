@@ -2,11 +2,9 @@ import { FAILURES, MAX_INFORMATIONAL } from '../failure.js'
 import { ReceivedHead } from '../received-head.js'
 import type { Failure } from '../transport.js'
 import { ChunkedBody } from './chunked-body.js'
-import type { KnownHeads } from './known-heads.js'
-import type { KnownLines } from './known-lines.js'
+import type { ReceivedHeadCache } from './received-head-cache.js'
 import { framingOf, type ResponseFraming } from './response-framing.js'
 import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
-import { partOf } from './target-socket.js'
 import type { WireAttempt } from './wire-attempt.js'
 
 /** Hears how a response ends. */
@@ -33,7 +31,7 @@ const OVER = 4
 export class ResponseReader {
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
-  readonly #known: KnownHeads
+  readonly #cache: ReceivedHeadCache
   #chunked: ChunkedBody | null = null
   #state = OVER
   #isHead = false
@@ -46,13 +44,12 @@ export class ResponseReader {
     events: ResponseEvents,
     options: {
       readonly maxHeaderBytes: number
-      readonly knownLines: KnownLines
-      readonly knownHeads: KnownHeads
+      readonly headCache: ReceivedHeadCache
     },
   ) {
     this.#events = events
-    this.#head = new ResponseHead(options.maxHeaderBytes, options.knownLines)
-    this.#known = options.knownHeads
+    this.#head = new ResponseHead(options.maxHeaderBytes)
+    this.#cache = options.headCache
   }
 
   get hasHead(): boolean {
@@ -85,10 +82,10 @@ export class ResponseReader {
 
   #readHead(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
     const isWhole = this.#head.isUntouched
-    const known = isWhole ? this.#known.find(bytes, from, to) : null
-    if (known !== null) {
-      const end = from + known.bytes.length
-      this.#take(known.head, known.framing, attempt, end === to)
+    const cached = isWhole ? this.#cache.find(bytes, from, to) : null
+    if (cached !== null) {
+      const end = from + cached.bytes.length
+      this.#take(cached.head, cached.framing, attempt, end === to)
       return end
     }
     const end = this.#head.read(bytes, from, to)
@@ -106,7 +103,7 @@ export class ResponseReader {
       return ++this.#informational > MAX_INFORMATIONAL ? this.#giveUp(to, FAILURES.tooManyInformational) : end
     }
     const head = new ReceivedHead(status, fields)
-    if (isWhole) this.#known.learn(bytes.subarray(from, end), to - from, head, framing)
+    if (isWhole) this.#cache.keep(to - from, { bytes: bytes.subarray(from, end), head, framing })
     this.#take(head, framing, attempt, end === to)
     return end
   }
@@ -149,14 +146,14 @@ export class ResponseReader {
       this.#complete(at === to)
       return at
     }
-    if (chunked.available > 0) attempt.observer.onData(partOf(bytes, at, at + chunked.available))
+    if (chunked.available > 0) attempt.observer.onData(bytes.subarray(at, at + chunked.available))
     return at + chunked.available
   }
 
   #readPlain(bytes: Buffer, from: number, to: number, attempt: WireAttempt): number {
     const end = this.#state === LENGTH ? Math.min(to, from + this.#left) : to
     this.#left -= end - from
-    attempt.observer.onData(partOf(bytes, from, end))
+    attempt.observer.onData(bytes.subarray(from, end))
     if (this.#state === LENGTH && this.#left === 0) {
       this.#state = OVER
       this.#complete(end === to)

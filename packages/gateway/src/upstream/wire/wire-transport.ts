@@ -4,15 +4,14 @@ import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
 import { Connection, type ConnectionOwner } from './connection.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
-import { KnownHeads } from './known-heads.js'
-import { KnownLines } from './known-lines.js'
+import { ReceivedHeadCache } from './received-head-cache.js'
 import { formatRequestHead } from './request-head.js'
 import type { ConnectionOptions } from './target-socket.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 import { WriteBatch } from './write-batch.js'
 
-export interface WireTransportOptions extends Omit<ConnectionOptions, 'knownLines' | 'knownHeads'> {
+export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache'> {
   readonly connections: number
   readonly keepAliveMs: number
   /** Longest wait for one of the connections. */
@@ -39,7 +38,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   waits = 0
 
   constructor(options: WireTransportOptions) {
-    this.#options = { ...options, knownLines: new KnownLines(), knownHeads: new KnownHeads() }
+    this.#options = { ...options, headCache: new ReceivedHeadCache() }
     this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }

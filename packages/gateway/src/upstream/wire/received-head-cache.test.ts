@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ReceivedHead } from '../received-head.js'
 import type { Failure } from '../transport.js'
-import { KnownHeads } from './known-heads.js'
-import { KnownLines } from './known-lines.js'
+import { ReceivedHeadCache } from './received-head-cache.js'
 import { framingOf } from './response-framing.js'
 import { ResponseReader } from './response-reader.js'
 import type { WireAttempt } from './wire-attempt.js'
@@ -16,16 +15,7 @@ interface Told {
   failure: Failure | null
 }
 
-interface Remembered {
-  readonly knownLines: KnownLines
-  readonly knownHeads: KnownHeads
-}
-
-function remembered(): Remembered {
-  return { knownLines: new KnownLines(), knownHeads: new KnownHeads() }
-}
-
-function read(memory: Remembered, pieces: readonly string[], method = 'GET'): Told {
+function read(headCache: ReceivedHeadCache, pieces: readonly string[], method = 'GET'): Told {
   const told: Told = { head: null, body: '', isKept: null, failure: null }
   const reader = new ResponseReader(
     {
@@ -37,7 +27,7 @@ function read(memory: Remembered, pieces: readonly string[], method = 'GET'): To
         told.failure = failure
       },
     },
-    { maxHeaderBytes: 2000, ...memory },
+    { maxHeaderBytes: 2000, headCache },
   )
   const observer = {
     onHead: (head: ReceivedHead) => {
@@ -60,9 +50,9 @@ const HEAD = 'HTTP/1.1 200 OK\r\nServer: a\r\nDate: now\r\nX-A: 1\r\nContent-Len
 const FIELDS = ['server', 'a', 'date', 'now', 'x-a', '1', 'content-length', '5']
 
 test('an equal head is not read again, and tells the same', () => {
-  const memory = remembered()
-  const first = read(memory, [`${HEAD}hello`])
-  const second = read(memory, [`${HEAD}olleh`])
+  const cache = new ReceivedHeadCache()
+  const first = read(cache, [`${HEAD}hello`])
+  const second = read(cache, [`${HEAD}olleh`])
   assert.deepEqual(first.head!.fields, FIELDS)
   assert.equal(second.head, first.head)
   assert.deepEqual([first.body, second.body, second.isKept], ['hello', 'olleh', true])
@@ -71,68 +61,71 @@ test('an equal head is not read again, and tells the same', () => {
 })
 
 test('whoever changes the fields of one response does not change those of the next', () => {
-  const memory = remembered()
-  read(memory, [`${HEAD}hello`])
+  const cache = new ReceivedHeadCache()
+  read(cache, [`${HEAD}hello`])
     .head!.passedFields()
     .push('x-secret', '1')
-  const fields = read(memory, [`${HEAD}hello`]).head!.passedFields()
+  const fields = read(cache, [`${HEAD}hello`]).head!.passedFields()
   assert.deepEqual(fields, ['server', 'a', 'x-a', '1'])
 })
 
 test('a head that differs in one byte, or has no end yet, is read', () => {
-  const memory = remembered()
-  const first = read(memory, [`${HEAD}hello`])
-  const other = read(memory, [`${HEAD.replace('X-A: 1', 'X-A: 2')}hello`])
+  const cache = new ReceivedHeadCache()
+  const first = read(cache, [`${HEAD}hello`])
+  const other = read(cache, [`${HEAD.replace('X-A: 1', 'X-A: 2')}hello`])
   assert.deepEqual(other.head!.passedFields(), ['server', 'a', 'x-a', '2'])
-  // As many bytes as the known head was read with, and no empty line where it has one.
-  const longer = read(memory, [`${HEAD.slice(0, -2)}X: 1\r\n\r`, '\nhello'])
+  // As many bytes as the cached head was read with, and no empty line where it has one.
+  const longer = read(cache, [`${HEAD.slice(0, -2)}X: 1\r\n\r`, '\nhello'])
   assert.deepEqual(longer.head!.fields, [...FIELDS, 'x', '1'])
-  const cut = read(memory, [HEAD.slice(0, 40), HEAD.slice(40), 'hello'])
+  const cut = read(cache, [HEAD.slice(0, 40), HEAD.slice(40), 'hello'])
   assert.notEqual(cut.head, first.head)
   assert.deepEqual([cut.head!.fields, cut.body, cut.isKept], [FIELDS, 'hello', true])
 })
 
-test('a known head means for each method and status what it means when it is read', () => {
-  const memory = remembered()
+test('a cached head means for each method and status what it means when it is read', () => {
+  const cache = new ReceivedHeadCache()
   const sized = `${HEAD}hello`
-  read(memory, [sized])
-  const toHead = read(memory, [HEAD.padEnd(HEAD.length, ' ')], 'HEAD')
+  read(cache, [sized])
+  const toHead = read(cache, [HEAD.padEnd(HEAD.length, ' ')], 'HEAD')
   assert.deepEqual([toHead.body, toHead.isKept], ['', false])
   const closing = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok'
-  assert.deepEqual([read(memory, [closing]).isKept, read(memory, [closing]).isKept], [false, false])
+  assert.deepEqual([read(cache, [closing]).isKept, read(cache, [closing]).isKept], [false, false])
   const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n'
   for (let i = 0; i < 2; i++) {
-    const { body, isKept } = read(memory, [chunked])
+    const { body, isKept } = read(cache, [chunked])
     assert.deepEqual([body, isKept], ['ok', true])
   }
   const hinted = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${sized}`
-  for (let i = 0; i < 2; i++) assert.equal(read(memory, [hinted]).body, 'hello')
+  for (let i = 0; i < 2; i++) assert.equal(read(cache, [hinted]).body, 'hello')
 })
 
 test('the rest of a head that came in two pieces is not taken for a head', () => {
-  const memory = remembered()
+  const cache = new ReceivedHeadCache()
   const rest = `${HEAD.slice(40)}hello`
-  assert.equal(read(memory, [HEAD.slice(0, 40), rest]).body, 'hello')
-  assert.equal(read(memory, [rest]).failure?.code, 'GW_UPSTREAM_INVALID')
+  assert.equal(read(cache, [HEAD.slice(0, 40), rest]).body, 'hello')
+  assert.equal(read(cache, [rest]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
 test('what is refused is refused again', () => {
-  const memory = remembered()
+  const cache = new ReceivedHeadCache()
   const both = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok'
-  for (let i = 0; i < 2; i++) assert.equal(read(memory, [both]).failure?.code, 'GW_UPSTREAM_INVALID')
+  for (let i = 0; i < 2; i++) assert.equal(read(cache, [both]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
-test('a long head is not kept, and of heads that always differ hardly any', () => {
-  const heads = new KnownHeads()
-  const framing = framingOf([], 1)!
-  const head = new ReceivedHead(200, [])
-  const isKnown = (bytes: Buffer): boolean => heads.find(bytes, 0, bytes.length) !== null
-  const learn = (bytes: Buffer): void => heads.learn(bytes, bytes.length, head, framing)
+test('a long head is not kept, and a head of another one is what replaces it', () => {
+  const cache = new ReceivedHeadCache()
+  const made = { head: new ReceivedHead(200, []), framing: framingOf([], 1)! }
+  const isCached = (bytes: Buffer): boolean => cache.find(bytes, 0, bytes.length) !== null
+  const keep = (bytes: Buffer): void => cache.keep(bytes.length, { bytes, ...made })
   const long = Buffer.alloc(1025, 'a')
-  learn(long)
-  assert.ok(!isKnown(long))
-  const different = (i: number): Buffer => Buffer.from(`head ${String(i).padStart(3, '0')}`)
-  for (let i = 0; i < 300; i++) learn(different(i))
-  assert.ok(!isKnown(different(299)))
-  assert.ok(isKnown(different(255)))
+  keep(long)
+  assert.ok(!isCached(long))
+  const [first, second] = [Buffer.from('head 1'), Buffer.from('head 2')]
+  keep(first)
+  assert.deepEqual([isCached(first), isCached(second)], [true, false])
+  keep(second)
+  assert.deepEqual([isCached(first), isCached(second)], [false, true])
+  // What is kept is a copy.
+  second.fill('x')
+  assert.ok(isCached(Buffer.from('head 2')))
 })
