@@ -19,40 +19,29 @@ export function takeFraming(headers: string[]): number {
       connection = connection === '' ? value : connection + ',' + value
       continue
     }
-    if (isReplaced(name)) continue
+    if (ENDS_HERE.has(name)) continue
     headers[kept] = name
     headers[kept + 1] = value
     kept += 2
   }
-  cut(headers, kept)
+  headers.length = kept
   if (connection !== '' && connection !== 'keep-alive' && connection !== 'close')
     removeNominated(headers, connection)
   return length
 }
 
-/** Whether a field ends at the gateway. Most names are told by their length alone. */
-function isReplaced(name: string): boolean {
-  switch (name.length) {
-    case 2:
-      return name === 'te'
-    case 4:
-      return name === 'date'
-    case 7:
-      return name === 'trailer' || name === 'upgrade'
-    case 10:
-      return name === 'keep-alive'
-    case 12:
-      return name === 'x-request-id'
-    case 16:
-      return name === 'proxy-connection'
-    case 17:
-      return name === 'transfer-encoding'
-    case 18:
-      return name === 'proxy-authenticate'
-    default:
-      return false
-  }
-}
+/** Fields that end at the gateway, beside Content-Length and Connection. */
+const ENDS_HERE: ReadonlySet<string> = new Set([
+  'date',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
 
 /** Removes the fields that the upstream nominated as hop-by-hop (RFC 9110 section 7.6.1). */
 function removeNominated(headers: string[], connection: string): void {
@@ -63,10 +52,5 @@ function removeNominated(headers: string[], connection: string): void {
     headers[kept + 1] = headers[i + 1]!
     kept += 2
   }
-  cut(headers, kept)
-}
-
-/** Setting the length would leave the optimised code for V8's runtime. */
-function cut(headers: string[], length: number): void {
-  while (headers.length > length) headers.pop()
+  headers.length = kept
 }

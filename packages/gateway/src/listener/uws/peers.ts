@@ -8,9 +8,9 @@ const REST = 50
 
 /**
  * The other ends of a listener's connections. uWS asks the kernel for an address at every request and makes a buffer for
- * each answer: 6 % of the CPU time of a GET, 4 % of a POST of 1 KB. As long as all connections that are open have come from one address, as behind a
- * single proxy, that address is every request's, and nobody needs to ask; from the second address on each request asks,
- * until all connections have closed.
+ * each answer: 6 % of the CPU time of a GET, 4 % of a POST of 1 KB. As long as all connections that are open have come
+ * from one address, as behind a single proxy, that address is every request's, and nobody needs to ask; from the second
+ * address on each request asks, until all connections have closed.
  */
 export class Peers {
   #open = 0

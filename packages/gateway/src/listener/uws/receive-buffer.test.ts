@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { until } from '../../testing/gateway.js'
 import { closedPort } from '../../testing/origin.js'
@@ -68,6 +70,34 @@ test('a sender that is faster than the gateway holds up nobody, and a pause is o
   await until(() => received === BODY_BYTES)
   assert.ok(mostInTurn <= 2, `${mostInTurn} reads in one turn of the event loop`)
   assert.equal(receivedPaused, 0)
+})
+
+test('bounded or not, a listener takes in the same', { skip }, async (t) => {
+  for (const isBounded of [false, true]) {
+    let received = 0
+    const port = await listen(t, (client) => {
+      client.owner = NOBODY
+      client.readBody({
+        onBodyChunk(chunk, isLast) {
+          received += chunk.length
+          if (isLast) client.send(204, [], null)
+        },
+      })
+    })
+    if (isBounded) await boundReceiveBuffers([port])
+    const sender = new Worker(SENDER, { eval: true, workerData: { port, bytes: BODY_BYTES / 8 } })
+    t.after(() => sender.terminate())
+    await until(() => received === BODY_BYTES / 8)
+  }
+})
+
+test('a Node.js without process.binding cannot bound, and says so', () => {
+  const program = fileURLToPath(new URL('./receive-buffer-program.js', import.meta.url))
+  const without = '--import=data:text/javascript,process.binding=undefined'
+  const { status, stderr } = spawnSync(process.execPath, [without, program, '1000', '1'], {
+    encoding: 'utf8',
+  })
+  assert.deepEqual([status, stderr], [1, 'this Node.js has no process.binding for UDP sockets'])
 })
 
 test('a port that nobody listens on has no socket to bound', { skip }, async () => {

@@ -2,8 +2,16 @@ import { HeaderCache } from '@sluice/core'
 import type { UpstreamRequest } from '../transport.js'
 import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
+/** Fields that are for this client to write. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+])
 const FIELDS = new HeaderCache(formLine)
-/** Host is for this client to write; among the other fields it is refused. */
 const HOSTS = new HeaderCache((name, value) =>
   consistsOf(value, VALUE_BYTES) ? `\r\n${name}: ${value}` : null,
 )
@@ -27,28 +35,8 @@ function connectionOf(method: string): string {
 }
 
 function formLine(name: string, value: string): string | null {
-  if (!isName(name) || isFraming(name) || !consistsOf(value, VALUE_BYTES)) return null
+  if (!isName(name) || OWN_FIELDS.has(name) || !consistsOf(value, VALUE_BYTES)) return null
   return name === 'connection' ? '' : `\r\n${name}: ${value}`
-}
-
-/** Whether a field is ours to write. Most names are told by their length alone. */
-function isFraming(name: string): boolean {
-  switch (name.length) {
-    case 4:
-      return name === 'host'
-    case 6:
-      return name === 'expect'
-    case 7:
-      return name === 'upgrade'
-    case 10:
-      return name === 'keep-alive'
-    case 14:
-      return name === 'content-length'
-    case 17:
-      return name === 'transfer-encoding'
-    default:
-      return false
-  }
 }
 
 /** The field that frames the body, behind a line end, with the empty line. */
