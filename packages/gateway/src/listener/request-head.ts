@@ -38,11 +38,11 @@ const MAX_METHOD = 64
 const FIELDS = new HeaderCache((name, value) => (isToken(name) && isFieldValue(value) ? value : null))
 
 /**
- * Collects the header lines of one request and judges them. One is used for all requests of a listener in turn, so
+ * Collects the header lines of one request and checks them. One is used for all requests of a listener in turn, so
  * that taking in a head allocates nothing but the list itself.
  *
  * End-to-end fields go to the exchange; framing, Host and hop-by-hop fields are looked at here and stay out of what is
- * forwarded, because the upstream connection is framed anew (RFC 9112 section 6, docs/limits.md).
+ * forwarded, because the upstream connection has its own framing (RFC 9112 section 6, docs/limits.md).
  */
 export class RequestHead {
   #headers: string[] = []
@@ -137,7 +137,7 @@ export class RequestHead {
     return this.#connection.length === 5
   }
 
-  /** Judges the head and fills the exchange; a reply means: refuse with it and close. */
+  /** Checks the head and fills the exchange; a reply means: refuse with it and close. */
   apply(x: Exchange, settings: ListenerSettings): Reply | null {
     x.headers = this.#headers
     if (this.#lines > settings.headers || this.#bytes > settings.headerBytes) return REPLIES.tooMany
@@ -146,7 +146,7 @@ export class RequestHead {
       x.method = x.method.slice(0, MAX_METHOD)
       return REPLIES.method
     }
-    const refused = judgeMethod(x.method) ?? this.#applyFraming(x) ?? this.#applyHost(x)
+    const refused = checkMethod(x.method) ?? this.#applyFraming(x) ?? this.#applyHost(x)
     if (refused !== null) return refused
     if (this.#upgrade !== '' && needsUpgrade(this.#upgrade, this.#connection)) return REPLIES.upgrade
     if (this.#connection !== '') removeNominated(x, this.#connection)
@@ -187,7 +187,7 @@ export function refuseLargeHead(x: Exchange, { headerBytes }: ListenerSettings):
   return x.requestHeadBytes > headerBytes ? REPLIES.tooMany : null
 }
 
-function judgeMethod(method: string): Reply | null {
+function checkMethod(method: string): Reply | null {
   switch (method) {
     case 'GET':
     case 'POST':

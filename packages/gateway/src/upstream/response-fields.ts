@@ -2,7 +2,7 @@ import { contentLengthOf, listHasToken } from '@sluice/core'
 
 /**
  * Takes connection fields, framing, Date and X-Request-Id out of an upstream's response fields, in place, and answers
- * with the announced length: -1 when there is none. The listener frames the response anew and adds its own Date.
+ * with the announced length: -1 when there is none. The listener frames the response again and adds its own Date.
  */
 export function takeFraming(headers: string[]): number {
   let length = -1

@@ -4,7 +4,7 @@ import type { ReceivedHead } from './received-head.js'
 
 /** One request as it goes to a target. */
 export interface UpstreamRequest {
-  /** The exchange's id, which stands among the fields and need not be judged. */
+  /** The exchange's id, which stands among the fields and need not be checked. */
   readonly id: string
   readonly method: string
   /** Path and query. */

@@ -7,32 +7,32 @@ import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 
-/** What an attempt that waits for a place wants to do there. */
-export interface PlaceOrder {
+/** What a queued attempt will send. */
+export interface QueuedRequest {
   readonly request: UpstreamRequest
   readonly isFresh: boolean
 }
 
-/** Whom an attempt gives its place among the connections back to. */
-export interface PlaceOwner {
-  /** The attempt was given up; if it still waits for a place it no longer wants one. */
+/** Whom an attempt gives its slot among the connections back to. */
+export interface SlotOwner {
+  /** The attempt was given up; if it is queued it leaves the queue. */
   leaveQueue(attempt: UndiciAttempt): void
-  /** undici is done with an attempt that had a place. */
-  onPlaceFree(): void
+  /** undici is done with an attempt that had a slot. */
+  onSlotFree(): void
 }
 
 /** undici's view of one attempt: the raw handler, because it alone gives the response fields without an object. */
 export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatcher.DispatchHandler {
   connection: ConnectionUse | null = null
   readonly connectMs: number
-  /** What it is to be placed with; null where it has not had to wait. */
-  order: PlaceOrder | null = null
+  /** Null where it has not had to wait. */
+  queued: QueuedRequest | null = null
   isQueued = false
   waitingSince = 0
   queueNext: Queued | null = null
   queuePrevious: Queued | null = null
   readonly #observer: AttemptObserver
-  readonly #places: PlaceOwner
+  readonly #slots: SlotOwner
   readonly #isHead: boolean
   #abort: ((error?: Error) => void) | null = null
   #resume: (() => void) | null = null
@@ -40,18 +40,18 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
   #status = 0
   #isPaused = false
   #isOver = false
-  #hasPlace = true
+  #hasSlot = true
 
-  constructor(request: UpstreamRequest, observer: AttemptObserver, places: PlaceOwner) {
+  constructor(request: UpstreamRequest, observer: AttemptObserver, slots: SlotOwner) {
     this.connectMs = request.connectMs
     this.#observer = observer
-    this.#places = places
+    this.#slots = slots
     this.#isHead = request.method === 'HEAD'
   }
 
-  /** It has waited for a place for too long, and is not queued any more. */
+  /** It has waited for too long, and is not queued any more. */
   giveUpWaiting(): void {
-    this.order = null
+    this.queued = null
     this.#fail(FAILURES.queueTimeout)
   }
 
@@ -69,7 +69,7 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     if (this.#isOver) return
     this.#isOver = true
     // Without a connection there is nothing to abort; undici reports the attempt when it comes to it.
-    if (this.#abort === null) this.#places.leaveQueue(this)
+    if (this.#abort === null) this.#slots.leaveQueue(this)
     else this.#abort()
   }
 
@@ -100,12 +100,12 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
   }
 
   onComplete(): void {
-    this.#freePlace()
+    this.#releaseSlot()
     this.#end()
   }
 
   onError(error: Error): void {
-    this.#freePlace()
+    this.#releaseSlot()
     if (this.#isOver) return
     // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
     if (isLengthMismatch(error) && this.#isBodiless()) this.#end()
@@ -121,10 +121,10 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     return this.#informational > MAX_INFORMATIONAL ? this.#fail(FAILURES.tooManyInformational) : true
   }
 
-  #freePlace(): void {
-    if (!this.#hasPlace) return
-    this.#hasPlace = false
-    this.#places.onPlaceFree()
+  #releaseSlot(): void {
+    if (!this.#hasSlot) return
+    this.#hasSlot = false
+    this.#slots.onSlotFree()
   }
 
   #end(): void {

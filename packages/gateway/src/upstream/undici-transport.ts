@@ -4,7 +4,7 @@ import { createAgingClient } from './aging-client.js'
 import { AttemptQueue } from './attempt-queue.js'
 import { type ConnectorOptions, createConnector } from './connector.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
-import { type PlaceOwner, UndiciAttempt } from './undici-attempt.js'
+import { type SlotOwner, UndiciAttempt } from './undici-attempt.js'
 import { UndiciUpload } from './undici-upload.js'
 
 export interface UndiciTransportOptions extends ConnectorOptions {
@@ -23,18 +23,18 @@ export interface UndiciTransportOptions extends ConnectorOptions {
  * HTTP/1.1 over undici pools: no pipelining, time-outs left to the pipeline's timer wheel. A second pool without
  * keep-alive serves the one retry after a kept connection turned out to be dead.
  *
- *     dispatch ─► a place is free ───────────────► pool ─► connection
- *              └► none: queue (first in, first out) ─┘
+ *     dispatch ─► a slot is free ───────────────────► pool ─► connection
+ *              └► none: queue (first in, first out) ───┘
  *
  * The queue is ours because undici's has no exit: an attempt that was given up stays in it until a connection comes
  * about, so that a target which does not answer would collect them without a bound.
  */
-export class UndiciTransport implements Transport, PlaceOwner {
+export class UndiciTransport implements Transport, SlotOwner {
   readonly #options: UndiciTransportOptions
   readonly #pool: Pool
   #fresh: Pool | null = null
   /** Attempts that undici has in hand. */
-  #placed = 0
+  #usedSlots = 0
   /** Attempts for which there is no connection yet; those given up leave it at once. */
   readonly #queue: AttemptQueue<UndiciAttempt>
   waits = 0
@@ -47,10 +47,10 @@ export class UndiciTransport implements Transport, PlaceOwner {
 
   dispatch(request: UpstreamRequest, observer: AttemptObserver, isFresh: boolean): Attempt {
     const attempt = new UndiciAttempt(request, observer, this)
-    if (this.#placed < this.#options.connections) this.#place(attempt, request, isFresh)
+    if (this.#usedSlots < this.#options.connections) this.#dispatchNow(attempt, request, isFresh)
     else {
       this.waits++
-      attempt.order = { request, isFresh }
+      attempt.queued = { request, isFresh }
       this.#queue.add(attempt)
     }
     return attempt
@@ -60,8 +60,8 @@ export class UndiciTransport implements Transport, PlaceOwner {
     this.#queue.delete(attempt)
   }
 
-  onPlaceFree(): void {
-    this.#placed--
+  onSlotFree(): void {
+    this.#usedSlots--
     // Not now: undici is in the middle of ending the attempt and would not reuse its connection yet.
     if (this.#queue.size > 0) queueMicrotask(this.#callNext)
   }
@@ -75,7 +75,7 @@ export class UndiciTransport implements Transport, PlaceOwner {
   }
 
   pool(): PoolState {
-    return { busy: this.#placed, free: this.#pool.stats.free, pending: this.#queue.size }
+    return { busy: this.#usedSlots, free: this.#pool.stats.free, pending: this.#queue.size }
   }
 
   async close(): Promise<void> {
@@ -84,16 +84,16 @@ export class UndiciTransport implements Transport, PlaceOwner {
 
   readonly #callNext = (): void => {
     for (let first = this.#queue.first; first !== null; first = this.#queue.first) {
-      if (this.#placed >= this.#options.connections) return
-      const { request, isFresh } = first.order!
+      if (this.#usedSlots >= this.#options.connections) return
+      const { request, isFresh } = first.queued!
       this.#queue.delete(first)
-      first.order = null
-      this.#place(first, request, isFresh)
+      first.queued = null
+      this.#dispatchNow(first, request, isFresh)
     }
   }
 
-  #place(attempt: UndiciAttempt, request: UpstreamRequest, isFresh: boolean): void {
-    this.#placed++
+  #dispatchNow(attempt: UndiciAttempt, request: UpstreamRequest, isFresh: boolean): void {
+    this.#usedSlots++
     const pool = isFresh ? this.#freshPool() : this.#pool
     try {
       pool.dispatch(toOptions(request), attempt)

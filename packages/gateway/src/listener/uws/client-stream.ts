@@ -23,7 +23,7 @@ const STARTED = 2
 export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
   owner: ClientOwner | null = null
   closeAfter = false
-  /** The exchange's id, which stands among the fields of the response and need not be judged. */
+  /** The exchange's id, which stands among the fields of the response and need not be checked. */
   requestId = ''
   /** What stands behind this request must not be read as another one. Only with `closeAfter`. */
   isFinal = false
@@ -264,7 +264,7 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     if (isComplete) this.#finish()
   }
 
-  /** uWS closes a connection that could not be written to for 10 s. A fresh attempt starts that clock anew. */
+  /** uWS closes a connection that could not be written to for 10 s. A fresh attempt restarts that clock. */
   retryStalled(): void {
     if (this.isOver || this.#unsent === null) return
     this.#onWritable(this.#res.getWriteOffset())

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * SHA-256 of the native files in uws-pack 20.0.8, by platform, processor and Node ABI (115 is Node 20, 127 is Node 22).
- * The lock file vouches for the package when it is installed; this vouches for the file when it is about to run.
+ * The lock file authenticates the package when it is installed; this authenticates the file when it is about to run.
  */
 const KNOWN: Readonly<Record<string, string>> = {
   linux_x64_115: '6f8d96d761a64beddb060f1f7f0e617dd293ed127ec1d57507aa561a0083171e',

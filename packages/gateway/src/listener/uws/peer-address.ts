@@ -1,4 +1,4 @@
-/** Most addresses remembered as text; when full, all are forgotten and the cache fills anew. */
+/** Most addresses cached as text; a full cache is cleared. */
 const MAX_CACHED = 4096
 
 const v4Texts = new Map<number, string>()

@@ -93,7 +93,7 @@ export class RequestBody implements Stalled {
 
   /**
    * uWS closes a connection that it has not read from for 10 s, or whose body comes with less than 16 KB/s. Pausing
-   * starts that clock anew; `limits.bodyIdle` is what ends a body that does not come.
+   * restarts that clock; `limits.bodyIdle` is what ends a body that does not come.
    */
   retryStalled(): void {
     if (this.#owner.isOver || this.#owner.isWaiting) return

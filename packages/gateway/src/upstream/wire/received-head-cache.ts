@@ -1,7 +1,7 @@
 import type { ReceivedHead } from '../received-head.js'
 import type { ResponseFraming } from './response-framing.js'
 
-/** Longer heads are read anew each time, which bounds the memory. */
+/** Longer heads are parsed each time, which bounds the memory. */
 const MAX_BYTES = 1024
 const SLOTS = 8
 

@@ -48,7 +48,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     const attempt = new WireAttempt(request, observer, { head: head ?? '', isFresh, owner: this })
     if (head === null) attempt.fail(FAILURES.request)
     // Who waits for a connection of its own would wait for ever if others went on filling all of them.
-    else if (this.#queue.size > 0 || !this.#place(attempt)) this.#wait(attempt)
+    else if (this.#queue.size > 0 || !this.#assign(attempt)) this.#wait(attempt)
     return attempt
   }
 
@@ -89,7 +89,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
     remove(this.#idle, connection)
     const { attempt } = connection
     connection.attempt = null
-    if (attempt !== null) this.#placeAnew(attempt)
+    if (attempt !== null) this.#assignAgain(attempt)
     this.#serveQueue()
     if (this.#open.size === 0) this.#onEmpty?.()
   }
@@ -107,9 +107,9 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   }
 
   /** It was about to be sent and was not: it goes over another connection as if it had never been at this one. */
-  #placeAnew(attempt: WireAttempt): void {
+  #assignAgain(attempt: WireAttempt): void {
     attempt.connection = null
-    if (!attempt.isOver && !this.#place(attempt)) this.#wait(attempt)
+    if (!attempt.isOver && !this.#assign(attempt)) this.#wait(attempt)
   }
 
   #wait(attempt: WireAttempt): void {
@@ -119,13 +119,13 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
 
   #serveQueue(): void {
     for (let first = this.#queue.first; first !== null; first = this.#queue.first) {
-      if (!this.#place(first)) return
+      if (!this.#assign(first)) return
       this.#queue.delete(first)
     }
   }
 
   /** False: there is no connection for the attempt now, and there cannot be one more. */
-  #place(attempt: WireAttempt): boolean {
+  #assign(attempt: WireAttempt): boolean {
     const kept = attempt.isFresh ? undefined : this.#idle.pop()
     if (kept !== undefined) {
       this.#give(kept, attempt)
