@@ -113,7 +113,7 @@ export class RequestBody implements Stalled {
       if (isLast) this.#complete()
       if (this.#owner.isAnswered) this.#drop(chunk)
       else if (this.#receiver === null) this.#keep(chunk)
-      else this.#receiver.onBodyChunk(new Uint8Array(chunk), isLast)
+      else this.#receiver.onBodyChunk(Buffer.from(chunk), isLast)
     } finally {
       leaveParser()
     }
