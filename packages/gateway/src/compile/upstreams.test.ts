@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
 import { planOf } from '../testing/gateway.js'
+import { CachedClock } from '../telemetry/cached-clock.js'
 import { systemNetwork } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
 import { UndiciTransport } from '../upstream/undici-transport.js'
@@ -16,7 +17,8 @@ const SECURE = 'https://127.0.0.1:9443'
 function targetsOf(t: TestContext, urls: readonly string[], wish: Partial<UpstreamPlan>): readonly Target[] {
   const shared = new SharedTable(() => {})
   const network = systemNetwork()
-  const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...wish }] }), { shared, network }, [])
+  const source = { shared, network, clock: new CachedClock() }
+  const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...wish }] }), source, [])
   const { targets } = upstreams.get('up')!
   t.after(() => Promise.all(targets.map(({ transport }) => transport.close())))
   return targets

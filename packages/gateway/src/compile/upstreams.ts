@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
 import { ClientShares } from '../upstream/client-shares.js'
 import type { TlsOptions } from '../upstream/connector.js'
+import type { CachedClock } from '../telemetry/cached-clock.js'
 import type { Network } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
 import { UndiciTransport } from '../upstream/undici-transport.js'
@@ -13,6 +14,7 @@ import type { Closer, SharedTable } from './shared-table.js'
 export interface UpstreamSource {
   readonly shared: SharedTable
   readonly network: Network
+  readonly clock: CachedClock
 }
 
 /**
@@ -21,28 +23,28 @@ export interface UpstreamSource {
  */
 export function compileUpstreams(
   plan: Plan,
-  { shared, network }: UpstreamSource,
+  source: UpstreamSource,
   closers: Closer[],
 ): ReadonlyMap<string, Upstream> {
   const upstreams = new Map<string, Upstream>()
   for (const upstream of plan.upstreams) {
     const tls = readTls(upstream)
     const key = `upstream:${JSON.stringify([upstream, tls])}`
-    const { value, release } = shared.acquire(key, () => createUpstream(upstream, tls, network))
+    const { value, release } = source.shared.acquire(key, () => createUpstream(upstream, tls, source))
     closers.push(release)
     upstreams.set(upstream.name, value)
   }
   return upstreams
 }
 
-function createUpstream(plan: UpstreamPlan, tls: TlsOptions, network: Network): Upstream {
+function createUpstream(plan: UpstreamPlan, tls: TlsOptions, source: UpstreamSource): Upstream {
   return new Upstream(
     plan,
-    plan.targets.map((target) => createTarget(plan, target, tls, network)),
+    plan.targets.map((target) => createTarget(plan, target, tls, source)),
   )
 }
 
-function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, network: Network): Target {
+function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, source: UpstreamSource): Target {
   const url = new URL(target.url)
   const isTls = url.protocol === 'https:'
   const options = {
@@ -52,11 +54,11 @@ function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, n
     pendingTimeoutMs: plan.pendingTimeoutMs,
     keepAliveMs: plan.keepAliveMs,
     maxHeaderBytes: plan.maxHeaderBytes,
-    ...network,
+    ...source.network,
   }
   const isWire = !isTls && plan.transport !== 'undici'
   const transport = isWire
-    ? new WireTransport(options)
+    ? new WireTransport({ ...options, clock: source.clock })
     : new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
   return {
     origin: url.origin,

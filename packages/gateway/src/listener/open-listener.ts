@@ -1,4 +1,5 @@
 import type { ListenerPlan } from '@sluice/config'
+import type { CachedClock } from '../telemetry/cached-clock.js'
 import type { RequestIds } from '../telemetry/request-id.js'
 import type { Gate, Listener, ListenerSettings } from './listener.js'
 import { openUwsListener } from './uws/listener.js'
@@ -11,6 +12,7 @@ export interface ListenerOptions {
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
+  readonly clock: CachedClock
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */

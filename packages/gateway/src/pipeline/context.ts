@@ -1,4 +1,5 @@
 import type { LogSink } from '@sluice/core'
+import type { CachedClock } from '../telemetry/cached-clock.js'
 import type { Heartbeat } from '../telemetry/heartbeat.js'
 import type { Metrics } from '../telemetry/metrics.js'
 import type { TimerWheel } from '../telemetry/timer-wheel.js'
@@ -6,6 +7,8 @@ import type { TimerWheel } from '../telemetry/timer-wheel.js'
 /** What all flows of a worker share. */
 export interface PipelineContext {
   readonly wheel: TimerWheel
+  /** Deadlines count from it. */
+  readonly clock: CachedClock
   readonly metrics: Metrics
   readonly log: LogSink
   /** Of the worker, whose timers have to wait under load. */

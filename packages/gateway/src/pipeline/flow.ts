@@ -10,7 +10,6 @@ import {
   UnreadableBody,
 } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
-import { deadlineMono, dropCachedClock } from '../telemetry/cached-clock.js'
 import type { Deadline } from '../telemetry/timer-wheel.js'
 import { BodyCollector } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
@@ -114,7 +113,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       return
     }
     // They may take long.
-    dropCachedClock()
+    this.context.clock.drop()
     try {
       const outcome = runChain(hooks, this.x, this)
       if (outcome === null) this.#enter(next)
@@ -296,12 +295,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
 
   /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
   waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, deadlineMono() + ms)
+    this.#arm(whom, this.context.clock.now() + ms)
   }
 
   /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
-    const nowMono = this.isLogged ? performance.now() : deadlineMono()
+    const nowMono = this.isLogged ? performance.now() : this.context.clock.now()
     this.x.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)
   }

@@ -1,28 +1,29 @@
 import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
-import { cacheClock, deadlineMono, dropCachedClock } from './cached-clock.js'
+import { CachedClock } from './cached-clock.js'
 
 function passTime(): void {
   const until = performance.now() + 2
   while (performance.now() < until);
 }
 
-test('within a turn there is one time, outside of it that of the clock', () => {
-  const began = cacheClock()
+test('until it is dropped there is one time, after that the time of the system', () => {
+  const clock = new CachedClock()
+  const began = clock.read()
   passTime()
-  assert.equal(deadlineMono(), began)
-  dropCachedClock()
-  assert.ok(deadlineMono() >= began + 2)
+  assert.equal(clock.now(), began)
+  clock.drop()
+  assert.ok(clock.now() >= began + 2)
 })
 
 test('a turn that begins within another one leaves no time behind', () => {
-  const outer = cacheClock()
+  const clock = new CachedClock()
+  const outer = clock.read()
   passTime()
-  const inner = cacheClock()
-  dropCachedClock()
+  const inner = clock.read()
+  clock.drop()
   passTime()
   assert.ok(inner >= outer + 2)
-  assert.ok(deadlineMono() >= inner + 2)
-  dropCachedClock()
+  assert.ok(clock.now() >= inner + 2)
 })

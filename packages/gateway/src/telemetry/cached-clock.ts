@@ -1,23 +1,26 @@
 import { performance } from 'node:perf_hooks'
 
-/** The monotonic clock as it was read last, ms; 0 where the next reading is to be a new one. */
-let cachedMono = 0
-
 /**
- * What happens in one go, such as the requests of a write batch, shares one reading: its deadlines need none of their own,
- * each of which costs as much as the deadline. The reading is dropped in any case, because one that stayed would let
- * deadlines fall due early.
+ * The monotonic clock, ms, for the deadlines of a worker. What happens in one go, such as the requests of a write batch,
+ * shares one reading: its deadlines need none of their own, each of which costs as much as the deadline. The reading is
+ * dropped in any case, because one that stayed would let deadlines fall due early.
  */
-export function cacheClock(): number {
-  cachedMono = performance.now()
-  return cachedMono
-}
+export class CachedClock {
+  /** As it was read last; 0 where the next reading is to be a new one. */
+  #cachedMono = 0
 
-export function dropCachedClock(): void {
-  cachedMono = 0
-}
+  /** Reads the clock, and keeps what it says until `drop`. */
+  read(): number {
+    this.#cachedMono = performance.now()
+    return this.#cachedMono
+  }
 
-/** The clock for deadlines, ms: the cached one, or read now where there is none. */
-export function deadlineMono(): number {
-  return cachedMono === 0 ? performance.now() : cachedMono
+  drop(): void {
+    this.#cachedMono = 0
+  }
+
+  /** The cached reading, or a new one where there is none. */
+  now(): number {
+    return this.#cachedMono === 0 ? performance.now() : this.#cachedMono
+  }
 }

@@ -1,6 +1,7 @@
 import dns from 'node:dns'
 import type net from 'node:net'
 import type { TestContext } from 'node:test'
+import { CachedClock } from '../telemetry/cached-clock.js'
 import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Attempt, AttemptObserver, Failure, Transport } from '../upstream/transport.js'
 import { WireTransport, type WireTransportOptions } from '../upstream/wire/wire-transport.js'
@@ -68,6 +69,7 @@ export function wireTo(t: TestContext, port: number, wish: Partial<WireTransport
     host: '127.0.0.1',
     port,
     pendingTimeoutMs: 60_000,
+    clock: new CachedClock(),
     lookup: dns.lookup as net.LookupFunction,
     connections: 1,
     keepAliveMs: 60_000,

@@ -3,6 +3,7 @@ import dns from 'node:dns'
 import type net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { CachedClock } from '../telemetry/cached-clock.js'
 import { rawOrigin } from '../testing/origin.js'
 import type { AttemptObserver, Failure, Transport } from './transport.js'
 import { UndiciTransport } from './undici-transport.js'
@@ -83,7 +84,7 @@ async function transports(t: TestContext, script: Script): Promise<readonly [Tra
     maxConnectionAgeMs: 60_000,
   }
   const undici = new UndiciTransport({ ...options, origin: origin.url, tls: null })
-  const wire = new WireTransport(options)
+  const wire = new WireTransport({ ...options, clock: new CachedClock() })
   t.after(() => Promise.all([undici.close(), wire.close()]))
   return [undici, wire]
 }

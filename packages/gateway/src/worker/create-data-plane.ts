@@ -4,6 +4,7 @@ import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import type { Listener, ListenerSettings } from '../listener/listener.js'
 import { boundListeners, openListener } from '../listener/open-listener.js'
+import { CachedClock } from '../telemetry/cached-clock.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
@@ -90,6 +91,7 @@ class WorkerDataPlane implements DataPlane {
     this.#log = new WorkerLog({ ...options, digest: () => this.digest ?? '' })
     this.#context = {
       wheel: new TimerWheel(),
+      clock: new CachedClock(),
       metrics: new Metrics(),
       log: this.#log.sink,
       heartbeat: options.heartbeat ?? NO_HEARTBEAT,
@@ -179,6 +181,7 @@ class WorkerDataPlane implements DataPlane {
       settings,
       gate: this.#gate,
       ids: this.#ids,
+      clock: this.#context.clock,
       onFault: this.#onFault,
       onTurnedAway,
     })

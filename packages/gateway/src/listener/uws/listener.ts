@@ -11,7 +11,7 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js'
 import { Exchange, type Reply } from '@sluice/core'
-import { cacheClock, dropCachedClock } from '../../telemetry/cached-clock.js'
+import type { CachedClock } from '../../telemetry/cached-clock.js'
 import type { RequestIds } from '../../telemetry/request-id.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
@@ -60,6 +60,7 @@ export interface UwsListenerOptions {
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
+  readonly clock: CachedClock
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
@@ -94,6 +95,7 @@ class UwsListener implements Listener {
   readonly #options: UwsListenerOptions
   readonly #gate: Gate
   readonly #ids: RequestIds
+  readonly #clock: CachedClock
   readonly #app: TemplatedApp
   readonly #head = new RequestHead()
   readonly #stalled = new StalledStreams()
@@ -125,6 +127,7 @@ class UwsListener implements Listener {
     this.settings = options.settings
     this.#gate = options.gate
     this.#ids = options.ids
+    this.#clock = options.clock
     this.#scheme = options.tls === null ? 'http' : 'https'
     this.#app = createApp(options.tls)
     this.#app.filter(this.#countConnection)
@@ -190,7 +193,7 @@ class UwsListener implements Listener {
       res.close()
     } finally {
       leaveParser()
-      dropCachedClock()
+      this.#clock.drop()
     }
   }
 
@@ -244,7 +247,7 @@ class UwsListener implements Listener {
   #exchange(res: HttpResponse, method: string): Exchange {
     const x = new Exchange()
     x.startedAt = Date.now()
-    x.startedMono = cacheClock()
+    x.startedMono = this.#clock.read()
     x.method = method
     x.scheme = this.#scheme
     x.peer = this.#peers.of(res)

@@ -1,4 +1,5 @@
 import type { PoolState } from '@sluice/core'
+import type { CachedClock } from '../../telemetry/cached-clock.js'
 import { AttemptQueue } from '../attempt-queue.js'
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
@@ -16,6 +17,8 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache
   readonly keepAliveMs: number
   /** Longest wait for one of the connections. */
   readonly pendingTimeoutMs: number
+  /** Of the worker. */
+  readonly clock: CachedClock
 }
 
 /**
@@ -28,7 +31,7 @@ export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache
 export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   readonly #options: WireTransportOptions & ConnectionOptions
   readonly #clock: KeepAliveClock
-  readonly #batch = new WriteBatch()
+  readonly #batch: WriteBatch
   readonly #open = new Set<Connection>()
   /** Free ones; the last is the one that was used last, so that those not needed get old. */
   readonly #idle: Connection[] = []
@@ -40,6 +43,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   constructor(options: WireTransportOptions) {
     this.#options = { ...options, headCache: new ReceivedHeadCache() }
     this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
+    this.#batch = new WriteBatch(options.clock)
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)
   }
 

@@ -1,4 +1,4 @@
-import { cacheClock, dropCachedClock } from '../../telemetry/cached-clock.js'
+import type { CachedClock } from '../../telemetry/cached-clock.js'
 import type { Connection } from './connection.js'
 
 /**
@@ -9,7 +9,12 @@ import type { Connection } from './connection.js'
  *     turn:  reads (requests of clients, answers and ends of targets) ─► write batch ─► next turn
  */
 export class WriteBatch {
+  readonly #clock: CachedClock
   #connections: Connection[] = []
+
+  constructor(clock: CachedClock) {
+    this.#clock = clock
+  }
 
   /** Lets the attempt that was given to the connection begin at the end of this turn. */
   add(connection: Connection): void {
@@ -21,7 +26,7 @@ export class WriteBatch {
   readonly #write = (): void => {
     const connections = this.#connections
     this.#connections = []
-    cacheClock()
+    this.#clock.read()
     try {
       for (const connection of connections) {
         connection.isInBatch = false
@@ -29,7 +34,7 @@ export class WriteBatch {
         if (connection.attempt !== null && !connection.isClosed) connection.begin()
       }
     } finally {
-      dropCachedClock()
+      this.#clock.drop()
     }
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { CachedClock } from '../../../telemetry/cached-clock.js'
 import { RequestIds } from '../../../telemetry/request-id.js'
 import { closedPort } from '../../../testing/origin.js'
 import type { ClientStream, Gate, ListenerSettings } from '../../listener.js'
@@ -33,6 +34,7 @@ export async function listen(t: TestContext, answer: (client: ClientStream) => v
     settings: SETTINGS,
     gate,
     ids: new RequestIds(),
+    clock: new CachedClock(),
     onFault: (error) => faults.push(error),
     onTurnedAway: () => {},
   })
