@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import type { CachedClock } from '../telemetry/cached-clock.js'
 import { ClientShares } from '../upstream/client-shares.js'
 import type { TlsOptions } from '../upstream/connector.js'
-import type { CachedClock } from '../telemetry/cached-clock.js'
 import type { Network } from '../upstream/network.js'
 import type { Target } from '../upstream/target.js'
 import { UndiciTransport } from '../upstream/undici-transport.js'
@@ -44,7 +44,12 @@ function createUpstream(plan: UpstreamPlan, tls: TlsOptions, source: UpstreamSou
   )
 }
 
-function createTarget(plan: UpstreamPlan, target: TargetPlan, tls: TlsOptions, source: UpstreamSource): Target {
+function createTarget(
+  plan: UpstreamPlan,
+  target: TargetPlan,
+  tls: TlsOptions,
+  source: UpstreamSource,
+): Target {
   const url = new URL(target.url)
   const isTls = url.protocol === 'https:'
   const options = {

@@ -1,37 +1,24 @@
 import { performance } from 'node:perf_hooks'
 import {
   Capture,
+  type ErrorCode,
   type Exchange,
   Journal,
   PHASE,
-  type Phase,
   type Reply,
   refusal,
   UnreadableBody,
 } from '@sluice/core'
 import type { ClientOwner, ClientStream } from '../listener/listener.js'
-import type { Deadline } from '../telemetry/timer-wheel.js'
-import { BodyCollector } from './body-collector.js'
+import { BodyCollector, type BodyReader } from './body-collector.js'
 import type { Lease, PipelineContext } from './context.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+import { ExchangeTimer, type TimerOwner, type Waiting } from './exchange-timer.js'
 import { type Hook, type HookCursor, runChain } from './hook.js'
-import { paceDeadline } from './pace.js'
 import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
-import { logRuleOf, type Route } from './route.js'
+import { logRuleOf, type ProxyAction, type Route } from './route.js'
 import { sendReply } from './sent-reply.js'
-
-/** What a flow does next, once the hooks of a phase have run. */
-export type Stage = 'body' | 'action' | 'dispatch' | 'deliver' | 'deliver-body' | 'reply-body' | 'reply'
-
-/** Whom a flow waits for, which decides what a missed deadline means. */
-export type Waiting =
-  | 'nobody'
-  | 'policy'
-  | 'request-body'
-  | 'connection'
-  | 'response'
-  | 'response-body'
-  | 'client'
 
 /** Longest wait for a policy. */
 const POLICY_WAIT_MS = 30_000
@@ -45,26 +32,19 @@ const POLICY_WAIT_MS = 30_000
  *
  * Every way ends in `finish`, exactly once: finish hooks, metrics, traffic record.
  */
-export class Flow implements ClientOwner, HookCursor, Deadline {
+export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, TimerOwner {
   readonly x: Exchange
-  /** The exchange's id as it came from the listener, which vouches for it; what a policy makes of `x.id` is judged. */
   readonly id: string
   readonly client: ClientStream
   readonly route: Route
   readonly context: PipelineContext
+  readonly timer: ExchangeTimer
+  readonly isLogged: boolean
   hook: Hook | null = null
   /** Counts answers: what a policy decides after the flow went on without it is not heard. */
   turn = 0
-  waiting: Waiting = 'nobody'
   isOver = false
-  dueAt = 0
-  wheelNext: Deadline | null = null
-  wheelPrevious: Deadline | null = null
-  wheelSlot = -1
   readonly #lease: Lease
-  /** Somebody reads the times of its phases. */
-  readonly isLogged: boolean
-  #totalDueAt = Number.POSITIVE_INFINITY
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
 
@@ -82,6 +62,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.#lease = shared.lease
     const { isOff, capture, isTraced } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
+    this.timer = new ExchangeTimer(x, this.isLogged, this.context, this)
     if (!isOff) x.keepTimes()
     if (isTraced) x.journal = new Journal(true)
     if (capture !== null) {
@@ -100,70 +81,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (this.context.isDraining) client.closeAfter = true
   }
 
+  // The way.
+
   start(): void {
     const hooks = this.route.chain.request
-    if (hooks !== null) this.enter(PHASE.requestChain)
-    this.run(hooks, 'body')
-  }
-
-  /** Runs the hooks of a phase, then goes on to the next stage, or ends the flow with a refusal or a fault. */
-  run(hooks: readonly Hook[] | null, next: Stage): void {
-    if (hooks === null) {
-      this.#enter(next)
-      return
-    }
-    // They may take long.
-    this.context.clock.drop()
-    try {
-      const outcome = runChain(hooks, this.x, this)
-      if (outcome === null) this.#enter(next)
-      else if (outcome instanceof Promise) this.#await(outcome, next)
-      else this.#blocked(outcome)
-    } catch (error) {
-      this.fault(error)
-    }
-  }
-
-  #await(outcome: Promise<Reply | null>, next: Stage): void {
-    this.#proxy?.pause()
-    this.waitFor('policy', POLICY_WAIT_MS)
-    const { turn } = this
-    const goOn = (reply: Reply | null): void => {
-      if (this.isOver || turn !== this.turn) return
-      this.waiting = 'nobody'
-      if (reply === null) this.#enter(next)
-      else this.#blocked(reply)
-    }
-    const fail = (error: unknown): void => {
-      if (turn === this.turn) this.fault(error)
-    }
-    // What fails on the way from here costs this request, not the process.
-    outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
-  }
-
-  #enter(stage: Stage): void {
-    switch (stage) {
-      case 'body':
-        this.#takeBody()
-        return
-      case 'action':
-        this.#act()
-        return
-      case 'dispatch':
-        this.#proxy!.dispatch()
-        return
-      case 'deliver':
-        this.#proxy!.deliver()
-        return
-      case 'deliver-body':
-        this.#proxy!.deliverBody()
-        return
-      case 'reply-body':
-        this.#reviseReply()
-        return
-      case 'reply':
-        this.#sendReply()
-    }
+    if (hooks !== null) this.timer.enter(PHASE.requestChain)
+    this.runPhase(hooks, this, this.#takeBody)
   }
 
   #takeBody(): void {
@@ -171,20 +94,14 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (this.#isTooLarge()) this.refuse(REFUSALS.tooLarge)
     else if (hooks === null) this.#act()
     // Routing has needed the body already.
-    else if (this.x.body !== null) this.run(hooks, 'action')
+    else if (this.x.body !== null) this.runPhase(hooks, this, this.#act)
     else {
-      this.waitIn(PHASE.requestBody, 'request-body', this.x.pace.bodyIdleMs)
+      this.timer.waitIn(PHASE.requestBody, 'request-body', this.x.pace.bodyIdleMs)
       new BodyCollector(this).collect(() => {
-        this.enter(PHASE.requestChain)
-        this.run(hooks, 'action')
+        this.timer.enter(PHASE.requestChain)
+        this.runPhase(hooks, this, this.#act)
       })
     }
-  }
-
-  /** What was announced, or has come already: routing may have needed the body before the route set a limit to it. */
-  #isTooLarge(): boolean {
-    const { contentLength, requestBytes, bodyLimit } = this.x
-    return contentLength > bodyLimit || requestBytes > bodyLimit
   }
 
   #act(): void {
@@ -193,83 +110,28 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       this.refuse(REFUSALS.tooLarge)
       return
     }
-    const action = this.route.action
-    if (action.kind === 'proxy') {
-      this.#totalDueAt =
-        action.timeouts.totalMs === 0 ? this.#totalDueAt : this.x.startedMono + action.timeouts.totalMs
-      this.#proxy = new ProxyPass(this, action)
-      this.#proxy.start()
-    } else {
-      this.#answer(action.reply(this.x), this.route.chain.response, 'reply-body')
-    }
+    const { action, chain } = this.route
+    if (action.kind === 'proxy') this.#pass(action)
+    else this.#answer(action.reply(this.x), chain.response, this.#reviseReply)
   }
 
-  /** Refuses because a hook objected. */
-  #blocked(reply: Reply): void {
-    this.x.result = 'blocked'
-    this.x.errorPolicy = this.hook?.name ?? ''
-    this.refuse(reply)
+  #pass(action: ProxyAction): void {
+    this.timer.boundTotal(action.timeouts.totalMs)
+    this.#proxy = new ProxyPass(this, action)
+    this.#proxy.start()
   }
 
-  /** Refuses the request. Response hooks of the steps that let it pass still see the answer. */
-  refuse(reply: Reply): void {
-    if (this.isOver) return
-    if (this.#proxy !== null) {
-      if (reply.status >= 500 && this.x.result !== 'blocked') this.#proxy.noteConnections()
-      this.#proxy.abandon()
-      this.#proxy = null
-    }
-    const { problem } = reply
-    this.x.fail(problem === null ? '' : problem.code, problem === null ? '' : problem.detail)
-    if (this.x.result === 'success') this.x.result = reply.status === 503 ? 'shed' : 'error'
-    // A refusal made while the answer is already on its way through the hooks goes out as it is.
-    this.x.responseBody = null
-    if (this.#reply !== null) this.#answer(reply, null)
-    else this.#answer(reply, this.#passedHooks())
-  }
-
-  #passedHooks(): readonly Hook[] | null {
-    const hooks = this.route.chain.response
-    const refusing = this.x.result === 'blocked' ? this.hook : null
-    if (hooks === null || refusing === null) return hooks
-    return hooks.filter((hook) => hook.order < refusing.order)
-  }
-
-  /** A policy threw: fail closed, say which. */
-  fault(error: unknown): void {
-    if (this.isOver) return
-    if (error instanceof UnreadableBody) {
-      this.x.errorPolicy = this.hook?.name ?? ''
-      this.refuse(refusal(error.code, error.message))
-      return
-    }
-    const policy = this.hook?.name ?? ''
-    this.context.report('policy_failed', {
-      policy,
-      route: this.route.id,
-      id: this.x.id,
-      error: String(error),
-    })
-    this.x.errorPolicy = policy
-    this.x.result = 'error'
-    const reply = faultReply(error)
-    this.#proxy?.abandon()
-    this.#proxy = null
-    this.x.fail(reply.problem!.code, reply.problem!.detail)
-    this.x.responseBody = null
-    this.#answer(reply, null)
-  }
-
-  #answer(reply: Reply, hooks: readonly Hook[] | null, next: Stage = 'reply'): void {
+  #answer(reply: Reply, hooks: readonly Hook[] | null, next: (this: Flow) => void): void {
+    const { x } = this
     this.#reply = reply
     this.turn++
     // What still runs has no say any more.
-    if (this.x.journal !== null) this.x.journal.close(performance.now())
-    this.x.status = reply.status
-    this.x.responseLength = reply.body?.length ?? 0
-    this.x.responseHeaders = reply.headers.slice()
-    if (hooks !== null) this.enter(PHASE.responseChain)
-    this.run(hooks, next)
+    if (x.journal !== null) x.journal.close(performance.now())
+    x.status = reply.status
+    x.responseLength = reply.body?.length ?? 0
+    x.responseHeaders = reply.headers.slice()
+    if (hooks !== null) this.timer.enter(PHASE.responseChain)
+    this.runPhase(hooks, this, next)
   }
 
   /** What the route itself answers with goes through the hooks that read bodies, as an upstream's response would. */
@@ -281,7 +143,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
       return
     }
     this.x.responseBody = body
-    this.run(hooks, 'reply')
+    this.runPhase(hooks, this, this.#sendReply)
   }
 
   #sendReply(): void {
@@ -291,76 +153,12 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     this.finish()
   }
 
-  // Deadlines.
-
-  /** Arms the deadline for whom the flow waits for now; the exchange's total bound always holds too. */
-  waitFor(whom: Waiting, ms: number): void {
-    this.#arm(whom, this.context.clock.now() + ms)
-  }
-
-  /** The same where another part of the exchange's time begins; one reading of the clock serves both. */
-  waitIn(phase: Phase, whom: Waiting, ms: number): void {
-    const nowMono = this.isLogged ? performance.now() : this.context.clock.now()
-    this.x.enter(phase, nowMono)
-    this.#arm(whom, nowMono + ms)
-  }
-
-  /** Another part of the exchange's time begins; the clock is read only where somebody reads the times. */
-  enter(phase: Phase): void {
-    if (this.isLogged) this.x.enter(phase, performance.now())
-    else this.x.phase = phase
-  }
-
-  #arm(whom: Waiting, dueAt: number): void {
-    this.waiting = whom
-    this.dueAt = Math.min(dueAt, this.#totalDueAt)
-    this.context.wheel.arm(this)
-  }
-
-  /** Some of the request body has come. */
-  onBodyBytes(bytes: number): void {
-    this.context.heartbeat.beatIfLate()
-    const { minBodyRate, bodyIdleMs } = this.x.pace
-    this.dueAt = Math.min(paceDeadline(this.dueAt, bytes, minBodyRate, bodyIdleMs), this.#totalDueAt)
-  }
-
-  /** Moves the deadline later after progress. */
-  touch(ms: number): void {
-    this.dueAt = Math.min(performance.now() + ms, this.#totalDueAt)
-  }
-
-  onDeadline(): void {
-    if (this.isOver) return
-    const isTotal = performance.now() >= this.#totalDueAt
-    if (this.waiting === 'request-body') this.refuse(isTotal ? REFUSALS.tooLong : REFUSALS.tooSlow)
-    else if (this.waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
-    else this.#proxy?.onTimeout(this.waiting, isTotal)
-  }
-
-  // The client.
-
-  onClientAbort(): void {
-    if (this.isOver) return
-    // The gateway closes the connection itself when the time of a drain is over.
-    const { isCutting } = this.context
-    this.x.result = isCutting ? 'shed' : 'aborted'
-    if (isCutting) this.x.fail('GW_DRAINING', 'the gateway ended before the response was complete')
-    // nginx's convention for "the client went away": there is no status of the protocol for it.
-    if (this.x.responseBytes === 0) this.x.status = isCutting ? 503 : 499
-    this.#proxy?.abandon()
-    this.finish()
-  }
-
-  onClientDrain(): void {
-    this.#proxy?.onClientDrain()
-  }
-
   /** Ends the flow; the response has been handed over or given up. */
   finish(): void {
     if (this.isOver) return
     this.isOver = true
     const { context, route, x } = this
-    context.wheel.disarm(this)
+    this.timer.stop()
     x.end(performance.now())
     // Delivered as it came, and yet the call has failed.
     if (x.upstreamStatus >= 500 && x.result === 'success') x.result = 'error'
@@ -368,8 +166,7 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
     route.metrics.record(x, totalMs)
-    if (totalMs > route.log.slowMs && this.#proxy !== null && x.journal?.pool == null)
-      this.#proxy.noteConnections()
+    if (totalMs > route.log.slowMs && x.journal?.pool == null) this.#proxy?.noteConnections()
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
     if (x.journal !== null) x.journal.close(x.endedMono)
     if (this.isLogged) context.log.record(x)
@@ -392,5 +189,142 @@ export class Flow implements ClientOwner, HookCursor, Deadline {
         })
       }
     }
+  }
+
+  // Policies.
+
+  runPhase<Owner>(hooks: readonly Hook[] | null, owner: Owner, next: (this: Owner) => void): void {
+    if (hooks === null) {
+      next.call(owner)
+      return
+    }
+    // They may take long.
+    this.context.clock.drop()
+    try {
+      const outcome = runChain(hooks, this.x, this)
+      if (outcome === null) next.call(owner)
+      else if (outcome instanceof Promise) this.#await(outcome, owner, next)
+      else this.#block(outcome)
+    } catch (error) {
+      this.fault(error)
+    }
+  }
+
+  #await<Owner>(outcome: Promise<Reply | null>, owner: Owner, next: (this: Owner) => void): void {
+    this.#proxy?.pause()
+    this.timer.waitFor('policy', POLICY_WAIT_MS)
+    const { turn } = this
+    const goOn = (reply: Reply | null): void => {
+      if (this.isOver || turn !== this.turn) return
+      this.timer.waiting = 'nobody'
+      if (reply === null) next.call(owner)
+      else this.#block(reply)
+    }
+    const fail = (error: unknown): void => {
+      if (turn === this.turn) this.fault(error)
+    }
+    // What fails on the way from here costs this request, not the process.
+    outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
+  }
+
+  /** Refuses because a hook objected. */
+  #block(reply: Reply): void {
+    this.x.result = 'blocked'
+    this.x.errorPolicy = this.hook?.name ?? ''
+    this.refuse(reply)
+  }
+
+  /** A policy threw: fail closed, say which. */
+  fault(error: unknown): void {
+    if (this.isOver) return
+    const { x } = this
+    const policy = this.hook?.name ?? ''
+    x.errorPolicy = policy
+    if (error instanceof UnreadableBody) {
+      this.refuse(refusal(error.code, error.message))
+      return
+    }
+    this.context.report('policy_failed', { policy, route: this.route.id, id: x.id, error: String(error) })
+    x.result = 'error'
+    this.#leaveProxy()
+    this.#answerFailure(faultReply(error), null)
+  }
+
+  // Refusals.
+
+  /** Response hooks of the steps that let the request pass still see the answer. */
+  refuse(reply: Reply): void {
+    if (this.isOver) return
+    const { x } = this
+    if (reply.status >= 500 && x.result !== 'blocked') this.#proxy?.noteConnections()
+    this.#leaveProxy()
+    // A refusal made while the answer is already on its way through the hooks goes out as it is.
+    const hooks = this.#reply === null ? this.#passedHooks() : null
+    this.#answerFailure(reply, hooks)
+  }
+
+  #answerFailure(reply: Reply, hooks: readonly Hook[] | null): void {
+    const { x } = this
+    const { problem, status } = reply
+    x.fail(problem === null ? '' : problem.code, problem === null ? '' : problem.detail)
+    if (x.result === 'success') x.result = status === 503 ? 'shed' : 'error'
+    x.responseBody = null
+    this.#answer(reply, hooks, this.#sendReply)
+  }
+
+  #passedHooks(): readonly Hook[] | null {
+    const hooks = this.route.chain.response
+    const refusing = this.x.result === 'blocked' ? this.hook : null
+    if (hooks === null || refusing === null) return hooks
+    return hooks.filter((hook) => hook.order < refusing.order)
+  }
+
+  #leaveProxy(): void {
+    this.#proxy?.abandon()
+    this.#proxy = null
+  }
+
+  /** What was announced, or has come already: routing may have needed the body before the route set a limit to it. */
+  #isTooLarge(): boolean {
+    const { contentLength, requestBytes, bodyLimit } = this.x
+    return contentLength > bodyLimit || requestBytes > bodyLimit
+  }
+
+  onBodyBytes(bytes: number): void {
+    this.context.heartbeat.beatIfLate()
+    this.timer.touchBody(bytes)
+  }
+
+  onOverdue(waiting: Waiting, isTotal: boolean): void {
+    if (this.isOver) return
+    if (waiting === 'request-body') this.refuse(isTotal ? REFUSALS.tooLong : REFUSALS.tooSlow)
+    else if (waiting === 'policy') this.refuse(REFUSALS.policyTimedOut)
+    else this.#proxy?.onOverdue(waiting, isTotal)
+  }
+
+  // The client.
+
+  onClientAbort(): void {
+    if (this.isOver) return
+    const { x } = this
+    // The gateway closes the connection itself when the time of a drain is over.
+    const { isCutting } = this.context
+    x.result = isCutting ? 'shed' : 'aborted'
+    if (isCutting) x.fail('GW_DRAINING', 'the gateway ended before the response was complete')
+    // nginx's convention for "the client went away": there is no status of the protocol for it.
+    if (x.responseBytes === 0) x.status = isCutting ? 503 : 499
+    this.#proxy?.abandon()
+    this.finish()
+  }
+
+  onClientDrain(): void {
+    this.#proxy?.onClientDrain()
+  }
+
+  cut(result: 'error' | 'aborted', code: ErrorCode, message: string): void {
+    this.x.fail(code, message)
+    if (this.x.result === 'success') this.x.result = result
+    this.client.abort()
+    this.finish()
   }
 }

@@ -7,11 +7,12 @@ import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
 import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
 import { bufferOf } from './buffer-of.js'
-import type { Flow, Waiting } from './flow.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+import type { ExchangeTimer, Waiting } from './exchange-timer.js'
 import { REFUSALS } from './refusals.js'
 import { RequestBody, type RequestBodyObserver } from './request-body.js'
 import { askForPlainBody } from './response-collector.js'
-import { ResponseDelivery, type ResponseSource } from './response-delivery.js'
+import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
@@ -30,8 +31,9 @@ const CROWDED = 'clients that are slow hold as many connections to the upstream 
  *
  * Bodies stream both ways; each side is paused while the other is slow.
  */
-export class ProxyPass implements AttemptObserver, RequestBodyObserver, ResponseSource {
-  readonly #flow: Flow
+export class ProxyPass implements AttemptObserver, RequestBodyObserver, DeliveryOwner {
+  readonly #flow: ExchangeFlow
+  readonly #timer: ExchangeTimer
   readonly #x: Exchange
   readonly #client: ClientStream
   readonly #action: ProxyAction
@@ -47,8 +49,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   /** The target's connection waits for the client, which has taken a share of them for that. */
   #hasShare = false
 
-  constructor(flow: Flow, action: ProxyAction) {
+  constructor(flow: ExchangeFlow, action: ProxyAction) {
     this.#flow = flow
+    this.#timer = flow.timer
     this.#x = flow.x
     this.#client = flow.client
     this.#action = action
@@ -65,7 +68,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
       this.#next()
       return
     }
-    this.#flow.waitIn(PHASE.requestBody, 'request-body', x.pace.bodyIdleMs)
+    this.#timer.waitIn(PHASE.requestBody, 'request-body', x.pace.bodyIdleMs)
     this.#body = new RequestBody(this.#client, x, this)
     this.#body.read()
   }
@@ -82,23 +85,25 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     if (this.#flow.isOver) return
     if (x.capture !== null) x.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) this.onOverflow(REFUSALS.tooLarge)
-    else if (this.#flow.waiting === 'request-body') this.#flow.onBodyBytes(chunk.length)
-    else this.#flow.context.heartbeat.beatIfLate()
+    else {
+      this.#flow.context.heartbeat.beatIfLate()
+      if (this.#timer.waiting === 'request-body') this.#timer.touchBody(chunk.length)
+    }
   }
 
   onBodyEnd(): void {
     if (!this.#isPaused) this.#releaseShare()
     if (!this.#flow.isOver && this.#response === null) {
-      this.#flow.waitFor('response', this.#action.timeouts.headersMs)
+      this.#timer.waitFor('response', this.#action.timeouts.headersMs)
     }
   }
 
   onBodyHeld(): void {
-    if (this.#isUploading()) this.#flow.waitFor('response', this.#action.timeouts.idleMs)
+    if (this.#isUploading()) this.#timer.waitFor('response', this.#action.timeouts.idleMs)
   }
 
   onBodyWanted(): void {
-    if (this.#isUploading()) this.#flow.waitFor('request-body', this.#x.pace.bodyIdleMs)
+    if (this.#isUploading()) this.#timer.waitFor('request-body', this.#x.pace.bodyIdleMs)
   }
 
   #isUploading(): boolean {
@@ -127,10 +132,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     }
     const hooks = this.#flow.route.chain.attempt
     if (hooks !== null) {
-      this.#flow.enter(PHASE.requestChain)
+      this.#timer.enter(PHASE.requestChain)
       announce(this.#action, this.#x, target)
     }
-    this.#flow.run(hooks, 'dispatch')
+    this.#flow.runPhase(hooks, this, this.#dispatch)
   }
 
   #shed(): void {
@@ -145,7 +150,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     )
   }
 
-  dispatch(): void {
+  #dispatch(): void {
     const x = this.#x
     const target = this.#search.target!
     x.attempts++
@@ -177,14 +182,14 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
     const isUploading = this.#body !== null && !this.#body.isComplete
-    if (isUploading) this.#flow.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.pace.bodyIdleMs)
-    else this.#flow.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
+    if (isUploading) this.#timer.waitIn(PHASE.upstreamFirstByte, 'request-body', this.#x.pace.bodyIdleMs)
+    else this.#timer.waitIn(PHASE.upstreamFirstByte, 'response', timeouts.headersMs)
   }
 
   #waitForConnection(): void {
     const { timeouts, upstream } = this.#action
     const ms = upstream.pendingTimeoutMs + timeouts.connectMs + CONNECTION_SLACK_MS
-    this.#flow.waitIn(PHASE.upstreamQueue, 'connection', ms)
+    this.#timer.waitIn(PHASE.upstreamQueue, 'connection', ms)
   }
 
   onFailure(failure: Failure): void {
@@ -229,12 +234,16 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response
     x.responseHeaders = hooks === null ? head.passedFieldsWith(x.id) : head.passedFields()
-    if (hooks !== null) this.#flow.enter(PHASE.responseChain)
-    this.#flow.run(hooks, 'deliver')
+    if (hooks !== null) this.#timer.enter(PHASE.responseChain)
+    this.#flow.runPhase(hooks, this, this.#deliver)
   }
 
-  deliver(): void {
-    this.#response!.begin()
+  #deliver(): void {
+    const x = this.#x
+    const { response, responseBody } = this.#flow.route.chain
+    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
+    this.#timer.enter(PHASE.upstreamBody)
+    this.#response!.begin(responseBody !== null)
     if (this.#isPaused) this.resume()
   }
 
@@ -242,8 +251,16 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
     this.#response?.write(chunk)
   }
 
-  deliverBody(): void {
+  onCollected(): void {
+    this.#flow.runPhase(this.#flow.route.chain.responseBody, this, this.#deliverBody)
+  }
+
+  #deliverBody(): void {
     this.#response!.sendBody()
+  }
+
+  onDelivered(): void {
+    this.#flow.finish()
   }
 
   onEnd(): void {
@@ -289,11 +306,12 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
 
   // The end.
 
-  onTimeout(waiting: Waiting, isTotal: boolean): void {
+  /** Nothing was heard for too long of whom the exchange waits for. */
+  onOverdue(waiting: Waiting, isTotal: boolean): void {
     if (!this.#canStillAnswer) {
       if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
-      if (waiting === 'client') this.#x.result = 'aborted'
-      this.#cut('GW_UPSTREAM_TIMEOUT', 'the response stood still for too long')
+      const message = 'the response stood still for too long'
+      this.#cut('GW_UPSTREAM_TIMEOUT', message, waiting === 'client' ? 'aborted' : 'error')
       return
     }
     const phase = isTotal ? 'total' : waiting === 'connection' ? 'connect' : 'headers'
@@ -319,13 +337,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Response
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */
-  #cut(code: ErrorCode, message: string): void {
+  #cut(code: ErrorCode, message: string, result: 'error' | 'aborted' = 'error'): void {
     this.noteConnections()
-    this.#x.fail(code, message)
-    if (this.#x.result === 'success') this.#x.result = 'error'
     this.abandon()
-    this.#client.abort()
-    this.#flow.finish()
+    this.#flow.cut(result, code, message)
   }
 
   /** Gives up what is under way at the target. */

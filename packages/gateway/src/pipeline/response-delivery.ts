@@ -9,10 +9,12 @@ import {
   type Reply,
 } from '@sluice/core'
 import { isBodiless } from '../listener/response-head.js'
-import type { Flow } from './flow.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+import type { ExchangeTimer } from './exchange-timer.js'
 import { REFUSALS } from './refusals.js'
 import { ResponseCollector } from './response-collector.js'
-import { type DeliveryBounds, type HeldSource, SlowReader } from './slow-reader.js'
+import type { DeliveryBounds } from './route.js'
+import { type HeldSource, SlowReader } from './slow-reader.js'
 
 /** Of server-sent events (HTML, 9.2). */
 const EVENT_STREAM = 'text/event-stream'
@@ -23,10 +25,14 @@ type Progress = 'announced' | 'bodiless' | 'collecting' | 'held' | 'streaming' |
 /** Its reactions run as soon as what was read is worked off, without what queueMicrotask() does around each. */
 const READ_OVER = Promise.resolve()
 
-/** Where a response comes from. */
-export interface ResponseSource extends HeldSource {
+/** Who has a response delivered. */
+export interface DeliveryOwner extends HeldSource {
   /** The response has outgrown its limit. */
   onOverflow(reply: Reply): void
+  /** `x.responseBody` is there for the hooks that read it; what they make of it goes out with `sendBody`. */
+  onCollected(): void
+  /** All of it has been handed to the client. */
+  onDelivered(): void
 }
 
 /**
@@ -41,8 +47,9 @@ export interface ResponseSource extends HeldSource {
  * free; then the source waits. Until something has gone to the client it may be abandoned for another answer.
  */
 export class ResponseDelivery {
-  readonly #flow: Flow
-  readonly #source: ResponseSource
+  readonly #flow: ExchangeFlow
+  readonly #timer: ExchangeTimer
+  readonly #owner: DeliveryOwner
   readonly #bounds: DeliveryBounds
   /** Null as long as the client has kept up. */
   #slow: SlowReader | null = null
@@ -55,9 +62,10 @@ export class ResponseDelivery {
   #collector: ResponseCollector | null = null
 
   /** @param length the target's Content-Length; -1 unknown. */
-  constructor(flow: Flow, source: ResponseSource, length: number, bounds: DeliveryBounds) {
+  constructor(flow: ExchangeFlow, owner: DeliveryOwner, length: number, bounds: DeliveryBounds) {
     this.#flow = flow
-    this.#source = source
+    this.#timer = flow.timer
+    this.#owner = owner
     this.#length = length
     this.#bounds = bounds
   }
@@ -78,23 +86,18 @@ export class ResponseDelivery {
     return this.#progress === 'whole'
   }
 
-  /** The hooks have seen its head. */
-  begin(): void {
-    const flow = this.#flow
-    const { x } = flow
-    flow.enter(PHASE.upstreamBody)
-    const { response, responseBody } = flow.route.chain
-    if (response !== null) x.responseHeaders.push('x-request-id', x.id)
-    const reads = responseBody !== null
+  /** The hooks have seen its head. @param isRead others will read its body before the client does. */
+  begin(isRead: boolean): void {
+    const { x } = this.#flow
     if (x.method === 'HEAD' || isBodiless(x.status)) {
       this.#progress = 'bodiless'
-      flow.waitFor('response-body', this.#bounds.idleMs)
+      this.#timer.waitFor('response-body', this.#bounds.idleMs)
       // The body that a GET would bring may be changed.
-      if (reads) this.#length = -1
-    } else if (reads) {
+      if (isRead) this.#length = -1
+    } else if (isRead) {
       this.#progress = 'collecting'
       this.#collector = new ResponseCollector(x.responseBodyLimit)
-      flow.waitFor('response-body', this.#bounds.idleMs)
+      this.#timer.waitFor('response-body', this.#bounds.idleMs)
     } else {
       this.#progress = 'held'
       // A body that came with the head is there before this runs, and goes out in one write with it.
@@ -108,7 +111,7 @@ export class ResponseDelivery {
     const flow = this.#flow
     if (this.#progress !== 'held' || flow.isOver) return
     this.#progress = 'streaming'
-    flow.waitFor('response-body', this.#bounds.idleMs)
+    this.#timer.waitFor('response-body', this.#bounds.idleMs)
     if (flow.isLogged && this.#length === -1) watchEvents(flow.x)
     flow.client.start(flow.x.status, flow.x.responseHeaders, this.#length)
   }
@@ -125,8 +128,8 @@ export class ResponseDelivery {
     if (flow.isOver || this.#progress === 'bodiless') return
     flow.context.heartbeat.beatIfLate()
     if (this.#collector !== null) {
-      if (this.#collector.add(chunk)) flow.touch(this.#bounds.idleMs)
-      else this.#source.onOverflow(REFUSALS.responseTooLarge)
+      if (this.#collector.add(chunk)) this.#timer.touch(this.#bounds.idleMs)
+      else this.#owner.onOverflow(REFUSALS.responseTooLarge)
       return
     }
     const { x } = flow
@@ -138,18 +141,18 @@ export class ResponseDelivery {
       return
     }
     if (x.responseBytes > x.responseCutoff) {
-      this.#source.onOverflow(REFUSALS.responseTooLarge)
+      this.#owner.onOverflow(REFUSALS.responseTooLarge)
       return
     }
     this.#flushHead()
     if (x.stream !== null) x.stream.read(chunk)
     if (this.#slow?.isBehind === true) this.#slow.add(chunk)
-    else if (flow.client.write(chunk)) flow.touch(this.#bounds.idleMs)
+    else if (flow.client.write(chunk)) this.#timer.touch(this.#bounds.idleMs)
     else this.#fallBehind(chunk.length)
   }
 
   #fallBehind(bytes: number): void {
-    this.#slow ??= new SlowReader(this.#flow, this.#source, this.#bounds)
+    this.#slow ??= new SlowReader(this.#flow, this.#owner, this.#bounds)
     this.#slow.fallBehind(bytes)
   }
 
@@ -160,11 +163,10 @@ export class ResponseDelivery {
   }
 
   #complete(): void {
-    const flow = this.#flow
-    const { x, client } = flow
+    const { x, client } = this.#flow
     if (this.#collector !== null) {
       this.#collector.finish(x)
-      flow.run(flow.route.chain.responseBody, 'deliver-body')
+      this.#owner.onCollected()
       return
     }
     if (this.#progress === 'bodiless') {
@@ -176,29 +178,27 @@ export class ResponseDelivery {
       if (this.#slow?.isBehind === true) return
       client.end()
     }
-    flow.finish()
+    this.#owner.onDelivered()
   }
 
   /** Sends what the hooks have made of the body. */
   sendBody(): void {
-    const flow = this.#flow
-    const { x } = flow
+    const { x, client } = this.#flow
     const body = x.responseBody!
     x.responseBytes = body.length
     if (x.capture !== null) x.capture.onResponseChunk(body)
     this.#progress = 'whole'
-    flow.client.send(x.status, x.responseHeaders, body)
-    flow.finish()
+    client.send(x.status, x.responseHeaders, body)
+    this.#owner.onDelivered()
   }
 
   /** The client has taken what it had. */
   onDrain(): void {
-    const flow = this.#flow
     const slow = this.#slow
-    if (flow.isOver || slow === null || !slow.isBehind || !slow.onDrain()) return
+    if (this.#flow.isOver || slow === null || !slow.isBehind || !slow.onDrain()) return
     if (this.#hasEnded) this.#complete()
     else {
-      flow.waitIn(PHASE.upstreamBody, 'response-body', this.#bounds.idleMs)
+      this.#timer.waitIn(PHASE.upstreamBody, 'response-body', this.#bounds.idleMs)
       slow.letGo()
     }
   }

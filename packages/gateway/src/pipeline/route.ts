@@ -3,7 +3,6 @@ import type { CaptureRules, Exchange, Reply, RouteApi } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
-import type { DeliveryBounds } from './slow-reader.js'
 
 /** A route with everything that could be decided before a request comes. */
 export interface Route {
@@ -50,6 +49,13 @@ export type RouteAction =
       /** A fixed response, or one made for the request (redirects). */
       reply(x: Exchange): Reply
     }
+
+export interface DeliveryBounds {
+  /** Longest wait for the target's next bytes, and for the client to take what it has. */
+  readonly idleMs: number
+  /** Bytes that are read ahead of a slow client. */
+  readonly bufferBytes: number
+}
 
 export interface ProxyAction {
   readonly kind: 'proxy'

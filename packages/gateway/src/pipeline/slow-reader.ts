@@ -1,21 +1,16 @@
 import { performance } from 'node:perf_hooks'
 import { PHASE } from '@sluice/core'
-import type { Flow } from './flow.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+import type { ExchangeTimer } from './exchange-timer.js'
 import { paceDeadline } from './pace.js'
 import { ResponseBuffer } from './response-buffer.js'
+import type { DeliveryBounds } from './route.js'
 
 /** Whom a slow client may hold up. */
 export interface HeldSource {
   /** The client is so slow that the target has to wait for it, until `resume`. */
   hold(): void
   resume(): void
-}
-
-export interface DeliveryBounds {
-  /** Longest wait for the target's next bytes, and for the client to take what it has. */
-  readonly idleMs: number
-  /** Bytes that are read ahead of a slow client. */
-  readonly bufferBytes: number
 }
 
 /**
@@ -28,7 +23,8 @@ export interface DeliveryBounds {
 export class SlowReader {
   /** The client has not taken what was last written. */
   isBehind = false
-  readonly #flow: Flow
+  readonly #flow: ExchangeFlow
+  readonly #timer: ExchangeTimer
   readonly #source: HeldSource
   readonly #bounds: DeliveryBounds
   readonly #buffer: ResponseBuffer
@@ -39,8 +35,9 @@ export class SlowReader {
   #creditMs: number
   #caughtUpAt = 0
 
-  constructor(flow: Flow, source: HeldSource, bounds: DeliveryBounds) {
+  constructor(flow: ExchangeFlow, source: HeldSource, bounds: DeliveryBounds) {
     this.#flow = flow
+    this.#timer = flow.timer
     this.#source = source
     this.#bounds = bounds
     this.#buffer = new ResponseBuffer(bounds.bufferBytes)
@@ -53,7 +50,7 @@ export class SlowReader {
     this.isBehind = true
     this.#givenBytes = bytes
     const creditMs = this.#creditMs + performance.now() - this.#caughtUpAt
-    this.#flow.waitIn(PHASE.clientWrite, 'client', Math.min(creditMs, idleMs))
+    this.#timer.waitIn(PHASE.clientWrite, 'client', Math.min(creditMs, idleMs))
     if (bufferBytes === 0) this.#hold()
   }
 
@@ -69,7 +66,7 @@ export class SlowReader {
     if (!this.#sendHeld()) return false
     this.isBehind = false
     this.#caughtUpAt = performance.now()
-    this.#creditMs = this.#flow.dueAt - this.#caughtUpAt
+    this.#creditMs = this.#timer.dueAt - this.#caughtUpAt
     return true
   }
 
@@ -119,11 +116,11 @@ export class SlowReader {
 
   /** False: the client is late all the same. */
   #noteTaken(bytes: number): boolean {
-    const flow = this.#flow
-    const dueAt = paceDeadline(flow.dueAt, bytes, flow.x.pace.minReadRate, this.#bounds.idleMs)
+    const { minReadRate } = this.#flow.x.pace
+    const dueAt = paceDeadline(this.#timer.dueAt, bytes, minReadRate, this.#bounds.idleMs)
     const leftMs = dueAt - performance.now()
     if (leftMs <= 0) return false
-    flow.waitFor('client', leftMs)
+    this.#timer.waitFor('client', leftMs)
     return true
   }
 }
