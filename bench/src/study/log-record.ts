@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Exchange, type LogSink, PHASE } from '@sluice/core'
+import { Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
 import {
   encodeRecord,
   noneSink,
@@ -97,7 +97,7 @@ function print(name: string, { bursts, micros, dropped }: Cost, without: Cost): 
 function finishedExchange(): Exchange {
   const startedMono = performance.now() - 12
   const x = new Exchange()
-  x.keepTimes()
+  x.times.keep()
   Object.assign(x, {
     ...{ id: '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d', startedAt: Date.now(), startedMono },
     ...{ method: 'GET', authority: 'api.example.com', host: 'api.example.com', requestHeadBytes: 213 },
@@ -106,18 +106,25 @@ function finishedExchange(): Exchange {
       ...['accept', '*/*', 'user-agent', 'curl/8.5.0', 'x-forwarded-for', '203.0.113.7'],
       ...['x-forwarded-proto', 'https', 'x-request-id', '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'],
     ],
-    ...{ routeId: 'orders', routeTemplate: '/orders/{id}', upstream: 'orders' },
-    ...{ target: 'http://10.0.0.5:9000', upstreamStatus: 200, attempts: 1, isReused: true },
+    route: { ...NO_ROUTE, id: 'orders', template: '/orders/{id}' },
     ...{ status: 200, responseHeaders: ['content-type', 'application/json'], responseBytes: 2048 },
   })
-  x.phaseSince = startedMono
+  const attempts = {
+    upstream: 'orders',
+    target: 'http://10.0.0.5:9000',
+    status: 200,
+    count: 1,
+    isReused: true,
+  }
+  Object.assign(x.attempts, attempts)
+  x.times.sinceMono = startedMono
   const phases = [
     [PHASE.upstreamQueue, 0.412],
     [PHASE.upstreamFirstByte, 0.455],
     [PHASE.upstreamBody, 11.318],
     [PHASE.clientWrite, 11.936],
   ] as const
-  for (const [phase, afterMs] of phases) x.enter(phase, startedMono + afterMs)
+  for (const [phase, afterMs] of phases) x.times.enter(phase, startedMono + afterMs)
   x.end(startedMono + 12)
   return x
 }

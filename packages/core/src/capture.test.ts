@@ -37,16 +37,16 @@ test('the phases add up to the whole time, in whatever order they come', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...phases), fc.nat(10_000))), (steps) => {
       const x = new Exchange()
-      x.keepTimes()
+      x.times.keep()
       x.startedMono = 5
-      x.phaseSince = 5
+      x.times.sinceMono = 5
       let now = 5
       for (const [phase, ms] of steps) {
         now += ms
-        x.enter(phase, now)
+        x.times.enter(phase, now)
       }
       x.end(now + 3)
-      const sum = x.phaseMs.reduce((total, ms) => total + ms, 0)
+      const sum = x.times.ms.reduce((total, ms) => total + ms, 0)
       assert.equal(sum, x.endedMono - x.startedMono)
     }),
   )

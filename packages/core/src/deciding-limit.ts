@@ -6,7 +6,8 @@ import type { Exchange } from './exchange.js'
  * @param remaining 0: it had nothing left, or refused.
  */
 export function noteLimit(x: Exchange, name: string, remaining: number): void {
-  if (x.limitName !== '' && x.limitRemaining <= remaining) return
-  x.limitName = name
-  x.limitRemaining = remaining
+  const { record } = x
+  if (record.limitName !== '' && record.limitRemaining <= remaining) return
+  record.limitName = name
+  record.limitRemaining = remaining
 }

@@ -1,12 +1,12 @@
+import { Attempts } from './attempts.js'
 import type { BodyAnswers } from './body-language.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
-import type { Capture } from './capture.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { ErrorCode } from './errors.js'
-import type { EventStream } from './event-stream.js'
 import type { HeaderList } from './header-list.js'
-import type { Journal } from './journal.js'
 import { PHASE, type Phase } from './phase.js'
+import { PhaseTimes } from './phase-times.js'
+import { RecordNotes } from './record-notes.js'
 
 /** Who is calling, set by the policy that authenticated the request. */
 export interface Consumer {
@@ -24,19 +24,36 @@ export interface RouteApi {
   readonly revision: string | null
 }
 
+/** What the exchanges of a route tell of it. */
+export interface RouteFacts {
+  readonly id: string
+  /** Of the configuration that it is a part of; empty: of none. */
+  readonly configDigest: string
+  /** What the route is a part of; null: of nothing that has a name. */
+  readonly api: RouteApi | null
+  /** The path pattern as the document has it. */
+  readonly template: string
+}
+
+/** Of an exchange that no route serves. */
+export const NO_ROUTE: RouteFacts = { id: '-', configDigest: '', api: null, template: '' }
+
 /** How an exchange ended, as the traffic log and the metrics tell it. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
 /** A response that policies read has to fit into memory, many times at once. */
 const RESPONSE_BODY_BYTES = 10 * 1024 * 1024
 
-/** Of all exchanges whose times nobody wants. */
-const NO_TIMES: number[] = []
-
 /**
  * One request and its response on their way through the gateway; `x` wherever it appears. Plain fields, all assigned
  * here in one order, so that every exchange has the same shape. Policies read and change it; nothing keeps it after
  * `onFinish`.
+ *
+ *     x ─┬─ request, decisions, response   what policies and conditions work with
+ *        ├─ route                          of the route that serves it
+ *        ├─ attempts                       what became of it at its upstream
+ *        ├─ times                          its phase, and where the time went
+ *        └─ record                         what is noted for the traffic log alone
  */
 export class Exchange {
   // The request, as the listener took it in.
@@ -89,13 +106,7 @@ export class Exchange {
   bodyAnswers: BodyAnswers | null = null
 
   // What the gateway decided.
-  routeId = '-'
-  /** Of the configuration that it is served by; empty: by none. */
-  configDigest = ''
-  /** What the route is a part of; null: of nothing that has a name. */
-  api: RouteApi | null = null
-  /** The path pattern of the route, as the document has it. */
-  routeTemplate = ''
+  route: RouteFacts = NO_ROUTE
   /** Values of the route's path parameters, in the order of their names. */
   params: readonly string[] = []
   paramNames: readonly string[] = []
@@ -106,30 +117,6 @@ export class Exchange {
   vars: Map<string, string> | null = null
   /** Values of policies: the slot and its value in turn (see Slot). */
   slots: unknown[] = []
-  /** What is kept for the traffic log beside the record; null when nothing is, as for most. */
-  capture: Capture | null = null
-  /** What the traffic log tells of some exchanges only; null for most. */
-  journal: Journal | null = null
-  /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
-  limitName = ''
-  limitRemaining = 0
-
-  // The upstream.
-  upstream = ''
-  /** Origin of the last attempt's target, `http://10.0.0.5:9000`. */
-  target = ''
-  /** What the attempt sends: the Host field, and the path without the query. Set before the attempt hooks run. */
-  sentHost = ''
-  sentPath = ''
-  upstreamStatus = 0
-  /** Attempts made, the first included. */
-  attempts = 0
-  /** Attempts made again because a kept connection turned out to be dead. */
-  retries = 0
-  /** Attempts made at another target because the one before could not be reached. */
-  failovers = 0
-  /** The last attempt went over a connection that had served before. */
-  isReused = false
 
   // The response to the client.
   /** 0 until known. */
@@ -143,8 +130,6 @@ export class Exchange {
   responseLength = 0
   /** Longest response body that reaches the client, in bytes; a policy may lower it. A longer one is cut. */
   responseCutoff = Number.POSITIVE_INFINITY
-  /** What is counted of a response that is a stream of events, and is logged; null for all others. */
-  stream: EventStream | null = null
   /** Body bytes received from and sent to the client. */
   requestBytes = 0
   responseBytes = 0
@@ -157,44 +142,51 @@ export class Exchange {
   /** Where the exchange was when it failed. */
   errorPhase: Phase = PHASE.route
 
-  // Where the time went.
-  phase: Phase = PHASE.route
-  /** Monotonic clock when the phase began. */
-  phaseSince = 0
-  /** Time spent in each phase, ms, by its number; empty unless somebody wants to know (`keepTimes`). */
-  phaseMs: number[] = NO_TIMES
   /** Monotonic clock at the end; 0 until then. */
   endedMono = 0
 
-  /** Notes the time spent in each phase from here on. */
-  keepTimes(): void {
-    this.phaseMs = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  readonly attempts = new Attempts()
+  readonly times = new PhaseTimes()
+  readonly record = new RecordNotes()
+
+  get routeId(): string {
+    return this.route.id
   }
 
-  /** Goes on to another phase, which may be one that it was in before. */
-  enter(phase: Phase, nowMono: number): void {
-    if (this.phaseMs !== NO_TIMES) this.phaseMs[this.phase]! += nowMono - this.phaseSince
-    this.phase = phase
-    this.phaseSince = nowMono
+  get api(): RouteApi | null {
+    return this.route.api
   }
 
-  /** Counts so much of the time since the current phase began for another one. */
-  attribute(phase: Phase, ms: number): void {
-    if (this.phaseMs === NO_TIMES) return
-    this.phaseMs[phase]! += ms
-    this.phaseSince += ms
+  /** Origin of the last attempt's target; empty before there was one. */
+  get target(): string {
+    return this.attempts.target
+  }
+
+  /** The Host field towards the target. Set before the attempt hooks run. */
+  get sentHost(): string {
+    return this.attempts.sentHost
+  }
+
+  /** The path towards the target, without the query. Set before the attempt hooks run. */
+  get sentPath(): string {
+    return this.attempts.sentPath
+  }
+
+  /** Of the target's response; 0: there was none. */
+  get upstreamStatus(): number {
+    return this.attempts.status
   }
 
   /** Notes why it cannot succeed, and where it was then. */
   fail(code: ErrorCode | '', message: string): void {
     this.errorCode = code
     this.errorMessage = message
-    this.errorPhase = this.phase
+    this.errorPhase = this.times.phase
   }
 
   /** The last byte is out, or given up: time stops. */
   end(nowMono: number): void {
-    this.enter(this.phase, nowMono)
+    this.times.enter(this.times.phase, nowMono)
     this.endedMono = nowMono
   }
 

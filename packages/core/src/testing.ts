@@ -6,7 +6,32 @@ import {
   type KeyObject,
   type RSAKeyPairOptions,
 } from 'node:crypto'
+import type { Attempts } from './attempts.js'
+import type { Exchange, RouteFacts } from './exchange.js'
 import type { LogCounts, LogIdentity } from './log-sink.js'
+import type { PhaseTimes } from './phase-times.js'
+import type { RecordNotes } from './record-notes.js'
+
+/** The parts of an exchange, of which a test names the fields that it needs. */
+interface ExchangeParts {
+  readonly route?: Partial<RouteFacts>
+  readonly attempts?: Partial<Attempts>
+  readonly times?: Partial<PhaseTimes>
+  readonly record?: Partial<RecordNotes>
+}
+
+/** Fields of an exchange for a test. */
+export type ExchangeFields = Partial<Omit<Exchange, keyof ExchangeParts | 'routeId' | 'api'>> & ExchangeParts
+
+/** Lays fields over an exchange; of its parts the others stay as they are. */
+export function setFields(x: Exchange, fields: ExchangeFields): Exchange {
+  const { route, attempts, times, record, ...own } = fields
+  x.route = { ...x.route, ...route }
+  Object.assign(x.attempts, attempts)
+  Object.assign(x.times, times)
+  Object.assign(x.record, record)
+  return Object.assign(x, own)
+}
 
 /** What a key is made of, as `generateKeyPairSync` takes it. */
 export interface KeyShape {

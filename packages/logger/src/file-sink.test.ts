@@ -240,9 +240,12 @@ test('a record that its bodies make too large is told without them', async () =>
   const dir = scratchDir()
   const sink = open(dir, { maxBytes: 2 * MIB, segmentBytes: 2 * MIB, writers: 16 })
   const x = sampleExchange({ contentLength: -1 })
-  x.capture = new Capture(captureRules({ requestIn: { headers: true, body: true }, maxBodyBytes: 65_536 }), x)
+  x.record.capture = new Capture(
+    captureRules({ requestIn: { headers: true, body: true }, maxBodyBytes: 65_536 }),
+    x,
+  )
   // Each byte is six characters of JSON.
-  x.capture.onRequestChunk(Buffer.alloc(65_536, 1))
+  x.record.capture.onRequestChunk(Buffer.alloc(65_536, 1))
   sink.record(x)
   await sink.close(5000)
   const [line] = segmentLines(dir)

@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CaptureRules, Exchange, type LogSink, PHASE } from '@sluice/core'
-import { assertIdentity } from '@sluice/core/testing'
+import { type CaptureRules, Exchange, type LogSink, NO_ROUTE, PHASE } from '@sluice/core'
+import { assertIdentity, type ExchangeFields, setFields } from '@sluice/core/testing'
 import { parseSegmentFile } from './segment-name.js'
 
 export { assertIdentity }
 
 /** A finished exchange as a gateway in front of one upstream would hand it over; `changes` are laid over it. */
-export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
+export function sampleExchange(changes: ExchangeFields = {}): Exchange {
   const x = new Exchange()
   x.id = '019aa3f0-6c1e-7b7e-9d6f-3f1f2a4b5c6d'
   x.startedAt = Date.now()
@@ -31,24 +31,23 @@ export function sampleExchange(changes: Partial<Exchange> = {}): Exchange {
   ]
   x.peer = '10.0.0.9'
   x.clientIp = '203.0.113.7'
-  x.routeId = 'orders'
-  x.routeTemplate = '/orders/{id}/*'
+  x.route = { ...NO_ROUTE, id: 'orders', template: '/orders/{id}/*' }
   x.consumer = { id: 'c-1', name: 'acme', auth: 'basic-auth', groups: [] }
-  x.upstream = 'orders'
-  x.target = 'http://10.0.0.5:9000'
-  x.upstreamStatus = 200
-  x.attempts = 1
-  x.keepTimes()
-  x.phaseMs[PHASE.route] = 0.25
-  x.phaseMs[PHASE.requestChain] = 1
-  x.phaseMs[PHASE.upstreamFirstByte] = 8.5
-  x.phaseMs[PHASE.upstreamBody] = 2.75
+  x.attempts.upstream = 'orders'
+  x.attempts.target = 'http://10.0.0.5:9000'
+  x.attempts.status = 200
+  x.attempts.count = 1
+  x.times.keep()
+  x.times.ms[PHASE.route] = 0.25
+  x.times.ms[PHASE.requestChain] = 1
+  x.times.ms[PHASE.upstreamFirstByte] = 8.5
+  x.times.ms[PHASE.upstreamBody] = 2.75
   x.endedMono = x.startedMono + 12.5
   x.status = 200
   x.responseHeaders = ['content-type', 'application/json', 'set-cookie', 'sid=s3cr3t']
   x.requestBytes = 128
   x.responseBytes = 2048
-  return Object.assign(x, changes)
+  return setFields(x, changes)
 }
 
 const OFF = { headers: false, body: false }

@@ -20,8 +20,7 @@ test('every documented variable renders from the exchange', () => {
     host: 'h.example',
     path: '/a',
     clientIp: '192.0.2.1',
-    routeId: 'orders',
-    api: { name: 'orders-api', group: 'sales', revision: '7' },
+    route: { id: 'orders', api: { name: 'orders-api', group: 'sales', revision: '7' } },
     consumer: { id: 'c1', name: 'Acme', auth: 'basic-auth', groups: [] },
     headers: ['x-tenant', 't1', 'accept', 'a', 'accept', 'b'],
   })

@@ -7,6 +7,7 @@ import {
   refusal,
   type Slot,
 } from '@sluice/core'
+import { type ExchangeFields, setFields } from '@sluice/core/testing'
 import { Ajv } from 'ajv'
 import { SignatureChecks } from './keys/signature-checks.js'
 
@@ -73,8 +74,8 @@ function pairSlot<T>(): Slot<T> {
 }
 
 /** An exchange as the listener would hand it to the first policy, with the given fields over it. */
-export function exchange(fields: Partial<Exchange> = {}): Exchange {
-  return Object.assign(new Exchange(), {
+export function exchange(fields: ExchangeFields = {}): Exchange {
+  const x = setFields(new Exchange(), {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     startedAt: Date.now(),
     startedMono: performance.now(),
@@ -87,9 +88,9 @@ export function exchange(fields: Partial<Exchange> = {}): Exchange {
     clientIp: '192.0.2.10',
     bodyLimit: 10 * 1024 * 1024,
     responseBodyLimit: 10 * 1024 * 1024,
-    routeId: 'test',
-    ...fields,
+    route: { id: 'test' },
   })
+  return setFields(x, fields)
 }
 
 /** The mistakes that a policy's schema finds in a configuration, as `path message`; fills the defaults in. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange } from '@sluice/core'
+import { Exchange, NO_ROUTE } from '@sluice/core'
 import fc from 'fast-check'
 import { ConditionError, checkCondition, compileCondition } from './index.js'
 
@@ -184,8 +184,8 @@ test('no text makes the checker throw', () => {
 test('the condition of a log target asks how an exchange ended, and no body', () => {
   const x = exchange()
   x.result = 'blocked'
-  x.routeId = 'orders'
-  x.api = { name: 'sales', group: 'shop', revision: null }
+  const api = { name: 'sales', group: 'shop', revision: null }
+  x.route = { ...NO_ROUTE, id: 'orders', api }
   x.errorCode = 'GW_IP_DENIED'
   x.errorPolicy = 'only-us'
   x.startedMono = 10

@@ -135,7 +135,7 @@ export class ChainCompiler {
       return null
     }
     return (x) => {
-      const traced = x.journal === null ? null : x.journal.running
+      const traced = x.record.trace === null ? null : x.record.trace.running
       try {
         const outcome = run(x)
         return outcome instanceof Promise ? outcome.catch((error: unknown) => ignore(error, traced)) : outcome
@@ -164,8 +164,9 @@ interface Place {
 }
 
 /** The condition does not hold: the policy has nothing to do with the exchange. */
-function skipped({ journal }: Exchange): null {
-  if (journal !== null && journal.running !== null) journal.running.mark = 'skip'
+function skipped(x: Exchange): null {
+  const { trace } = x.record
+  if (trace !== null && trace.running !== null) trace.running.mark = 'skip'
   return null
 }
 

@@ -43,7 +43,7 @@ export class BodyCollector implements BodyReceiver {
     const { x } = reader
     if (reader.isOver || this.#done === null) return
     x.requestBytes += chunk.length
-    if (x.capture !== null) x.capture.onRequestChunk(chunk)
+    if (x.record.capture !== null) x.record.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) {
       this.#done = null
       reader.refuse(REFUSALS.tooLarge)

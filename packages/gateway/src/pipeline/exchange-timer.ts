@@ -54,14 +54,14 @@ export class ExchangeTimer implements Deadline {
   /** The same where another phase begins; one reading of the clock serves both. */
   waitIn(phase: Phase, whom: Waiting, ms: number): void {
     const nowMono = this.#isLogged ? performance.now() : this.#context.clock.now()
-    this.#x.enter(phase, nowMono)
+    this.#x.times.enter(phase, nowMono)
     this.#arm(whom, nowMono + ms)
   }
 
   /** Another phase begins; the clock is read only where somebody reads the times. */
   enter(phase: Phase): void {
-    if (this.#isLogged) this.#x.enter(phase, performance.now())
-    else this.#x.phase = phase
+    if (this.#isLogged) this.#x.times.enter(phase, performance.now())
+    else this.#x.times.phase = phase
   }
 
   #arm(whom: Waiting, dueAt: number): void {

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import {
+  AttemptTrace,
   Capture,
   type ErrorCode,
   type Exchange,
-  Journal,
   PHASE,
   type Reply,
   refusal,
@@ -63,17 +63,14 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     const { isOff, capture, isTraced } = logRuleOf(route.log, x.method)
     this.isLogged = !isOff
     this.timer = new ExchangeTimer(x, this.isLogged, this.context, this)
-    if (!isOff) x.keepTimes()
-    if (isTraced) x.journal = new Journal(true)
+    if (!isOff) x.times.keep()
+    if (isTraced) x.record.trace = new AttemptTrace(true)
     if (capture !== null) {
-      x.capture = new Capture(capture, x)
-      if (x.body !== null) x.capture.onRequestChunk(x.body)
+      x.record.capture = new Capture(capture, x)
+      if (x.body !== null) x.record.capture.onRequestChunk(x.body)
     }
-    x.routeId = route.id
-    x.configDigest = route.configDigest
-    x.api = route.api
-    x.routeTemplate = route.template
-    x.phaseSince = x.startedMono
+    x.route = route
+    x.times.sinceMono = x.startedMono
     client.owner = this
     this.context.inFlight++
     const { heartbeat } = this.context
@@ -126,7 +123,7 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#reply = reply
     this.turn++
     // What still runs has no say any more.
-    if (x.journal !== null) x.journal.close(performance.now())
+    if (x.record.trace !== null) x.record.trace.close(performance.now())
     x.status = reply.status
     x.responseLength = reply.body?.length ?? 0
     x.responseHeaders = reply.headers.slice()
@@ -166,13 +163,13 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     if (route.chain.finish !== null) this.#runFinishHooks()
     const totalMs = x.endedMono - x.startedMono
     route.metrics.record(x, totalMs)
-    if (totalMs > route.log.slowMs && x.journal?.pool == null) this.#proxy?.noteConnections()
+    if (totalMs > route.log.slowMs && x.record.trace?.pool == null) this.#proxy?.noteConnections()
     if (x.errorCode !== '') context.metrics.countError(x.errorCode)
-    if (x.journal !== null) x.journal.close(x.endedMono)
+    if (x.record.trace !== null) x.record.trace.close(x.endedMono)
     if (this.isLogged) context.log.record(x)
     if (x.views !== null) x.views.close()
     // The record is written; whatever still comes of a body is for nobody.
-    if (x.capture !== null) x.capture.dropBodies()
+    if (x.record.capture !== null) x.record.capture.dropBodies()
     context.inFlight--
     this.#lease.release()
   }

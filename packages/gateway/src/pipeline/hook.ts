@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import {
+  type AttemptTrace,
   type Eventual,
   type Exchange,
-  type Journal,
   type Outcome,
   type PolicyRun,
   type Reply,
@@ -29,9 +29,9 @@ export interface HookCursor {
 
 /** Runs all hooks of a phase; what each took and came to is noted where the exchange's chain is traced. */
 export function runChain(hooks: readonly Hook[], x: Exchange, cursor: HookCursor): Eventual {
-  const { journal } = x
-  if (journal === null || journal.policies === null) return runHooks(hooks, x, cursor, 0)
-  return runTraced(hooks, x, { cursor, journal }, 0)
+  const { trace } = x.record
+  if (trace === null || trace.policies === null) return runHooks(hooks, x, cursor, 0)
+  return runTraced(hooks, x, { cursor, trace }, 0)
 }
 
 /**
@@ -55,19 +55,19 @@ export function runHooks(hooks: readonly Hook[], x: Exchange, cursor: HookCursor
 }
 
 /** The way of an exchange whose chain is traced. */
-interface Trace {
+interface TracedRun {
   readonly cursor: HookCursor
-  readonly journal: Journal
+  readonly trace: AttemptTrace
 }
 
-/** The same for an exchange whose chain is traced: what each policy took and came to stands in the journal. */
-function runTraced(hooks: readonly Hook[], x: Exchange, trace: Trace, from: number): Eventual {
-  const { cursor, journal } = trace
+/** The same for an exchange whose chain is traced: what each policy took and came to stands in the trace. */
+function runTraced(hooks: readonly Hook[], x: Exchange, run: TracedRun, from: number): Eventual {
+  const { cursor, trace } = run
   let sinceMono = performance.now()
   for (let i = from; i < hooks.length; i++) {
     const hook = hooks[i]!
     cursor.hook = hook
-    const policy = journal.begin(hook.name, sinceMono)
+    const policy = trace.begin(hook.name, sinceMono)
     let outcome: Eventual
     try {
       outcome = hook.run(x)
@@ -79,7 +79,7 @@ function runTraced(hooks: readonly Hook[], x: Exchange, trace: Trace, from: numb
       const { turn } = cursor
       const isWanted = (): boolean => !cursor.isOver && cursor.turn === turn
       return traced(outcome, policy, sinceMono).then(
-        (late) => late ?? (isWanted() ? runTraced(hooks, x, trace, i + 1) : null),
+        (late) => late ?? (isWanted() ? runTraced(hooks, x, run, i + 1) : null),
       )
     }
     const nowMono = performance.now()

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { type ErrorCode, type Exchange, Journal, PHASE, type Reply, refusal } from '@sluice/core'
+import { AttemptTrace, type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
@@ -60,7 +60,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   start(): void {
     const x = this.#x
-    x.upstream = this.#action.upstream.name
+    x.attempts.upstream = this.#action.upstream.name
     this.#action.upstream.budget.earn()
     addForwardingFields(x)
     if (this.#flow.route.chain.responseBody !== null) askForPlainBody(x)
@@ -83,7 +83,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     const x = this.#x
     x.requestBytes += chunk.length
     if (this.#flow.isOver) return
-    if (x.capture !== null) x.capture.onRequestChunk(chunk)
+    if (x.record.capture !== null) x.record.capture.onRequestChunk(chunk)
     if (x.requestBytes > x.bodyLimit) this.onOverflow(REFUSALS.tooLarge)
     else {
       this.#flow.context.heartbeat.beatIfLate()
@@ -124,7 +124,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       this.#shed()
       return
     }
-    this.#x.target = target.origin
+    this.#x.attempts.target = target.origin
     if (this.#body?.isComplete === false && !this.#takeShare()) {
       this.#action.upstream.shed++
       this.#flow.refuse(refusal('GW_OVERLOADED', CROWDED, RETRY_SOON))
@@ -153,11 +153,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   #dispatch(): void {
     const x = this.#x
     const target = this.#search.target!
-    x.attempts++
+    x.attempts.count++
     target.attempts++
     this.#hasStarted = false
     this.#waitForConnection()
-    this.#attemptSince = x.phaseSince
+    this.#attemptSince = x.times.sinceMono
     const request = {
       id: this.#flow.id,
       method: x.method,
@@ -168,7 +168,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       upload: this.#body?.openUpload(target.transport) ?? null,
       connectMs: this.#action.timeouts.connectMs,
     }
-    if (x.capture !== null) x.capture.onDispatch(x, request.host)
+    if (x.record.capture !== null) x.record.capture.onDispatch(x, request.host)
     const attempt = target.transport.dispatch(request, this, this.#search.isFresh)
     // A failure at once has already gone on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
@@ -177,7 +177,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   onStarted(opening: Opening | null): void {
     this.#hasStarted = true
-    this.#x.isReused = opening === null
+    this.#x.attempts.isReused = opening === null
     if (opening !== null) attributeOpening(this.#x, opening)
     const { timeouts } = this.#action
     if (this.#body !== null && this.#body.whole === null) this.#body.release()
@@ -206,7 +206,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     if (this.#response !== null || !this.#search.goOn(attempt)) return false
     if (this.#flow.isLogged) {
       const ms = performance.now() - this.#attemptSince
-      this.#journal.tries.push({ addr: target.origin, ms, code: failure.code, reason: failure.detail })
+      this.#trace.tries.push({ addr: target.origin, ms, code: failure.code, reason: failure.detail })
     }
     this.#next()
     return true
@@ -226,9 +226,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     if (this.#flow.isOver) return
     const x = this.#x
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
-    x.upstreamStatus = head.status
+    x.attempts.status = head.status
     x.status = head.status
-    if (x.capture !== null) x.capture.onResponseHead(head.fields)
+    if (x.record.capture !== null) x.record.capture.onResponseHead(head.fields)
     x.responseLength = head.length
     // The target answered without waiting for the body: what is left of it is not read.
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
@@ -324,16 +324,16 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     return this.#response?.isUnderWay !== true
   }
 
-  get #journal(): Journal {
-    this.#x.journal ??= new Journal(false)
-    return this.#x.journal
+  get #trace(): AttemptTrace {
+    this.#x.record.trace ??= new AttemptTrace(false)
+    return this.#x.record.trace
   }
 
   /** For the traffic log: how things stood when it could not succeed, or at the end of a long time. */
   noteConnections(): void {
     if (!this.#flow.isLogged) return
-    this.#journal.pool = this.#action.upstream.pool()
-    this.#journal.loopLagMs = this.#flow.context.loopLagMs()
+    this.#trace.pool = this.#action.upstream.pool()
+    this.#trace.loopLagMs = this.#flow.context.loopLagMs()
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */

@@ -134,7 +134,7 @@ export class ResponseDelivery {
     }
     const { x } = flow
     x.responseBytes += chunk.length
-    if (x.capture !== null) x.capture.onResponseChunk(chunk)
+    if (x.record.capture !== null) x.record.capture.onResponseChunk(chunk)
     if (this.#progress === 'held' && chunk.length === this.#length) {
       this.#progress = 'whole'
       flow.client.send(x.status, x.responseHeaders, chunk)
@@ -145,7 +145,7 @@ export class ResponseDelivery {
       return
     }
     this.#flushHead()
-    if (x.stream !== null) x.stream.read(chunk)
+    if (x.record.stream !== null) x.record.stream.read(chunk)
     if (this.#slow?.isBehind === true) this.#slow.add(chunk)
     else if (flow.client.write(chunk)) this.#timer.touch(this.#bounds.idleMs)
     else this.#fallBehind(chunk.length)
@@ -186,7 +186,7 @@ export class ResponseDelivery {
     const { x, client } = this.#flow
     const body = x.responseBody!
     x.responseBytes = body.length
-    if (x.capture !== null) x.capture.onResponseChunk(body)
+    if (x.record.capture !== null) x.record.capture.onResponseChunk(body)
     this.#progress = 'whole'
     client.send(x.status, x.responseHeaders, body)
     this.#owner.onDelivered()
@@ -213,5 +213,5 @@ export class ResponseDelivery {
 function watchEvents(x: Exchange): void {
   const { responseHeaders } = x
   if (mediaType(headerValue(responseHeaders, 'content-type') ?? '') !== EVENT_STREAM) return
-  x.stream = new EventStream(performance.now(), !hasContentCoding(responseHeaders))
+  x.record.stream = new EventStream(performance.now(), !hasContentCoding(responseHeaders))
 }

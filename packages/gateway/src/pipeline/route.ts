@@ -1,17 +1,11 @@
 import type { TimeoutsPlan } from '@sluice/config'
-import type { CaptureRules, Exchange, Reply, RouteApi } from '@sluice/core'
+import type { CaptureRules, Exchange, Reply, RouteFacts } from '@sluice/core'
 import type { RouteMetrics } from '../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
 
 /** A route with everything that could be decided before a request comes. */
-export interface Route {
-  readonly id: string
-  /** Of the configuration that it is a part of; empty: of none. */
-  readonly configDigest: string
-  readonly api: RouteApi | null
-  /** The path pattern as the document has it. */
-  readonly template: string
+export interface Route extends RouteFacts {
   readonly log: RouteLog
   readonly chain: Chain
   /** Whether it takes paths with %2F and %5C. */

@@ -26,7 +26,7 @@ export function sendReply({ body: own, problem }: Reply, { x, client, isRevised 
   else if (x.status === 204 || x.status === 304) client.sendHead(x.status, headers, -1)
   else {
     x.responseBytes = length
-    if (x.capture !== null) x.capture.onReply(x, body)
+    if (x.record.capture !== null) x.record.capture.onReply(x, body)
     client.send(x.status, headers, body)
   }
 }

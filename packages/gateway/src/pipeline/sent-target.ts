@@ -16,6 +16,6 @@ export function sentHost({ host }: ProxyAction, x: Exchange, target: Target): st
 /** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
 export function announce(action: ProxyAction, x: Exchange, target: Target): void {
   const sent = sentPath(action, x)
-  x.sentHost = sentHost(action, x, target)
-  x.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
+  x.attempts.sentHost = sentHost(action, x, target)
+  x.attempts.sentPath = x.query === '' ? sent : sent.slice(0, sent.length - x.query.length - 1)
 }

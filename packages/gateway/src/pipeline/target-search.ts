@@ -78,8 +78,8 @@ export class TargetSearch {
     }
     if (!this.#upstream.budget.spend()) return false
     this.#upstream.retries++
-    if (isMove) this.#x.failovers++
-    else this.#x.retries++
+    if (isMove) this.#x.attempts.failovers++
+    else this.#x.attempts.retries++
     return true
   }
 }

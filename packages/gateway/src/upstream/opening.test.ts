@@ -39,13 +39,13 @@ function openingAt(resolvedMono: number, connectedMono: number, securedMono: num
 /** The phases of an exchange that waits for a connection since then, and has it at 200. */
 function phasesOf(since: number, opening: Opening): number[] {
   const x = new Exchange()
-  x.keepTimes()
-  x.phase = PHASE.upstreamQueue
-  x.phaseSince = since
+  x.times.keep()
+  x.times.phase = PHASE.upstreamQueue
+  x.times.sinceMono = since
   attributeOpening(x, opening)
-  x.enter(PHASE.upstreamFirstByte, 200)
+  x.times.enter(PHASE.upstreamFirstByte, 200)
   const { upstreamQueue, upstreamName, upstreamTcp, upstreamTls } = PHASE
-  return [upstreamQueue, upstreamName, upstreamTcp, upstreamTls].map((phase) => x.phaseMs[phase]!)
+  return [upstreamQueue, upstreamName, upstreamTcp, upstreamTls].map((phase) => x.times.ms[phase]!)
 }
 
 test('the wait for a connection is divided into its steps, and they add up', () => {

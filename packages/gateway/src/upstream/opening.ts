@@ -27,13 +27,13 @@ export class Opening {
  * Divides the time that an exchange has waited for a connection which was opened for it, or for another one before.
  * What does not fall into the opening stays with the phase it is in.
  */
-export function attributeOpening(x: Exchange, opening: Opening): void {
-  const since = x.phaseSince
+export function attributeOpening({ times }: Exchange, opening: Opening): void {
+  const since = times.sinceMono
   const { beganMono, resolvedMono, connectedMono, securedMono } = opening
   const dialledMono = resolvedMono === 0 ? beganMono : resolvedMono
-  x.attribute(PHASE.upstreamName, overlap(since, beganMono, dialledMono))
-  x.attribute(PHASE.upstreamTcp, overlap(since, dialledMono, connectedMono))
-  if (securedMono !== 0) x.attribute(PHASE.upstreamTls, overlap(since, connectedMono, securedMono))
+  times.attribute(PHASE.upstreamName, overlap(since, beganMono, dialledMono))
+  times.attribute(PHASE.upstreamTcp, overlap(since, dialledMono, connectedMono))
+  if (securedMono !== 0) times.attribute(PHASE.upstreamTls, overlap(since, connectedMono, securedMono))
 }
 
 function overlap(since: number, from: number, to: number): number {

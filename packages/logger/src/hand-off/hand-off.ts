@@ -173,7 +173,7 @@ export class HandOff implements LogSink {
   /** A record that its bodies make too large is told without them. */
   #lineOf(x: Exchange): string {
     const line = encodeRecord(x, this.#options.env) + '\n'
-    if (line.length <= this.#options.maxRecordBytes || x.capture === null) return line
+    if (line.length <= this.#options.maxRecordBytes || x.record.capture === null) return line
     return encodeRecord(x, this.#options.env, false) + '\n'
   }
 

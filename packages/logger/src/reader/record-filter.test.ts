@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Journal } from '@sluice/core'
+import { AttemptTrace } from '@sluice/core'
 import { encodeRecord } from '../record/record.js'
 import { recordEnv } from '../record/record-env.js'
 import { sampleExchange } from '../testing.js'
@@ -33,7 +33,7 @@ test('a status is one number, a class or a range', () => {
 
 test('each condition takes what it names and refuses the rest', () => {
   const api = { name: 'orders-api', group: 'sales', revision: null }
-  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED', api } as const
+  const refused = { result: 'blocked', errorCode: 'GW_IP_DENIED', route: { api } } as const
   const cases: readonly (readonly [FilterRequest, FilterRequest])[] = [
     [{ route: 'orders' }, { route: 'order' }],
     [{ api: 'orders-api' }, { api: 'sales' }],
@@ -124,10 +124,10 @@ test('what cannot be understood is refused with what to write instead', () => {
 })
 
 test('of a list one item is enough', () => {
-  const journal = new Journal(true)
-  journal.begin('first', 0).end(0, 2, 'pass')
-  journal.begin('second', 0).end(0, 5, 'stop', 'GW_IP_DENIED')
-  const blocked = view({ journal, result: 'blocked' })
+  const trace = new AttemptTrace(true)
+  trace.begin('first', 0).end(0, 2, 'pass')
+  trace.begin('second', 0).end(0, 5, 'stop', 'GW_IP_DENIED')
+  const blocked = view({ record: { trace }, result: 'blocked' })
   for (const where of ['policies.id=second', 'policies.out=pass', 'policies.ms>4', 'policies.id!=third'])
     assert.ok(isTaken({ where: [where] }, blocked), where)
   for (const where of ['policies.id=third', 'policies.ms>5', 'policies.id!=first', 'policies.id!=f*'])
@@ -175,8 +175,8 @@ test('names that no record can have are refused, with those that there are', () 
 })
 
 test('every field of a full record is a field that a filter can ask for', () => {
-  const journal = new Journal(true)
-  journal.begin('first', 0).end(0, 2, 'pass')
+  const trace = new AttemptTrace(true)
+  trace.begin('first', 0).end(0, 2, 'pass')
   const visit = (value: unknown, path: string): void => {
     if (Array.isArray(value)) for (const item of value) visit(item, path)
     else if (typeof value === 'object' && value !== null)
@@ -184,5 +184,5 @@ test('every field of a full record is a field that a filter can ask for', () => 
         visit(member, path === '' ? name : `${path}.${name}`)
     else assert.doesNotThrow(() => recordFilter({ where: [`${path}=*`] }), path)
   }
-  visit(view({ journal, result: 'blocked', errorPolicy: 'x' }).record, '')
+  visit(view({ record: { trace }, result: 'blocked', errorPolicy: 'x' }).record, '')
 })

@@ -22,8 +22,8 @@ function lineOf({ bytes, type = '', encoding = '', rules = {} }: Sent): string {
     ...(encoding === '' ? [] : ['content-encoding', encoding]),
   ]
   const x = sampleExchange({ headers, contentLength: -1 })
-  x.capture = new Capture({ ...RULES, ...rules }, x)
-  x.capture.onRequestChunk(Buffer.from(bytes as string))
+  x.record.capture = new Capture({ ...RULES, ...rules }, x)
+  x.record.capture.onRequestChunk(Buffer.from(bytes as string))
   const options = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
   return encodeRecord(x, recordEnv(options))
 }
@@ -176,8 +176,8 @@ const SAMPLED = { results: ['error'], slowMs: null, status: null, share: 0.25 } 
 /** What is told of the exchange with this id, when a quarter of all is in the sample. */
 function sampledRecord(id: string, result: 'success' | 'error') {
   const x = sampleExchange({ id, result, headers: [], contentLength: -1 })
-  x.capture = new Capture({ ...RULES, keepBodyOn: SAMPLED }, x)
-  x.capture.onRequestChunk(Buffer.from('text'))
+  x.record.capture = new Capture({ ...RULES, keepBodyOn: SAMPLED }, x)
+  x.record.capture.onRequestChunk(Buffer.from('text'))
   const options = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
   return JSON.parse(encodeRecord(x, recordEnv(options)))
 }

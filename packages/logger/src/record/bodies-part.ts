@@ -9,7 +9,7 @@ import { isInSample } from './sample.js'
  * `,"sampled":true` where it is in the sample, for whatever other reason they are told.
  */
 export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
-  const capture = x.capture!
+  const capture = x.record.capture!
   const rules = env.told(capture.rules)
   const { keepBodyOn } = rules
   const isSampled = keepBodyOn !== null && isInSample(x.id, keepBodyOn.share)

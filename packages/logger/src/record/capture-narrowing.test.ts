@@ -18,11 +18,11 @@ const EVERYTHING: CaptureNarrowing = {
 function captured(changes: Parameters<typeof captureRules>[0] = {}): Exchange {
   const headers = ['content-type', 'text/plain', 'accept', '*/*', 'x-internal', '1']
   const x = sampleExchange({ headers, contentLength: 5, responseHeaders: ['content-type', 'text/plain'] })
-  x.capture = new Capture(captureRules({ ...ALL, sha256: true, ...changes }), x)
-  x.capture.onRequestChunk(Buffer.from('hello'))
-  x.capture.onDispatch(x, 'inside')
-  x.capture.onResponseHead(['content-type', 'text/plain', 'x-internal', '2'])
-  x.capture.onResponseChunk(Buffer.from('world'))
+  x.record.capture = new Capture(captureRules({ ...ALL, sha256: true, ...changes }), x)
+  x.record.capture.onRequestChunk(Buffer.from('hello'))
+  x.record.capture.onDispatch(x, 'inside')
+  x.record.capture.onResponseHead(['content-type', 'text/plain', 'x-internal', '2'])
+  x.record.capture.onResponseChunk(Buffer.from('world'))
   return x
 }
 
@@ -78,7 +78,7 @@ test('a target chooses by itself which bodies it tells', () => {
 
 test('the fields that a target leaves out are left out where nothing was captured, too', () => {
   const headers = ['accept', '*/*', 'x-internal', '1']
-  const x = sampleExchange({ headers, attempts: 1, responseHeaders: ['x-internal', '2', 'vary', 'accept'] })
+  const x = sampleExchange({ headers, responseHeaders: ['x-internal', '2', 'vary', 'accept'] })
   const tell = (capture: Partial<CaptureNarrowing>) => {
     const narrowing = { ...EVERYTHING, ...capture }
     const common = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const

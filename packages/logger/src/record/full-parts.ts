@@ -37,11 +37,11 @@ export function receivedParts(x: Exchange): string {
  * the client; a capture tells what it was asked for.
  */
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
-  const { capture } = x
+  const { capture } = x.record
   const full = env.fields === 'full'
   const rules = capture === null ? null : env.told(capture.rules)
   const isIn = rules?.requestIn.headers === true
-  const isUp = full ? x.attempts > 0 : rules?.requestUp.headers === true && capture!.upstreamHost !== ''
+  const isUp = full ? x.attempts.count > 0 : rules?.requestUp.headers === true && capture!.upstreamHost !== ''
   const isBack = rules?.responseUp.headers === true
   const isOut = full || rules?.responseOut.headers === true
   const choice = { lists: rules ?? env.fieldLists, sensitive: env.sensitive }

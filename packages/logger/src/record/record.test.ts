@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EventStream, Journal, noteLimit, PHASE } from '@sluice/core'
+import { AttemptTrace, EventStream, noteLimit, PHASE } from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -69,10 +69,13 @@ test('a standard record adds the gateway, the consumer, the upstream, sizes and 
 test('every record of a route that is a part of an API tells which', () => {
   const api = { name: 'orders', group: 'sales', revision: '7' }
   for (const fields of ['minimal', 'standard', 'full'] as const) {
-    const told = decoded(sampleExchange({ api }), fields)
+    const told = decoded(sampleExchange({ route: { api } }), fields)
     assert.deepEqual([told.api, told.group, told.revision, told.route], ['orders', 'sales', '7', 'orders'])
   }
-  const bare = decoded(sampleExchange({ api: { name: 'a"b', group: null, revision: null } }), 'minimal')
+  const bare = decoded(
+    sampleExchange({ route: { api: { name: 'a"b', group: null, revision: null } } }),
+    'minimal',
+  )
   assert.equal(bare.api, 'a"b')
   assert.ok(!('group' in bare || 'revision' in bare))
 })
@@ -93,21 +96,24 @@ test('a full record adds the query, the variables and the header fields', () => 
 test('what only some exchanges have is told in standard, and is JSON whatever is in it', () => {
   fc.assert(
     fc.property(someText, someText, (id, reason) => {
-      const journal = new Journal(true)
-      journal.tries.push({ addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason })
-      journal.pool = { busy: 3, free: 2, pending: 1 }
-      journal.loopLagMs = 12.3
-      journal.begin(id, 10).end(10, 10.5, 'pass')
-      journal.begin(id, 20).end(20, 20.25, 'stop', reason)
-      journal.begin(id, 30).end(30, 30.25, 'pass')
-      const record = decoded(sampleExchange({ journal, result: 'blocked' }), 'standard')
+      const trace = new AttemptTrace(true)
+      trace.tries.push({ addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason })
+      trace.pool = { busy: 3, free: 2, pending: 1 }
+      trace.loopLagMs = 12.3
+      trace.begin(id, 10).end(10, 10.5, 'pass')
+      trace.begin(id, 20).end(20, 20.25, 'stop', reason)
+      trace.begin(id, 30).end(30, 30.25, 'pass')
+      const record = decoded(sampleExchange({ record: { trace }, result: 'blocked' }), 'standard')
       assert.deepEqual(record.up.tries, [
         { addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason },
       ])
       assert.deepEqual(record.pool, { busy: 3, free: 2, pending: 1 })
       assert.equal(record.loop_lag_ms, 12.3)
       assert.deepEqual(record.policies, [{ id, ms: 1, out: 'stop', note: reason }])
-      assert.equal(decoded(sampleExchange({ journal, result: 'blocked' }), 'minimal').policies, undefined)
+      assert.equal(
+        decoded(sampleExchange({ record: { trace }, result: 'blocked' }), 'minimal').policies,
+        undefined,
+      )
     }),
   )
 })
@@ -117,8 +123,8 @@ test('the deciding limit and a stream of events are told in standard', () => {
   noteLimit(x, 'generous', 7)
   noteLimit(x, 'scarce', 2)
   noteLimit(x, 'late', 3)
-  x.stream = new EventStream(x.endedMono - 10, true)
-  x.stream.read(Buffer.from('data: a\n\n'))
+  x.record.stream = new EventStream(x.endedMono - 10, true)
+  x.record.stream.read(Buffer.from('data: a\n\n'))
   const { limit, stream } = decoded(x, 'standard')
   assert.deepEqual(limit, { name: 'scarce', remaining: 2 })
   assert.deepEqual(stream, { events: 1, bytes: 2048, ms: 10, closed_by: 'upstream' })
@@ -127,11 +133,12 @@ test('the deciding limit and a stream of events are told in standard', () => {
 })
 
 test('policies are told of every call in full, else of those that failed or took long', () => {
-  const journal = new Journal(true)
-  journal.begin('one', 10).end(10, 10.5, 'pass')
+  const trace = new AttemptTrace(true)
+  trace.begin('one', 10).end(10, 10.5, 'pass')
   const told = (fields: FieldSet, slowMs: number, changes: Parameters<typeof sampleExchange>[0] = {}) => {
     const options = { fields, worker: 1, node: 'n', version: '1', configDigest: () => DIGEST, slowMs }
-    return JSON.parse(encodeRecord(sampleExchange({ journal, ...changes }), recordEnv(options))).policies
+    return JSON.parse(encodeRecord(sampleExchange({ record: { trace }, ...changes }), recordEnv(options)))
+      .policies
   }
   const policies = [{ id: 'one', ms: 0.5, out: 'pass' }]
   // It took 12.5 ms.
@@ -149,10 +156,9 @@ test('a refused exchange names the code and the policy, and leaves out what neve
     errorCode: 'GW_IP_DENIED',
     errorPolicy: 'ip-filter',
     status: 403,
-    upstream: '',
-    target: '',
+    attempts: { upstream: '', target: '' },
     consumer: null,
-    phaseMs: [0.25, 1, 0, 0, 0, 0, 0, 0],
+    times: { ms: [0.25, 1, 0, 0, 0, 0, 0, 0] },
     endedMono: 0,
     headers: [],
     errorPhase: PHASE.requestChain,
@@ -210,7 +216,7 @@ test('a record names the configuration that has served the exchange, and without
   assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'one')
   digest = 'two'
   assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'two')
-  const served = { configDigest: 'one' }
+  const served = { route: { configDigest: 'one' } }
   assert.equal(JSON.parse(encodeRecord(sampleExchange(served), changing)).gw.config, 'one')
   assert.equal(JSON.parse(encodeRecord(sampleExchange(), changing)).gw.config, 'two')
 })
@@ -235,7 +241,8 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
     fc.property(texts, (text) => {
       const x = sampleExchange({
         ...{ id: text.id, method: text.method, host: text.host, path: text.path, clientIp: text.clientIp },
-        ...{ routeId: text.routeId, upstream: text.upstream, target: text.target },
+        route: { id: text.routeId },
+        attempts: { upstream: text.upstream, target: text.target },
         headers: ['content-type', text.type, 'user-agent', text.agent],
         consumer: { id: text.consumer, name: text.agent, auth: text.policy, groups: [] },
         errorCode: 'GW_POLICY_ERROR',
@@ -277,7 +284,7 @@ test('no secret of a URL in a field is told', () => {
 test('whatever header fields, variables and queries hold, a full record decodes to them', () => {
   const plainName = fc
     .stringMatching(/^[a-z]{1,3}$/)
-    .filter((name) => !['key', 'sig', 'sid', 'pwd', 'jwt', 'otp'].includes(name))
+    .filter((name) => !['key', 'sig', 'sid', 'pw', 'pwd', 'jwt', 'otp'].includes(name))
   // What looks like a URL with a query may lose a part.
   const plainText = anyText.filter((text) => !/[=@]/.test(text))
   const fields = fc.uniqueArray(fc.tuple(fc.oneof(plainName, fc.constant('__proto__')), plainText), {
@@ -318,11 +325,12 @@ test('numbers that are none cannot break a record', () => {
   fc.assert(
     fc.property(number, number, (one, other) => {
       const x = sampleExchange({
-        ...{ startedAt: one, startedMono: other, status: one, upstreamStatus: other, attempts: one },
+        ...{ startedAt: one, startedMono: other, status: one },
+        attempts: { status: other, count: one },
         ...{
           requestBytes: other,
           responseBytes: one,
-          phaseMs: [one, other, one, other, one, other, one, other],
+          times: { ms: [one, other, one, other, one, other, one, other] },
           endedMono: other,
         },
       })

@@ -2,13 +2,13 @@ import { type Consumer, type EventStream, type Exchange, PHASE_NAMES, type Route
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
-import { journalParts, triesPart } from './journal-parts.js'
 import { jsonText } from './json-text.js'
 import type { KnownTexts } from './known-texts.js'
 import type { RecordEnv } from './record-env.js'
 import { SentFields } from './sent-fields.js'
 import { timingsPart } from './timings-part.js'
 import { tracePart } from './trace-part.js'
+import { traceParts, triesPart } from './trace-parts.js'
 
 // Records are made one at a time.
 const sent = new SentFields()
@@ -25,7 +25,7 @@ export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): str
   const full = env.fields === 'full'
   const parts =
     env.fields === 'minimal' ? minimalParts(x, env.known, totalMs) : standardParts(x, env, full, totalMs)
-  if (x.capture === null) return head + parts + (full ? fieldsPart(x, env) : '') + '}'
+  if (x.record.capture === null) return head + parts + (full ? fieldsPart(x, env) : '') + '}'
   return head + parts + fieldsPart(x, env) + (hasBodies ? bodiesPart(x, env, totalMs) : '') + '}'
 }
 
@@ -49,7 +49,7 @@ function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
   given.read(x.responseHeaders)
   return (
     tracePart(sent.traceparent) +
-    env.gateway.text(x.configDigest) +
+    env.gateway.text(x.route.configDigest) +
     requestParts(x, env.known, full ? urlRest(x, env.sensitive) : '') +
     (full ? receivedParts(x) : '') +
     responseParts(x, env, full, totalMs) +
@@ -67,7 +67,7 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
     jsonText(x.host) +
     '","path":"' +
     jsonText(x.path === '' ? x.rawPath : x.path) +
-    (x.routeTemplate === '' ? '"' : '","template":"' + known.json(x.routeTemplate) + '"') +
+    (x.route.template === '' ? '"' : '","template":"' + known.json(x.route.template) + '"') +
     urlRest +
     '},"req":{"bytes_h":' +
     count(x.requestHeadBytes) +
@@ -82,6 +82,7 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
 
 function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: number): string {
   const { known } = env
+  const { limitName, stream, trace } = x.record
   return (
     ',"res":{"status":' +
     count(x.status) +
@@ -89,16 +90,14 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     ',"bytes_b":' +
     count(x.responseBytes) +
     textPart(',"ct":"', given.contentType) +
-    (x.upstream === '' ? '}' : upstreamPart(x, known, full)) +
+    (x.attempts.upstream === '' ? '}' : upstreamPart(x, known, full)) +
     timingsPart(x, totalMs) +
     ',"result":"' +
     x.result +
     (x.errorCode === '' ? '"' : errorPart(x, known)) +
-    (x.limitName === '' ? '' : limitPart(x, known)) +
-    (x.stream === null ? '' : streamPart(x, x.stream)) +
-    (x.journal === null
-      ? ''
-      : journalParts(x.journal, known, full || x.result !== 'success' || totalMs > env.slowMs))
+    (limitName === '' ? '' : limitPart(x, known)) +
+    (stream === null ? '' : streamPart(x, stream)) +
+    (trace === null ? '' : traceParts(trace, known, full || x.result !== 'success' || totalMs > env.slowMs))
   )
 }
 
@@ -139,20 +138,22 @@ function consumerPart(consumer: Consumer, known: KnownTexts): string {
 }
 
 function upstreamPart(x: Exchange, known: KnownTexts, full: boolean): string {
+  const { attempts } = x
+  const { trace } = x.record
   return (
     '},"up":{"name":"' +
-    known.json(x.upstream) +
+    known.json(attempts.upstream) +
     '"' +
-    (x.target === '' ? '' : ',"addr":"' + known.json(x.target) + '"') +
-    (x.upstreamStatus > 0 ? ',"status":' + count(x.upstreamStatus) : '') +
+    (attempts.target === '' ? '' : ',"addr":"' + known.json(attempts.target) + '"') +
+    (attempts.status > 0 ? ',"status":' + count(attempts.status) : '') +
     ',"attempts":' +
-    count(x.attempts) +
-    (x.retries > 0 ? ',"retries":' + count(x.retries) : '') +
-    (x.failovers > 0 ? ',"failovers":' + count(x.failovers) : '') +
-    (x.isReused ? ',"reused":true' : '') +
+    count(attempts.count) +
+    (attempts.retries > 0 ? ',"retries":' + count(attempts.retries) : '') +
+    (attempts.failovers > 0 ? ',"failovers":' + count(attempts.failovers) : '') +
+    (attempts.isReused ? ',"reused":true' : '') +
     // What both transports speak.
     (full ? ',"http":"1.1"' : '') +
-    (x.journal === null ? '}' : triesPart(x.journal, known) + '}')
+    (trace === null ? '}' : triesPart(trace, known) + '}')
   )
 }
 
@@ -168,7 +169,8 @@ function errorPart(x: Exchange, known: KnownTexts): string {
 }
 
 function limitPart(x: Exchange, known: KnownTexts): string {
-  return ',"limit":{"name":"' + known.json(x.limitName) + '","remaining":' + count(x.limitRemaining) + '}'
+  const { limitName, limitRemaining } = x.record
+  return ',"limit":{"name":"' + known.json(limitName) + '","remaining":' + count(limitRemaining) + '}'
 }
 
 function streamPart(x: Exchange, { events, isReadable, sinceMono }: EventStream): string {

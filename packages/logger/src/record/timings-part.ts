@@ -11,7 +11,7 @@ const SHORT_PARTS: readonly string[][] = PHASE_NAMES.map(() => new Array<string>
 export function timingsPart(x: Exchange, totalMs: number): string {
   let members = ',"t":{"total":' + millisText(totalMs)
   for (let i = 0; i < OPENINGS.length; i++) {
-    const ms = x.phaseMs[i]!
+    const ms = x.times.ms[i]!
     if (ms > 0) members += phaseText(i, ms)
   }
   return members + '}'

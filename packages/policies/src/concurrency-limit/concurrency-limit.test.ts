@@ -51,7 +51,7 @@ test('the log learns how many more would have had a place', (t) => {
   const [a, b, c] = [exchange(), exchange(), exchange()]
   for (const x of [a, b, c]) named.enter(x)
   assert.deepEqual(
-    [a, b, c].map((x) => [x.limitName, x.limitRemaining]),
+    [a, b, c].map((x) => [x.record.limitName, x.record.limitRemaining]),
     [
       ['orders', 1],
       ['orders', 0],
@@ -60,7 +60,7 @@ test('the log learns how many more would have had a place', (t) => {
   )
   const nameless = exchange()
   gate(t, { max: 5 }).enter(nameless)
-  assert.deepEqual([nameless.limitName, nameless.limitRemaining], ['concurrency-limit', 4])
+  assert.deepEqual([nameless.record.limitName, nameless.record.limitRemaining], ['concurrency-limit', 4])
 })
 
 test('a place is given back once, however often the end is told', (t) => {
@@ -101,15 +101,15 @@ test('keys are counted apart, and forgotten with their last request', (t) => {
 
 test('by route, by address, and without a key all together', (t) => {
   const byRoute = gate(t, { max: 1 })
-  assert.equal(byRoute.enter(exchange({ routeId: 'a' })), null)
-  assert.equal(byRoute.enter(exchange({ routeId: 'b' })), null)
-  assert.ok(refused(byRoute.enter(exchange({ routeId: 'a' }))))
+  assert.equal(byRoute.enter(exchange({ route: { id: 'a' } })), null)
+  assert.equal(byRoute.enter(exchange({ route: { id: 'b' } })), null)
+  assert.ok(refused(byRoute.enter(exchange({ route: { id: 'a' } }))))
   const byAddress = gate(t, { max: 1, key: ['ip'] })
   assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.1' })), null)
   assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.2' })), null)
   const together = gate(t, { max: 1, key: [] })
-  assert.equal(together.enter(exchange({ routeId: 'a' })), null)
-  assert.ok(refused(together.enter(exchange({ routeId: 'b' }))))
+  assert.equal(together.enter(exchange({ route: { id: 'a' } })), null)
+  assert.ok(refused(together.enter(exchange({ route: { id: 'b' } }))))
 })
 
 test('who waits gets the place in order, and one more than the queue holds is refused', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
+import type { ExchangeFields } from '@sluice/core/testing'
 import { ReplayCache } from '../replay/replay-cache.js'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { hmacSignature } from './policy.js'
@@ -24,7 +25,7 @@ function compile(config: Partial<HmacSignatureConfig>, table?: Map<string, unkno
   return step
 }
 
-function request(headers: string[], fields: Partial<Exchange> = {}): Exchange {
+function request(headers: string[], fields: ExchangeFields = {}): Exchange {
   return exchange({ method: 'POST', headers, contentLength: BODY.length, startedAt: NOW, ...fields })
 }
 
@@ -318,7 +319,7 @@ test('requests to the upstream are signed as they are sent, anew for each attemp
   assert.equal(step.onRequest, undefined)
   const x = request(['x-sig', 'forged', 'x-sig', 'forged'], {
     startedAt: Date.now(),
-    sentPath: '/v2/x',
+    attempts: { sentPath: '/v2/x' },
     body: BODY,
   })
   assert.equal(step.onRequestBody!(x, BODY), null)

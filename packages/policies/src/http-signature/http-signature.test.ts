@@ -101,9 +101,7 @@ test('requests to the upstream are signed as they are sent, for each attempt', a
   })
   const x = request({
     body: BODY,
-    target: 'http://10.0.0.5:9000',
-    sentHost: 'Orders.internal:80',
-    sentPath: '/v2/a',
+    attempts: { target: 'http://10.0.0.5:9000', sentHost: 'Orders.internal:80', sentPath: '/v2/a' },
   })
   assert.equal(await step.onRequestBody!(x, BODY), null)
   await step.onAttempt!(x)
@@ -136,7 +134,7 @@ test('responses are signed together with their request, and verified', async () 
   const x = request({
     status: 201,
     responseHeaders: ['content-type', 'application/json'],
-    sentPath: request().rawPath,
+    attempts: { sentPath: request().rawPath },
   })
   assert.equal(await step.onResponse!(x), null)
   assert.deepEqual(x.responseHeaders, ['content-type', 'application/json'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { KeyObject } from 'node:crypto'
 import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
-import { keyPair } from '@sluice/core/testing'
+import { type ExchangeFields, keyPair } from '@sluice/core/testing'
 import { linesOf, receivedRequest } from '../message/request-facts.js'
 import { exchange, testEnv } from '../testing.js'
 import { contentDigest, type DigestAlgorithm } from './content-digest.js'
@@ -37,7 +37,7 @@ export function digestField(body: Uint8Array, algorithm: DigestAlgorithm): strin
 export const BODY = Buffer.from('{"a":1}')
 export const TARGET = ['@method', '@authority', '@path', '@query']
 
-export function request(fields: Partial<Exchange> = {}): Exchange {
+export function request(fields: ExchangeFields = {}): Exchange {
   return exchange({
     method: 'POST',
     authority: 'API.example.com:443',

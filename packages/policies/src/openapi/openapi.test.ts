@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange, Outcome, Step } from '@sluice/core'
+import { setFields } from '@sluice/core/testing'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { openapi } from './policy.js'
 import type { OpenapiConfig } from './schema.js'
@@ -88,8 +89,8 @@ async function send(step: Step, target: string, { method = 'GET', headers = [], 
 }
 
 async function answer(step: Step, x: Exchange, fields: Answer): Promise<Outcome> {
-  const { body = '', ...rest } = fields
-  Object.assign(x, { upstreamStatus: fields.status ?? 200, status: 200, responseHeaders: [], ...rest })
+  const { body = '', status = 200, upstreamStatus = status, ...rest } = fields
+  setFields(x, { status, responseHeaders: [], attempts: { status: upstreamStatus }, ...rest })
   const bytes = Buffer.from(body)
   return (await step.onResponse?.(x)) ?? (await step.onResponseBody?.(x, bytes)) ?? null
 }

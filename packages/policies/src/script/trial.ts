@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Exchange, isErrorCode } from '@sluice/core'
+import { Exchange, isErrorCode, NO_ROUTE } from '@sluice/core'
 import { Ajv } from 'ajv'
 import { type Changes, changesOf } from './changes.js'
 import type { EngineName, HookName } from './engine.js'
@@ -142,7 +142,7 @@ function exchangeOf(given: TrialExchange): Exchange {
   x.path = given.path ?? '/'
   x.query = given.query ?? ''
   x.clientIp = given.clientIp ?? '127.0.0.1'
-  x.routeId = given.route ?? 'trial'
+  x.route = { ...NO_ROUTE, id: given.route ?? 'trial' }
   x.headers = headerList(given.headers)
   x.paramNames = Object.keys(params)
   x.params = Object.values(params)

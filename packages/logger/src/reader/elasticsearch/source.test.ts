@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { Journal } from '@sluice/core'
+import { AttemptTrace } from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { segmentFile } from '../../segment-name.js'
@@ -87,11 +87,11 @@ async function linesWith(source: RecordSource, field: string, value: string): Pr
   return found
 }
 
-function journalOf(i: number): Journal {
-  const journal = new Journal(true)
-  journal.begin('auth', 0).end(0, i / 10, 'pass')
-  journal.begin(`limit-${i % 4}`, 0).end(0, 1, 'stop', 'GW_IP_DENIED')
-  return journal
+function traceOf(i: number): AttemptTrace {
+  const trace = new AttemptTrace(true)
+  trace.begin('auth', 0).end(0, i / 10, 'pass')
+  trace.begin(`limit-${i % 4}`, 0).end(0, 1, 'stop', 'GW_IP_DENIED')
+  return trace
 }
 
 /** Records as gateways write them, and values that are hard to search for. */
@@ -117,7 +117,7 @@ function manyRecords(): string[] {
         clientIp: clients[i % clients.length]!,
         status: statuses[i % statuses.length]!,
         method: i % 3 === 0 ? 'GET' : 'POST',
-        routeId: i % 4 === 0 ? 'orders' : 'a*b',
+        route: { id: i % 4 === 0 ? 'orders' : 'a*b' },
         consumer: i % 2 === 0 ? null : { id: 'c-1', name: 'acme', auth: 'basic-auth', groups: [] },
         result: i % 5 === 0 ? 'blocked' : 'success',
         errorCode: i % 5 === 0 ? 'GW_IP_DENIED' : '',
@@ -130,7 +130,7 @@ function manyRecords(): string[] {
           'y'.repeat(i * 3),
         ],
         query: i % 7 === 0 ? 'page=2&a>=b' : '',
-        journal: i % 6 === 0 ? journalOf(i) : null,
+        record: { trace: i % 6 === 0 ? traceOf(i) : null },
       }),
       env,
     ),

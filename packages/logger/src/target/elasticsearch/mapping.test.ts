@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Capture, EventStream, type Exchange, Journal, noteLimit, PHASE } from '@sluice/core'
+import { AttemptTrace, Capture, EventStream, type Exchange, noteLimit, PHASE } from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { captureRules, sampleExchange } from '../../testing.js'
@@ -13,31 +13,32 @@ function tellingExchange(): Exchange {
   const x = sampleExchange({ rawPath: '/%6frders', contentLength: 1, result: 'error', status: 502 })
   x.headers.push('traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'content-encoding', 'gzip')
   x.setVar('tenant', 'acme')
-  Object.assign(x, { retries: 1, failovers: 1, isReused: true, forwardedFor: '10.0.0.1', clientPort: 1 })
+  Object.assign(x.attempts, { retries: 1, failovers: 1, isReused: true })
+  Object.assign(x, { forwardedFor: '10.0.0.1', clientPort: 1 })
   Object.assign(x, { errorCode: 'GW_UPSTREAM_RESET', errorPolicy: 'p', errorMessage: 'gone' })
-  x.phaseMs = x.phaseMs.map(() => 1)
+  x.times.ms = x.times.ms.map(() => 1)
   x.errorPhase = PHASE.upstreamBody
-  x.api = { name: 'orders', group: 'sales', revision: '7' }
+  x.route = { ...x.route, api: { name: 'orders', group: 'sales', revision: '7' } }
   const keepBodyOn = { results: [], slowMs: null, status: null, share: 1 }
   const regions = { requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON }
-  x.capture = new Capture(
+  x.record.capture = new Capture(
     captureRules({ ...regions, maxBodyBytes: 2, sha256: true, binary: 'base64', keepBodyOn }),
     x,
   )
   noteLimit(x, 'orders', 0)
-  x.stream = new EventStream(0, true)
-  x.journal = new Journal(true)
-  x.journal.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
-  x.journal.tries.push({ addr: 'http://a', ms: 1, code: 'GW_UPSTREAM_RESET', reason: 'gone' })
-  x.journal.pool = { busy: 1, free: 0, pending: 0 }
-  x.journal.loopLagMs = 1
+  x.record.stream = new EventStream(0, true)
+  x.record.trace = new AttemptTrace(true)
+  x.record.trace.begin('one', 10).end(10, 11, 'stop', 'GW_IP_DENIED')
+  x.record.trace.tries.push({ addr: 'http://a', ms: 1, code: 'GW_UPSTREAM_RESET', reason: 'gone' })
+  x.record.trace.pool = { busy: 1, free: 0, pending: 0 }
+  x.record.trace.loopLagMs = 1
   const body = Buffer.from([0xff, 0xfe, 0xfd])
   x.body = body
-  x.capture.onRequestChunk(body)
-  x.capture.onDispatch(x, 'inside')
-  x.capture.onResponseHead(['content-type', 'text/plain'])
-  x.capture.onResponseChunk(Buffer.from('abc'))
-  x.capture.onReply(x, body)
+  x.record.capture.onRequestChunk(body)
+  x.record.capture.onDispatch(x, 'inside')
+  x.record.capture.onResponseHead(['content-type', 'text/plain'])
+  x.record.capture.onResponseChunk(Buffer.from('abc'))
+  x.record.capture.onReply(x, body)
   return x
 }
 

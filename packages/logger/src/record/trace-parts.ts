@@ -1,10 +1,10 @@
-import type { FailedTry, Journal } from '@sluice/core'
+import type { AttemptTrace, FailedTry } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 import type { KnownTexts } from './known-texts.js'
 
 /** `,"tries":[…]`: the attempts before the last one; a member of `up`. */
-export function triesPart({ tries }: Journal, known: KnownTexts): string {
+export function triesPart({ tries }: AttemptTrace, known: KnownTexts): string {
   return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
 }
 
@@ -13,8 +13,8 @@ export function triesPart({ tries }: Journal, known: KnownTexts): string {
  * is traced did.
  * @param tellsPolicies whether what the policies did is told of this exchange.
  */
-export function journalParts(
-  { pool, loopLagMs, policies }: Journal,
+export function traceParts(
+  { pool, loopLagMs, policies }: AttemptTrace,
   known: KnownTexts,
   tellsPolicies: boolean,
 ): string {

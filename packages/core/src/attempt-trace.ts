@@ -24,7 +24,7 @@ export interface PoolState {
 const MAX_POLICIES = 32
 
 /** What the traffic log tells of some exchanges only: of attempts that failed, of failures, of a chain that is traced. */
-export class Journal {
+export class AttemptTrace {
   readonly tries: FailedTry[] = []
   /** How the connections to the upstream were when the exchange failed; null when it did not, or had none. */
   pool: PoolState | null = null
