@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mean, median, quantile, trimmedMean } from './statistics.js'
+import { mean, median, quantile } from './statistics.js'
 
 test('quantiles are taken by rank, whatever the order of the values', () => {
   assert.equal(median([9, 1, 5]), 5)
@@ -8,10 +8,7 @@ test('quantiles are taken by rank, whatever the order of the values', () => {
   assert.ok(Number.isNaN(median([])))
 })
 
-test('means are of all values, or of the middle ones, which an outlier does not move', () => {
+test('a mean is of all values', () => {
   assert.equal(mean([1, 2, 6]), 3)
-  const { value, low, high } = trimmedMean([1, 2, 3, 4, 1000])
-  assert.equal(value, 3)
-  assert.ok(low <= value && value <= high)
-  assert.ok(Number.isNaN(mean([])) && Number.isNaN(trimmedMean([]).value))
+  assert.ok(Number.isNaN(mean([])))
 })

@@ -1,40 +1,35 @@
 import { formatSize } from '@sluice/core'
-import type { Tier } from '../model/scenario.js'
-import type { Point, Summary } from '../model/summary.js'
-import { busyText } from '../report/cost.js'
-import { countText, isValid, significant } from '../report/figures.js'
-import { isPlainProxy } from '../report/scenario-relation.js'
-import { type Autoscaler, autoscalerFor } from './autoscaler.js'
-import { costOfBody } from './body-cost.js'
-import { capacityLines } from './capacity-lines.js'
-import { type CostTable, costTable } from './cost-table.js'
-import type { CapacityWish, CostShare, Evidence, WholeWish } from './evidence.js'
-import { HEADROOM } from './headroom.js'
-import { type Measurements, measurementsOf } from './measurements.js'
-import { type ConnectionMemory, connectionMemory } from './memory.js'
-import { costOfPolicies } from './policy-share.js'
-import { type GuideRow, tierGuide } from './tier-guide.js'
-import { wholeWish } from './whole-wish.js'
+import { TIERS } from '../model/scenario.js'
+import type { LogMode, Summary, Tier } from '../model/summary.js'
+import type { CostPoint, PolicyCost } from '../report/cost.js'
+import { countText, isValid, requestText, significant } from '../report/figures.js'
+import { groupedBy, isPlainProxy } from '../report/relations.js'
+import { type ConnectionMemory, connectionMemory, measurementsOf } from './measurements.js'
+
+/** The load that somebody expects. */
+export interface CapacityQuery {
+  readonly perSecond: number
+  /** Of the request; 0: none. */
+  readonly bodyBytes: number
+  readonly policies: readonly string[]
+  /** Of clients, open at the same time; 0: no more than the load itself takes. */
+  readonly connections: number
+}
 
 /** What it takes, and how that is known. */
 export interface CapacityAnswer {
-  readonly wish: WholeWish
+  /** The traffic log counts where it was measured, because it is on in production. */
+  readonly log: LogMode
   /** Null: the runs do not hold what an answer needs; `missing` says what to measure. */
   readonly size: CapacitySize | null
   readonly missing: readonly string[]
-  /** What other requests and policies cost, of all that was measured. */
-  readonly costs: CostTable
   /** Null: it cannot be told. */
   readonly memory: ConnectionMemory | null
-  /** The measurements that the answer rests on. */
-  readonly usedPoints: readonly string[]
-  /** Where it goes beyond them, and what it does not cover. */
+  /** Where the answer goes beyond the measurements, and what it does not cover. */
   readonly notes: readonly string[]
-  /** All of it for people, ready to print. */
-  readonly lines: readonly string[]
 }
 
-export interface CapacitySize {
+interface CapacitySize {
   readonly tier: Tier
   readonly replicas: number
   /** With headroom. */
@@ -44,113 +39,173 @@ export interface CapacitySize {
   readonly shares: readonly CostShare[]
   /** Load to tier, for this kind of request. */
   readonly guide: readonly GuideRow[]
-  readonly autoscaler: Autoscaler
+  /** In the words of the HorizontalPodAutoscaler of Kubernetes. */
+  readonly autoscaler: {
+    readonly averageUtilization: number
+    readonly minReplicas: number
+    readonly maxReplicas: number
+  }
+}
+
+interface GuideRow {
+  readonly tier: Tier
+  readonly memoryBytes: number
+  /** With headroom; the load to plan with. */
+  readonly upToPerSecond: number
+  readonly isMeasured: boolean
+}
+
+interface CostShare {
+  readonly what: string
+  readonly micros: number
+}
+
+/** The share left free, so that a burst, a restart or a slow neighbour is no outage. */
+const HEADROOM = 0.3
+/** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
+const SAME_SIZE = 0.05
+/** One pod may fail at any hour; half as many again than the peak takes are for a peak that nobody expected. */
+const LEAST_PODS = 2
+const SURPRISE = 1.5
+
+/** What a load needs, from measured points. @throws Error when the runs cannot be put together */
+export function capacityFor(summaries: readonly Summary[], query: CapacityQuery): CapacityAnswer {
+  const { points, policyCosts, host } = measurementsOf(summaries)
+  const proxies = points.filter(isPlainProxy)
+  // A request without a body costs less than any with one, so neither speaks for the other.
+  const alike = proxies.filter(({ method }) => (method === 'GET') === (query.bodyBytes === 0))
+  const log: LogMode = alike.some((point) => point.log === 'elasticsearch') ? 'elasticsearch' : 'none'
+  const logged = alike.filter((point) => point.log === log)
+  const [missing, notes]: [string[], string[]] = [[], []]
+  const proxying = bodyMicros(logged, query.bodyBytes, notes)
+  if (proxying === null)
+    missing.push(
+      `${query.bodyBytes === 0 ? 'a GET' : 'requests with a body'} without policies: gw bench run apinizer --tier W1`,
+    )
+  const shares: CostShare[] = [{ what: 'passing the request on', micros: proxying ?? 0 }]
+  for (const policy of query.policies) {
+    const cost = nearestCost(policy, policyCosts, query.bodyBytes)
+    if (cost === null) missing.push(`the policy ${policy}: gw bench policy ${policy}`)
+    else
+      shares.push({
+        what: `${policy}, measured with ${requestText(cost.withPolicy)}`,
+        micros: Math.max(0, cost.addedMicros),
+      })
+  }
+  const memory = connectionMemory(proxies)
+  const size = missing.length > 0 ? null : sizeOf(logged, shares, query, memory)
+  if (query.policies.length > 1) notes.push('policies are taken to cost together what each costs alone')
+  const guessed = (size?.guide ?? []).filter(({ isMeasured }) => !isMeasured).map(({ tier }) => tier)
+  if (guessed.length > 0)
+    notes.push(`${guessed.join(', ')} not measured: extrapolated from the CPU time and the cores`)
+  if (log === 'none') notes.push('the traffic log is off in this figure')
+  notes.push(
+    `measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`,
+  )
+  return { log, size, missing, memory, notes }
 }
 
 /**
- * What a load needs, from measured points whose CPU time of a request is a result.
- * @throws Error when the runs cannot be put together
+ * What it costs to pass on a request with such a body: measured, between two measured sizes, or beyond them along the
+ * line of the last two. Null: nothing like it was measured.
  */
-export function capacityFor(summaries: readonly Summary[], asked: CapacityWish): CapacityAnswer {
-  const measured = measurementsOf(summaries)
-  const proxies = measured.points.filter(isPlainProxy)
-  const wish = wholeWish(asked, proxies)
-  const plain = proxies.filter((point) => isRequestLike(point, wish))
-  const logged = plain.filter(({ log }) => log === wish.log)
-  const evidence = merged([costOfBody(logged, plain, wish), costOfPolicies(measured.policyCosts, wish)])
-  // Who is not full holds less: memory is known of whole results alone.
-  const memory = connectionMemory(proxies.filter(isValid))
-  const size = evidence.missing.length > 0 ? null : sizeOf(logged, evidence, { wish, memory })
-  const answer = {
-    wish,
-    size,
-    missing: evidence.missing,
-    usedPoints: [...new Set(evidence.usedPoints.map(nameOf))],
-    costs: costTable(measured),
-    memory,
-    notes:
-      size === null
-        ? []
-        : [...evidence.notes, ...costNotes(evidence), ...tierNotes(size), ...scopeNotes(measured, wish)],
+function bodyMicros(points: readonly CostPoint[], wanted: number, notes: string[]): number | null {
+  // Of each size the dearest of the points with the best throughput of each scenario.
+  const best = groupedBy(points, ({ suite, scenario }) => `${suite} ${scenario}`).map((group) =>
+    group.reduce((one, other) => (other.perSecond.mean > one.perSecond.mean ? other : one)),
+  )
+  const sizes = groupedBy(best, ({ bodyBytes }) => String(bodyBytes))
+    .map((group) => ({
+      bytes: group[0]!.bodyBytes,
+      micros: Math.max(...group.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest.mean)),
+    }))
+    .toSorted((a, b) => a.bytes - b.bytes)
+  const exact = sizes.find(({ bytes }) => Math.abs(bytes - wanted) <= bytes * SAME_SIZE)
+  if (exact !== undefined || sizes.length === 0) return exact?.micros ?? null
+  const above = sizes.findIndex(({ bytes }) => bytes > wanted)
+  const [small, large] = above > 0 ? sizes.slice(above - 1, above + 1) : sizes.slice(-2)
+  if (above === 0 || large === undefined) {
+    notes.push(
+      `a body of ${formatSize(wanted)} is taken to cost as much as one of ${formatSize(sizes[0]!.bytes)}`,
+    )
+    return sizes[0]!.micros
   }
-  return { ...answer, lines: capacityLines(answer) }
+  const how = above > 0 ? 'interpolated' : 'EXTRAPOLATED'
+  notes.push(
+    `the cost of ${formatSize(wanted)} is ${how} from ${formatSize(small!.bytes)} and ${formatSize(large.bytes)}`,
+  )
+  const slope = Math.max(0, (large.micros - small!.micros) / (large.bytes - small!.bytes))
+  return small!.micros + slope * (wanted - small!.bytes)
 }
 
-/** What a size depends on besides the evidence. */
-interface Demand {
-  readonly wish: WholeWish
-  readonly memory: ConnectionMemory | null
+/** The nearest size; of several at that size the dearest. */
+function nearestCost(policy: string, costs: readonly PolicyCost[], bodyBytes: number): PolicyCost | null {
+  const gap = ({ withPolicy }: PolicyCost): number => Math.abs(withPolicy.bodyBytes - bodyBytes)
+  const own = costs.filter((cost) => cost.policy === policy)
+  return own.toSorted((a, b) => gap(a) - gap(b) || b.addedMicros - a.addedMicros)[0] ?? null
 }
 
-function sizeOf(points: readonly Point[], { shares }: Evidence, { wish, memory }: Demand): CapacitySize {
+function sizeOf(
+  points: readonly CostPoint[],
+  shares: readonly CostShare[],
+  { perSecond, connections }: CapacityQuery,
+  memory: ConnectionMemory | null,
+): CapacitySize {
   const microsPerRequest = shares.reduce((sum, { micros }) => sum + micros, 0)
-  // What a tier does at most is known from throughput alone.
   const guide = tierGuide(points.filter(isValid), microsPerRequest)
-  const largest = guide.at(-1)!
-  const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= wish.perSecond) ?? largest
-  const busy = Math.ceil(wish.perSecond / fitting.upToPerSecond - 1e-9)
-  const replicas = Math.max(1, busy, crowdedReplicas(fitting, wish, memory))
+  const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= perSecond) ?? guide.at(-1)!
+  const room = fitting.memoryBytes * (1 - HEADROOM) - (memory?.baseBytes ?? 0)
+  const crowded = Math.ceil(((connections / 1000) * (memory?.perThousandBytes ?? 0)) / room)
+  const replicas = Math.max(1, Math.ceil(perSecond / fitting.upToPerSecond - 1e-9), crowded)
+  const minReplicas = Math.max(LEAST_PODS, Math.ceil(replicas / 2))
   return {
     tier: fitting.tier,
     replicas,
-    cores: (wish.perSecond * microsPerRequest) / 1_000_000 / (1 - HEADROOM),
-    microsPerRequest,
-    shares,
-    guide,
-    autoscaler: autoscalerFor(replicas),
+    cores: (perSecond * microsPerRequest) / 1_000_000 / (1 - HEADROOM),
+    ...{ microsPerRequest, shares, guide },
+    autoscaler: {
+      averageUtilization: Math.round((1 - HEADROOM) * 100),
+      minReplicas,
+      maxReplicas: Math.max(minReplicas + 1, Math.ceil(replicas * SURPRISE)),
+    },
   }
 }
 
-/** As many pods as have the memory for these connections, with headroom. */
-function crowdedReplicas(
-  { memoryBytes }: GuideRow,
-  { connections = 0 }: WholeWish,
-  memory: ConnectionMemory | null,
-): number {
-  if (memory === null || connections === 0) return 1
-  const room = memoryBytes * (1 - HEADROOM) - memory.baseBytes
-  const wanted = (connections / 1000) * memory.perThousandBytes
-  return room <= 0 ? 1 : Math.ceil(wanted / room)
+/** What each tier does with requests of such a cost, from how much of its cores' time it turned into requests. */
+function tierGuide(points: readonly CostPoint[], microsPerRequest: number): GuideRow[] {
+  const yieldOf = ({ perSecond, cpuMicrosPerRequest, workers }: CostPoint): number =>
+    (perSecond.mean * cpuMicrosPerRequest.mean) / (workers * 1_000_000)
+  const least = Math.min(1, ...points.map(yieldOf))
+  return TIERS.map(({ tier, cores, memoryBytes }) => {
+    const own = points.filter((point) => point.tier === tier)
+    const share = own.length === 0 ? least : Math.min(1, Math.max(...own.map(yieldOf)))
+    const upToPerSecond = ((cores * 1_000_000 * share) / microsPerRequest) * (1 - HEADROOM)
+    return { tier, memoryBytes, upToPerSecond, isMeasured: own.length > 0 }
+  })
 }
 
-/** A request without a body costs less than any with one, so neither speaks for the other. */
-function isRequestLike({ method }: Point, wish: WholeWish): boolean {
-  return (method === 'GET') === (wish.method === 'GET')
-}
-
-function merged(parts: readonly Evidence[]): Evidence {
-  return {
-    shares: parts.flatMap(({ shares }) => shares),
-    usedPoints: parts.flatMap(({ usedPoints }) => usedPoints),
-    notes: parts.flatMap(({ notes }) => notes),
-    missing: parts.flatMap(({ missing }) => missing),
-  }
-}
-
-/** A contestant that was not full needs more for a request, so that the answer errs to the large side. */
-function costNotes({ usedPoints }: Evidence): string[] {
-  const places = [
-    ...new Set(usedPoints.filter((point) => !isValid(point)).map((point) => nameOf(point) + busyText(point))),
+/** An answer for a terminal. */
+export function capacityLines({ perSecond, bodyBytes }: CapacityQuery, answer: CapacityAnswer): string[] {
+  const { log, size, missing, memory, notes } = answer
+  if (size === null)
+    return ['no answer: this has to be measured first', ...missing.map((what) => `  ${what}`)]
+  const { tier, replicas, cores, microsPerRequest, shares, guide, autoscaler } = size
+  const request = bodyBytes === 0 ? 'GET' : `POST of ${formatSize(bodyBytes)}`
+  const logText = log === 'none' ? 'traffic log off' : 'traffic log in Elasticsearch'
+  return [
+    `${countText(perSecond)} ${request} a second, ${logText}: ${tier} × ${replicas}`,
+    `${significant(cores)} cores with ${HEADROOM * 100} % headroom at ${significant(microsPerRequest)} µs a request`,
+    ...shares.map(({ what, micros }) => `  ${significant(micros)} µs ${what}`),
+    `autoscaler: ${autoscaler.minReplicas} to ${autoscaler.maxReplicas} pods, more from ${autoscaler.averageUtilization} % of their CPU on`,
+    ...guide.map(
+      (row) =>
+        `up to ${countText(row.upToPerSecond)} a second: ${row.tier} (${formatSize(row.memoryBytes)}${row.isMeasured ? '' : ', extrapolated'})`,
+    ),
+    ...(memory === null
+      ? []
+      : [
+          `memory: ${formatSize(Math.round(memory.baseBytes))} and ${formatSize(Math.round(memory.perThousandBytes))} for each 1,000 connections under load`,
+        ]),
+    ...notes.map((note) => `note: ${note}`),
   ]
-  return places.map(
-    (place) => `of ${place}, CPU time alone is a result, not the throughput: rather more than it takes`,
-  )
-}
-
-function tierNotes({ guide }: CapacitySize): string[] {
-  const guessed = guide.filter(({ isMeasured }) => !isMeasured).map(({ tier }) => tier)
-  if (guessed.length === 0) return []
-  return [`${guessed.join(', ')} not measured: extrapolated from the CPU time of a request and the cores`]
-}
-
-function scopeNotes({ host, notes }: Measurements, { log }: WholeWish): string[] {
-  const off = log === 'none' ? ['the traffic log is off in this figure'] : []
-  const headroom = `${HEADROOM * 100} % headroom is included; scale out at ${100 - HEADROOM * 100} % of the CPU`
-  const machine = `measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`
-  return [...off, headroom, machine, ...notes]
-}
-
-function nameOf({ suite, title, connections, workers, bodyBytes }: Point): string {
-  const body = bodyBytes === 0 ? '' : `, body ${formatSize(bodyBytes)}`
-  return `${suite}: ${title}, ${countText(connections)} connections, ${workers} ${workers === 1 ? 'worker' : 'workers'}${body}`
 }

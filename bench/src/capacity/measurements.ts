@@ -1,39 +1,32 @@
-import type { HostFacts, Point, Summary } from '../model/summary.js'
-import { hasCost } from '../report/cost.js'
-import { isValid, significant } from '../report/figures.js'
-import { type PolicyCost, policyCosts } from '../report/policy-cost.js'
-import { OURS } from '../report/rivals.js'
-
-/** Scores of the same machine that are further apart than this are told. */
-const SAME_SCORE = 0.1
+import { OURS } from '../model/run.js'
+import type { HostFacts, Summary } from '../model/summary.js'
+import { type CostPoint, hasCost, type PolicyCost, policyCosts } from '../report/cost.js'
+import { isValid } from '../report/figures.js'
+import { groupedBy } from '../report/relations.js'
+import { mean } from '../statistics.js'
 
 /** What several runs on one kind of machine know together. */
 export interface Measurements {
-  /**
-   * Of ours at saturation; of each scenario those of the newest run that has a result in all, and where no run has one
-   * those whose CPU time is a result.
-   */
-  readonly points: readonly Point[]
-  /** Of each policy and call the newest; both of its points are of one run. */
+  /** Of ours at saturation; of each scenario those of the newest run that has a result, or else a CPU time. */
+  readonly points: readonly CostPoint[]
+  /** Of each policy and size the newest; both of its points are of one run. */
   readonly policyCosts: readonly PolicyCost[]
   /** Of the newest run. */
   readonly host: HostFacts
-  readonly notes: readonly string[]
 }
 
-/**
- * Puts runs together.
- * @throws Error when there is none, or they are of different processors: a microsecond of one is none of another.
- */
+/** @throws Error when there is none, or they are of different processors: a microsecond of one is none of another. */
 export function measurementsOf(summaries: readonly Summary[]): Measurements {
   const [newest, ...others] = summaries.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
   if (newest === undefined) throw new Error('there is no run to answer from')
-  const stranger = others.find(({ host }) => host.cpuModel !== newest.host.cpuModel)
-  if (stranger !== undefined)
+  const other = others.find(({ host }) => host.cpuModel !== newest.host.cpuModel)
+  if (other !== undefined)
     throw new Error(
-      `the runs ${newest.id} (${newest.host.cpuModel}) and ${stranger.id} (${stranger.host.cpuModel}) are of different processors, whose microseconds differ; name the runs of one with --from`,
+      `the runs ${newest.id} (${newest.host.cpuModel}) and ${other.id} (${other.host.cpuModel}) are of different processors; name the runs of one with --from`,
     )
-  const costs = [newest, ...others].map(({ points }) => points.filter(isEvidence))
+  const costs = [newest, ...others].map(({ points }) =>
+    points.filter(hasCost).filter(({ system, kind }) => system === OURS && kind === 'saturation'),
+  )
   const runs = [...costs.map((points) => points.filter(isValid)), ...costs]
   return {
     points: newestOf(runs, ({ suite, scenario }) => `${suite} ${scenario}`),
@@ -42,12 +35,7 @@ export function measurementsOf(summaries: readonly Summary[]): Measurements {
       ({ policy, withPolicy }) => `${policy} ${withPolicy.bodyBytes}`,
     ),
     host: newest.host,
-    notes: scoreNotes(summaries),
   }
-}
-
-function isEvidence(point: Point): boolean {
-  return hasCost(point) && point.contestant === OURS && point.kind === 'saturation'
 }
 
 /** Of each key all that the first list with it has. */
@@ -60,11 +48,33 @@ function newestOf<T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string
   })
 }
 
-function scoreNotes(summaries: readonly Summary[]): string[] {
-  const scores = summaries.map(({ host }) => host.cpuScore)
-  const [least, most] = [Math.min(...scores), Math.max(...scores)]
-  if (most <= least * (1 + SAME_SCORE)) return []
-  return [
-    `the machine was not equally fast in all of these runs (score ${significant(least)} to ${significant(most)}): their microseconds are as uncertain`,
-  ]
+/** What connections take of the memory of a gateway, as resident memory at saturation grew with them. */
+export interface ConnectionMemory {
+  readonly perThousandBytes: number
+  /** Bytes without any. */
+  readonly baseBytes: number
+}
+
+/** From the scenario whose numbers of connections lie furthest apart, by least squares; null: no two were measured. */
+export function connectionMemory(points: readonly CostPoint[]): ConnectionMemory | null {
+  const known = points
+    .filter(isValid)
+    .flatMap(({ suite, scenario, connections, rssBytes }) =>
+      rssBytes === null ? [] : [{ key: `${suite} ${scenario}`, connections, rssBytes }],
+    )
+  const widths = groupedBy(known, ({ key }) => key).map((group) => {
+    const counts = group.map(({ connections }) => connections)
+    return { group, counts, width: Math.max(...counts) - Math.min(...counts) }
+  })
+  const widest = widths.toSorted((a, b) => b.width - a.width)[0]
+  if (widest === undefined || widest.width === 0) return null
+  const { group, counts } = widest
+  const [meanCount, meanSize] = [mean(counts), mean(group.map(({ rssBytes }) => rssBytes))]
+  const squares = counts.reduce((sum, count) => sum + (count - meanCount) ** 2, 0)
+  const products = group.reduce(
+    (sum, { connections, rssBytes }) => sum + (connections - meanCount) * (rssBytes - meanSize),
+    0,
+  )
+  const slope = Math.max(0, products / squares)
+  return { perThousandBytes: slope * 1000, baseBytes: Math.max(0, meanSize - slope * meanCount) }
 }

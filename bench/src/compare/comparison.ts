@@ -1,18 +1,10 @@
+import { formatSize } from '@sluice/core'
 import type { Point, Summary } from '../model/summary.js'
+import { reasonsOf, verdictOf } from '../model/trial.js'
 import { areCostsAlike, busyText, hasCost } from '../report/cost.js'
-import { countText, isValid, kindText } from '../report/figures.js'
-import { enginesText } from '../report/load-generators.js'
-import type { Estimate } from '../statistics.js'
-import { changeOfMeans } from './bootstrap.js'
-import { type ComparedTrial, comparedTrials, isWorse } from './compared-trials.js'
-import { comparisonLines } from './comparison-lines.js'
-import type { Limit, Metric } from './limit.js'
-import { METRICS } from './limit.js'
-import { metricValues } from './metric-values.js'
-import { type Pair, pairedPoints, vanished } from './pairs.js'
-
-/** 950 of 1,000 is a fall of a little more than 5 % in binary fractions. */
-const ROUNDING = 1e-9
+import { changeText, countText, isValid, kindText, microsText } from '../report/figures.js'
+import { changeOf, type LimitVerdict, type MetricChange, outcomeOf } from './changes.js'
+import { type Limit, METRICS, type Metric } from './limit.js'
 
 /** What two runs say of each other. */
 export interface Comparison {
@@ -27,13 +19,8 @@ export interface Comparison {
   readonly noEvidence: readonly string[]
   /** What weakens the comparison, such as another machine. */
   readonly warnings: readonly string[]
-  /**
-   * Whether any limit is broken beyond doubt, or could not be checked, or a result of before is none any more; with any
-   * limit, whether a trial that was passed is not any more.
-   */
+  /** Whether a limit is broken or could not be checked, or what was a result or passed is not any more. */
   readonly isFailed: boolean
-  /** All of it for people, ready to print. */
-  readonly lines: readonly string[]
 }
 
 export interface ComparedPoint {
@@ -41,211 +28,209 @@ export interface ComparedPoint {
   readonly before: Point
   readonly after: Point
   readonly changes: readonly MetricChange[]
-  readonly verdicts: readonly Verdict[]
+  readonly verdicts: readonly LimitVerdict[]
 }
 
-export interface MetricChange {
-  readonly metric: Metric
-  readonly before: number
-  readonly after: number
-  /** As a share of `before`. */
-  readonly change: number
-  /** Null: the repetitions do not say how much of it is noise. */
-  readonly range: Estimate | null
+interface ComparedTrial {
+  readonly name: string
+  readonly before: string
+  readonly after: string
+  readonly reasons: readonly string[]
 }
 
-export interface Verdict {
-  readonly limit: Limit
-  /** `broken`: the whole range lies beyond the limit. `unclear`: the change lies beyond it, the range does not, or there is none. */
-  readonly outcome: 'kept' | 'unclear' | 'broken'
-}
+/** Rates are shares of a saturation that is measured anew in each run, so the same step differs by a little. */
+const RATE_TOLERANCE = 0.05
 
-/** How two runs are compared. */
-export interface ComparisonOptions {
-  /** What the later run has not measured does not speak against it. */
-  readonly isPartial?: boolean
+interface Pair {
+  readonly before: Point
+  readonly after: Point
 }
 
 /**
- * Compares the points that two runs have in common: same suite, scenario, contestant, connections, kind and rate. Trials
- * are compared by their verdicts, which are what limits are for there.
+ * Compares the points that two runs have in common: same scenario, system, connections, kind and rate. Trials are
+ * compared by their verdicts. @param isPartial what the later run has not measured does not speak against it
  * @throws Error when the runs are of different suites.
  */
 export function compareSummaries(
   before: Summary,
   after: Summary,
   limits: readonly Limit[],
-  { isPartial = false }: ComparisonOptions = {},
+  isPartial = false,
 ): Comparison {
   if (before.suite !== after.suite)
-    throw new Error(
-      `these are runs of different suites, ${before.suite} and ${after.suite}: nothing in them can be compared`,
-    )
+    throw new Error(`these are runs of different suites, ${before.suite} and ${after.suite}`)
   const { pairs, onlyBefore, onlyAfter } = pairedPoints(before.points, after.points)
   const points = pairs
     .filter((pair) => METRICS.some((metric) => isEvidence(pair, metric)))
     .map((pair) => compared(pair, limits))
-  const isBroken = points.some((point) => point.verdicts.some(({ outcome }) => outcome === 'broken'))
-  const isOfTrials = after.trials !== undefined
-  const unchecked = isOfTrials ? [] : uncheckedLimits(points, limits)
-  const isLost = limits.some(({ metric }) => pairs.some((pair) => hasLost(pair, metric)))
-  const { trials, ...others } = comparedTrials(before, after)
-  const isTrialLost = limits.length > 0 && trials.some(isWorse)
-  const trialsMissing = limits.length > 0 ? others.missing : 0
-  const missing = isPartial ? 0 : missingResults(onlyBefore, onlyAfter, limits).length + trialsMissing
-  const found = {
-    points,
-    trials,
-    onlyBefore: [...onlyBefore.map(nameOf), ...others.onlyBefore],
-    onlyAfter: [...onlyAfter.map(nameOf), ...others.onlyAfter],
-    noEvidence: pairs.flatMap(reasonsAgainst),
+  const trials = pairedTrials(before, after)
+  const hasTrials = after.trials.length > 0
+  const unchecked = limits.filter(
+    (limit) =>
+      !hasTrials && !points.some(({ verdicts }) => verdicts.some((verdict) => verdict.limit === limit)),
+  )
+  const missing = isPartial || limits.length === 0 ? [] : missingNames(before, after, onlyBefore, onlyAfter)
+  const isBroken = points.some(({ verdicts }) => verdicts.some(({ outcome }) => outcome === 'broken'))
+  const isLost = limits.some(({ metric }) =>
+    pairs.some((pair) => resultOf(metric)(pair.before) && !resultOf(metric)(pair.after)),
+  )
+  const isWorse = trials.some((trial) => trial.before === 'passed' && trial.after !== 'passed')
+  return {
+    ...{ points, trials, noEvidence: pairs.flatMap(reasonsAgainst) },
+    onlyBefore: [...onlyBefore.map(nameOf), ...trialsOnlyIn(before, after)],
+    onlyAfter: [...onlyAfter.map(nameOf), ...trialsOnlyIn(after, before)],
     warnings: [
-      ...warningsOf(before, after, points.length + trials.length),
-      ...memoryWarnings(points),
-      ...rangeWarnings(points),
-      ...unchecked,
-      ...missingText(missing),
+      ...warningsOf(before, after, points),
+      ...unchecked.map(
+        ({ text }) => `the limit ${text} was not checked: no point has that figure on both sides`,
+      ),
+      ...(missing.length === 0
+        ? []
+        : [`results of the earlier run alone: ${missing.join(', ')}; with --partial they do not fail`]),
     ],
-    isFailed: isBroken || unchecked.length > 0 || isLost || isTrialLost || missing > 0,
+    isFailed:
+      isBroken || isLost || unchecked.length > 0 || missing.length > 0 || (limits.length > 0 && isWorse),
   }
-  return { ...found, lines: comparisonLines(found) }
 }
 
-/** Whether it is one on both sides, and of contestants that were busy alike where that changes it. */
+/** Whether a figure is a result on both sides, and of systems that were busy alike where that changes it. */
 function isEvidence({ before, after }: Pair, metric: Metric): boolean {
-  if (metric === 'cpu') return areCostsAlike(before, after)
-  return isValid(before) && isValid(after)
-}
-
-/** Whether a figure that was a result is none any more. */
-function hasLost({ before, after }: Pair, metric: Metric): boolean {
-  const isResult = resultOf(metric)
-  return isResult(before) && !isResult(after)
+  return metric === 'cpu' ? areCostsAlike(before, after) : isValid(before) && isValid(after)
 }
 
 function resultOf(metric: Metric): (point: Point) => boolean {
   return metric === 'cpu' ? hasCost : isValid
 }
 
-/** Points with a figure that is a result, has a limit, and was not measured again. */
-function missingResults(
-  onlyBefore: readonly Point[],
-  onlyAfter: readonly Point[],
-  limits: readonly Limit[],
-): Point[] {
-  const missing = limits.flatMap(({ metric }) => {
-    const isResult = resultOf(metric)
-    return vanished(onlyBefore.filter(isResult), onlyAfter.filter(isResult))
-  })
-  return [...new Set(missing)]
-}
-
-function missingText(missing: number): string[] {
-  if (missing === 0) return []
-  const are = missing === 1 ? '1 result is' : `${missing} results are`
-  return [`${are} in the earlier run alone; with --partial the later one is taken for a part of it`]
-}
-
 function compared({ before, after }: Pair, limits: readonly Limit[]): ComparedPoint {
-  const known = METRICS.filter((metric) => isEvidence({ before, after }, metric))
-  const changes = known.flatMap((metric) => changeOf(before, after, metric))
+  const changes = METRICS.filter((metric) => isEvidence({ before, after }, metric)).flatMap(
+    (metric) => changeOf(before, after, metric) ?? [],
+  )
   const verdicts = limits.flatMap((limit) => {
-    const change = changes.find((each) => each.metric === limit.metric)
+    const change = changes.find(({ metric }) => metric === limit.metric)
     return change === undefined ? [] : [{ limit, outcome: outcomeOf(change, limit) }]
   })
   return { name: nameOf(after), before, after, changes, verdicts }
 }
 
-function changeOf(before: Point, after: Point, metric: Metric): MetricChange[] {
-  const [earlier, later] = [metricValues(before, metric), metricValues(after, metric)]
-  if (!isMeasured(earlier.merged) || !isMeasured(later.merged)) return []
-  const change = later.merged / earlier.merged - 1
-  const range = changeOfMeans(earlier.repetitions, later.repetitions)
-  if (!isMeaningful(metric, after)) return []
-  return [{ metric, before: earlier.merged, after: later.merged, change, range }]
+/** Finds for each point of one run the same measurement of the other. */
+function pairedPoints(
+  before: readonly Point[],
+  after: readonly Point[],
+): { pairs: Pair[]; onlyBefore: Point[]; onlyAfter: Point[] } {
+  const free = new Set(after)
+  const pairs: Pair[] = []
+  const onlyBefore: Point[] = []
+  for (const point of before) {
+    const alike = [...free].filter(
+      (one) => keyOf(one) === keyOf(point) && rateGap(point, one) <= RATE_TOLERANCE,
+    )
+    const match = alike.toSorted((a, b) => rateGap(point, a) - rateGap(point, b))[0]
+    if (match === undefined) onlyBefore.push(point)
+    else {
+      pairs.push({ before: point, after: match })
+      free.delete(match)
+    }
+  }
+  return { pairs, onlyBefore, onlyAfter: [...free] }
 }
 
-/**
- * At a fixed rate the throughput was chosen, and at overload the latency tells the length of the line. The highest rate
- * within a limit is a throughput that was found, and its latency is near the limit whatever the gateway does.
- */
-function isMeaningful(metric: Metric, { kind, sloMicros }: Point): boolean {
-  if (metric === 'rps') return kind === 'saturation' || sloMicros !== undefined
-  if (sloMicros !== undefined) return metric !== 'p50' && metric !== 'p99'
-  return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'
+function keyOf({ scenario, system, connections, kind }: Point): string {
+  return JSON.stringify([scenario, system, connections, kind])
 }
 
-function isMeasured(value: number | null): value is number {
-  return value !== null && Number.isFinite(value) && value > 0
+function rateGap(left: Point, right: Point): number {
+  if (left.targetPerSecond === null || right.targetPerSecond === null) return 0
+  return Math.abs(right.targetPerSecond / left.targetPerSecond - 1)
 }
 
-function outcomeOf({ change, range }: MetricChange, limit: Limit): Verdict['outcome'] {
-  const isBeyond = (value: number): boolean =>
-    limit.direction === '<' ? value < limit.change - ROUNDING : value > limit.change + ROUNDING
-  if (range !== null && isBeyond(range.low) && isBeyond(range.high)) return 'broken'
-  return isBeyond(change) ? 'unclear' : 'kept'
+/** Results and passed trials that are not there any more. A rate that follows from another saturation takes its place. */
+function missingNames(
+  before: Summary,
+  after: Summary,
+  onlyBefore: readonly Point[],
+  onlyAfter: readonly Point[],
+): string[] {
+  const places = onlyAfter.filter(isValid).map(keyOf)
+  const points = onlyBefore.filter(isValid).filter((point) => {
+    const at = places.indexOf(keyOf(point))
+    if (at >= 0) places.splice(at, 1)
+    return at < 0
+  })
+  const trials = before.trials.filter((trial) => verdictOf(trial) === 'passed')
+  return [...points.map(nameOf), ...trialsOnlyIn({ ...before, trials }, after)]
+}
+
+function pairedTrials(before: Summary, after: Summary): ComparedTrial[] {
+  return after.trials.flatMap((trial) => {
+    const match = before.trials.find(({ id }) => id === trial.id)
+    if (match === undefined) return []
+    return [{ name: trial.id, before: verdictOf(match), after: verdictOf(trial), reasons: reasonsOf(trial) }]
+  })
+}
+
+function trialsOnlyIn({ trials }: Summary, other: Summary): string[] {
+  return trials.map(({ id }) => id).filter((id) => other.trials.every((trial) => trial.id !== id))
 }
 
 function reasonsAgainst({ before, after }: Pair): string[] {
   if (isValid(before) && isValid(after)) return []
-  const what = areCostsAlike(before, after) ? ' but for CPU time' : ''
+  const isAlike = areCostsAlike(before, after)
   const sides = [
     ...before.invalid.map((reason) => `before: ${reason}`),
     ...after.invalid.map((reason) => `after: ${reason}`),
+    ...(hasCost(before) && hasCost(after) && !isAlike ? ['they were not busy alike'] : []),
   ]
-  return [`${nameOf(after)}${what} (${[...sides, ...busyGap(before, after)].join('; ')})`]
+  return [`${nameOf(after)}${isAlike ? ' but for CPU time' : ''} (${sides.join('; ')})`]
 }
 
-/** Why two CPU times that are results do not say anything of each other. */
-function busyGap(before: Point, after: Point): string[] {
-  if (!hasCost(before) || !hasCost(after) || areCostsAlike(before, after)) return []
-  const [one, other] = [before, after].map((point) => busyText(point) || ' at full load')
-  return [`CPU time${one} before and${other} after cannot be compared`]
-}
-
-function warningsOf(before: Summary, after: Summary, compared: number): string[] {
-  const warnings: string[] = []
-  const what =
-    after.trials === undefined ? 'point in common that is a result on both sides' : 'trial in common'
-  if (compared === 0) warnings.push(`the runs have no ${what}`)
-  if (before.host.cpuModel !== after.host.cpuModel || before.host.cpus !== after.host.cpus)
-    warnings.push(`the runs are from different machines: ${before.host.cpuModel}, ${after.host.cpuModel}`)
-  if (enginesText(before) !== enginesText(after))
-    warnings.push(`the runs have different load generators: ${enginesText(before)}, ${enginesText(after)}`)
-  return warnings
-}
-
-/** What a worker takes for its heap before it collects follows from the limit around it. */
-function memoryWarnings(points: readonly ComparedPoint[]): string[] {
-  const others = points.filter(({ before, after }) => before.memory?.limitBytes !== after.memory?.limitBytes)
-  if (others.length === 0) return []
-  const count = others.length === 1 ? '1 point' : `${others.length} points`
-  return [`${count} had another limit of memory, or none, in one of the runs`]
-}
-
-function rangeWarnings(points: readonly ComparedPoint[]): string[] {
-  const isKnown = points.every((point) => point.changes.every(({ range }) => range !== null))
-  return isKnown
-    ? []
-    : ['some figures have fewer than two repetitions on a side: their changes have no range and fail nothing']
-}
-
-/** A limit that no point could be held against must not look as if it were kept. */
-function uncheckedLimits(points: readonly ComparedPoint[], limits: readonly Limit[]): string[] {
-  return limits
-    .filter((limit) => points.every((point) => point.verdicts.every((verdict) => verdict.limit !== limit)))
-    .map(({ metric, text }) => `the limit ${text} was not checked: ${WANTED[metric]} on both sides`)
-}
-
-const WANTED: Readonly<Record<Metric, string>> = {
-  rps: 'there is no saturation point that is a result',
-  cpu: 'there is no result with a CPU time',
-  p50: 'there is no fixed-rate point that is a result',
-  p99: 'there is no fixed-rate point that is a result',
-  rss: 'there is no result with a resident set',
+function warningsOf(before: Summary, after: Summary, points: readonly ComparedPoint[]): string[] {
+  const engines = ({ points: all }: Summary): string =>
+    [...new Set(all.map(({ engine }) => engine))].sort().join()
+  const isUnknown = points.some(({ changes }) => changes.some(({ range }) => range === null))
+  return [
+    ...(before.host.cpuModel === after.host.cpuModel && before.host.cpus === after.host.cpus
+      ? []
+      : [`the runs are from different machines: ${before.host.cpuModel}, ${after.host.cpuModel}`]),
+    ...(engines(before) === engines(after) ? [] : ['the runs have different load generators']),
+    ...(isUnknown ? ['changes without a range, of fewer than two repetitions on a side, fail nothing'] : []),
+  ]
 }
 
 function nameOf(point: Point): string {
-  const name = `${point.suite} ${point.scenario} ${point.contestant}`
-  return `${name} ${countText(point.connections)} connections ${kindText(point)}`
+  return `${point.scenario} ${point.system} ${countText(point.connections)} connections ${kindText(point)}`
+}
+
+/** A comparison for a terminal or the log of a CI run. */
+export function comparisonLines(comparison: Comparison): string[] {
+  const { points, trials, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
+  return [
+    ...points.flatMap(pointLines),
+    ...trials.map(
+      ({ name, before, after, reasons }) => `${name}: ${[`${before} → ${after}`, ...reasons].join('; ')}`,
+    ),
+    ...noEvidence.map((name) => `no evidence: ${name}`),
+    ...onlyBefore.map((name) => `only before: ${name}`),
+    ...onlyAfter.map((name) => `only after: ${name}`),
+    ...warnings.map((warning) => `warning: ${warning}`),
+    isFailed ? 'FAILED' : points.length + trials.length === 0 ? 'nothing was compared' : 'ok',
+  ]
+}
+
+function pointLines({ name, before, after, changes, verdicts }: ComparedPoint): string[] {
+  const figure = (metric: Metric, value: number): string => {
+    if (metric === 'rps') return countText(value)
+    return metric === 'rss' ? formatSize(Math.round(value)) : microsText(value)
+  }
+  return [
+    name,
+    ...changes.map(({ metric, before: old, after: now, change, range }) => {
+      const busy = (point: Point): string => (metric === 'cpu' ? busyText(point) : '')
+      const spread = range === null ? 'no range' : `95 %: ${range.map(changeText).join(' to ')}`
+      return `  ${metric.padEnd(4)} ${figure(metric, old)}${busy(before)} → ${figure(metric, now)}${busy(after)}  ${changeText(change)} (${spread})`
+    }),
+    ...verdicts
+      .filter(({ outcome }) => outcome !== 'kept')
+      .map(({ limit, outcome }) => `  ${outcome === 'broken' ? 'BROKEN' : 'unclear'}: ${limit.text}`),
+  ]
 }

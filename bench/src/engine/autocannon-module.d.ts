@@ -1,6 +1,6 @@
 /** The parts of autocannon 9.0.0, which has no types, that our program uses. */
 declare module 'autocannon' {
-  import type { AutocannonClient } from './steered-client.js'
+  import type { AutocannonClient } from './paced-client.js'
 
   interface Options {
     readonly url: string

@@ -1,9 +1,9 @@
 import autocannon from 'autocannon'
-import type { LoadOrder } from '../model/engine.js'
+import type { LoadOptions } from '../model/engine.js'
 import { bodyOf } from './call-body.js'
 import { Measurement } from './measurement.js'
 import { closedLoop, OpenLoop, type Pace } from './pace.js'
-import { SteeredClient, type Steering, TIMEOUT_MS } from './steered-client.js'
+import { type ClientEvents, PacedClient, TIMEOUT_MS } from './paced-client.js'
 
 /** How long planned requests may take beyond the end before they are given up. */
 const DRAIN_MS = TIMEOUT_MS
@@ -11,10 +11,10 @@ const STEP_MS = 5
 /** How long connections may take to open; a server that takes fewer than were asked for gets its load all the same. */
 const OPEN_MS = 5000
 
-// The order is the first line of standard input, the result goes to standard output. Behind that line standard input is
-// the life line of whoever started us.
+// The options are the first line of standard input, the result goes to standard output. Behind that line standard input
+// is the life line of whoever started us.
 process.stdin.setEncoding('utf8').on('end', () => process.exit(1))
-await main(JSON.parse(await firstLine(process.stdin)) as LoadOrder)
+await main(JSON.parse(await firstLine(process.stdin)) as LoadOptions)
 
 function firstLine(input: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve) => {
@@ -26,16 +26,16 @@ function firstLine(input: NodeJS.ReadStream): Promise<string> {
   })
 }
 
-async function main(order: LoadOrder): Promise<void> {
-  const plan = order.perSecond === null ? null : new OpenLoop(order.perSecond)
+async function main(options: LoadOptions): Promise<void> {
+  const plan = options.perSecond === null ? null : new OpenLoop(options.perSecond)
   const measurement = new Measurement(plan !== null)
-  const requestBytes = open(order, plan ?? closedLoop, measurement)
-  if (plan !== null) await opened(plan, order.connections)
+  open(options, plan ?? closedLoop, measurement)
+  if (plan !== null) await opened(plan, options.connections)
   const startMono = performance.now()
-  const beginMono = startMono + order.warmUpSeconds * 1000
-  const endMono = beginMono + order.seconds * 1000
+  const beginMono = startMono + options.warmUpSeconds * 1000
+  const endMono = beginMono + options.seconds * 1000
   measurement.between(beginMono, endMono)
-  plan?.start(startMono, order.warmUpSeconds, order.seconds)
+  plan?.start(startMono, options.warmUpSeconds, options.seconds)
   await until(beginMono)
   const cpu = process.cpuUsage()
   const cpuMono = performance.now()
@@ -46,39 +46,36 @@ async function main(order: LoadOrder): Promise<void> {
   plan?.stop()
   // One thread asks; the few others of Node are counted with it, on whose core they run when it is pinned.
   const busyShare = Math.min(1, (user + system) / elapsedMicros)
-  const result = measurement.result(busyShare, requestBytes(), order.warmUpSeconds)
+  const result = measurement.result(busyShare, options.warmUpSeconds)
   process.stdout.write(JSON.stringify(result), () => process.exit(0))
 }
 
-/** Opens the connections. Answers what tells the bytes of each request. */
-function open(order: LoadOrder, pace: Pace, measurement: Measurement): () => number {
-  const { method, headers, body, path } = order.call
-  let requestBytes = 0
-  const steering: Steering = {
+/** Opens the connections. */
+function open(options: LoadOptions, pace: Pace, measurement: Measurement): void {
+  const { method, headers, body, path } = options.call
+  const events: ClientEvents = {
     free: (client) => pace.free(client),
     gone: (client) => pace.gone(client),
-    answered: (ask, status, bytes) => measurement.answered(ask, status, bytes),
-    failed: (ask, kind) => measurement.failed(ask, kind),
+    answered: (sent, status) => measurement.answered(sent, status),
+    failed: (sent, kind) => measurement.failed(sent, kind),
   }
-  const options = {
-    url: order.origin + path,
+  const settings = {
+    url: options.origin + path,
     method,
     headers,
     body: body === null ? undefined : bodyOf(body),
-    connections: order.connections,
+    connections: options.connections,
     // Autocannon looks at its clock once a second only: the end is ours.
-    duration: order.warmUpSeconds + order.seconds + 3600,
+    duration: options.warmUpSeconds + options.seconds + 3600,
     timeout: TIMEOUT_MS / 1000,
-    setupClient: (client: ConstructorParameters<typeof SteeredClient>[0]) => {
-      new SteeredClient(client, steering)
-      requestBytes = client.getRequestBuffer().length
+    setupClient: (client: ConstructorParameters<typeof PacedClient>[0]) => {
+      new PacedClient(client, events)
     },
   }
-  autocannon(options, (error) => {
+  autocannon(settings, (error) => {
     console.error(error)
     process.exit(1)
   })
-  return () => requestBytes
 }
 
 /**

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Engine, LoadOrder, LoadResult } from '../model/engine.js'
-import { assertInstalled } from './assert-installed.js'
+import type { Engine, LoadResult } from '../model/engine.js'
 import { GRACE_SECONDS, runToSuccess } from './program.js'
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
@@ -12,24 +11,14 @@ export const autocannon: Engine = {
   hasOpenLoop: true,
   hasLeadIn: true,
   remedy: 'run `npm install` in the folder of the project',
-  version: installedVersion,
-  run: runAutocannon,
-}
-
-function installedVersion(): string | null {
-  try {
-    return (createRequire(import.meta.url)('autocannon/package.json') as { readonly version: string }).version
-  } catch {
-    return null
-  }
-}
-
-async function runAutocannon(order: LoadOrder): Promise<LoadResult> {
-  assertInstalled(autocannon)
-  const { stdout } = await runToSuccess([process.execPath, PROGRAM], {
-    input: `${JSON.stringify(order)}\n`,
-    cpu: order.cpu,
-    limitSeconds: order.warmUpSeconds + order.seconds + GRACE_SECONDS,
-  })
-  return JSON.parse(stdout) as LoadResult
+  version: () =>
+    (createRequire(import.meta.url)('autocannon/package.json') as { readonly version: string }).version,
+  run: async (options) => {
+    const { stdout } = await runToSuccess([process.execPath, PROGRAM], {
+      input: `${JSON.stringify(options)}\n`,
+      cpu: options.cpu,
+      limitSeconds: options.warmUpSeconds + options.seconds + GRACE_SECONDS,
+    })
+    return JSON.parse(stdout) as LoadResult
+  },
 }

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LoadOptions } from '../model/engine.js'
 import type { CallBody, MadeBody } from '../model/scenario.js'
 import { LEAST_ORDERS_BYTES, ordersXml } from '../suite/orders.js'
 
@@ -19,12 +22,19 @@ const SHORT_FRAMES = {
 } as const
 
 /**
- * The bytes of a body, the same for the same wish: those given, or made ones. JSON and XML are well-formed, and from 64 bytes on they hold an order
+ * The bytes of a body, the same for the same description: those given, or made ones. JSON and XML are well-formed, and from 64 bytes on they hold an order
  * with a symbol, which routes by content can look for; a longer XML body is a message of orders.
  * @throws Error when the format has nothing so short.
  */
 export function bodyOf(body: CallBody): Buffer {
   return body.kind === 'given' ? Buffer.from(body.base64, 'base64') : madeBody(body)
+}
+
+/** Writes a file for a load generator, which may hold secrets: only for who runs the load. Answers where it is. */
+export function writePrivate({ dir }: LoadOptions, name: string, content: string | Buffer): string {
+  const file = join(dir, name)
+  writeFileSync(file, content, { mode: 0o600 })
+  return file
 }
 
 function madeBody({ kind, bytes }: MadeBody): Buffer {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LoadOrder } from '../model/engine.js'
+import type { LoadOptions } from '../model/engine.js'
 import { h2loadResult } from './h2load.js'
 
-const ORDER: LoadOrder = {
+const OPTIONS: LoadOptions = {
   origin: 'http://127.0.0.1:1',
   call: { method: 'GET', path: '/', headers: {}, body: null },
   connections: 4,
@@ -33,12 +33,11 @@ test('h2load counts answers of 2xx over the measured seconds, and has no spectru
     '37723 total, 37723 started, 37723 done, 37723 succeeded, 0 failed, 0 errored, 0 timeout',
     '37723 2xx, 0 3xx, 0 4xx, 0 5xx',
   )
-  assert.deepEqual(h2loadResult(text, ORDER), {
+  assert.deepEqual(h2loadResult(text, OPTIONS), {
     requests: 37_723,
     seconds: 2,
     errors: { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 },
     latency: null,
-    receivedBytes: 5_054_882,
   })
 })
 
@@ -47,7 +46,7 @@ test('other statuses, time-outs and resets of h2load are errors of their classes
     '2000 total, 2000 started, 2000 done, 1005 succeeded, 995 failed, 15 errored, 10 timeout',
     '1000 2xx, 5 3xx, 300 4xx, 680 5xx',
   )
-  const { requests, errors } = h2loadResult(text, ORDER)
+  const { requests, errors } = h2loadResult(text, OPTIONS)
   assert.equal(requests, 1000)
   assert.deepEqual(errors, { connect: 0, timeout: 10, reset: 5, status: 985, other: 0 })
 })
@@ -57,9 +56,9 @@ test('h2load that started nothing could not connect, and a text of something els
     '0 total, 0 started, 0 done, 0 succeeded, 0 failed, 0 errored, 0 timeout',
     '0 2xx, 0 3xx, 0 4xx, 0 5xx',
   )
-  assert.equal(h2loadResult(nothing, ORDER).errors.connect, ORDER.connections)
+  assert.equal(h2loadResult(nothing, OPTIONS).errors.connect, OPTIONS.connections)
   assert.throws(
-    () => h2loadResult('Segmentation fault', ORDER),
+    () => h2loadResult('Segmentation fault', OPTIONS),
     /h2load wrote no result:\nSegmentation fault/,
   )
 })

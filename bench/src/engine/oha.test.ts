@@ -5,10 +5,8 @@ import { ohaResult } from './oha.js'
 /** What oha 1.16.0 wrote, without the parts that nobody reads. */
 const GOOD = {
   summary: {
-    totalData: 96_000,
     total: 1.501322755,
     slowest: 0.021345129,
-    fastest: 0.000441227,
     average: 0.0011757005986666683,
   },
   latencyPercentiles: {
@@ -25,22 +23,19 @@ const GOOD = {
   statusCodeDistribution: { '200': 750 },
   errorDistribution: { 'aborted due to deadline': 1 },
 }
-const NO_LATENCY = { slowest: null, fastest: null, average: null }
+const NO_LATENCY = { slowest: null, average: null }
 
 test("oha's JSON is read in microseconds, and what was under way at the end is no error", () => {
-  const { requests, seconds, errors, latency, receivedBytes } = ohaResult(JSON.stringify(GOOD), true)
-  assert.equal(receivedBytes, 96_000)
+  const { requests, seconds, errors, latency } = ohaResult(JSON.stringify(GOOD), true)
   assert.equal(requests, 750)
   assert.equal(seconds, 1.501322755)
   assert.deepEqual(errors, { connect: 0, timeout: 0, reset: 0, status: 0, other: 0 })
-  assert.equal(latency!.percentiles[0]!.percentile, 0)
-  assert.deepEqual(latency!.percentiles.at(3), { percentile: 50, micros: 722 })
+  assert.deepEqual(latency!.percentiles.at(2), { percentile: 50, micros: 722 })
   assert.deepEqual(latency!.percentiles.at(-1), { percentile: 99.99, micros: 21_345 })
   assert.equal(latency!.isCorrected, true)
   assert.equal(latency!.count, 750)
   assert.equal(latency!.meanMicros, 1176)
   assert.equal(latency!.maxMicros, 21_345)
-  assert.ok(latency!.stdevMicros > 1000 && latency!.stdevMicros < 4000, String(latency!.stdevMicros))
 })
 
 test('statuses other than 2xx are errors and leave no latency, for oha mixes them', () => {

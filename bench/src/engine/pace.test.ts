@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { OpenLoop } from './pace.js'
-import type { Ask, SteeredClient } from './steered-client.js'
+import type { PacedClient, SentRequest } from './paced-client.js'
 
 /** A connection that answers at once. */
-function client(plan: OpenLoop, asked: Ask[] = []): SteeredClient {
+function client(plan: OpenLoop, asked: SentRequest[] = []): PacedClient {
   const self = {
-    send: (ask: Ask): void => {
+    send: (ask: SentRequest): void => {
       asked.push(ask)
       setImmediate(() => plan.free(self))
     },
-  } as unknown as SteeredClient
+  } as unknown as PacedClient
   return self
 }
 
@@ -21,7 +21,7 @@ async function over(t: TestContext, plan: OpenLoop, seconds: number): Promise<vo
 
 test('connections that open before a plan begins are idle and asked for nothing', () => {
   const plan = new OpenLoop(1000)
-  const asked: Ask[] = []
+  const asked: SentRequest[] = []
   for (let i = 0; i < 3; i++) plan.free(client(plan, asked))
   assert.equal(plan.idle, 3)
   assert.deepEqual(asked, [])
@@ -30,7 +30,7 @@ test('connections that open before a plan begins are idle and asked for nothing'
 test('a plan asks for as many as its rate says, and knows those of its lead-in, at any rate', async (t) => {
   for (const rate of [8342, 7331, 3333, 1]) {
     const plan = new OpenLoop(rate)
-    const asked: Ask[] = []
+    const asked: SentRequest[] = []
     plan.free(client(plan, asked))
     plan.start(performance.now(), 0.5, 0.25)
     await over(t, plan, 0.75)

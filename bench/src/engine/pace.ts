@@ -1,16 +1,16 @@
-import type { SteeredClient } from './steered-client.js'
+import type { PacedClient } from './paced-client.js'
 
 /** Says when connections ask. */
 export interface Pace {
-  free(client: SteeredClient): void
-  gone(client: SteeredClient): void
+  free(client: PacedClient): void
+  gone(client: PacedClient): void
 }
 
 /** As fast as it goes: whoever is free asks. */
 export const closedLoop: Pace = {
   free(client) {
     const nowMono = performance.now()
-    client.send({ dueMono: nowMono, fromMono: nowMono, isEarly: false })
+    client.send({ fromMono: nowMono, isEarly: false })
   },
   gone() {},
 }
@@ -26,7 +26,7 @@ const TICK_MS = 1
  * counts from its sending.
  */
 export class OpenLoop implements Pace {
-  readonly #free = new Set<SteeredClient>()
+  readonly #free = new Set<PacedClient>()
   readonly #perMs: number
   #timer: NodeJS.Timeout | undefined
   #startMono = 0
@@ -61,13 +61,13 @@ export class OpenLoop implements Pace {
     return this.#end - this.#first
   }
 
-  free(client: SteeredClient): void {
+  free(client: PacedClient): void {
     const hadFree = this.#free.size > 0
     this.#free.add(client)
     this.#drive(hadFree)
   }
 
-  gone(client: SteeredClient): void {
+  gone(client: PacedClient): void {
     this.#free.delete(client)
   }
 
@@ -79,7 +79,7 @@ export class OpenLoop implements Pace {
       const isEarly = this.#next++ < this.#first
       this.#free.delete(client)
       const isTick = hadFree && nowMono - dueMono <= TICK_MS
-      client.send({ dueMono, fromMono: isTick ? nowMono : dueMono, isEarly })
+      client.send({ fromMono: isTick ? nowMono : dueMono, isEarly })
     }
   }
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { killGroup, letGo, takeAlong } from '../last-will.js'
 import { withMaskedUrls } from '../masking.js'
+import { killGroup, reapAtExit, release } from '../process-reaper.js'
 
 /** How a program is run. */
 export interface ProgramOptions {
@@ -111,7 +111,7 @@ function tail({ stdout, stderr }: { readonly stdout: string; readonly stderr: st
 }
 
 async function ended(child: ChildProcess, limitSeconds: number): Promise<number | null | 'late'> {
-  if (child.pid !== undefined) takeAlong(-child.pid)
+  if (child.pid !== undefined) reapAtExit(-child.pid)
   let isLate = false
   const limit = setTimeout(() => {
     isLate = true
@@ -122,6 +122,6 @@ async function ended(child: ChildProcess, limitSeconds: number): Promise<number 
     return isLate ? 'late' : status
   } finally {
     clearTimeout(limit)
-    if (child.pid !== undefined) await letGo(-child.pid)
+    if (child.pid !== undefined) await release(-child.pid)
   }
 }

@@ -4,7 +4,7 @@ import {
   encodeIntoCompressedBase64,
   type Histogram,
 } from 'hdr-histogram-js'
-import type { Spectrum } from '../model/engine.js'
+import type { Spectrum } from '../model/summary.js'
 
 /** The percentiles of every spectrum whose engine gives all values; 0 is the smallest of them. */
 const PERCENTILES = [0, 1, 5, 10, 25, 50, 75, 90, 95, 97.5, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.999] as const
@@ -41,7 +41,6 @@ export function spectrumOf(
     isCorrected,
     count: histogram.totalCount,
     meanMicros: histogram.mean,
-    stdevMicros: histogram.stdDeviation,
     maxMicros,
     percentiles: PERCENTILES.map((percentile) => ({
       percentile,
@@ -54,60 +53,37 @@ export function spectrumOf(
 
 /**
  * One spectrum for several measurements of the same thing. Where each has its histogram the answer is exact: the
- * percentiles of all values together. Else counts, mean, deviation and extremes are still exact, but a percentile is the
- * largest of the single ones: values that nobody kept cannot be ranked together, and the true percentile of all is never
- * above the largest of the parts, so that the answer errs to the slow side only.
- * It is corrected when all of them are. @throws Error without spectra.
+ * percentiles of all values together. Else a percentile is the largest of the single ones: the true percentile of all is
+ * never above it, so that the answer errs to the slow side only. @throws Error without spectra.
  */
 export function mergeSpectra(list: readonly Spectrum[]): Spectrum {
   if (list.length === 0) throw new Error('there is no spectrum to merge')
   const isCorrected = list.every((spectrum) => spectrum.isCorrected)
+  const maxMicros = Math.max(...list.map((spectrum) => spectrum.maxMicros))
   const histograms = list.flatMap(({ hdr }) => (hdr === null ? [] : [histogramOf(hdr)]))
-  const bound = boundOf(list, isCorrected)
-  if (histograms.length < list.length) return bound
+  if (histograms.length < list.length) return upperBound(list, isCorrected, maxMicros)
   const all = emptyHistogram()
   for (const histogram of histograms) all.add(histogram)
-  return spectrumOf(all, isCorrected, bound.maxMicros) ?? bound
-}
-
-/** Steps of a distribution each time that the rest of the values halves, as wrk2 prints them. */
-const TICKS = 5
-
-/** The percentile distribution of an encoded histogram, in milliseconds. @throws Error when it is none. */
-export function percentileText(hdr: string): string {
-  return histogramOf(hdr).outputPercentileDistribution(TICKS, 1000)
+  return spectrumOf(all, isCorrected, maxMicros) ?? upperBound(list, isCorrected, maxMicros)
 }
 
 function histogramOf(hdr: string): Histogram {
   return decodeFromCompressedBase64(hdr, 64, false)
 }
 
-function boundOf(list: readonly Spectrum[], isCorrected: boolean): Spectrum {
+function upperBound(list: readonly Spectrum[], isCorrected: boolean, maxMicros: number): Spectrum {
   const count = list.reduce((sum, spectrum) => sum + spectrum.count, 0)
-  const weighted = (value: (spectrum: Spectrum) => number): number =>
-    list.reduce((sum, spectrum) => sum + value(spectrum) * spectrum.count, 0) / Math.max(1, count)
-  const meanMicros = weighted((spectrum) => spectrum.meanMicros)
-  const variance = weighted((spectrum) => spectrum.stdevMicros ** 2 + (spectrum.meanMicros - meanMicros) ** 2)
-  return {
-    isCorrected,
-    count,
-    meanMicros,
-    stdevMicros: Math.sqrt(variance),
-    maxMicros: Math.max(...list.map((spectrum) => spectrum.maxMicros)),
-    percentiles: commonPercentiles(list).map((percentile) => {
-      const ofEach = list.map((spectrum) => percentileOf(spectrum, percentile)!)
-      return { percentile, micros: percentile === 0 ? Math.min(...ofEach) : Math.max(...ofEach) }
-    }),
-    hdr: null,
-  }
+  const total = list.reduce((sum, spectrum) => sum + spectrum.meanMicros * spectrum.count, 0)
+  const percentiles = list[0]!.percentiles.flatMap(({ percentile }) => {
+    const ofEach = list.map((spectrum) => percentileOf(spectrum, percentile))
+    return ofEach.some((micros) => micros === null)
+      ? []
+      : [{ percentile, micros: Math.max(...(ofEach as number[])) }]
+  })
+  return { isCorrected, count, meanMicros: total / Math.max(1, count), maxMicros, percentiles, hdr: null }
 }
 
-function commonPercentiles(list: readonly Spectrum[]): number[] {
-  return list[0]!.percentiles
-    .map(({ percentile }) => percentile)
-    .filter((percentile) => list.every((spectrum) => percentileOf(spectrum, percentile) !== undefined))
-}
-
-function percentileOf(spectrum: Spectrum, percentile: number): number | undefined {
-  return spectrum.percentiles.find((point) => point.percentile === percentile)?.micros
+/** The latency at a percentile, in microseconds; null when the spectrum does not hold it. */
+export function percentileOf(latency: Spectrum | null, percentile: number): number | null {
+  return latency?.percentiles.find((step) => step.percentile === percentile)?.micros ?? null
 }

@@ -1,22 +1,20 @@
-import type { Engine, LoadOrder, LoadResult, Spectrum } from '../model/engine.js'
-import { assertInstalled } from './assert-installed.js'
-import { type LoadFiles, withLoadFiles } from './load-files.js'
-import { coreCount, failure, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
-import { withoutRedirections } from './redirection.js'
-import { emptyHistogram, record, spectrumOf } from './spectrum.js'
-import {
-  errorClasses,
-  readReport,
-  TIMEOUT_SECONDS,
-  trafficOf,
-  type WrkReport,
-  wholeSeconds,
-  writeScript,
-} from './wrk-script.js'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Engine, LoadOptions, LoadResult } from '../model/engine.js'
+import { NO_ERRORS, type Spectrum } from '../model/summary.js'
+import { bodyOf, writePrivate } from './call-body.js'
+import { coreCount, GRACE_SECONDS, type ProgramEnd, runProgram, versionOf } from './program.js'
+
+/** Slower answers are errors. wrk's own two seconds would hide what an overloaded server does. */
+const TIMEOUT_SECONDS = 10
+const PERCENTILES = [50, 75, 90, 95, 98, 99, 99.9, 99.99]
+const REPORT = 'wrk-report.json'
 
 /**
- * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the measured
- * one. It takes a redirection for a success, which some calls behind it look for; it does not count an answer that a closing connection cut off, and mixes the
+ * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the
+ * measured one. It takes a redirection for a success, for which one call behind the load is looked at, and mixes the
  * latency of refusals with that of answers: with a single wrong status there is no latency.
  */
 export const wrk: Engine = {
@@ -24,82 +22,117 @@ export const wrk: Engine = {
   hasOpenLoop: false,
   remedy: 'install the package wrk',
   version: () => versionOf('wrk', '-v', /wrk (\S+)/),
-  run: runWrk,
-}
-
-async function runWrk(order: LoadOrder): Promise<LoadResult> {
-  assertInstalled(wrk)
-  if (order.perSecond !== null)
-    throw new Error('wrk cannot hold a rate: take autocannon, wrk2 or oha for latency at a fixed rate')
-  return withLoadFiles(order.dir, (files) => loaded(order, files))
-}
-
-async function loaded(order: LoadOrder, files: LoadFiles): Promise<LoadResult> {
-  const threads = Math.min(order.connections, order.cpu === null ? 1 : coreCount(order.cpu))
-  const script = writeScript(order, files, true)
-  const load = async (seconds: number): Promise<ProgramEnd> => {
-    const args = [`-t${threads}`, `-c${order.connections}`, `-d${wholeSeconds(seconds)}s`]
-    const command = ['wrk', ...args, '--timeout', `${TIMEOUT_SECONDS}s`, '-s', script.file, order.origin]
-    return runProgram(command, { cpu: order.cpu, limitSeconds: seconds + GRACE_SECONDS })
-  }
-  if (order.warmUpSeconds > 0) await load(order.warmUpSeconds)
-  const end = await load(order.seconds)
-  if (end.status !== 0) return refusedResult('wrk', order, end)
-  const report = readReport(script)
-  return withoutRedirections(order, resultOf(report, order.connections, threads))
+  run: async (options) => {
+    if (options.perSecond !== null) throw new Error('wrk cannot hold a rate')
+    const { connections, cpu, warmUpSeconds } = options
+    const threads = Math.min(connections, cpu === null ? 1 : coreCount(cpu))
+    const script = writePrivate(options, 'load.lua', scriptOf(options))
+    const load = (seconds: number): Promise<ProgramEnd> => {
+      const size = [`-t${threads}`, `-c${connections}`, `-d${Math.max(1, Math.round(seconds))}s`]
+      const command = ['wrk', ...size, '--timeout', `${TIMEOUT_SECONDS}s`, '-s', script, options.origin]
+      return runProgram(command, { cpu, limitSeconds: seconds + GRACE_SECONDS })
+    }
+    if (warmUpSeconds > 0) await load(warmUpSeconds)
+    const end = await load(options.seconds)
+    if (end.status !== 0) return refused(options, end)
+    const report = Value.Parse(WrkReport, JSON.parse(readFileSync(join(options.dir, REPORT), 'utf8')))
+    return resultOf(report, threads, await isRedirected(options))
+  },
 }
 
 /** wrk asks once before it starts, and gives up where nobody listens. @throws Error when that was not it. */
-export function refusedResult(program: string, order: LoadOrder, end: ProgramEnd): LoadResult {
-  if (!/unable to connect/.test(end.stderr)) throw failure(program, end)
-  const errors = { connect: order.connections, timeout: 0, reset: 0, status: 0, other: 0 }
-  return { requests: 0, seconds: order.seconds, errors, latency: null, busyShare: 0 }
+function refused(options: LoadOptions, { status, stderr }: ProgramEnd): LoadResult {
+  if (!/unable to connect/.test(stderr)) throw new Error(`wrk failed with status ${status}: ${stderr}`)
+  const errors = { ...NO_ERRORS, connect: options.connections }
+  return { requests: 0, seconds: options.seconds, errors, latency: null, busyShare: 0 }
 }
 
-function resultOf(report: WrkReport, connections: number, threads: number): LoadResult {
-  const errors = errorClasses(report)
+/** What the script writes when the load is over. */
+const WrkReport = Type.Object({
+  durationMicros: Type.Number(),
+  /** All answers, whatever their status. */
+  requests: Type.Number(),
+  /** User and system time of all threads, until the script was called. */
+  cpuMicros: Type.Number(),
+  errors: Type.Object({
+    connect: Type.Number(),
+    read: Type.Number(),
+    write: Type.Number(),
+    status: Type.Number(),
+    timeout: Type.Number(),
+  }),
+  latency: Type.Object({ mean: Type.Number(), max: Type.Number(), percentiles: Type.Array(Type.Number()) }),
+})
+type WrkReport = Static<typeof WrkReport>
+
+function resultOf(report: WrkReport, threads: number, isWrong: boolean): LoadResult {
+  const { connect, read, write, status, timeout } = report.errors
+  const wrong = isWrong ? report.requests - timeout : status
+  const requests = report.requests - wrong - timeout
   return {
-    requests: report.requests - errors.status - errors.timeout,
+    requests,
     seconds: report.durationMicros / 1e6,
-    errors,
-    latency: errors.status > 0 ? null : latencyOf(report, connections),
-    ...trafficOf(report),
+    errors: { connect, timeout, reset: read + write, status: wrong, other: 0 },
+    latency: wrong > 0 || requests === 0 ? null : spectrumOf(report, requests),
     busyShare: report.cpuMicros / report.durationMicros / threads,
   }
 }
 
-/** What wrk measured, from what it shows. Null when the values are not there or do not add up. */
-export function latencyOf(report: WrkReport, connections: number): Spectrum | null {
-  if (report.values === null) return null
-  const measured = report.requests - report.errors.timeout
-  const candidates = [report.values, uncorrected(report.values, expectedMicros(report, connections))]
-  const values = candidates.find((list) => list.reduce((sum, [, count]) => sum + count, 0) === measured)
-  if (values === undefined) return null
-  const histogram = emptyHistogram()
-  for (const [micros, count] of values) record(histogram, micros, count)
-  return spectrumOf(histogram, false)
+function spectrumOf({ latency: { mean, max, percentiles } }: WrkReport, count: number): Spectrum {
+  return {
+    isCorrected: false,
+    count,
+    meanMicros: mean,
+    maxMicros: max,
+    percentiles: PERCENTILES.map((percentile, i) => ({ percentile, micros: percentiles[i]! })),
+    hdr: null,
+  }
 }
 
-/** The interval between two requests of a connection as wrk computes it, in whole numbers. */
-function expectedMicros(report: WrkReport, connections: number): number {
-  const perConnection = Math.floor(report.requests / connections)
-  return perConnection === 0 ? Number.POSITIVE_INFINITY : Math.floor(report.durationMicros / perConnection)
+async function isRedirected({ origin, call }: LoadOptions): Promise<boolean> {
+  const { method, path, headers, body } = call
+  const init = { method, headers, body: body === null ? null : bodyOf(body), redirect: 'manual' } as const
+  const answer = await fetch(origin + path, { ...init, signal: AbortSignal.timeout(10_000) }).catch(
+    () => null,
+  )
+  await answer?.body?.cancel()
+  return answer !== null && answer.status >= 300 && answer.status < 400
 }
 
-/**
- * Takes back wrk's guess of what a closed loop left out. For every value v it adds v-e, v-2e and so on down to the mean
- * interval e, although nothing was planned in a closed loop: throughput and latency at saturation would not fit together.
- * A shown count above e is the measured one and all of the value e further up, so that the difference is what was measured.
- */
-function uncorrected(
-  values: readonly (readonly [number, number])[],
-  expected: number,
-): readonly (readonly [number, number])[] {
-  const shown = new Map(values)
-  return values
-    .map(([micros, count]) => {
-      const added = micros > expected ? (shown.get(micros + expected) ?? 0) : 0
-      return [micros, count - added] as const
-    })
-    .filter(([, count]) => count > 0)
+/** The call, also its path, which everybody could read among the arguments of the program, and what is told at the end. */
+function scriptOf(options: LoadOptions): string {
+  const { method, path, headers, body } = options.call
+  const lines = [`wrk.method = ${luaText(method)}`, `wrk.path = ${luaText(path)}`]
+  for (const [name, value] of Object.entries(headers)) {
+    // wrk adds its own Host unless it finds the name in this spelling.
+    const known = name.toLowerCase() === 'host' ? 'Host' : name
+    lines.push(`wrk.headers[${luaText(known)}] = ${luaText(value)}`)
+  }
+  if (body !== null) {
+    const file = writePrivate(options, 'body', bodyOf(body))
+    lines.push(`wrk.body = assert(io.open(${luaText(file)}, "rb")):read("*a")`)
+  }
+  return `${lines.join('\n')}
+function done(summary, latency)
+  local cpu = os.clock() * 1e6
+  local values = {}
+  for i, p in ipairs({${PERCENTILES.join(', ')}}) do values[i] = string.format("%.0f", latency:percentile(p)) end
+  local e = summary.errors
+  local out = assert(io.open(${luaText(join(options.dir, REPORT))}, "w"))
+  out:write(string.format('{"durationMicros":%.0f,"requests":%.0f,"cpuMicros":%.0f,', summary.duration, summary.requests, cpu))
+  out:write(string.format('"errors":{"connect":%.0f,"read":%.0f,"write":%.0f,"status":%.0f,"timeout":%.0f},', e.connect, e.read, e.write, e.status, e.timeout))
+  local mean = latency.max > 0 and latency.mean or 0
+  out:write(string.format('"latency":{"mean":%.3f,"max":%.0f,"percentiles":[%s]}}', mean, latency.max, table.concat(values, ",")))
+  out:close()
+end
+`
+}
+
+/** A Lua string: what is not plain ASCII is written as its byte. */
+function luaText(text: string): string {
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    const isPlain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c
+    return isPlain ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`
+  })
+  return `"${bytes.join('')}"`
 }

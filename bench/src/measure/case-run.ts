@@ -1,134 +1,82 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { idleRemark } from '../contestant/target.js'
-import type { Engine, LoadOrder } from '../model/engine.js'
-import type { RunObserver, RunOptions } from '../model/run.js'
-import type { Point } from '../model/summary.js'
-import { ceilingSeconds, LEAD_IN_SECONDS } from './ceiling.js'
-import { KNEE_STEPS, KneeSearch } from './knee.js'
-import { type PointSubject, pointOf, type SpectrumMerge } from './point.js'
+import type { Engine, LoadOptions } from '../model/engine.js'
+import { TARGET } from '../model/run.js'
+import type { Point, Spread } from '../model/summary.js'
+import { pointOf } from './point.js'
 import type { Progress } from './progress.js'
-import { baseFlaw, withoutErrors } from './rate-base.js'
-import { type Contestant, measure, type Repetition } from './repetition.js'
-import type { RunEngines } from './run-engines.js'
+import { measure, type Repetition, type SystemUnderTest } from './repetition.js'
+import type { RunContext } from './run-context.js'
+import type { Setup } from './setup.js'
 import { shuffled } from './shuffle.js'
-import type { Stage } from './stage.js'
-import { MOST_VARIATION, spreadRemark, steadierOf, unsteadiness } from './steadiness.js'
-import { throttleRemark } from './throttle-reasons.js'
-import { unknownCost, unknownLimit, voided } from './validity.js'
+import { percent, targetRemark, voided } from './validity.js'
 
-/** What the cases of a run have in common. */
-export interface CaseContext {
-  readonly options: RunOptions
-  readonly observer: RunObserver
-  readonly engines: RunEngines
-  readonly merge: SpectrumMerge
-  readonly progress: Progress
-  readonly random: () => number
-  readonly dir: string
-  warn(text: string): void
+/** Repetitions further apart than this (coefficient of variation), and a point is measured once more. */
+const MOST_VARIATION = 0.05
+/** A load generator that has just been started opens its connections and compiles its code. */
+export const LEAD_IN_SECONDS = 0.5
+
+/** How long the ceiling of points of a length is measured: no figure is taken from it but whether it is high enough. */
+export function ceilingSeconds(seconds: number): number {
+  return Math.max(seconds / 4, Math.min(seconds, 1))
 }
 
-/** Points that are measured in turn: the same load on all contestants, each at a rate of its own. */
+/** Points that are measured in turn: the same load on all systems, each at a rate of its own. */
 interface Group {
   readonly connections: number
   readonly engine: Engine
-  /** What load generator and origin do a second without anybody between them; null: not measured. */
   readonly ceiling: number | null
-  /** What is asked of the contestants beyond that, for people: ` at 50 %`. Empty: as much as they can do. */
-  readonly wish: string
-  /** Of the search for a highest rate; null: it is none. */
-  readonly sloMicros: number | null
+  /** What is asked for beyond the connections, for people: ` at 50 %`. */
+  readonly suffix: string
   /** Who takes part, with the rate to hold; null: as fast as it goes. */
-  readonly rates: ReadonlyMap<Contestant, number | null>
-  /** What the rates are shares of, by contestant; empty: they are none. */
+  readonly rates: ReadonlyMap<SystemUnderTest, number | null>
+  /** What the rates are shares of, by system; empty: they are none. */
   readonly saturation: ReadonlyMap<string, Point>
 }
 
-/** A group whose rates are being searched for. */
-type KneeGroup = Omit<Group, 'rates'> & { readonly sloMicros: number }
-
-/** Measures one scenario on an open stage. */
+/** Measures one scenario. */
 export class CaseRun {
-  readonly #context: CaseContext
-  readonly #stage: Stage
+  readonly #context: RunContext
+  readonly #setup: Setup
+  readonly #progress: Progress
 
-  constructor(context: CaseContext, stage: Stage) {
+  constructor(context: RunContext, setup: Setup, progress: Progress) {
     this.#context = context
-    this.#stage = stage
+    this.#setup = setup
+    this.#progress = progress
   }
 
   /** All points for one number of connections: saturation, then the rates that follow from it. */
   async *points(connections: number): AsyncGenerator<Point> {
-    const { engines } = this.#context
-    const saturation = new Map<string, Point>()
+    const { engines, options, random } = this.#context
     await this.#warmUp(connections)
-    const ceiling = await this.#ceiling(connections, engines.saturation)
-    const rates = new Map(this.#stage.contestants.map((contestant) => [contestant, null]))
-    const group = { connections, engine: engines.saturation, ceiling, sloMicros: null }
-    for (const point of await this.#group({ ...group, wish: '', rates, saturation: new Map() })) {
-      saturation.set(point.contestant, point)
-      yield point
+    const rates = new Map(this.#setup.systems.map((system) => [system, null]))
+    const saturation = new Map<string, Point>()
+    const group = {
+      ...{ connections, saturation, engine: engines.saturation },
+      ceiling: await this.#ceiling(connections, engines.saturation),
     }
-    yield* this.#rated({ ...group, saturation })
-  }
-
-  /** The points at rates that follow from a saturation. */
-  async *#rated(saturated: Omit<Group, 'rates' | 'wish'>): AsyncGenerator<Point> {
-    const { rateShares, sloMicros } = this.#context.options
-    const { rate: engine, saturation } = this.#context.engines
-    if (!engine.hasOpenLoop || (rateShares.length === 0 && sloMicros === null)) return
-    const { connections } = saturated
-    // How much load there could have been depends on the load generator.
-    const ceiling = engine === saturation ? saturated.ceiling : await this.#ceiling(connections, engine)
-    const group = { ...saturated, engine, ceiling }
-    for (const share of shuffled(rateShares, this.#context.random)) {
-      const wish = ` at ${Math.round(share * 100)} %`
-      yield* await this.#group({ ...group, wish, rates: this.#ratesFor(share, group.saturation) })
+    const saturated = await this.#group({ ...group, suffix: '', rates, saturation: new Map() })
+    for (const point of saturated) saturation.set(point.system, point)
+    yield* saturated
+    const { rateShares } = options
+    if (rateShares.length === 0) return
+    const { rate: engine } = engines
+    const ceiling = engine === engines.saturation ? group.ceiling : await this.#ceiling(connections, engine)
+    const rated = { ...group, engine, ceiling }
+    for (const share of shuffled(rateShares, random)) {
+      const suffix = ` at ${Math.round(share * 100)} %`
+      yield* await this.#group({ ...rated, suffix, rates: this.#ratesFor(share, saturation) })
     }
-    if (sloMicros === null) return
-    yield* this.#knees({ ...group, wish: `, P99 below ${sloMicros / 1000} ms`, sloMicros })
-  }
-
-  /** The highest rate of each contestant; they are searched for in turn, step by step. */
-  async *#knees(group: KneeGroup): AsyncGenerator<Point> {
-    const { options, random, progress } = this.#context
-    const searches = new Map<Contestant, KneeSearch>()
-    for (const contestant of this.#stage.contestants) {
-      const found = withoutErrors(group.saturation.get(contestant.name))
-      if (found === null) progress.add(-KNEE_STEPS)
-      else searches.set(contestant, new KneeSearch(found.perSecond.mean, group.sloMicros))
-    }
-    for (let i = 0; i < KNEE_STEPS; i++)
-      for (const [contestant, search] of shuffled([...searches], random))
-        if (!options.signal.aborted) await this.#kneeStep(group, contestant, search)
-    const made = [...searches].map(([contestant, { repetitions }]) => [contestant, repetitions] as const)
-    const mismatch = await this.#mismatch(new Map(made))
-    for (const [contestant, { outcome }] of searches) {
-      if (outcome === null) continue
-      const rates = new Map([[contestant, outcome.perSecond]])
-      const point = this.#point({ ...group, rates }, contestant, [outcome.repetition])
-      const reasons = [outcome.failure, contestant.gateway === null ? null : mismatch]
-      yield voided(point, ...reasons.filter((reason) => reason !== null))
-    }
-  }
-
-  async #kneeStep(group: KneeGroup, contestant: Contestant, search: KneeSearch): Promise<void> {
-    const { progress } = this.#context
-    const perSecond = search.next
-    if (perSecond === null) return progress.add(-1)
-    progress.begin(this.#stepName(group, contestant, search.repetitions.length, KNEE_STEPS))
-    const order = this.#measuredOrder(group, contestant, perSecond)
-    search.add(perSecond, await measure(contestant, group.engine, order, this.#stage.layout))
   }
 
   /** Who failed at saturation has no saturation to take a share of. */
-  #ratesFor(share: number, saturation: ReadonlyMap<string, Point>): Map<Contestant, number> {
-    const rates = new Map<Contestant, number>()
-    for (const contestant of this.#stage.contestants) {
-      const point = withoutErrors(saturation.get(contestant.name))
-      const rate = point === null ? 0 : Math.round(point.perSecond.mean * share)
-      if (rate > 0) rates.set(contestant, rate)
-      else this.#context.progress.add(-this.#context.options.repetitions)
+  #ratesFor(share: number, saturation: ReadonlyMap<string, Point>): Map<SystemUnderTest, number> {
+    const rates = new Map<SystemUnderTest, number>()
+    for (const system of this.#setup.systems) {
+      const base = soundSaturation(saturation.get(system.name))
+      const rate = Math.round((base?.perSecond.mean ?? 0) * share)
+      if (rate > 0) rates.set(system, rate)
+      else this.#progress.add(-this.#context.options.repetitions)
     }
     return rates
   }
@@ -136,148 +84,145 @@ export class CaseRun {
   async #warmUp(connections: number): Promise<void> {
     const { options, engines } = this.#context
     if (options.warmUpSeconds === 0) return
-    for (const contestant of this.#stage.contestants) {
+    for (const { url } of this.#setup.systems) {
       if (options.signal.aborted) return
       // What fails now fails again when it is measured, and is told then.
-      const order = this.#order(contestant.url, connections, null)
-      await engines.saturation.run({ ...order, seconds: options.warmUpSeconds }).catch(() => null)
+      const load = { ...this.#load(url, connections, null), seconds: options.warmUpSeconds }
+      await engines.saturation.run(load).catch(() => null)
     }
-    await this.#stage.audit?.mismatch()
+    await this.#setup.audit?.mismatch()
   }
 
-  /** The same call straight to the origin: it says how much load there could have been. */
+  /** The same call straight to the origin: it says how much load there could have been; null: not measured. */
   async #ceiling(connections: number, engine: Engine): Promise<number | null> {
     const { options } = this.#context
     if (options.signal.aborted) return null
-    const order = this.#order(this.#stage.origin.url, connections, null)
     const times = { warmUpSeconds: LEAD_IN_SECONDS, seconds: ceilingSeconds(options.seconds) }
     // An engine that fails here fails at the points as well, which tell of it.
-    const result = await engine.run({ ...order, ...times }).catch(() => null)
+    const load = { ...this.#load(this.#setup.origin.url, connections, null), ...times }
+    const result = await engine.run(load).catch(() => null)
     return result === null ? null : result.requests / result.seconds
   }
 
   async #group(group: Group): Promise<Point[]> {
+    const { options } = this.#context
     const first = await this.#repetitions(group, [...group.rates.keys()])
     const mismatch = await this.#mismatch(first)
     const points: Point[] = []
-    for (const [contestant, repetitions] of first) {
+    for (const [system, repetitions] of first) {
       if (repetitions.length === 0) continue
-      let point = this.#point(group, contestant, repetitions)
-      if (this.#deservesAnother(point)) {
-        this.#context.progress.add(this.#context.options.repetitions)
-        point = this.#steadier(point, group, await this.#repetitions(group, [contestant]))
+      let point = this.#point(group, system, repetitions)
+      if (variation(point) > MOST_VARIATION && !options.signal.aborted) {
+        this.#progress.add(options.repetitions)
+        const again = (await this.#repetitions(group, [system])).get(system)!
+        // One that was cut short never counts.
+        if (again.length === options.repetitions) point = steadier(point, this.#point(group, system, again))
       }
-      if (mismatch !== null && contestant.gateway !== null) point = voided(point, mismatch)
+      if (system.gateway !== null) point = voided(point, mismatch)
       this.#remark(point)
       points.push(point)
     }
-    await this.#coolDown()
+    // Sockets close and collectors end, so that the next points do not begin with what these left behind.
+    const pauseMs = options.coolDownSeconds * 1000
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: options.signal }).catch(() => {})
     return points
   }
 
-  /** Sockets close and collectors end, so that the next points do not begin with what these left behind. */
-  async #coolDown(): Promise<void> {
-    const { coolDownSeconds = 0, signal } = this.#context.options
-    if (coolDownSeconds > 0) await sleep(coolDownSeconds * 1000, undefined, { signal }).catch(() => {})
-  }
-
-  async #mismatch(measured: ReadonlyMap<Contestant, readonly Repetition[]>): Promise<string | null> {
+  async #mismatch(measured: ReadonlyMap<SystemUnderTest, readonly Repetition[]>): Promise<string | null> {
     let answered = 0
-    for (const [{ gateway }, repetitions] of measured) {
-      if (gateway === null) continue
-      for (const { result } of repetitions) answered += result?.requests ?? 0
-    }
-    return (await this.#stage.audit?.mismatch(answered)) ?? null
+    for (const [{ gateway }, repetitions] of measured)
+      if (gateway !== null) for (const { result } of repetitions) answered += result?.requests ?? 0
+    return (await this.#setup.audit?.mismatch(answered)) ?? null
   }
 
   /** Repetitions of all in turn, so that a machine that changes its speed changes it for all of them. */
   async #repetitions(
     group: Group,
-    contestants: readonly Contestant[],
-  ): Promise<Map<Contestant, Repetition[]>> {
-    const { options, random, progress } = this.#context
-    const lists = new Map<Contestant, Repetition[]>(contestants.map((contestant) => [contestant, []]))
-    for (let i = 0; i < options.repetitions; i++) {
-      for (const contestant of shuffled(contestants, random)) {
+    systems: readonly SystemUnderTest[],
+  ): Promise<Map<SystemUnderTest, Repetition[]>> {
+    const { options, random } = this.#context
+    const lists = new Map<SystemUnderTest, Repetition[]>(systems.map((system) => [system, []]))
+    for (let i = 0; i < options.repetitions; i++)
+      for (const system of shuffled(systems, random)) {
         if (options.signal.aborted) return lists
-        progress.begin(this.#stepName(group, contestant, i, options.repetitions))
-        const rate = group.rates.get(contestant) ?? null
-        const order = this.#measuredOrder(group, contestant, rate)
-        lists.get(contestant)!.push(await measure(contestant, group.engine, order, this.#stage.layout))
+        lists.get(system)!.push(await this.#repetition(group, system, i))
       }
-    }
     return lists
   }
 
-  /** A load generator that has just begun opens connections and compiles its code, which is no latency of a contestant. */
-  #measuredOrder(
-    { connections, engine }: Pick<Group, 'connections' | 'engine'>,
-    { url }: Contestant,
-    perSecond: number | null,
-  ): LoadOrder {
-    const order = this.#order(url, connections, perSecond)
-    return engine.hasLeadIn === true ? { ...order, warmUpSeconds: LEAD_IN_SECONDS } : order
+  #repetition(group: Group, system: SystemUnderTest, i: number): Promise<Repetition> {
+    const { connections, engine, suffix, rates } = group
+    const of = this.#context.options.repetitions
+    const { title } = this.#setup.scenario
+    this.#progress.begin(`${title}, ${connections} connections${suffix}, ${system.name}, ${i + 1} of ${of}`)
+    const load = this.#load(system.url, connections, rates.get(system) ?? null)
+    const warmUpSeconds = engine.hasLeadIn === true ? LEAD_IN_SECONDS : 0
+    return measure(system, engine, { ...load, warmUpSeconds }, this.#setup.layout)
   }
 
-  #order(origin: string, connections: number, perSecond: number | null): LoadOrder {
+  #load(origin: string, connections: number, perSecond: number | null): LoadOptions {
     const { options, dir } = this.#context
+    const { scenario, layout } = this.#setup
+    const { seconds } = options
     return {
-      origin,
-      call: this.#stage.scenario.call,
-      connections,
-      // The warm-up of a contestant is a load of its own, so that CPU time can be counted for the measured time alone.
+      ...{ origin, call: scenario.call, connections, perSecond, seconds, cpu: layout.load, dir },
+      // The warm-up of a system is a load of its own, so that CPU time can be counted for the measured time alone.
       warmUpSeconds: 0,
-      seconds: options.seconds,
-      perSecond,
-      cpu: this.#stage.layout.load,
-      dir,
     }
   }
 
-  #point(group: Group, contestant: Contestant, repetitions: readonly Repetition[]): Point {
-    const subject: PointSubject = {
-      suite: this.#context.options.suite.name,
-      scenario: this.#stage.scenario,
-      contestant: contestant.name,
-      connections: group.connections,
-      engine: group.engine.name,
-      ceilingPerSecond: group.ceiling,
-      targetPerSecond: group.rates.get(contestant) ?? null,
-      sloMicros: group.sloMicros,
-      baseFlaw: baseFlaw(group.saturation.get(contestant.name)),
-      layout: this.#stage.layout,
-    }
-    return pointOf(subject, repetitions, this.#context.merge)
-  }
-
-  #deservesAnother(point: Point): boolean {
-    return unsteadiness(point) > MOST_VARIATION && !this.#context.options.signal.aborted
-  }
-
-  /** Of two measurements the one whose repetitions agree better; one that was cut short never counts. */
-  #steadier(point: Point, group: Group, again: Map<Contestant, Repetition[]>): Point {
-    const [entry] = again
-    if (entry === undefined || entry[1].length < this.#context.options.repetitions) return point
-    return steadierOf(point, this.#point(group, entry[0], entry[1]))
+  #point(group: Group, system: SystemUnderTest, repetitions: readonly Repetition[]): Point {
+    const base = group.saturation.get(system.name)
+    const isFlawed = base !== undefined && base.invalid.length > 0
+    return pointOf(
+      {
+        ...{ suite: this.#context.options.suite.name, scenario: this.#setup.scenario, system: system.name },
+        ...{ connections: group.connections, engine: group.engine.name, ceilingPerSecond: group.ceiling },
+        ...{ targetPerSecond: group.rates.get(system) ?? null },
+        baseFlaw: isFlawed ? 'its saturation is no result, so that this rate is no share of it' : null,
+        layout: this.#setup.layout,
+      },
+      repetitions,
+    )
   }
 
   #remark(point: Point): void {
-    const remarks = [spreadRemark(point), unknownLimit(point), unknownCost(point), throttleRemark(point)]
-    const of = point.targetPerSecond === null ? '' : ` at ${point.targetPerSecond} a second`
-    const place = `${point.scenario}, ${point.connections} connections${of}, ${point.contestant}`
-    remarks.push(idleRemark(this.#context.options.target, point))
-    for (const remark of remarks) if (remark !== null) this.#context.warn(`${place}: ${remark}`)
-    const made = point.perSecond.values.length
-    const wanted = this.#context.options.repetitions
-    if (made < wanted) this.#context.warn(`${place}: ${made} of ${wanted} repetitions`)
+    const { options, warn } = this.#context
+    const { scenario, connections, targetPerSecond, system, perSecond, cpuMicrosPerRequest } = point
+    const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} a second`
+    const place = `${scenario}, ${connections} connections${rate}, ${system}`
+    const tell = (remark: string): void => warn(`${place}: ${remark}`)
+    const share = variation(point)
+    if (share > MOST_VARIATION) tell(`the repetitions are ${percent(share)} apart (coefficient of variation)`)
+    const unknown = targetRemark(point)
+    if (unknown !== null) tell(unknown)
+    const pid = options.target?.pid ?? null
+    if (system === TARGET && pid !== null && point.requests > 0 && cpuMicrosPerRequest === null)
+      tell(
+        `the process ${pid} and those below it used no CPU time: --pid is to name the server's first process`,
+      )
+    const made = perSecond.values.length
+    if (made < options.repetitions) tell(`${made} of ${options.repetitions} repetitions`)
   }
+}
 
-  #stepName(
-    { connections, wish }: Omit<Group, 'rates'>,
-    { name }: Contestant,
-    i: number,
-    of: number,
-  ): string {
-    return `${this.#stage.scenario.title}, ${connections} connections${wish}, ${name}, ${i + 1} of ${of}`
-  }
+/** Saturation that rates can be taken of; null: it was not reached without errors. */
+function soundSaturation(point: Point | undefined): Point | null {
+  if (point === undefined || point.perSecond.mean === 0) return null
+  return Object.values(point.errors).some((count) => count > 0) ? null : point
+}
+
+/** How far apart the repetitions of what is a result are, throughput before CPU time; 0 where nothing is one. */
+function variation({ invalid, costInvalid, perSecond, cpuMicrosPerRequest }: Point): number {
+  const share = ({ mean, stdev }: Spread): number => (mean === 0 ? 0 : stdev / mean)
+  if (invalid.length === 0) return share(perSecond)
+  return costInvalid.length > 0 || cpuMicrosPerRequest === null ? 0 : share(cpuMicrosPerRequest)
+}
+
+/** Of two measurements the one that is a result of more, and of equals the one whose repetitions agree better. */
+function steadier(first: Point, second: Point): Point {
+  const isWorse = (one: readonly string[], other: readonly string[]): boolean =>
+    one.length > 0 && other.length === 0
+  if (isWorse(second.invalid, first.invalid) || isWorse(second.costInvalid, first.costInvalid)) return first
+  return isWorse(first.invalid, second.invalid) || variation(second) < variation(first) ? second : first
 }

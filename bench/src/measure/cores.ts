@@ -3,57 +3,33 @@ import { readFileSync } from 'node:fs'
 
 /** Who runs where. */
 export interface CoreLayout {
-  /** The cores of the contestant, as taskset takes them; null: not pinned. */
-  readonly contestant: string | null
+  /** The cores of the system under test, as taskset takes them; null: not pinned. */
+  readonly system: string | null
   /** The cores of load generator, origin and Elasticsearch; null: not pinned. */
   readonly load: string | null
-  /** The contestant's cores one by one; empty when it is not pinned. */
-  readonly contestantCpus: readonly string[]
-  /** How many cores the contestant can use at most: its quota. */
-  readonly contestantCores: number
+  /** The system's cores one by one; empty when it is not pinned. */
+  readonly systemCpus: readonly string[]
+  /** How many cores the system can use at most. */
+  readonly systemCores: number
   readonly loadCores: number
   /** Whether there were too few cores to keep them apart. */
   readonly isShared: boolean
 }
 
-/** The contestant on the first cores, everything else on the others; on all together when there are too few. */
+/** The system on the first cores, everything else on the others; on all together when there are too few. */
 export function coreLayout(
   workers: number,
   isPinned: boolean,
   cpus: readonly string[] = allowedCpus(),
 ): CoreLayout {
-  const contestantCores = Math.min(workers, cpus.length)
   const others = cpus.slice(workers)
   const isShared = others.length === 0
-  if (!isPinned || isShared) {
-    const list = isPinned ? cpus.join(',') : null
-    const contestantCpus = isPinned ? cpus : []
-    return {
-      contestant: list,
-      load: list,
-      contestantCpus,
-      contestantCores,
-      loadCores: Math.max(1, isShared ? cpus.length : others.length),
-      isShared: isPinned && isShared,
-    }
-  }
-  const contestantCpus = cpus.slice(0, workers)
-  return {
-    contestant: contestantCpus.join(','),
-    load: others.join(','),
-    contestantCpus,
-    contestantCores,
-    loadCores: others.length,
-    isShared: false,
-  }
-}
-
-/** Somebody else has started a contestant, here or elsewhere, and it runs where it does; so do those beside it. */
-export function foreignLayout(workers: number, cpus: readonly string[] = allowedCpus()): CoreLayout {
-  return {
-    ...{ contestant: null, load: null, contestantCpus: [], isShared: false },
-    ...{ contestantCores: Math.min(workers, cpus.length), loadCores: cpus.length },
-  }
+  const loadCores = isShared ? cpus.length : others.length
+  const systemCores = Math.min(workers, cpus.length)
+  if (!isPinned) return { system: null, load: null, systemCpus: [], systemCores, loadCores, isShared: false }
+  const systemCpus = isShared ? cpus : cpus.slice(0, workers)
+  const load = (isShared ? cpus : others).join(',')
+  return { system: systemCpus.join(','), load, systemCpus, systemCores, loadCores, isShared }
 }
 
 /** The cores that this process may use. */
@@ -66,12 +42,16 @@ export function allowedCpus(): string[] {
   })
 }
 
-/** Keeps this process off the contestant's cores; answers with what undoes it. */
-export function keepOffContestant({ load }: CoreLayout): () => void {
-  if (load === null) return () => {}
+/** Keeps this process off the system's cores while something goes on. */
+export async function besideSystem<T>({ load }: CoreLayout, act: () => Promise<T>): Promise<T> {
+  if (load === null) return act()
   const before = allowedCpus().join(',')
   pinThisProcess(load)
-  return () => pinThisProcess(before)
+  try {
+    return await act()
+  } finally {
+    pinThisProcess(before)
+  }
 }
 
 function pinThisProcess(cpus: string): void {

@@ -1,109 +1,115 @@
-import { missingMemoryGroups } from '../contestant/memory-group.js'
-import { missingPeer } from '../contestant/peers.js'
-import { findProgram } from '../contestant/program.js'
-import { missingElasticsearch } from '../contestant/search-engine.js'
+import { formatSize } from '@sluice/core'
 import { engines } from '../engine/engines.js'
-import type { Engine } from '../model/engine.js'
 import { PEERS } from '../model/run.js'
-import { groupLimits } from './control-group.js'
+import { missingElasticsearch } from '../servers/elasticsearch.js'
+import { missingPeer } from '../servers/peers.js'
+import { findProgram } from '../servers/program.js'
 import { allowedCpus } from './cores.js'
-import { type Finding, fine, problem, warning } from './finding.js'
-import { limitFindings } from './limit-findings.js'
-import { machineSettings } from './machine-settings.js'
-import { QUIET_SHARE, quietLookSync } from './quiet-look.js'
-import { settingFindings } from './setting-findings.js'
-import { systemText } from './system-file.js'
+import { quotaUse, systemText } from './process-use.js'
 
+/** One thing that a benchmark needs of its machine. */
+export interface Finding {
+  /** Such as `cores`. */
+  readonly subject: string
+  readonly found: string
+  /** What to do; null when all is well. */
+  readonly remedy: string | null
+}
+
+const LEAST_FILES = 20_000
 const LEAST_BACKLOG = 4096
 const LEAST_PORTS = 20_000
+/** A worker takes 100 MB, and so do origin and load generator; Elasticsearch alone takes half of it. */
+const LEAST_MEMORY_BYTES = 2 * 1024 ** 3
+const CPUS = '/sys/devices/system/cpu'
 
-/** Looks at the machine, a second of it for whether it is quiet. */
-export function doctor(): Finding[] {
+/** How the machine is set up, as far as it changes figures. */
+export function machineFindings(): Finding[] {
+  const cpus = allowedCpus()
+  const governor = systemText(`${CPUS}/cpu${cpus[0]}/cpufreq/scaling_governor`) ?? 'not told'
+  // The driver of Intel says when it is off, all others when it is on.
+  const hasTurbo =
+    systemText(`${CPUS}/intel_pstate/no_turbo`) === '0' || systemText(`${CPUS}/cpufreq/boost`) === '1'
+  const siblings = cpus.map((cpu) => systemText(`${CPUS}/cpu${cpu}/topology/thread_siblings_list`) ?? cpu)
+  const hasPairs = siblings.some((list) => /[,-]/.test(list))
+  const quota = quotaUse()?.cores ?? Number.POSITIVE_INFINITY
+  const memory = memoryLimit()
+  const files = /^Max open files\s+(\d+)/m.exec(systemText('/proc/self/limits') ?? '')?.[1] ?? 'Infinity'
+  const backlog = systemText('/proc/sys/net/core/somaxconn') ?? ''
+  const [first = 0, last = 0] = (systemText('/proc/sys/net/ipv4/ip_local_port_range') ?? '')
+    .split(/\s+/)
+    .map(Number)
+  const few = `gateways of up to ${cpus.length - 1} workers get cores of their own; use a machine with more for others`
   return [
-    ...quiet(),
-    cores(),
-    pinning(),
-    ...settingFindings(machineSettings()),
-    ...limitFindings(groupLimits(), allowedCpus().length),
-    tierMemory(),
-    backlog(),
-    ephemeralPorts(),
-    ...engines.map(loadGenerator),
-    ...PEERS.map(peer),
-    searchEngine(),
+    finding('cores', `${cpus.length} usable`, cpus.length < 4 && few),
+    finding(
+      'governor',
+      governor,
+      !['performance', 'not told'].includes(governor) && 'cpupower frequency-set --governor performance',
+    ),
+    finding(
+      'turbo',
+      hasTurbo ? 'on' : 'off or not told',
+      hasTurbo && 'the clock depends on heat: switch it off, or compare CPU time within one run only',
+    ),
+    finding(
+      'SMT',
+      hasPairs ? 'on' : 'off',
+      hasPairs && `echo off > ${CPUS}/smt/control for figures that scale`,
+    ),
+    finding(
+      'CPU quota',
+      quota === Number.POSITIVE_INFINITY ? 'none' : `${quota} cores`,
+      quota < cpus.length && 'give the container cores (cpuset) in place of a quota',
+    ),
+    finding(
+      'memory limit',
+      memory === null ? 'none' : formatSize(memory),
+      memory !== null &&
+        memory < LEAST_MEMORY_BYTES &&
+        `give the container ${formatSize(LEAST_MEMORY_BYTES)}`,
+    ),
+    finding('open files', files, Number(files) < LEAST_FILES && `ulimit -n ${LEAST_FILES}`),
+    finding(
+      'somaxconn',
+      backlog,
+      Number(backlog) < LEAST_BACKLOG && `sysctl -w net.core.somaxconn=${LEAST_BACKLOG}`,
+    ),
+    finding(
+      'ephemeral ports',
+      String(last - first),
+      last - first < LEAST_PORTS && 'sysctl -w net.ipv4.ip_local_port_range="32768 60999"',
+    ),
   ]
 }
 
-function quiet(): Finding[] {
-  const { foreignShare, stolenShare } = quietLookSync()
-  const others = `others use ${percent(foreignShare)} of it`
-  const below = `the machine below takes ${percent(stolenShare)} away`
+/** The programs that can be used. */
+export function programFindings(): Finding[] {
+  const missing = findProgram('taskset') === null && 'install the package util-linux, or run with --no-pin'
   return [
-    foreignShare > QUIET_SHARE
-      ? warning('quiet machine', others, 'end what runs beside the benchmark')
-      : fine('quiet machine', others),
-    stolenShare > QUIET_SHARE
-      ? warning('stolen time', below, 'use a machine of its own, or compare CPU time per request only')
-      : fine('stolen time', below),
+    finding('taskset', missing === false ? 'installed' : 'not installed', missing),
+    ...engines.map(({ name, version, remedy }) => {
+      const found = version()
+      return finding(name, found ?? 'not installed', found === null && remedy)
+    }),
+    ...PEERS.map((name) => [name, missingPeer(name)] as const).map(installed),
+    installed(['Elasticsearch', missingElasticsearch()]),
   ]
 }
 
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`
+function installed([subject, remedy]: readonly [string, string | null]): Finding {
+  return { subject, found: remedy === null ? 'installed' : 'not installed', remedy }
 }
 
-function cores(): Finding {
-  const count = allowedCpus().length
-  const found = `${count} usable`
-  if (count >= 4) return fine('cores', found)
-  const remedy = `gateways of up to ${count - 1} workers get cores of their own; use a machine with more for others`
-  if (count >= 2) return warning('cores', found, remedy)
-  return problem(
-    'cores',
-    found,
-    'gateway and load generator share the core, so that no throughput is a result; use at least 2',
-  )
+function finding(subject: string, found: string, remedy: string | false): Finding {
+  return { subject, found, remedy: remedy === false ? null : remedy }
 }
 
-function pinning(): Finding {
-  if (findProgram('taskset') !== null) return fine('taskset', 'installed')
-  const remedy = 'install the package util-linux, or run with nothing pinned'
-  return problem('taskset', 'not installed', remedy)
-}
-
-function tierMemory(): Finding {
-  const missing = missingMemoryGroups()
-  if (missing === null) return fine('memory of tiers', 'limits can be set')
-  return warning('memory of tiers', 'no limits can be set', missing)
-}
-
-function backlog(): Finding {
-  const bound = systemText('/proc/sys/net/core/somaxconn') ?? ''
-  if (Number(bound) >= LEAST_BACKLOG) return fine('somaxconn', bound)
-  return warning('somaxconn', bound, `sysctl -w net.core.somaxconn=${LEAST_BACKLOG}`)
-}
-
-function ephemeralPorts(): Finding {
-  const [first, last] = (systemText('/proc/sys/net/ipv4/ip_local_port_range') ?? '').split(/\s+/).map(Number)
-  const count = (last ?? 0) - (first ?? 0)
-  if (count >= LEAST_PORTS) return fine('ephemeral ports', String(count))
-  const remedy = 'sysctl -w net.ipv4.ip_local_port_range="32768 60999"'
-  return warning('ephemeral ports', String(count), remedy)
-}
-
-function loadGenerator(engine: Engine): Finding {
-  const version = engine.version()
-  if (version !== null) return fine(engine.name, version)
-  return warning(engine.name, 'not installed', engine.remedy)
-}
-
-function peer(name: (typeof PEERS)[number]): Finding {
-  const missing = missingPeer(name)
-  return missing === null ? fine(name, 'installed') : warning(name, 'not installed', missing)
-}
-
-function searchEngine(): Finding {
-  const missing = missingElasticsearch()
-  if (missing === null) return fine('Elasticsearch', 'installed')
-  return warning('Elasticsearch', 'not installed', missing)
+/** Null: there is none. */
+function memoryLimit(): number | null {
+  const text =
+    systemText('/sys/fs/cgroup/memory.max') ?? systemText('/sys/fs/cgroup/memory/memory.limit_in_bytes')
+  const bytes = Number(text ?? Number.NaN)
+  // The kernel's way to say that there is none is a number beyond all memory.
+  return bytes < 2 ** 60 ? bytes : null
 }

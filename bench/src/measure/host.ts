@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import os from 'node:os'
-import { gatewayVersion } from '../contestant/gateway.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { HostFacts } from '../model/summary.js'
-import { groupLimits } from './control-group.js'
+import { gatewayVersion } from '../servers/gateway.js'
 import { allowedCpus } from './cores.js'
-import { cpuScore } from './cpu-score.js'
-import { machineSettings } from './machine-settings.js'
-import { quietLook } from './quiet-look.js'
-import { sourceState } from './source-state.js'
+import { machineFindings } from './doctor.js'
+import { coreTimes } from './process-use.js'
 
-export { doctor } from './doctor.js'
-export type { Finding } from './finding.js'
-
-const PACKAGES = ['uWebSockets.js', 'undici'] as const
+/** A machine on which others use more than this is not quiet. */
+export const QUIET_SHARE = 0.05
+const LOOK_MS = 1000
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** The machine as it is now; looks at it for two seconds, in which nothing of ours may run. */
 export async function hostFacts(): Promise<HostFacts> {
@@ -22,33 +23,80 @@ export async function hostFacts(): Promise<HostFacts> {
     cpus: allowedCpus().length,
     memoryBytes: os.totalmem(),
     kernel: `${os.type()} ${os.release()}`,
-    node: process.version,
     cpuScore: cpuScore(),
     foreignShare,
     stolenShare,
-    versions: versions(),
+    versions: { sluice: gatewayVersion(), node: process.versions.node, v8: process.versions.v8 },
     source: sourceState(),
-    v8: process.versions.v8,
-    settings: machineSettings(),
-    limits: groupLimits(),
+    settings: Object.fromEntries(machineFindings().map(({ subject, found }) => [subject, found])),
   }
 }
 
-function versions(): Record<string, string> {
-  const found: Record<string, string> = { sluice: gatewayVersion(), node: process.versions.node }
-  for (const name of PACKAGES) {
-    const version = installedVersion(name)
-    if (version !== null) found[name] = version
-  }
-  return found
+/** What of the machine makes every figure of a run doubtful. */
+export function hostWarnings({
+  foreignShare,
+  stolenShare,
+}: Pick<HostFacts, 'foreignShare' | 'stolenShare'>): string[] {
+  const percent = (share: number): string => `${Math.round(share * 100)} %`
+  return [
+    ...(foreignShare > QUIET_SHARE
+      ? [`the machine was not quiet: others used ${percent(foreignShare)} of it`]
+      : []),
+    ...(stolenShare > QUIET_SHARE ? [`the hypervisor took ${percent(stolenShare)} of the time`] : []),
+  ]
 }
 
-/** The version in the package.json of an installed package, which need not export it. */
-function installedVersion(name: string): string | null {
-  const file = new URL(`../../../node_modules/${name}/package.json`, import.meta.url)
-  try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
-  } catch {
-    return null
+/** What others did and what the hypervisor took in a second in which this process waited, 0 to 1. */
+export async function quietLook(): Promise<Pick<HostFacts, 'foreignShare' | 'stolenShare'>> {
+  const cpus = allowedCpus()
+  const before = coreTimes(cpus)
+  await sleep(LOOK_MS)
+  const after = coreTimes(cpus)
+  const elapsedMicros = Math.max(1, (after.atMono - before.atMono) * 1000 * cpus.length)
+  return {
+    foreignShare: Math.min(1, (after.busyMicros - before.busyMicros) / elapsedMicros),
+    stolenShare: Math.min(1, (after.stolenMicros - before.stolenMicros) / elapsedMicros),
   }
+}
+
+const TEXT = JSON.stringify(
+  Array.from({ length: 20 }, (_, i) => ({ id: i, name: `record ${i}`, price: i * 1.25 })),
+)
+
+/**
+ * Thousands of rounds a second of a fixed piece of work on one core: parsing, strings and a digest, as a gateway mixes
+ * them. The work never changes, since runs of other machines are normalised by it.
+ */
+function cpuScore(): number {
+  spin(250)
+  return Math.round(spin(1000) * 100) / 100
+}
+
+/** Rounds a millisecond. */
+function spin(forMs: number): number {
+  const startMono = performance.now()
+  let rounds = 0
+  for (; performance.now() - startMono < forMs; rounds++) {
+    const records = JSON.parse(TEXT) as { readonly name: string }[]
+    const names = records.map(({ name }) => name.toUpperCase()).join('&')
+    createHash('sha256').update(names).digest('hex')
+  }
+  return rounds / (performance.now() - startMono)
+}
+
+/** The commit of this checkout; null: it is none, and the version stands for it. */
+function sourceState(): HostFacts['source'] {
+  const git = (...args: readonly string[]): string | null => {
+    const { status, stdout } = spawnSync('git', ['--no-optional-locks', ...args], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    return status === 0 ? stdout.trim() : null
+  }
+  const top = git('rev-parse', '--show-toplevel')
+  // A package that is installed within a checkout of somebody else has no commit of its own.
+  if (top === null || realpathSync(top) !== realpathSync(ROOT)) return null
+  const commit = git('rev-parse', '--verify', 'HEAD')
+  return commit === null ? null : { commit, isDirty: git('status', '--porcelain', '-uno') !== '' }
 }

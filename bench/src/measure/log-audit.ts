@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
-import { logIdentity, type RunningGateway } from '../contestant/gateway.js'
-import { countDocuments } from '../contestant/search-engine.js'
-import { type LogAccount, logMismatch } from './validity.js'
-import { scrape } from './worker-diagnostics.js'
+import { logIdentity, type RunningGateway, scrape } from '../servers/gateway.js'
 
-const NOTHING: LogAccount = { requests: 0, documents: 0, dropped: 0, dead: 0 }
+/** What a traffic log must add up to: every request that the gateway counted is a document, or counted as dropped. */
+interface LogAccount {
+  readonly requests: number
+  readonly documents: number
+  readonly dropped: number
+  readonly dead: number
+}
+
 /** Counts arrive with heartbeats and answers of Elasticsearch; what does not add up for this long never will. */
 const PATIENCE_MS = 10_000
 const LOOK_MS = 250
@@ -14,7 +19,7 @@ export class LogAudit {
   readonly #gateway: RunningGateway
   readonly #node: ElasticsearchNode
   readonly #dataStream: string
-  #last = NOTHING
+  #last: LogAccount = { requests: 0, documents: 0, dropped: 0, dead: 0 }
 
   constructor(gateway: RunningGateway, node: ElasticsearchNode, dataStream: string) {
     this.#gateway = gateway
@@ -27,28 +32,18 @@ export class LogAudit {
     try {
       await this.#gateway.settled()
       const giveUpMono = performance.now() + PATIENCE_MS
-      let now = await this.#account()
-      let problem = this.#problem(now, answered)
-      while (problem !== null && performance.now() < giveUpMono) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-        now = await this.#account()
-        problem = this.#problem(now, answered)
+      for (;;) {
+        const now = await this.#account()
+        const problem = logMismatch(this.#last, now, answered)
+        if (problem === null || performance.now() > giveUpMono) {
+          this.#last = now
+          return problem
+        }
+        await sleep(LOOK_MS)
       }
-      this.#last = now
-      return problem
     } catch (error) {
       return `the traffic log cannot be checked: ${(error as Error).message}`
     }
-  }
-
-  #problem(now: LogAccount, answered: number): string | null {
-    const span: LogAccount = {
-      requests: now.requests - this.#last.requests,
-      documents: now.documents - this.#last.documents,
-      dropped: now.dropped - this.#last.dropped,
-      dead: now.dead - this.#last.dead,
-    }
-    return logMismatch(span, answered)
   }
 
   async #account(): Promise<LogAccount> {
@@ -57,7 +52,18 @@ export class LogAudit {
     for (const [name, value] of await scrape(admin))
       if (name.startsWith('gw_requests_total{')) requests += value
     const { dropped, dead } = await logIdentity(admin)
-    const documents = await countDocuments(this.#node, this.#dataStream)
-    return { requests, documents, dropped, dead }
+    await this.#node.request('POST', `/${this.#dataStream}/_refresh`)
+    const { body } = await this.#node.request('GET', `/${this.#dataStream}/_count`)
+    return { requests, documents: (body as { readonly count?: number } | null)?.count ?? 0, dropped, dead }
   }
+}
+
+/** What is wrong with a log between two looks, when clients had at least so many answers; null when it adds up. */
+export function logMismatch(before: LogAccount, after: LogAccount, answered: number): string | null {
+  const requests = after.requests - before.requests
+  const documents = after.documents - before.documents
+  const [dropped, dead] = [after.dropped - before.dropped, after.dead - before.dead]
+  if (requests < answered) return `the gateway counted ${requests} requests, clients had ${answered} answers`
+  if (documents === requests - dropped - dead) return null
+  return `Elasticsearch holds ${documents} documents of ${requests} requests, ${dropped} of them dropped and ${dead} refused`
 }

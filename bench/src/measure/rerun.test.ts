@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Engine } from '../model/engine.js'
 import type { Summary } from '../model/summary.js'
-import { suiteRunner } from './run-suite.js'
-import { mergedSpectrum, smallLoad } from './testing/small-load.js'
-import { Notes, optionsOf, PLAIN, suiteOf } from './testing/small-suite.js'
+import { partsOf, smallLoad } from '../testing/small-load.js'
+import { Notes, optionsOf, PLAIN, suiteOf } from '../testing/small-suite.js'
+import { runSuite } from './run-suite.js'
 
 const SECONDS = 0.3
 
@@ -14,10 +14,10 @@ const SECONDS = 0.3
 function telling(figures: readonly number[]): { readonly engine: Engine; readonly told: () => number } {
   const load = smallLoad()
   let told = 0
-  const run: Engine['run'] = async (order) => {
-    const result = await load.run(order)
+  const run: Engine['run'] = async (options) => {
+    const result = await load.run(options)
     // The warm-up is shorter, and the ceiling has a lead-in.
-    return order.seconds === SECONDS && order.warmUpSeconds === 0
+    return options.seconds === SECONDS && options.warmUpSeconds === 0
       ? { ...result, requests: figures[told++] ?? 0, seconds: 1 }
       : result
   }
@@ -42,7 +42,7 @@ async function measured(t: TestContext, engine: Engine, stopAt = Number.NaN): Pr
   })
   const target = { origin: await origin(t), pid: null }
   const options = optionsOf(suiteOf(PLAIN, [2]), { target, seconds: SECONDS, signal: stop.signal })
-  return suiteRunner(() => engine, mergedSpectrum)(options, notes)
+  return runSuite(options, notes, partsOf(engine))
 }
 
 test('repetitions that are more than 5 % apart are made again, and the steadier ones count', async (t) => {

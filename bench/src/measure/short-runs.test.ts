@@ -3,24 +3,24 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { missingElasticsearch } from '../contestant/search-engine.js'
+import { bodyOf } from '../engine/call-body.js'
 import { engineOf } from '../engine/engines.js'
-import { mergeSpectra } from '../engine/spectrum.js'
-import type { Suite } from '../model/scenario.js'
+import type { Engine, LoadOptions } from '../model/engine.js'
+import type { Scenario, Suite } from '../model/scenario.js'
 import type { Summary } from '../model/summary.js'
-import { readSummary } from '../report/read-summary.js'
-import { writeResults } from '../report/write-results.js'
-import { suiteOf, suites } from '../suite/suites.js'
+import { readSummary, writeResults } from '../report/results.js'
+import { missingElasticsearch } from '../servers/elasticsearch.js'
+import { suites } from '../suite/suites.js'
+import { Notes, optionsOf } from '../testing/small-suite.js'
 import { hostFacts } from './host.js'
-import { suiteRunner } from './run-suite.js'
-import { checkedEngine } from './testing/answer-check.js'
-import { Notes, optionsOf } from './testing/small-suite.js'
+import { runSuite } from './run-suite.js'
 
 const CONNECTIONS = 8
 
 /** What stands for each suite. Few, because every scenario starts a gateway and an origin of its own. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   smoke: ['get'],
+  proxy: ['post-5kb'],
   apinizer: ['w2-post-5kb'],
   'apinizer-classic': ['b-post-5kb'],
   'wso2-mi': ['direct-api-100kb'],
@@ -36,20 +36,16 @@ const host = hostFacts()
 
 /** A part of a suite as the options of `gw bench run` choose it, and so short that its figures say nothing. */
 async function shortRun(suite: Suite, scenarios: readonly string[]): Promise<Summary> {
-  const cases = suite.cases.map(({ scenario }) => ({ scenario, connections: [CONNECTIONS] }))
-  const options = optionsOf(
-    { ...suite, cases },
-    { scenarios, warmUpSeconds: 0, seconds: 0.5, repetitions: 1 },
-  )
+  const cases = suite.cases
+    .filter(({ scenario }) => scenarios.includes(scenario.id))
+    .map(({ scenario }) => ({ scenario, connections: [CONNECTIONS] }))
+  const options = optionsOf({ ...suite, cases }, { warmUpSeconds: 0, seconds: 0.5, repetitions: 1 })
   const checked = checkedEngine(
     engineOf('autocannon'),
     cases.map(({ scenario }) => scenario),
   )
-  const summary = await suiteRunner(
-    () => checked.engine,
-    mergeSpectra,
-    () => host,
-  )(options, new Notes())
+  const parts = { engineOf: () => checked.engine, lookAtHost: () => host }
+  const summary = await runSuite(options, new Notes(), parts)
   assert.deepEqual(checked.wrongAnswers, [])
   assert.ok(checked.looks() >= scenarios.length)
   return summary
@@ -61,7 +57,7 @@ function assertMeasured(summary: Summary, scenarios: readonly string[]): void {
     scenarios,
   )
   for (const point of summary.points) {
-    const { scenario, requests, errors, latency, cpuMicrosPerRequest, perSecond } = point
+    const { scenario, requests, errors, latency, cpuMicrosPerRequest } = point
     assert.ok(requests > 0, `${scenario}: no request was completed`)
     assert.deepEqual(
       Object.entries(errors).filter(([, count]) => count > 0),
@@ -69,11 +65,7 @@ function assertMeasured(summary: Summary, scenarios: readonly string[]): void {
       scenario,
     )
     assert.ok(latency !== null && latency.count > 0, scenario)
-    assert.ok(cpuMicrosPerRequest.mean > 0, scenario)
-    // Head and body, both ways.
-    assert.ok(point.receivedPerSecond! > 100 * perSecond.mean, scenario)
-    assert.ok(point.sentPerSecond! > (20 + point.bodyBytes) * perSecond.mean, scenario)
-    assert.equal(point.originDelayMs, 0)
+    assert.ok(cpuMicrosPerRequest!.mean > 0, scenario)
   }
 }
 
@@ -81,7 +73,7 @@ function assertWritten(t: TestContext, summary: Summary): void {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-short-run-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const files = writeResults(summary, dir)
-  assert.equal(files.length, 6 + summary.points.filter(({ latency }) => latency?.hdr != null).length)
+  assert.equal(files.length, 3)
   for (const file of files) assert.ok(existsSync(file) && statSync(file).size > 0, file)
   assert.deepEqual(readSummary(join(dir, 'summary.json')).points, summary.points)
   const rows = readFileSync(join(dir, 'points.csv'), 'utf8').trim().split('\r\n')
@@ -99,25 +91,42 @@ for (const suite of suites.filter(({ cases }) => cases.length > 0)) {
   })
 }
 
-test('a short run with the real load generator finds the highest rate within a limit', async (t) => {
-  const suite = suiteOf('smoke')
-  const options = optionsOf(suite, {
-    ...{ scenarios: ['get'], warmUpSeconds: 0, seconds: 0.5, repetitions: 1, sloMicros: 2_000_000 },
-  })
-  const run = suiteRunner(engineOf, mergeSpectra, () => host)
-  const summary = await run(options, new Notes())
-  const [saturation, knee] = summary.points
-  assert.deepEqual([summary.points.length, knee!.sloMicros], [2, 2_000_000])
-  assert.ok(knee!.targetPerSecond! < saturation!.perSecond.mean && knee!.latency!.isCorrected)
-  assertWritten(t, summary)
-})
-
 test('a short run of apinizer with its traffic log finds every request in Elasticsearch', async (t) => {
   const missing = missingElasticsearch()
   if (missing !== null) return t.skip(missing)
   const scenarios = ['w1-post-1kb-elasticsearch']
-  const summary = await shortRun(suiteOf('apinizer'), scenarios)
+  const summary = await shortRun(suites.find(({ name }) => name === 'apinizer')!, scenarios)
   assertMeasured(summary, scenarios)
   assert.doesNotMatch(summary.points[0]!.invalid.join('\n'), /Elasticsearch|traffic log/)
   assertWritten(t, summary)
 })
+
+/** A load generator that looks at one whole answer before each load, because load generators count statuses only. */
+function checkedEngine(engine: Engine, scenarios: readonly Scenario[]) {
+  const wrongAnswers: string[] = []
+  let looks = 0
+  const run: Engine['run'] = async (options) => {
+    const scenario = scenarios.find(({ call }) => call === options.call)!
+    const flaw = await answerFlaw(options, scenario)
+    looks++
+    if (flaw !== null) wrongAnswers.push(flaw)
+    return engine.run(options)
+  }
+  return { engine: { ...engine, run }, looks: () => looks, wrongAnswers }
+}
+
+async function answerFlaw(
+  { origin, call }: LoadOptions,
+  { id, origin: expected }: Scenario,
+): Promise<string | null> {
+  const body = call.body === null ? null : bodyOf(call.body)
+  const init = { method: call.method, headers: call.headers, body }
+  const answer = await fetch(origin + call.path, { ...init, signal: AbortSignal.timeout(10_000) })
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  if (answer.status !== 200) return `${id}: status ${answer.status}`
+  if (expected.answer === 'echo' && !bytes.equals(body ?? Buffer.alloc(0)))
+    return `${id}: ${bytes.length} bytes came back that are not the ${body?.length ?? 0} bytes sent`
+  if (expected.answer === 'fixed' && bytes.length !== expected.bytes)
+    return `${id}: ${bytes.length} bytes in place of ${expected.bytes}`
+  return null
+}

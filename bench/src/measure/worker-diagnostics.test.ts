@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lagMicros, parseSeries, upstreamWaits } from './worker-diagnostics.js'
+import { lagMicros, upstreamWaits } from './worker-diagnostics.js'
 
 const NAME = 'gw_worker_loop_delay_seconds_bucket'
 const LABELS = 'worker="1"'
 
 function histogram(counts: readonly number[]): ReadonlyMap<string, number> {
   const bounds = ['0.01', '0.02', '+Inf']
-  const lines = counts.map((count, i) => `${NAME}{${LABELS},le="${bounds[i]}"} ${count}`)
-  return parseSeries(['# TYPE x histogram', ...lines, `${NAME}{worker="2",le="0.01"} 77`, ''].join('\n'))
+  const series = counts.map((count, i) => [`${NAME}{${LABELS},le="${bounds[i]}"}`, count] as const)
+  return new Map([...series, [`${NAME}{worker="2",le="0.01"}`, 77]])
 }
 
 test('the delay is taken from what was counted between two looks, on a line between the bounds', () => {
@@ -28,7 +28,7 @@ test('without a look at the loop there is no delay', () => {
 
 test('waits for connections are those between two looks, of all upstreams, and unknown where nobody counts them', () => {
   const counts = (...waits: number[]) =>
-    parseSeries(waits.map((count, i) => `gw_upstream_waits_total{upstream="${i}"} ${count}`).join('\n'))
+    new Map(waits.map((count, i) => [`gw_upstream_waits_total{upstream="${i}"}`, count]))
   assert.equal(upstreamWaits(counts(5), counts(12, 3)), 10)
   assert.equal(upstreamWaits(counts(5, 3), counts(5, 3)), 0)
   assert.equal(upstreamWaits(new Map(), histogram([1, 1, 1])), null)

@@ -1,7 +1,14 @@
+import type { LogMode, Tier } from './summary.js'
 import type { TrialPlan } from './trial.js'
 
-/** The size of a gateway, as the reference report counts it: cores of the workers and memory of the pod. */
-export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
+/** Cores and memory of the tiers, as the reference report counts them. */
+export const TIERS: readonly { readonly tier: Tier; readonly cores: number; readonly memoryBytes: number }[] =
+  [
+    { tier: 'W1', cores: 1, memoryBytes: 2 * 1024 ** 3 },
+    { tier: 'W2', cores: 2, memoryBytes: 2 * 1024 ** 3 },
+    { tier: 'W4', cores: 4, memoryBytes: 4 * 1024 ** 3 },
+    { tier: 'W8', cores: 8, memoryBytes: 8 * 1024 ** 3 },
+  ]
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type Method = (typeof METHODS)[number]
@@ -32,14 +39,11 @@ export interface GivenBody {
 }
 
 /** What stands behind the gateway: it reads the whole request and answers after `delayMs` with so many bytes, or with the body it got. */
-export interface OriginWish {
+export interface OriginBehavior {
   readonly answer: 'fixed' | 'echo'
   readonly bytes: number
   readonly delayMs: number
 }
-
-/** Where the traffic log goes while it is measured. */
-export type LogWish = 'none' | 'elasticsearch'
 
 /** One row of a suite: what is asked of whom, in which configuration. The rest of a document is the same for all. */
 export interface Scenario {
@@ -50,13 +54,13 @@ export interface Scenario {
   /** Null: the machine as it is, with `workers`. */
   readonly tier: Tier | null
   readonly workers: number
-  readonly log: LogWish
+  readonly log: LogMode
   readonly call: Call
-  readonly origin: OriginWish
+  readonly origin: OriginBehavior
   /** The `routes` of the gateway's document; their upstream is named `origin`. YAML-compatible values. */
   readonly routes: readonly object[]
-  /** Whether peers can be configured to do the same; null names why they cannot. */
-  readonly peers: 'plain-proxy' | null
+  /** Whether any reverse proxy can be configured to do the same, so that peers are measured beside it. */
+  readonly isPlainProxy: boolean
 }
 
 /** A scenario with the numbers of connections that it is measured with. */

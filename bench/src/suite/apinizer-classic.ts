@@ -1,6 +1,6 @@
-import type { Call, OriginWish, Scenario, Suite, Tier } from '../model/scenario.js'
-import { BASIC_AUTH, BASIC_HEADERS } from './basic-credentials.js'
-import { API_KEY, HEADER_BOTH_WAYS, POLICY_FIXTURES } from './policy-fixtures.js'
+import type { Call, OriginBehavior, Scenario, Suite } from '../model/scenario.js'
+import type { Tier } from '../model/summary.js'
+import { API_KEY, BASIC_AUTH, BASIC_HEADERS, HEADER_BOTH_WAYS, POLICY_FIXTURES } from './policy-fixtures.js'
 import { ECHO, get, KB, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
 
 type Fields = Readonly<Record<string, string>>
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, string>>
 interface Request {
   readonly id: 'get' | 'post-5kb' | 'post-50kb'
   readonly title: string
-  readonly origin: OriginWish
+  readonly origin: OriginBehavior
   call(headers: Fields): Call
 }
 
@@ -121,6 +121,6 @@ function scenarioOf(condition: Condition, request: Request): Scenario {
     call: request.call(condition.headers),
     origin: request.origin,
     routes: PLAIN_ROUTES.map((route) => ({ ...route, ...more })),
-    peers: policies.length === 0 ? 'plain-proxy' : null,
+    isPlainProxy: policies.length === 0,
   }
 }

@@ -1,4 +1,5 @@
-import type { Scenario, Suite, Tier } from '../model/scenario.js'
+import type { Scenario, Suite } from '../model/scenario.js'
+import type { Tier } from '../model/summary.js'
 import { ECHO, get, KB, LOGS, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
 
 /** The tiers of the report, and the numbers of connections it has for each. */
@@ -39,7 +40,7 @@ export const apinizer: Suite = {
           call,
           origin,
           routes: PLAIN_ROUTES,
-          peers: log === 'none' ? 'plain-proxy' : null,
+          isPlainProxy: log === 'none',
         }
         return { scenario, connections }
       }),

@@ -1,8 +1,29 @@
 import type { Catalog } from '@sluice/core'
 import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
-import { CHAINS, chainName } from './chains.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
 import { ECHO, get, KB, type NamedSize, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
+
+/** What stands together in front of real services, in the order in which it runs. */
+const CHAINS: readonly (readonly string[])[] = [
+  ['api-key', 'body-limit', 'header'],
+  ['ip-filter', 'basic-auth', 'header'],
+  ['ip-filter', 'api-key', 'body-limit', 'header'],
+]
+
+const PREFIX = 'chain-'
+
+/** The name of a chain beside those of policies, such as `chain-ip-filter-basic-auth-header`. */
+function chainName(policies: readonly string[]): string {
+  return PREFIX + policies.join('-')
+}
+
+/** A name for people: that of a policy as it is, that of a chain with its policies apart. */
+export function policyText(name: string): string {
+  if (!name.startsWith(PREFIX)) return name
+  const chain = CHAINS.find((policies) => chainName(policies) === name)
+  // Where the names of policies meet cannot be told of a chain that another version measured.
+  return `chain ${chain?.join(', ') ?? name.slice(PREFIX.length)}`
+}
 
 /** What is compared with each other: nothing, one policy, or a chain of them. */
 interface Subject {
@@ -154,6 +175,6 @@ function scenarioOf({ name, title, fixtures }: Subject, { body, delay }: Variant
     call: body === null ? get('/', headers) : post(body, '/', headers),
     origin: { ...(body === null ? SMALL_ANSWER : ECHO), delayMs: delay.millis },
     routes: PLAIN_ROUTES.map((route) => ({ ...route, ...policies })),
-    peers: fixtures.length === 0 ? 'plain-proxy' : null,
+    isPlainProxy: fixtures.length === 0,
   }
 }

@@ -1,5 +1,4 @@
 import type { MadeBody } from '../model/scenario.js'
-import { BASIC_AUTH, BASIC_HEADERS } from './basic-credentials.js'
 import { COMPUTING_FIXTURES } from './computing-fixtures.js'
 
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
@@ -9,6 +8,21 @@ export interface PolicyFixture {
   readonly headers: Readonly<Record<string, string>>
   readonly use: Readonly<Record<string, unknown>> & { readonly use: string }
 }
+
+/** The user of the benchmark. The password is no secret, and its hash stands here so that every run has the same. */
+const NAME = 'bench'
+export const PASSWORD = 'bench'
+export const PASSWORD_HASH =
+  '$scrypt$ln=15,r=8,p=1$DEE7t8qLd8Iny0zIFPTF/A$XpfUGGTEnPHQ9FKzdO3Ps5yT2nlzuMezFPlgjSO26SA'
+
+/** What a client sends, and the policy that takes it. */
+export const BASIC_HEADERS = {
+  authorization: `Basic ${Buffer.from(`${NAME}:${PASSWORD}`).toString('base64')}`,
+} as const
+export const BASIC_AUTH = {
+  use: 'basic-auth',
+  with: { users: [{ name: NAME, password: PASSWORD_HASH }] },
+} as const
 
 /** The key of the benchmark; it is no secret. */
 export const API_KEY = 'gw_benchmark-key-00000000000000000000000000000'

@@ -1,4 +1,5 @@
-import type { Call, LogWish, MadeBody, OriginWish } from '../model/scenario.js'
+import type { Call, MadeBody, OriginBehavior } from '../model/scenario.js'
+import type { LogMode } from '../model/summary.js'
 
 export const KB = 1024
 
@@ -17,9 +18,9 @@ export function size(bytes: number, count: number, unit: 'B' | 'KB' | 'KiB'): Na
 }
 
 /** A small answer, so that the cost of a request is not that of copying its answer. */
-export const SMALL_ANSWER: OriginWish = { answer: 'fixed', bytes: 128, delayMs: 0 }
+export const SMALL_ANSWER: OriginBehavior = { answer: 'fixed', bytes: 128, delayMs: 0 }
 /** The answer is the body of the request, so that the gateway carries it both ways. */
-export const ECHO: OriginWish = { answer: 'echo', bytes: 0, delayMs: 0 }
+export const ECHO: OriginBehavior = { answer: 'echo', bytes: 0, delayMs: 0 }
 
 /** Everything goes to the origin, and nothing is done on the way. */
 export const PLAIN_ROUTES: readonly object[] = [{ id: 'all', match: { path: '/*' }, upstream: 'origin' }]
@@ -41,7 +42,7 @@ export function post(
 }
 
 /** What the ids and titles of scenarios say of the traffic log. */
-export const LOGS: readonly { readonly log: LogWish; readonly id: string; readonly title: string }[] = [
+export const LOGS: readonly { readonly log: LogMode; readonly id: string; readonly title: string }[] = [
   { log: 'none', id: '', title: '' },
   { log: 'elasticsearch', id: '-elasticsearch', title: ', Elasticsearch' },
 ]

@@ -1,22 +1,31 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { formatDiagnostic } from '@sluice/config'
+import { formatDiagnostic, type LoadResult, loadDocument } from '@sluice/config'
 import { explainRequest } from '@sluice/gateway'
 import { catalog, hashKey, verifyPassword } from '@sluice/policies'
 import { bodyOf } from '../engine/call-body.js'
 import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import type { Point } from '../model/summary.js'
-import { policyRelation } from '../report/scenario-relation.js'
-import { PASSWORD, PASSWORD_HASH } from './basic-credentials.js'
-import { policyText } from './chains.js'
-import { loadRoutes } from './document.js'
-import { measuredPolicyNames, policyPair } from './policies.js'
-import { API_KEY, API_KEY_SHA256, POLICY_FIXTURES } from './policy-fixtures.js'
+import { policyRelation } from '../report/relations.js'
+import { measuredPolicyNames, policyPair, policyText } from './policies.js'
+import { API_KEY, API_KEY_SHA256, PASSWORD, PASSWORD_HASH, POLICY_FIXTURES } from './policy-fixtures.js'
 import { quickSuite } from './quick.js'
 import { comingSuites, suiteOf, suites, suitesWith } from './suites.js'
 
 const ORIGIN = 'http://127.0.0.1:8080'
+
+/** Loads routes as a gateway would that has an upstream `origin` and no traffic log. */
+function loadRoutes(routes: readonly object[]): LoadResult {
+  const document = {
+    version: 1,
+    listeners: [{ address: '127.0.0.1:8080' }],
+    upstreams: { origin: { targets: ['http://127.0.0.1:9000'] } },
+    routes,
+    log: { sink: 'none' },
+  }
+  return loadDocument({ text: JSON.stringify(document), name: 'benchmark' }, { catalog, env: {} })
+}
 
 function scenariosOf(name: string): Scenario[] {
   return suiteOf(name).cases.map(({ scenario }) => scenario)
@@ -29,7 +38,7 @@ function withVariants({ cases, variants = [] }: Suite): SuiteCase[] {
 for (const suite of suites) {
   test(`every scenario of ${suite.name} loads without a remark, and a route takes its call to the origin`, async () => {
     for (const { scenario } of withVariants(suite)) {
-      const result = loadRoutes(scenario.routes, catalog)
+      const result = loadRoutes(scenario.routes)
       const remarks = result.ok ? result.warnings : result.diagnostics
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
       assert.ok(result.ok)
@@ -177,9 +186,9 @@ test('XSLT joins the suite of WSO2 MI with the policy', () => {
 test('a name that is no suite is answered with the names, the likely one first', () => {
   assert.throws(
     () => suiteOf('apinzer'),
-    /^Error: there is no suite 'apinzer'; did you mean 'apinizer'\? \(there are smoke, apinizer, /,
+    /^Error: there is no suite 'apinzer'; did you mean 'apinizer'\? \(there are smoke, proxy, /,
   )
-  assert.throws(() => suiteOf('nonsense'), /; there are smoke, apinizer, .*policies, soak, chaos$/)
+  assert.throws(() => suiteOf('nonsense'), /; there are smoke, proxy, .*policies, soak, chaos$/)
   assert.throws(() => suiteOf('apinizer-cache'), /is not available: needs the cache component$/)
 })
 

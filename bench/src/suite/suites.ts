@@ -4,10 +4,9 @@ import { catalog } from '@sluice/policies'
 import type { Suite } from '../model/scenario.js'
 import { apinizer } from './apinizer.js'
 import { apinizerClassic } from './apinizer-classic.js'
-import { chaos } from './chaos.js'
 import { policiesSuite } from './policies.js'
-import { smoke } from './smoke.js'
-import { soak } from './soak.js'
+import { proxy, smoke } from './proxy.js'
+import { chaos, soak } from './trials.js'
 import { wso2MiSuite } from './wso2-mi.js'
 import { wso2Platform } from './wso2-platform.js'
 
@@ -32,6 +31,7 @@ export const comingSuites: readonly ComingSuite[] = [
 export function suitesWith(policies: Catalog): readonly Suite[] {
   return [
     smoke,
+    proxy,
     apinizer,
     apinizerClassic,
     wso2MiSuite(policies),

@@ -10,7 +10,7 @@ export function urlSuite(call: Call): Suite {
   const scenario: Scenario = {
     id: 'target',
     title: `${call.method} ${maskedPath(call.path)}`.slice(0, TITLE_LENGTH),
-    ...{ tier: null, workers: 1, log: 'none', call, origin: SMALL_ANSWER, routes: [], peers: 'plain-proxy' },
+    ...{ tier: null, workers: 1, log: 'none', call, origin: SMALL_ANSWER, routes: [], isPlainProxy: true },
   }
   return {
     name: 'url',

@@ -1,5 +1,6 @@
 import type { Catalog } from '@sluice/core'
-import type { Call, Scenario, Suite, SuiteCase, Tier } from '../model/scenario.js'
+import type { Call, Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { Tier } from '../model/summary.js'
 import { FIRST_SYMBOL, REQUEST_STYLESHEET, RESPONSE_STYLESHEET, SYMBOL_XPATH } from './orders.js'
 import { ECHO, size } from './scenario-parts.js'
 
@@ -12,7 +13,7 @@ interface Service {
   readonly id: string
   readonly title: string
   readonly path: string
-  readonly isPlain: boolean
+  readonly isPlainProxy: boolean
   readonly routes: readonly object[]
   /** Whether the gateway of this version can do it. */
   isThere(catalog: Catalog): boolean
@@ -22,7 +23,7 @@ const DIRECT: Service = {
   id: 'direct',
   title: 'direct proxy',
   path: '/services/DirectProxy',
-  isPlain: true,
+  isPlainProxy: true,
   routes: [{ id: 'direct', match: { path: '/services/DirectProxy' }, upstream: 'origin' }],
   isThere: () => true,
 }
@@ -31,7 +32,7 @@ const DIRECT_API: Service = {
   id: 'direct-api',
   title: 'direct API',
   path: '/directapi/stocks',
-  isPlain: true,
+  isPlainProxy: true,
   routes: [
     {
       id: 'direct-api',
@@ -48,7 +49,7 @@ const CONTENT_BASED: Service = {
   id: 'cbr',
   title: 'content-based routing',
   path: '/services/CBRProxy',
-  isPlain: false,
+  isPlainProxy: false,
   routes: [
     {
       id: 'cbr',
@@ -64,7 +65,7 @@ const XSLT: Service = {
   id: 'xslt',
   title: 'XSLT',
   path: '/services/XSLTProxy',
-  isPlain: false,
+  isPlainProxy: false,
   routes: [
     {
       id: 'xslt',
@@ -128,6 +129,6 @@ function scenarioOf(
     call,
     origin: ECHO,
     routes: service.routes,
-    peers: service.isPlain ? 'plain-proxy' : null,
+    isPlainProxy: service.isPlainProxy,
   }
 }

@@ -1,4 +1,5 @@
-import type { Scenario, Suite, SuiteCase, Tier } from '../model/scenario.js'
+import type { Scenario, Suite, SuiteCase } from '../model/scenario.js'
+import type { Tier } from '../model/summary.js'
 import { HEADER_BOTH_WAYS } from './policy-fixtures.js'
 import { ECHO, KB, post, size } from './scenario-parts.js'
 
@@ -62,7 +63,7 @@ function casesOf({ tier, workers }: Cores): SuiteCase[] {
         call: post(bytes, '/shop/v1/orders/1042'),
         origin: ECHO,
         routes: routesOf(variant.policies),
-        peers: variant.policies.length === 0 ? 'plain-proxy' : null,
+        isPlainProxy: variant.policies.length === 0,
       }
       return { scenario, connections: USERS }
     }),

@@ -36,15 +36,13 @@ export class ClientConnection {
   #isOpen = false
   #hasBegun = false
   #isKept = false
-  #hasCrossed = false
 
   constructor(port: number, events: ConnectionEvents) {
     this.#events = events
-    // Half open, so that the end of the server's side can be looked into before ours is ended.
-    this.#socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+    this.#socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.setEncoding('latin1')
     this.#socket.on('data', (chunk: string) => this.#read(chunk))
-    this.#socket.on('end', () => this.#ended())
+    this.#socket.on('end', () => this.#leave())
     this.#socket.on('error', () => {})
     this.ready = new Promise((resolve) => {
       this.#socket.once('close', () => resolve())
@@ -79,11 +77,6 @@ export class ClientConnection {
     return this.#isKept && !this.#isAgain && !this.#hasBegun
   }
 
-  /** Whether the server surely has not seen it: it had closed the connection before the request came. */
-  get hasCrossed(): boolean {
-    return this.#hasCrossed
-  }
-
   /** @param isAgain it was sent before, over another connection */
   send(request: string, dueMono: number, isAgain: boolean): void {
     this.#dueMono = dueMono
@@ -112,14 +105,16 @@ export class ClientConnection {
     const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
     if (this.#text.length < bodyAt + length) return
     const body = this.#text.slice(bodyAt, bodyAt + length)
-    if (this.#text.length > bodyAt + length) this.#gotUnasked()
+    const hasMore = this.#text.length > bodyAt + length
     this.#text = ''
-    this.#done(head, body)
+    this.#done(head, body, hasMore)
   }
 
-  #done(head: string, body: string): void {
+  #done(head: string, body: string, hasMore: boolean): void {
     // It was the last answer on it, so that another request would meet a server that has left.
     if (/\r\nconnection: *close\r\n/i.test(head)) this.#hasEnded = true
+    if (hasMore) this.#events.unasked(this)
+    if (hasMore) this.#hasEnded = true
     this.#isKept = true
     this.#hasBegun = false
     this.#events.answered(this, { status: Number(head.slice(9, 12)), head, body })
@@ -130,25 +125,14 @@ export class ClientConnection {
 
   #gotUnasked(): void {
     if (this.#hasEnded) return
-    this.#hasEnded = true
     this.#events.unasked(this)
-    if (this.#dueMono !== null) return
-    this.#events.left(this)
-    this.#socket.destroy()
+    this.#leave()
   }
 
-  #ended(): void {
+  /** The server's side is of no use any more; a request under way is lost with it. */
+  #leave(): void {
     this.#hasEnded = true
-    if (this.#dueMono === null) {
-      this.#events.left(this)
-      this.#socket.destroy()
-      return
-    }
-    // A request that comes to a closed socket is answered by a reset at once, after which nothing can be written any
-    // more (EPIPE). Where the server took the request and closed then, the system still takes these bytes.
-    this.#socket.write('\r\n', (error) => {
-      this.#hasCrossed = (error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE'
-      this.#socket.destroy()
-    })
+    if (this.#dueMono === null) this.#events.left(this)
+    this.#socket.destroy()
   }
 }

@@ -1,32 +1,31 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { STEERED_BODY } from '../contestant/steered-body.js'
 import type { Trial, TrialPlan } from '../model/trial.js'
-import { chaos } from '../suite/chaos.js'
-import { soak } from '../suite/soak.js'
-import { type Deed, nothingMore } from './deed.js'
-import { DEEDS } from './deeds/deeds.js'
-import { NOTHING_LOST } from './judgement.js'
-import { answerWell, type SmallStage, smallStage } from './testing/small-stage.js'
+import { FAULT_ORIGIN_BODY } from '../servers/fault-origin.js'
+import { chaos, soak } from '../suite/trials.js'
+import { answerWell, type SmallSetup, smallSetup } from '../testing/small-setup.js'
+import type { Fault } from './fault.js'
+import { FAULTS } from './faults.js'
 import { runTrial } from './trial-run.js'
 
-type Listener = (stage: SmallStage, request: http.IncomingMessage, response: http.ServerResponse) => void
+type Listener = (setup: SmallSetup, request: http.IncomingMessage, response: http.ServerResponse) => void
 
-const TIMES = { warmUpSeconds: 0.1, beforeSeconds: 0.3, duringSeconds: 0.5, afterSeconds: 0.6 }
+const TIMES = { warmUpSeconds: 0.1, seconds: 1.5 }
 const PLANS = [...chaos.trials!, ...soak.trials!]
+const STOP = new AbortController()
 /** Of a busy machine, which answers the rest in time. */
 const LOAD = { saturationPerSecond: 1000, perSecond: 300 }
-const IDLE: Deed = { begin: nothingMore, end: nothingMore, expects: () => NOTHING_LOST }
+const IDLE: Fault = { begin: async () => {} }
 
-async function tried(t: TestContext, listener: Listener, deed = IDLE, id = 'target-change'): Promise<Trial> {
-  const stage = await smallStage(t, listener)
-  return triedOn(stage, deed, id)
+async function tried(t: TestContext, listener: Listener, fault = IDLE, id = 'target-change'): Promise<Trial> {
+  const setup = await smallSetup(t, listener)
+  return triedOn(setup, fault, id)
 }
 
-function triedOn(stage: SmallStage, deed = IDLE, id = 'target-change'): Promise<Trial> {
+function triedOn(setup: SmallSetup, fault = IDLE, id = 'target-change', times = TIMES): Promise<Trial> {
   const plan: TrialPlan = { ...PLANS.find((one) => one.id === id)!, connections: 8 }
-  return runTrial({ plan, deed, stage, times: TIMES, ...LOAD })
+  return runTrial({ plan, fault, setup, signal: STOP.signal, ...times, ...LOAD })
 }
 
 test('a gateway that answers all requests well passes', async (t) => {
@@ -36,54 +35,54 @@ test('a gateway that answers all requests well passes', async (t) => {
 
 for (const id of ['target-change', 'elasticsearch-slow', 'soak'])
   test(`a gateway that ends kept connections with a request on them fails in ${id}`, async (t) => {
-    const listener: Listener = (stage, request, response) => {
-      if (stage.asked % 50 === 0) request.socket.end()
+    const listener: Listener = (setup, request, response) => {
+      if (setup.asked % 50 === 0) request.socket.end()
       else answerWell(response)
     }
-    const stage = await smallStage(t, listener)
+    const setup = await smallSetup(t, listener)
     // It may even be that the origin has not heard of them.
-    Object.defineProperty(stage, 'reached', { get: () => stage.asked - Math.floor(stage.asked / 50) })
-    const { failures } = await triedOn(stage, DEEDS.get(id)!(), id)
+    Object.defineProperty(setup, 'reached', { get: () => setup.asked - Math.floor(setup.asked / 50) })
+    const { failures } = await triedOn(setup, FAULTS[id]!(), id)
     assert.match(
       failures.join('\n'),
       /^\d+ requests on kept connections ended without an answer and were sent again, 0 may be$/m,
     )
   })
 
-const FAULTS: readonly (readonly [string, Listener, RegExp])[] = [
+const WRONG: readonly (readonly [string, Listener, RegExp])[] = [
   [
     'another body',
-    (_, __, response) => response.end(STEERED_BODY.replace('f', 'g')),
+    (_, __, response) => response.end(FAULT_ORIGIN_BODY.replace('f', 'g')),
     /^\d+ answers had another body than the origin sends$/,
   ],
   [
     'two answers to one request',
-    (stage, _, response) => {
+    (setup, _, response) => {
       answerWell(response)
-      if (stage.asked === 20) response.socket!.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      if (setup.asked === 20) response.socket!.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     },
     /^bytes that no request had asked for came 1 times$/,
   ],
   [
     'another good status',
-    (stage, _, response) => {
-      if (stage.asked === 20) response.statusCode = 202
+    (setup, _, response) => {
+      if (setup.asked === 20) response.statusCode = 202
       answerWell(response)
     },
     /^1 answers had the status 202, which none was to have$/,
   ],
 ]
 
-for (const [what, listener, failure] of FAULTS)
+for (const [what, listener, failure] of WRONG)
   test(`a gateway that gives ${what} fails`, async (t) => {
     const { failures } = await tried(t, listener)
     assert.match(failures.join('\n'), failure)
   })
 
 test('an origin that saw fewer requests than it has answered fails', async (t) => {
-  const stage = await smallStage(t, (_, __, response) => answerWell(response))
-  stage.reached = 10
-  const { failures } = await triedOn(stage)
+  const setup = await smallSetup(t, (_, __, response) => answerWell(response))
+  setup.reached = 10
+  const { failures } = await triedOn(setup)
   assert.match(failures.join('\n'), /^\d+ answers of the origin arrived, which got 10 requests$/)
 })
 
@@ -91,68 +90,34 @@ test('a trial whose load was not held, or that was stopped, is no result', async
   const slow = await tried(t, (_, __, response) => void setTimeout(() => answerWell(response), 100))
   assert.deepEqual(slow.failures, [])
   assert.match(
-    slow.invalid!.join(),
+    slow.invalid.join(),
     /^only \d+ of 300 requests\/s were sent before it,.* during it,.* after it$/,
   )
   const stop = new AbortController()
-  const stage = await smallStage(t, (_, __, response) => answerWell(response))
-  const stopping: Deed = { ...IDLE, begin: async () => stop.abort() }
-  const stopped = await triedOn({ ...stage, signal: stop.signal, origin: stage.origin }, stopping)
-  assert.match(stopped.invalid!.join(), /^it was stopped after 0 of 1 s$/)
+  const setup = await smallSetup(t, (_, __, response) => answerWell(response))
+  const stopping: Fault = { begin: async () => stop.abort() }
+  const plan: TrialPlan = { ...PLANS[0]!, connections: 8 }
+  const options = { plan, fault: stopping, setup, signal: stop.signal, ...TIMES, ...LOAD }
+  assert.match((await runTrial(options)).invalid.join(), /^it was stopped after 0 s$/)
 })
 
 test('clients are well from when on they notice nothing to the end, not once they do for a while', async (t) => {
   let end = 0
   const since = (): number => (end === 0 ? 0 : performance.now() - end)
-  const stage = await smallStage(t, (_, __, response) => {
+  const setup = await smallSetup(t, (_, __, response) => {
     // The second of the windows of half a second.
     if (since() > 600 && since() < 900) response.statusCode = 503
     answerWell(response)
   })
-  const ending: Deed = {
+  const ending: Fault = {
     ...IDLE,
     end: async () => {
       end = performance.now()
     },
   }
-  const times = { ...TIMES, afterSeconds: 2.2 }
-  const plan: TrialPlan = { ...PLANS[0]!, connections: 8 }
-  const { recoveredSeconds } = await runTrial({ plan, deed: ending, stage, times, ...LOAD })
+  const { recoveredSeconds } = await triedOn(setup, ending, 'target-change', {
+    warmUpSeconds: 0.1,
+    seconds: 6.6,
+  })
   assert.ok(recoveredSeconds! > 0.5, `well after ${recoveredSeconds} s, though it was not at 0.6 s`)
 })
-
-/** Loses requests on purpose, and is forgiven those of its time. */
-const COSTLY: Deed = {
-  ...IDLE,
-  leadSeconds: 0.1,
-  begin: () => new Promise((resolve) => setTimeout(resolve, 200)),
-  expects: ({ connections }) => ({
-    ...NOTHING_LOST,
-    lostRequests: connections,
-    sentAgain: connections,
-    moreRequests: connections,
-  }),
-}
-
-for (const [where, isForgiven] of [
-  ['/before', false],
-  ['/around', true],
-  ['/after', false],
-] as const)
-  test(`what is lost of the requests for ${where} ${isForgiven ? 'may be' : 'has nothing to do with what is done'}`, async (t) => {
-    let asked = 0
-    const { failures, aside } = await tried(
-      t,
-      (_, request, response) => {
-        if (request.url === where) asked++
-        // Neither the first ones, whose connections are new, nor the last one.
-        if (request.url === where && asked === 20) request.socket.end()
-        else answerWell(response)
-      },
-      COSTLY,
-    )
-    const failure =
-      '1 requests that had nothing to do with what was done ended without an answer and were sent again'
-    assert.deepEqual(failures, isForgiven ? [] : [failure])
-    assert.deepEqual(aside, { unanswered: 0, cutOff: isForgiven ? 0 : 1, missing: 0 })
-  })

@@ -1,28 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { logIdentity } from '../contestant/gateway.js'
-import { STEERED_BODY } from '../contestant/steered-body.js'
-import type { Trial, TrialOrigin, TrialPhase, TrialPlan } from '../model/trial.js'
-import { Aside } from './aside.js'
-import type { Deed } from './deed.js'
-import { gatewayWorkers } from './gateway-workers.js'
-import { failuresOf, type Seen } from './judgement.js'
-import type { Span } from './load-spans.js'
+import type { Trial, TrialPhase, TrialPlan } from '../model/trial.js'
+import { FAULT_ORIGIN_BODY } from '../servers/fault-origin.js'
+import { delivery, gatewayWorkers } from '../servers/gateway.js'
+import { ConstantRateLoad, type Span } from './constant-rate-load.js'
+import { failuresOf, invalidityOf } from './expectation.js'
+import type { Fault, Observed } from './fault.js'
 import { countLog } from './log-count.js'
-import type { OpenStage } from './stage.js'
-import { SteadyLoad } from './steady-load.js'
-import type { TrialTimes } from './times.js'
-import { invalidityOf } from './validity.js'
+import type { TrialSetup } from './setup.js'
 
 /** What a trial is told. */
-export interface TrialOrder {
+export interface TrialOptions {
   readonly plan: TrialPlan
-  readonly deed: Deed
-  readonly stage: OpenStage
-  readonly times: TrialTimes
+  readonly fault: Fault
+  readonly setup: TrialSetup
+  readonly warmUpSeconds: number
+  /** Of all three phases. */
+  readonly seconds: number
   readonly saturationPerSecond: number
   readonly perSecond: number
+  /** Aborted when the load is to end before its time. */
+  readonly signal: AbortSignal
 }
 
+/** Of a long load, the time before and behind the fault that it is compared with. */
+const MOST_ASIDE_SECONDS = 60
 /** Requests that wait for a connection: as many as are due in the longest time that clients wait. */
 const WAITING_SECONDS = 60
 const WINDOW_MS = 500
@@ -32,120 +33,96 @@ const NOTICED_MS = 5
 /** A delivery takes as long as the node needs for what waits: many times the length of the trial, and these seconds. */
 const DELIVERY_SECONDS = 300
 const DELIVERY_TIMES = 20
-/** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
-const HEARTBEAT_MS = 700
-
-/** Of origins that do not say what they saw, which is a failure in any case. */
-const UNSEEN: TrialOrigin = { requests: 0, failed: 0, slow: 0, stray: 0 }
+const UNSEEN = { requests: 0, failed: 0, slow: 0, stray: 0 }
 
 /** One trial, from the first request to the verdict. @throws Error when it cannot be carried out */
-export async function runTrial(order: TrialOrder): Promise<Trial> {
-  const { plan, deed, stage, perSecond } = order
-  const { connections } = plan
-  const waiting = Math.ceil(perSecond * WAITING_SECONDS)
-  const wish = { connections, waiting, sendsAgain: true, body: STEERED_BODY }
-  const load = new SteadyLoad(Number(new URL(stage.gateway.url).port), perSecond, wish)
-  const aside = deed.leadSeconds === undefined ? null : new Aside(load)
-  const startedAt = new Date().toISOString()
-  const before = await gatewayWorkers(stage.gateway.admin)
-  const startMono = performance.now()
+export async function runTrial(options: TrialOptions): Promise<Trial> {
+  const { plan, fault, setup, perSecond, saturationPerSecond, signal } = options
+  const { id, title, action, workers, connections } = plan
+  const load = new ConstantRateLoad(Number(new URL(setup.gateway.url).port), perSecond, {
+    connections,
+    mostWaiting: Math.ceil(perSecond * WAITING_SECONDS),
+    body: FAULT_ORIGIN_BODY,
+  })
+  const problems: string[] = []
+  // What goes wrong in a part is a failure of the trial, which goes on without its answer.
+  const attempt = <T>(part: Promise<T>, otherwise: T): Promise<T> =>
+    part.catch((error: Error) => {
+      problems.push(error.message)
+      return otherwise
+    })
+  const before = (await gatewayWorkers(setup.gateway.admin)).map(({ pid }) => pid)
   await load.start()
-  const faults: string[] = []
-  const acts = await underLoad(order, { load, aside, startMono, faults }).finally(() => load.stop())
-  const records = await attempted(() => recordsOf(order, load), faults, null)
-  const asideLosses = await attempted(async () => aside?.losses(stage), faults, undefined)
-  const after = await attempted(() => gatewayWorkers(stage.gateway.admin), faults, [])
-  const { leftAt, isCutShort, ...parts } = acts
-  const seen: Seen = {
-    ...{ id: plan.id, title: plan.title, action: plan.action, workers: plan.workers },
-    ...{ startedAt, connections, targetPerSecond: perSecond },
-    saturationPerSecond: order.saturationPerSecond,
-    ...{ requests: load.total, ...load.account, ...parts },
-    ...(records ?? { log: null, deliveredSeconds: null }),
-    newWorkers: after.filter((pid) => !before.includes(pid)).length,
-    ...(asideLosses === undefined ? {} : { aside: asideLosses }),
-    origin: await attempted(() => originOf(order, leftAt), faults, UNSEEN),
-    ...(deed.soak === undefined ? {} : { soak: deed.soak() }),
+  const course = await underLoad(options, load, attempt).finally(() => load.stop())
+  const { leftAt, ...parts } = course
+  const records = await attempt(recordsOf(options, load), { log: null, deliveredSeconds: null })
+  const after = await attempt(gatewayWorkers(setup.gateway.admin), [])
+  const observed: Observed = {
+    ...{ id, title, action, workers, connections, targetPerSecond: perSecond, saturationPerSecond },
+    ...{ ...load.account, ...parts, ...records },
+    newWorkers: after.filter(({ pid }) => !before.includes(pid)).length,
+    origin: await attempt(originOf(options, leftAt), UNSEEN),
+    soak: fault.soak?.() ?? null,
   }
   return {
-    ...seen,
-    failures: [...faults, ...failuresOf(seen, deed.expects(seen))],
-    invalid: invalidityOf({ ...seen, times: order.times, isCutShort }),
+    ...observed,
+    failures: [...problems, ...failuresOf(observed, fault.expects?.(observed))],
+    invalid: invalidityOf(observed.phases, perSecond, signal.aborted),
   }
 }
 
-interface Acts extends Pick<Trial, 'actedFromSeconds' | 'actedToSeconds' | 'phases' | 'recoveredSeconds'> {
+interface Course extends Pick<Trial, 'phases' | 'recoveredSeconds'> {
   /** Requests that the origin had when all was done. */
   readonly leftAt: number
-  /** Whether the load ended before its time. */
-  readonly isCutShort: boolean
 }
 
-/** Does a part of a trial; what goes wrong in it is a failure of the trial, which goes on without its answer. */
-async function attempted<T>(part: () => Promise<T>, faults: string[], otherwise: T): Promise<T> {
-  try {
-    return await part()
-  } catch (error) {
-    faults.push((error as Error).message)
-    return otherwise
-  }
-}
-
-interface Course {
-  readonly load: SteadyLoad
-  /** Null: what may be lost may be so at any time. */
-  readonly aside: Aside | null
-  readonly startMono: number
-  readonly faults: string[]
-}
-
-async function underLoad({ deed, stage, times }: TrialOrder, course: Course): Promise<Acts> {
-  const { load, aside, startMono, faults } = course
-  await passing(times.warmUpSeconds, stage.signal)
-  load.span()
+async function underLoad(
+  { fault, setup, seconds, warmUpSeconds, signal }: TrialOptions,
+  load: ConstantRateLoad,
+  attempt: <T>(part: Promise<T>, otherwise: T) => Promise<T>,
+): Promise<Course> {
+  const aside = Math.min(MOST_ASIDE_SECONDS, seconds / 3)
+  const during = seconds - 2 * aside
   const phases: TrialPhase[] = []
-  let phaseMono = performance.now()
-  let sentBefore = load.total
+  await passing(warmUpSeconds, signal)
+  load.span()
+  let [phaseMono, sentBefore] = [performance.now(), load.account.requests]
   const end = (name: TrialPhase['name']): TrialPhase => {
-    const sent = load.total - sentBefore
-    const phase = { ...phaseOf(name, load.span(), secondsSince(phaseMono)), sent }
-    phases.push(phase)
-    phaseMono = performance.now()
-    sentBefore = load.total
-    return phase
+    const sent = load.account.requests - sentBefore
+    phases.push({ name, seconds: secondsSince(phaseMono), sent, ...figuresOf(load.span()) })
+    ;[phaseMono, sentBefore] = [performance.now(), sentBefore + sent]
+    return phases.at(-1)!
   }
-  await passing(times.beforeSeconds, stage.signal)
+  await passing(aside, signal)
   const usual = end('before')
-  aside?.begin()
-  await passing(deed.leadSeconds ?? 0, stage.signal)
-  const actedFromSeconds = secondsSince(startMono)
-  await attempted(() => deed.begin(stage, times.duringSeconds), faults, undefined)
-  aside?.end()
-  await passing(times.duringSeconds - secondsSince(phaseMono), stage.signal)
-  await attempted(() => deed.end(stage), faults, undefined)
-  const actedToSeconds = secondsSince(startMono)
+  await attempt(fault.begin(setup, during), undefined)
+  await passing(during - secondsSince(phaseMono), signal)
+  await attempt(fault.end?.(setup) ?? Promise.resolve(), undefined)
   end('during')
-  const leftAt = await attempted(async () => (await stage.origin.counts()).requests, faults, 0)
-  const recoveredSeconds = await recovery(load, usual, times.afterSeconds, stage.signal)
+  const leftAt = await attempt(
+    setup.origin.counts().then(({ requests }) => requests),
+    0,
+  )
+  const recoveredSeconds = await recovery(load, usual, aside, signal)
   end('after')
-  const isCutShort = stage.signal.aborted
-  return { actedFromSeconds, actedToSeconds, phases, recoveredSeconds, leftAt, isCutShort }
+  return { phases, recoveredSeconds, leftAt }
 }
 
 /** Waits, and answers from when on clients noticed nothing to the end; null: they did to the end. */
 async function recovery(
-  load: SteadyLoad,
+  load: ConstantRateLoad,
   usual: TrialPhase,
   seconds: number,
   signal: AbortSignal,
 ): Promise<number | null> {
   const startMono = performance.now()
   const usualMs = (usual.p99Micros ?? 0) / 1000
+  load.window()
   let recovered: number | null = null
   while (secondsSince(startMono) < seconds && !signal.aborted) {
     await sleep(WINDOW_MS)
-    const { requests, failed, p99Ms } = load.window()
-    const isWell = requests > 0 && failed === 0 && p99Ms <= usualMs * NOTICED_TIMES + NOTICED_MS
+    const { answered, failed, p99Ms } = load.window()
+    const isWell = answered > 0 && failed === 0 && p99Ms <= usualMs * NOTICED_TIMES + NOTICED_MS
     // The beginning of the window: in all of it they noticed nothing.
     if (isWell) recovered ??= Math.max(0, secondsSince(startMono) - WINDOW_MS / 1000)
     else recovered = null
@@ -153,45 +130,37 @@ async function recovery(
   return recovered
 }
 
-function phaseOf(name: TrialPhase['name'], span: Span, seconds: number): TrialPhase {
-  const { requests, failed, p50Ms, p99Ms } = span
-  const micros = (ms: number): number | null => (requests === 0 ? null : Math.round(ms * 1000))
-  return { name, seconds, requests, failed, p50Micros: micros(p50Ms), p99Micros: micros(p99Ms) }
+function figuresOf({
+  answered,
+  failed,
+  p50Ms,
+  p99Ms,
+}: Span): Pick<TrialPhase, 'answered' | 'failed' | 'p50Micros' | 'p99Micros'> {
+  const micros = (ms: number): number | null => (answered === 0 ? null : Math.round(ms * 1000))
+  return { answered, failed, p50Micros: micros(p50Ms), p99Micros: micros(p99Ms) }
 }
 
-/** What became of the records, once they have had the time to be delivered; null: there are none. */
+/** What became of the records, once they have had the time to be delivered. */
 async function recordsOf(
-  { stage, times }: TrialOrder,
-  load: SteadyLoad,
-): Promise<Pick<Trial, 'log' | 'deliveredSeconds'> | null> {
-  const { gateway, node, stream, spoolDir } = stage
-  if (node === null) return null
-  const deliveredSeconds = await delivery(stage, times.duringSeconds)
-  const { documents, repeated, identity } = await countLog({ node, stream, spoolDir, gateway }, load.total)
-  const { dead, dropped } = identity
-  const found = documents + dead + dropped
+  { setup, seconds }: TrialOptions,
+  load: ConstantRateLoad,
+): Promise<Pick<Trial, 'log' | 'deliveredSeconds'>> {
+  if (setup.logNode === null) return { log: null, deliveredSeconds: null }
+  const mostMs = (DELIVERY_SECONDS + seconds * DELIVERY_TIMES) * 1000
+  const deliveredSeconds = await delivery(setup.gateway.admin, mostMs)
+  const count = await countLog(setup.logNode.node, setup)
+  const { requests, lost } = load.account
+  const found = count.documents + count.dead + count.dropped
   // A request that was cut off may have a record, or not.
-  const answered = load.total - load.account.errors.reset - load.account.errors.timeout
-  const missing = found < answered ? answered - found : Math.min(0, load.total - found)
-  return { log: { documents, dead, dropped, repeated, missing }, deliveredSeconds }
+  const answered = requests - lost.reset - lost.timeout
+  const missing = found < answered ? answered - found : Math.min(0, requests - found)
+  return { log: { ...count, missing }, deliveredSeconds }
 }
 
-/** Answers after how many seconds no record waits any more; null: they do to the end, and those are missing. */
-async function delivery({ gateway }: OpenStage, seconds: number): Promise<number | null> {
-  const startMono = performance.now()
-  const mostSeconds = DELIVERY_SECONDS + seconds * DELIVERY_TIMES
-  while (secondsSince(startMono) < mostSeconds) {
-    await sleep(HEARTBEAT_MS)
-    const { onDisk, inMemory } = await logIdentity(gateway.admin)
-    if (onDisk + inMemory === 0) return secondsSince(startMono)
-  }
-  return null
-}
-
-async function originOf({ deed, stage }: TrialOrder, leftAt: number): Promise<TrialOrigin> {
-  const { requests, failed, slow } = await stage.origin.counts()
-  const other = (await stage.otherOrigin?.counts())?.requests ?? 0
-  const stray = deed.wish?.isLeft === true ? requests - leftAt : 0
+async function originOf({ fault, setup }: TrialOptions, leftAt: number): Promise<Trial['origin']> {
+  const { requests, failed, slow } = await setup.origin.counts()
+  const other = (await setup.otherOrigin?.counts())?.requests ?? 0
+  const stray = fault.needs?.isLeft === true ? requests - leftAt : 0
   return { requests: requests + other, failed, slow, stray }
 }
 

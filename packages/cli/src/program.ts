@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { BenchTools } from './bench/tools.js'
 import { beQuiet, complain, complainText, printText } from './output/output.js'
 import { addBenchCommands } from './program/bench-commands.js'
 import { addDocumentCommands } from './program/document-commands.js'
@@ -15,11 +14,8 @@ Exit codes:
 
 Where the gateway is: --server, GW_SERVER, else http://127.0.0.1:9901. The token: --token-file or GW_TOKEN.`
 
-/**
- * The whole command tree. A command loads what it needs when it runs, so that `gw --help` starts at once.
- * @param loadBenchTools what `gw bench` works with; tests bring their own.
- */
-export function createProgram(loadBenchTools: () => Promise<BenchTools> = realBenchTools): Command {
+/** The whole command tree. A command loads what it needs when it runs, so that `gw --help` starts at once. */
+export function createProgram(): Command {
   const program = new Command('gw')
     .description('Sluice, an API gateway: run it, check its document, deploy to it, look into it.')
     .version(version(), '-V, --version', 'print the version')
@@ -39,14 +35,10 @@ export function createProgram(loadBenchTools: () => Promise<BenchTools> = realBe
   addDocumentCommands(program)
   addGatewayCommands(program)
   addLogCommands(program)
-  addBenchCommands(program, loadBenchTools)
+  addBenchCommands(program)
   addToolCommands(program)
   tellMistakes(program, 'gw')
   return program
-}
-
-async function realBenchTools(): Promise<BenchTools> {
-  return (await import('./bench/production-tools.js')).benchTools
 }
 
 /** Each command points at its own help. */

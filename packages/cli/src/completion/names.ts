@@ -75,6 +75,9 @@ async function policyNames(): Promise<readonly string[]> {
   return [...(await import('@sluice/policies')).catalog.keys()]
 }
 
+/** The package is there where its commands are. */
 async function suiteNames(): Promise<readonly string[]> {
-  return (await import('@sluice/bench')).suites.map((suite) => suite.name)
+  const name: string = '@sluice/bench/suites'
+  const { suites } = (await import(name)) as { readonly suites: readonly { readonly name: string }[] }
+  return suites.map((suite) => suite.name)
 }

@@ -1,0 +1,264 @@
+import { collect, runs, wholeNumber, withExample, withOutput, withRequired } from '@sluice/cli/program'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ENGINES } from './model/engine.js'
+import { PEERS } from './model/run.js'
+import { METHODS, TIERS } from './model/scenario.js'
+
+const MAX_CONNECTIONS = 100_000
+const MAX_SECONDS = 86_400
+const MAX_RATE = 100_000_000
+/** Of Linux with 64 bits. */
+const MAX_PID = 4_194_304
+const TIER_NAMES = TIERS.map(({ tier }) => tier)
+
+/** Adds the commands of `gw bench`; what they do is loaded when they run. */
+export function addCommands(bench: Command): void {
+  addRun(bench)
+  addQuick(bench)
+  addPolicy(bench)
+  addList(bench)
+  addCompare(bench)
+  addReport(bench)
+  addCapacity(bench)
+  addUpstream(bench)
+  addLoadgen(bench)
+  addSink(bench)
+  addDoctor(bench)
+}
+
+function addRun(bench: Command): void {
+  const run = bench
+    .command('run')
+    .description('run a suite and write its reports')
+    .argument('<suite>', 'one of gw bench list')
+    .option(
+      '--scenario <id>',
+      "only this scenario, or all that match, such as '*-post-5kb'; may be repeated",
+      collect,
+    )
+    .option('--tier <list>', 'only these tiers, such as W1,W2', nameList(TIER_NAMES))
+    .option('--quick', 'every scenario once for seconds, at one number of connections, no fixed rates')
+    .option(
+      '--target <address>',
+      'a server that is running, such as http://10.0.0.7:8080, in place of our own',
+    )
+  addMeasuring(run)
+  run.action(runs(async () => (await import('./commands/run.js')).benchRun))
+  withExample(
+    run,
+    'gw bench run apinizer --tier W1 --with nginx',
+    'gw bench run apinizer-classic --target http://10.0.0.7:8080 --no-rates',
+    'gw bench run chaos --scenario worker-kill --fail-on-invalid',
+  )
+}
+
+function addQuick(bench: Command): void {
+  const quick = bench
+    .command('quick')
+    .description(
+      'a first impression in seconds, or of a server that is running; writes reports only with --out',
+    )
+    .argument('[url]', 'what is asked for; without it a gateway is started')
+  addCall(quick)
+  addMeasuring(quick)
+  quick.action(runs(async () => (await import('./commands/run.js')).benchQuick))
+  withExample(
+    quick,
+    'gw bench quick --with nginx',
+    "gw bench quick http://127.0.0.1:8080/orders --data '{\"id\":1}' --header 'content-type: application/json'",
+  )
+}
+
+function addPolicy(bench: Command): void {
+  const policy = bench
+    .command('policy')
+    .description('what one policy adds to a request')
+    .argument('<name>', 'the policy, or a chain that gw bench list policies names')
+  addMeasuring(policy)
+  policy.action(runs(async () => (await import('./commands/policy.js')).benchPolicy))
+  withExample(policy, 'gw bench policy header', 'gw bench policy basic-auth --seconds 30 --repetitions 5')
+}
+
+/** How long, how often, by whom, and where the results go; the suite says what is left out. */
+function addMeasuring(command: Command): void {
+  command
+    .option(
+      '--connections <list>',
+      "these numbers in place of the suite's, such as 64,256",
+      numberList(1, MAX_CONNECTIONS),
+    )
+    .option('--seconds <n>', 'measured time of each point', wholeNumber(1, MAX_SECONDS))
+    .option('--warm-up <n>', 'seconds before it that do not count', wholeNumber(0, MAX_SECONDS))
+    .option('--repetitions <n>', 'of each point', wholeNumber(1, 100))
+    .option(
+      '--cool-down <n>',
+      'seconds of rest between points; default 5 from a minute a point on',
+      wholeNumber(0, 3600),
+    )
+    .option(
+      '--rates <list>',
+      'latency at these percentages of the measured throughput, such as 50,70,80,90',
+      numberList(1, 100),
+    )
+    .option('--no-rates', 'throughput only')
+    .option('--slo <time>', 'also tell the highest of the rates with a P99 below this, such as 50ms')
+    .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
+    .addOption(
+      engineOption('--saturation-engine <name>', 'another one for throughput; it need not hold a rate'),
+    )
+    .option('--with <peers>', `measure these beside it: ${PEERS.join(', ')}`, nameList(PEERS))
+    .option(
+      '--pid <n>',
+      "a target's first process on this machine: its CPU time and memory are measured",
+      wholeNumber(1, MAX_PID),
+    )
+    .option('--out <dir>', 'where the reports go; default results/ID')
+    .option('--no-pin', 'let the scheduler choose the cores')
+    .option('--fail-on-invalid', 'exit with 7 when a point or trial is no result or a trial is not passed')
+  withOutput(command, 'table', 'json')
+}
+
+function addList(bench: Command): void {
+  const list = bench
+    .command('list')
+    .description('the suites, or the scenarios of one')
+    .argument('[suite]', 'the suite')
+  withOutput(list, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('./commands/list.js')).listSuites),
+  )
+  withExample(list, 'gw bench list', 'gw bench list wso2-mi')
+}
+
+function addCompare(bench: Command): void {
+  const compare = bench
+    .command('compare')
+    .description('two runs of the same suite, point by point')
+    .argument('<before>', 'summary.json or its folder')
+    .argument('<after>', 'the same of the later run')
+    .option('--fail-if <limits>', 'exit with 7 when one is exceeded, such as "rps<-5% or p99>+10%"')
+    .option('--partial', 'the later run is a part: what it has not measured does not fail')
+  withOutput(compare, 'table', 'json').action(
+    runs(async () => (await import('./commands/saved-runs.js')).benchCompare),
+  )
+  withExample(compare, 'gw bench compare results/main results/branch --fail-if "rps<-5% or p99>+10%"')
+}
+
+function addReport(bench: Command): void {
+  const report = bench
+    .command('report')
+    .description('write the reports of a run anew')
+    .argument('<run>', 'summary.json or its folder')
+    .action(runs(async () => (await import('./commands/saved-runs.js')).benchReport))
+  withExample(report, 'gw bench report results/main')
+}
+
+function addCapacity(bench: Command): void {
+  const capacity = bench.command('capacity').description('tier and replicas for a load, from measured points')
+  withRequired(capacity, '--rps <n>', {
+    description: 'requests a second at peak',
+    parse: wholeNumber(1, MAX_RATE),
+  })
+    .option('--body <size>', 'the body of a request, such as 5kb', '0b')
+    .option('--policies <list>', 'the policies of the route, such as basic-auth,header')
+    .option(
+      '--connections <n>',
+      'of clients, open at the same time: each pod has the memory for its part',
+      wholeNumber(1, MAX_RATE),
+    )
+    .option('--from <run>', 'a run, or a folder of runs; may be repeated; default results', collect)
+  withOutput(capacity, 'table', 'json').action(
+    runs(async () => (await import('./commands/saved-runs.js')).benchCapacity),
+  )
+  withExample(capacity, 'gw bench capacity --rps 5000 --body 5kb --policies basic-auth')
+}
+
+function addUpstream(bench: Command): void {
+  const upstream = bench
+    .command('upstream')
+    .description('run the built-in origin in the foreground, until SIGINT')
+    .option('--listen <address>', 'where', '127.0.0.1:9000')
+    .option('--bytes <size>', 'size of its answers', '128b')
+    .option('--echo', 'answer with the body of the request')
+    .option('--delay <time>', 'before each answer, such as 10ms', '0ms')
+    .action(runs(async () => (await import('./commands/servers.js')).benchUpstream))
+  withExample(upstream, 'gw bench upstream --listen 127.0.0.1:9000 --echo')
+}
+
+function addLoadgen(bench: Command): void {
+  const loadgen = bench
+    .command('loadgen')
+    .description('run a load generator by itself; exits with 1 when nothing was answered')
+    .argument('<url>', 'what is asked for')
+    .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
+    .option('--connections <n>', 'so many', wholeNumber(1, MAX_CONNECTIONS), 64)
+    .option('--seconds <n>', 'so long', wholeNumber(1, MAX_SECONDS), 10)
+    .option(
+      '--rate <n>',
+      'requests a second, counted from when they were due; default as fast as it goes',
+      wholeNumber(1, MAX_RATE),
+    )
+  addCall(loadgen)
+  withOutput(loadgen, 'table', 'json').action(
+    runs(async () => (await import('./commands/loadgen.js')).benchLoadgen),
+  )
+  withExample(loadgen, 'gw bench loadgen http://127.0.0.1:9000/ --connections 256 --rate 5000')
+}
+
+function addSink(bench: Command): void {
+  const sink = bench
+    .command('sink')
+    .description('take what a traffic log ships, count it and forget it, until SIGINT')
+    .option('--listen <address>', 'where', '127.0.0.1:9200')
+    .option('--delay <time>', 'before each answer, such as 50ms', '0ms')
+  withOutput(sink, 'table', 'json').action(
+    runs(async () => (await import('./commands/servers.js')).benchSink),
+  )
+  withExample(sink, 'gw bench sink --listen 127.0.0.1:9200 --delay 20ms')
+}
+
+function addDoctor(bench: Command): void {
+  const doctor = bench
+    .command('doctor')
+    .description('whether this host is fit for measurements; exits with 2 when something is amiss')
+  withOutput(doctor, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('./commands/doctor.js')).benchDoctor),
+  )
+  withExample(doctor, 'gw bench doctor')
+}
+
+/** What is asked of a URL. */
+function addCall(command: Command): void {
+  command
+    .addOption(
+      new Option('-X, --method <name>', 'the method; default GET, with a body POST').choices([...METHODS]),
+    )
+    .option(
+      '-H, --header <line>',
+      "a header, such as 'accept: text/plain', or @ and a file with one a line; may be repeated",
+      collect,
+    )
+    .option('--data <text>', 'a body, or @ and the file that holds it')
+    .option('--body <size>', 'a body of this size, made of JSON, such as 5kb')
+}
+
+function engineOption(flags: string, description: string): Option {
+  return new Option(flags, description).choices([...ENGINES])
+}
+
+/** Reads numbers with commas between them, each between two bounds; sorted, each once. */
+function numberList(least: number, most: number): (text: string) => number[] {
+  const read = wholeNumber(least, most)
+  return (text) => [...new Set(text.split(',').map((part) => read(part.trim())))].sort((a, b) => a - b)
+}
+
+/** Reads names with commas between them, each one of these; may be given several times. */
+function nameList<N extends string>(known: readonly N[]): (text: string, before?: readonly N[]) => N[] {
+  return (text, before = []) => {
+    const names = text.split(',').map((part) => {
+      const name = known.find((one) => one === part.trim())
+      if (name !== undefined) return name
+      throw new InvalidArgumentError(`allowed choices are ${known.join(', ')}, with commas between them`)
+    })
+    return [...new Set([...before, ...names])]
+  }
+}

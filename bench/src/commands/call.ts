@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { unreadable } from '@sluice/cli/kit'
+import { maskedUrl } from '../masking.js'
+import type { Call, CallBody, Method } from '../model/scenario.js'
+import { sizeSetting, usage } from './settings.js'
+
+/** What is asked of a URL, as `curl` has it. */
+export interface CallFlags {
+  readonly method?: Method
+  /** Lines, or `@` and a file of them. */
+  readonly header?: readonly string[]
+  /** A text, or `@` and a file. */
+  readonly data?: string
+  /** The size of a body that is made. */
+  readonly body?: string
+}
+
+/** A call and whom it is asked of. */
+export interface UrlCall {
+  /** Scheme, host and port. */
+  readonly origin: string
+  readonly call: Call
+}
+
+/** What somebody wrote is short; larger bodies are made. */
+const MOST_GIVEN_BYTES = 64 * 1024
+const MOST_MADE_BYTES = 64 * 1024 ** 2
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\uffff]*)$/
+/** The load generators write these themselves, or connections are theirs to keep. */
+const OWN_HEADERS = ['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']
+
+/** The call that a URL and its options describe. @throws Failure that says what is wrong with them. */
+export function callOf(url: string, flags: CallFlags): UrlCall {
+  const { origin, path } = addressOf(url)
+  const body = bodyOf(flags)
+  const method = flags.method ?? (body === null ? 'GET' : 'POST')
+  if (body !== null && (method === 'GET' || method === 'HEAD'))
+    throw usage(`a ${method} has no body here; leave out --data and --body, or choose another --method`)
+  const type = body === null || flags.data !== undefined ? {} : { 'content-type': 'application/json' }
+  return { origin, call: { method, path, headers: { ...type, ...headersOf(flags.header ?? []) }, body } }
+}
+
+/** Scheme, host and port of a URL that has no more. @throws Failure. */
+export function originOf(url: string, flag: string): string {
+  const { origin, path } = addressOf(url)
+  if (path === '/') return origin
+  throw usage(`${flag}: write the address alone, such as ${origin}; the suite has the paths`)
+}
+
+function addressOf(text: string): { readonly origin: string; readonly path: string } {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || url.host === '')
+    throw usage(`'${maskedUrl(text)}' is no URL; write for example http://127.0.0.1:8080/orders`)
+  if (url.protocol !== 'http:')
+    throw usage(`${url.protocol}// cannot be measured, only http://; point it at the listener without TLS`)
+  if (url.username !== '' || url.password !== '')
+    throw usage("credentials do not belong in a URL; write --header 'authorization: …'")
+  return { origin: url.origin, path: url.pathname + url.search }
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const line of lines.flatMap(linesOf)) {
+    const [, name, value] = HEADER.exec(line) ?? []
+    if (name === undefined || value === undefined)
+      throw usage(
+        "--header: a name, a colon and a value make a header; write for example 'accept: text/plain'",
+      )
+    if (OWN_HEADERS.includes(name.toLowerCase()))
+      throw usage(`--header: ${name} is for the load generator to write`)
+    if (Object.keys(headers).some((known) => known.toLowerCase() === name.toLowerCase()))
+      throw usage(`--header: ${name} is there twice`)
+    headers[name] = value
+  }
+  return headers
+}
+
+/** A file is for values that are not to be seen in the list of processes. */
+function linesOf(line: string): string[] {
+  if (!line.startsWith('@')) return [line]
+  const text = fileOf(line.slice(1), 'the headers').toString()
+  return text.split(/\r?\n/).filter((each) => each.trim() !== '')
+}
+
+function bodyOf({ data, body }: CallFlags): CallBody | null {
+  if (data !== undefined && body !== undefined) throw usage('--data and --body exclude each other')
+  if (data !== undefined)
+    return given(data.startsWith('@') ? fileOf(data.slice(1), 'the body') : Buffer.from(data))
+  if (body === undefined) return null
+  const bytes = sizeSetting('--body', body)
+  if (bytes <= MOST_MADE_BYTES) return { kind: 'json', bytes }
+  throw usage('--body: 64 MB are the most')
+}
+
+function given(bytes: Buffer): CallBody {
+  if (bytes.length > MOST_GIVEN_BYTES)
+    throw usage('--data: 64 KB are the most; --body makes larger ones, such as --body 1mb')
+  return { kind: 'given', bytes: bytes.length, base64: bytes.toString('base64') }
+}
+
+function fileOf(file: string, what: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw unreadable(what, file, error)
+  }
+}

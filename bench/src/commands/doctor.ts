@@ -1,0 +1,23 @@
+import { EXIT, printTable, printValue } from '@sluice/cli/kit'
+import { type Finding, machineFindings, programFindings } from '../measure/doctor.js'
+import { hostWarnings, quietLook } from '../measure/host.js'
+
+/** `gw bench doctor`: what stands against good figures on this host. */
+export async function benchDoctor({
+  output,
+}: {
+  readonly output: 'table' | 'json' | 'yaml'
+}): Promise<number> {
+  const noise = hostWarnings(await quietLook())
+  const remedy =
+    noise.length === 0 ? null : 'end what runs beside it, or compare CPU time within one run only'
+  const quiet: Finding = { subject: 'quiet machine', found: noise.join('; ') || 'yes', remedy }
+  const findings = [quiet, ...machineFindings(), ...programFindings()]
+  if (output !== 'table') await printValue({ findings }, output)
+  else
+    printTable(
+      ['CHECK', 'FOUND', 'WHAT TO DO'],
+      findings.map(({ subject, found, remedy: what }) => [subject, found, what ?? '']),
+    )
+  return findings.every((finding) => finding.remedy === null) ? EXIT.ok : EXIT.differences
+}

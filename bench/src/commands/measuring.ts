@@ -1,0 +1,163 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  ageText,
+  countText,
+  ENDING_SIGNALS,
+  EXIT,
+  Failure,
+  messageOf,
+  outliveReader,
+  Progress,
+  print,
+  printTable,
+  printValue,
+  say,
+} from '@sluice/cli/kit'
+import { makeFolders } from '@sluice/core'
+import { runSuite } from '../measure/run-suite.js'
+import type { RunObserver, RunOptions } from '../model/run.js'
+import type { Point, Summary } from '../model/summary.js'
+import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
+import { hasCost } from '../report/cost.js'
+import { isValid, kindText } from '../report/figures.js'
+import { writeResults } from '../report/results.js'
+import { comparisonTable, highestRates, pointTable, trialTable } from '../report/tables.js'
+import { loadSeconds } from './load-seconds.js'
+import type { MeasuringFlags } from './run-options.js'
+import { durationSetting, mendable } from './settings.js'
+
+/** Where runs go that have no folder of their own. */
+export const RESULTS_DIR = 'results'
+export const SUMMARY_FILE = 'summary.json'
+/** Of folders that are nobody's secret. */
+const SHARED = 0o777
+
+/** What becomes of the results of a run. */
+export interface Outcome {
+  /** Whether reports are written at all. */
+  readonly isKept: boolean
+  /** Lines below the table, such as the cost of a policy. */
+  remarks?(summary: Summary): readonly string[]
+}
+
+/** Runs a suite, shows how far it is, prints its points, and writes its reports. Answers the exit code. */
+export async function measureAndTell(
+  options: Omit<RunOptions, 'signal'>,
+  flags: MeasuringFlags,
+  { isKept, remarks = () => [] }: Outcome,
+): Promise<number> {
+  const slo = flags.slo === undefined ? null : durationSetting('--slo', flags.slo)
+  if (isKept) checkResultsDir(flags.out ?? RESULTS_DIR)
+  outliveReader()
+  say(`${options.suite.name}: about ${ageText(loadSeconds(options) * 1000)} of load`)
+  const { summary, isStopped } = await run(options)
+  const { points, trials } = summary
+  if (points.length + trials.length === 0) throw new Failure(EXIT.failed, 'nothing was measured')
+  // Before anything is printed, because a reader that goes away must not cost hours of measuring.
+  const loss = isKept ? keep(summary, flags.out ?? join(RESULTS_DIR, summary.id)) : null
+  if (flags.output === 'json') await printValue(summary, flags.output)
+  else {
+    const tables = [
+      points.length > 0 ? pointTable(points) : null,
+      comparisonTable(points),
+      slo === null ? null : highestRates(points, slo * 1000),
+      trialTable(trials),
+    ]
+    for (const table of tables.filter((one) => one !== null)) {
+      print(table.name)
+      printTable(table.headings, table.rows)
+    }
+    print(...remarks(summary))
+  }
+  if (loss !== null) throw loss
+  if (isStopped)
+    throw new Failure(EXIT.failed, 'stopped: the results are those of what was measured until then')
+  const text = shortfall(summary)
+  if (text === null) return EXIT.ok
+  if (flags.failOnInvalid === true) throw new Failure(EXIT.assertion, text)
+  say(text)
+  return EXIT.ok
+}
+
+/** Signals stop it gently the first time, at once the second time. */
+async function run(
+  options: Omit<RunOptions, 'signal'>,
+): Promise<{ readonly summary: Summary; readonly isStopped: boolean }> {
+  const progress = new Progress()
+  const stop = new AbortController()
+  const act = (): void => {
+    if (stop.signal.aborted) {
+      progress.end()
+      process.exit(EXIT.failed)
+    }
+    stop.abort()
+    progress.note('stopping after this repetition; once more stops at once')
+  }
+  for (const name of ENDING_SIGNALS) process.on(name, act)
+  try {
+    const summary = await runSuite({ ...options, signal: stop.signal }, observer(progress))
+    return { summary, isStopped: stop.signal.aborted }
+  } catch (error) {
+    throw mendable(error)
+  } finally {
+    for (const name of ENDING_SIGNALS) process.off(name, act)
+    progress.end()
+  }
+}
+
+function observer(progress: Progress): RunObserver {
+  return {
+    onStep: (done, total, what, remainingSeconds) => progress.step(done, total, what, remainingSeconds),
+    onPoint: (point) => {
+      if (isValid(point)) return
+      const place = `${point.title}, ${point.system}, ${countText(point.connections, 'connection')}, ${kindText(point)}`
+      progress.note(
+        `no result${hasCost(point) ? ' but for CPU time' : ''}: ${place}: ${point.invalid.join(', ')}`,
+      )
+    },
+    onWarning: (text) => progress.note(`warning: ${text}`),
+    onTrial: (trial) => {
+      const verdict = verdictOf(trial)
+      if (verdict !== 'passed') progress.note(`${verdict}: ${trial.title}: ${reasonsOf(trial).join('; ')}`)
+    },
+  }
+}
+
+/** Hours of measuring must not end with a folder that cannot be written: it is made now. @throws Failure. */
+function checkResultsDir(dir: string): void {
+  if (existsSync(join(dir, SUMMARY_FILE)))
+    throw new Failure(EXIT.failed, `${dir} holds the results of another run; name another folder with --out`)
+  try {
+    makeFolders(dir, SHARED)
+    accessSync(dir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new Failure(EXIT.failed, `${dir} cannot be written to (${reason}); name another folder with --out`)
+  }
+}
+
+function keep(summary: Summary, dir: string): Failure | null {
+  try {
+    say(`wrote ${writeResults(summary, dir).join(', ')}`)
+    return null
+  } catch (error) {
+    return new Failure(EXIT.failed, `the results could not be written to ${dir}: ${messageOf(error)}`)
+  }
+}
+
+/** What of a run is no result, or not passed; null: nothing. */
+function shortfall({ points, trials }: Summary): string | null {
+  const invalid: Point[] = points.filter((point) => !isValid(point))
+  const texts: string[] = []
+  const costs = invalid.filter(hasCost).length
+  if (invalid.length > 0)
+    texts.push(
+      `${invalid.length} of ${countText(points.length, 'point')} ${invalid.length === 1 ? 'is' : 'are'} no result${costs === 0 ? '' : `, but CPU time of ${costs} of them is`}`,
+    )
+  for (const verdict of ['failed', 'no result'] as const) {
+    const count = trials.filter((trial: Trial) => verdictOf(trial) === verdict).length
+    if (count > 0) texts.push(`${verdict}: ${count} of ${countText(trials.length, 'trial')}`)
+  }
+  return texts.length === 0 ? null : texts.join('; ')
+}

@@ -1,0 +1,44 @@
+import { suggestion } from '@sluice/config'
+import { catalog } from '@sluice/policies'
+import type { Summary } from '../model/summary.js'
+import { busyText, policyCosts } from '../report/cost.js'
+import { changeText, significant } from '../report/figures.js'
+import { measuredPolicyNames, type PolicyPair, policyPair, policyText } from '../suite/policies.js'
+import { suiteOf } from '../suite/suites.js'
+import { measureAndTell } from './measuring.js'
+import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
+import { usage } from './settings.js'
+
+/** `gw bench policy`: the same call without the policy and with it; a chain of policies is measured in the same way. */
+export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<number> {
+  const { base, withPolicy } = knownPair(name)
+  const suite = chosenSuite(suiteOf('policies'), { ...flags, scenario: [base.id, withPolicy.id] })
+  return measureAndTell(runOptions(suite, flags, []), flags, {
+    isKept: true,
+    remarks: (summary) => [costSentence(name, summary)],
+  })
+}
+
+/** The two scenarios of a policy or chain. @throws Failure of a name that has none, with what may have been meant. */
+export function knownPair(name: string): PolicyPair {
+  const pair = policyPair(name, catalog)
+  if (pair !== null) return pair
+  const names = measuredPolicyNames(catalog)
+  const hint = suggestion(name, names, `there are ${names.join(', ')}`)
+  throw usage(`no benchmark is there for a policy '${name}'; ${hint}`)
+}
+
+/** What the policy adds, beside the spread that the repetitions have anyway. */
+export function costSentence(policy: string, { points }: Summary): string {
+  const name = policyText(policy)
+  const cost = policyCosts(points).find((one) => one.policy === policy)
+  if (cost === undefined)
+    return `${name}: no cost can be told, because one of the two points is missing or no result, or the gateway was not busy alike in both`
+  const { base, withPolicy, addedMicros, range } = cost
+  const before = base.cpuMicrosPerRequest.mean
+  const amount = `${addedMicros < 0 ? '' : '+'}${addedMicros.toFixed(2)} µs (${changeText(addedMicros / before)}) of CPU time a request, on ${significant(before)} µs without it${busyText(base)}`
+  const spread = base.cpuMicrosPerRequest.stdev + withPolicy.cpuMicrosPerRequest.stdev
+  if (Math.abs(addedMicros) > spread)
+    return `${name}: ${amount}; the repetitions allow ${significant(range[0])} to ${significant(range[1])} µs`
+  return `${name}: ${amount}; that is within the spread of the repetitions, so the cost is too small to tell here`
+}

@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { EXIT, Failure, print, printValue, say, unreadable } from '@sluice/cli/kit'
+import { capacityFor, capacityLines } from '../capacity/capacity.js'
+import { compareSummaries, comparisonLines } from '../compare/comparison.js'
+import { parseLimits } from '../compare/limit.js'
+import type { Summary } from '../model/summary.js'
+import { readSummary, writeResults } from '../report/results.js'
+import { RESULTS_DIR, SUMMARY_FILE } from './measuring.js'
+import { knownPair } from './policy.js'
+import { mendable, sizeSetting } from './settings.js'
+
+interface OutputFlags {
+  readonly output: 'table' | 'json'
+}
+
+interface CompareFlags extends OutputFlags {
+  readonly failIf?: string
+  readonly partial?: boolean
+}
+
+interface CapacityFlags extends OutputFlags {
+  readonly rps: number
+  readonly body: string
+  readonly policies?: string
+  readonly connections?: number
+  readonly from?: readonly string[]
+}
+
+/** `gw bench compare`: exits with 7 when a limit is exceeded, with 1 when there was nothing to compare. */
+export async function benchCompare(
+  { failIf, output, partial = false }: CompareFlags,
+  before: string,
+  after: string,
+): Promise<number> {
+  const limits = failIf === undefined ? [] : known(() => parseLimits(failIf), EXIT.usage)
+  const [old, fresh] = [savedSummary(before), savedSummary(after)]
+  const comparison = known(() => compareSummaries(old, fresh, limits, partial))
+  const { points, trials, isFailed } = comparison
+  if (output === 'table') print(...comparisonLines(comparison))
+  else {
+    const figures = points.map(({ name, changes, verdicts }) => ({ name, changes, verdicts }))
+    await printValue({ ...comparison, points: figures }, output)
+  }
+  if (isFailed) return EXIT.assertion
+  return points.length + trials.length === 0 ? EXIT.failed : EXIT.ok
+}
+
+/** `gw bench report`: a newer version writes better reports of an old run. */
+export async function benchReport(_flags: object, path: string): Promise<number> {
+  const file = summaryFile(path)
+  print(...known(() => writeResults(savedSummary(path), dirname(file))))
+  return EXIT.ok
+}
+
+/** `gw bench capacity`: exits with 1 when the runs do not hold what an answer needs. */
+export async function benchCapacity(flags: CapacityFlags): Promise<number> {
+  const { rps, body, policies = '', connections = 0, from = [RESULTS_DIR], output } = flags
+  const query = {
+    perSecond: rps,
+    bodyBytes: sizeSetting('--body', body),
+    policies: policies.split(',').filter((name) => name !== ''),
+    connections,
+  }
+  for (const policy of query.policies) knownPair(policy)
+  const files = from.flatMap(runsIn)
+  if (files.length === 0)
+    throw new Failure(
+      EXIT.failed,
+      `no run is below ${from.join(' or ')}; measure with gw bench run apinizer --tier W1, or name a run with --from`,
+    )
+  say(`from ${files.map((file) => dirname(file)).join(', ')}`)
+  const answer = known(() => capacityFor(files.map(savedSummary), query))
+  if (output === 'table') print(...capacityLines(query, answer))
+  else await printValue(answer, output)
+  return answer.size === null ? EXIT.failed : EXIT.ok
+}
+
+/** The run that a path names: its folder, or its summary.json. @throws Failure. */
+function savedSummary(path: string): Summary {
+  return known(() => readSummary(summaryFile(path)))
+}
+
+function summaryFile(path: string): string {
+  try {
+    return statSync(path).isDirectory() ? join(path, SUMMARY_FILE) : path
+  } catch (error) {
+    throw unreadable('the run', path, error)
+  }
+}
+
+/** A run, or those of a folder of runs. */
+function runsIn(path: string): string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return path === RESULTS_DIR ? [] : [path]
+  if (existsSync(join(path, SUMMARY_FILE))) return [join(path, SUMMARY_FILE)]
+  return readdirSync(path)
+    .map((name) => join(path, name, SUMMARY_FILE))
+    .filter((file) => existsSync(file))
+    .sort()
+}
+
+function known<T>(answer: () => T, exit: typeof EXIT.failed | typeof EXIT.usage = EXIT.failed): T {
+  try {
+    return answer()
+  } catch (error) {
+    throw mendable(error, exit)
+  }
+}

@@ -1,0 +1,88 @@
+import { percentileOf } from '../engine/spectrum.js'
+import { seededRandom } from '../measure/shuffle.js'
+import type { Point } from '../model/summary.js'
+import { mean, quantile } from '../statistics.js'
+import type { Limit, Metric } from './limit.js'
+
+/** How a figure of a point moved between two runs. */
+export interface MetricChange {
+  readonly metric: Metric
+  readonly before: number
+  readonly after: number
+  /** As a share of `before`. */
+  readonly change: number
+  /** What holds the true change in 95 of 100 measurements; null: the repetitions do not tell. */
+  readonly range: readonly [low: number, high: number] | null
+}
+
+export interface LimitVerdict {
+  readonly limit: Limit
+  /** `broken`: the whole range lies beyond the limit. `unclear`: the change lies beyond it, the range does not, or there is none. */
+  readonly outcome: 'kept' | 'unclear' | 'broken'
+}
+
+/** 950 of 1,000 is a fall of a little more than 5 % in binary fractions. */
+const ROUNDING = 1e-9
+const RESAMPLES = 4000
+
+/** The change of a figure; null: it has none, or none that says something. */
+export function changeOf(before: Point, after: Point, metric: Metric): MetricChange | null {
+  if (!isMeaningful(metric, after)) return null
+  const [earlier, later] = [valuesOf(before, metric), valuesOf(after, metric)]
+  if (!(earlier.merged! > 0) || !(later.merged! > 0)) return null
+  const change = later.merged! / earlier.merged! - 1
+  const range = rangeOfChange(earlier.repetitions, later.repetitions)
+  return { metric, before: earlier.merged!, after: later.merged!, change, range }
+}
+
+export function outcomeOf({ change, range }: MetricChange, limit: Limit): LimitVerdict['outcome'] {
+  const isBeyond = (value: number): boolean =>
+    limit.direction === '<' ? value < limit.change - ROUNDING : value > limit.change + ROUNDING
+  if (range?.every(isBeyond) === true) return 'broken'
+  return isBeyond(change) ? 'unclear' : 'kept'
+}
+
+/** At a fixed rate the throughput was chosen, and at overload the latency tells the length of the queue. */
+function isMeaningful(metric: Metric, { kind }: Point): boolean {
+  if (metric === 'rps') return kind === 'saturation'
+  return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'
+}
+
+interface MetricValues {
+  readonly merged: number | null
+  readonly repetitions: readonly number[]
+}
+
+function valuesOf(point: Point, metric: Metric): MetricValues {
+  const { perSecond, cpuMicrosPerRequest, repetitions, latency, rssBytes } = point
+  const each = (name: keyof Point['repetitions'][number]): number[] =>
+    repetitions.flatMap((one) => one[name] ?? [])
+  switch (metric) {
+    case 'rps':
+      return { merged: perSecond.mean, repetitions: perSecond.values }
+    case 'cpu':
+      return { merged: cpuMicrosPerRequest?.mean ?? null, repetitions: cpuMicrosPerRequest?.values ?? [] }
+    case 'p50':
+      return { merged: percentileOf(latency, 50), repetitions: each('p50Micros') }
+    case 'p99':
+      return { merged: percentileOf(latency, 99), repetitions: each('p99Micros') }
+    case 'rss':
+      return { merged: rssBytes, repetitions: each('rssBytes') }
+  }
+}
+
+/**
+ * The range of a change of means, from sets drawn from the repetitions with replacement (bootstrap, Efron 1979); the
+ * same for the same two runs. Null: a side has fewer than two repetitions, which say nothing about their spread.
+ */
+export function rangeOfChange(
+  before: readonly number[],
+  after: readonly number[],
+): readonly [number, number] | null {
+  if (before.length < 2 || after.length < 2) return null
+  const random = seededRandom('bootstrap')
+  const drawn = (values: readonly number[]): number =>
+    mean(values.map(() => values[Math.floor(random() * values.length)]!))
+  const changes = Array.from({ length: RESAMPLES }, () => drawn(after) / drawn(before) - 1)
+  return [quantile(changes, 0.025), quantile(changes, 0.975)]
+}

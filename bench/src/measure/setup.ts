@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
+import { OURS, type PeerName, TARGET, type Target } from '../model/run.js'
+import type { Scenario } from '../model/scenario.js'
+import { scenarioConfig, startGateway } from '../servers/gateway.js'
+import { startOrigin } from '../servers/origin.js'
+import { startPeer } from '../servers/peers.js'
+import { connectFailure } from '../servers/port.js'
+import type { RunningServer } from '../servers/running-server.js'
+import type { CoreLayout } from './cores.js'
+import { LogAudit } from './log-audit.js'
+import { isRunning } from './process-use.js'
+import type { SystemUnderTest } from './repetition.js'
+
+/** Everything that runs for one scenario. */
+export interface Setup {
+  readonly scenario: Scenario
+  readonly layout: CoreLayout
+  readonly origin: RunningServer
+  /** The gateway, or the target, first. */
+  readonly systems: readonly SystemUnderTest[]
+  /** Null: no traffic log is measured. */
+  readonly audit: LogAudit | null
+  /** Stops all of it. */
+  close(): Promise<void>
+}
+
+export interface SetupOptions {
+  readonly dir: string
+  readonly scenario: Scenario
+  readonly peers: readonly PeerName[]
+  /** Takes part in place of a gateway that is started; null: there is none. */
+  readonly target: Target | null
+  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  readonly layout: CoreLayout
+  /** Where the traffic log goes; null when the scenario has none. */
+  readonly node: ElasticsearchNode | null
+}
+
+/** Starts origin, gateway and peers. @throws Error when one of them cannot be started; none is left then. */
+export async function openSetup(options: SetupOptions): Promise<Setup> {
+  const { dir, scenario, layout, target } = options
+  const started: RunningServer[] = []
+  const kept = async <T extends RunningServer>(starting: Promise<T>): Promise<T> => {
+    const server = await starting
+    started.push(server)
+    return server
+  }
+  const close = async (): Promise<void> => {
+    // The origin last, so that nobody in front of it writes errors while it stops.
+    for (const server of started.toReversed()) await server.stop()
+  }
+  try {
+    const origin = await kept(startOrigin({ dir, cpus: layout.load, cores: layout.loadCores }, scenario))
+    const placement = { dir, cpus: layout.system, cores: layout.systemCores }
+    const systems: SystemUnderTest[] = []
+    let audit: LogAudit | null = null
+    if (target === null) {
+      const log = logTarget(options)
+      const gateway = await kept(startGateway(placement, scenarioConfig(scenario, origin.url, log)))
+      systems.push({ ...gateway, name: OURS, cores: layout.systemCores, gateway })
+      if (log !== null) audit = new LogAudit(gateway, options.node!, log.dataStream)
+    } else systems.push(await foreignSystem(target))
+    for (const name of peersOf(options)) {
+      const peer = await kept(startPeer(name, placement, origin.url))
+      systems.push({ ...peer, name, cores: layout.systemCores, gateway: null })
+    }
+    return { scenario, layout, origin, systems, audit, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The peers that can do the same as the gateway in a scenario: they have no traffic log of this kind. */
+export function peersOf({ scenario, peers }: Pick<SetupOptions, 'scenario' | 'peers'>): readonly PeerName[] {
+  return scenario.isPlainProxy && scenario.log === 'none' ? peers : []
+}
+
+/** @throws Error when nobody listens there, or the process is not there */
+async function foreignSystem({ origin, pid }: Target): Promise<SystemUnderTest> {
+  if (pid !== null && !isRunning(pid)) throw new Error(`there is no process ${pid} on this machine`)
+  const { hostname, port } = new URL(origin)
+  const failure = await connectFailure(hostname.replace(/^\[|\]$/g, ''), Number(port === '' ? 80 : port))
+  if (failure !== null) throw new Error(`${origin} cannot be connected to (${failure}); is it serving?`)
+  return { name: TARGET, url: origin, pid, cores: null, version: null, gateway: null }
+}
+
+function logTarget({ dir, scenario, node }: SetupOptions) {
+  if (node === null) return null
+  const dataStream = `logs-gateway-${scenario.id}`
+  return { url: node.url, dataStream, spoolDir: join(dir, `spool-${dataStream}`) }
+}

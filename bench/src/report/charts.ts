@@ -1,0 +1,237 @@
+import { percentileOf } from '../engine/spectrum.js'
+import { OURS } from '../model/run.js'
+import type { Point } from '../model/summary.js'
+import { policyText } from '../suite/policies.js'
+import { comparablePoints, policyCosts } from './cost.js'
+import { countText, isValid, requestText } from './figures.js'
+import { familyOf, groupedBy, systemsOf, withoutLog } from './relations.js'
+
+/** A chart of the page: what it shows, and its configuration for Chart.js. */
+export interface Chart {
+  readonly title: string
+  readonly description: string
+  readonly config: object
+}
+
+interface Line {
+  readonly name: string
+  readonly points: readonly { readonly x: number | string; readonly y: number | null }[]
+}
+
+interface Axes {
+  readonly x: string
+  readonly y: string
+  readonly xType?: 'linear' | 'logarithmic' | 'category'
+  readonly yType?: 'linear' | 'logarithmic'
+}
+
+interface Bars {
+  readonly label: string
+  readonly values: Readonly<Record<string, number>>
+}
+
+/** All charts for which a run has results; what an invalid point measured is in none, but for CPU time that is one. */
+export function chartsOf(points: readonly Point[]): Chart[] {
+  const valid = points.filter(isValid)
+  const saturated = valid.filter(({ kind }) => kind === 'saturation')
+  const held = valid.filter(({ kind, latency }) => kind === 'fixed-rate' && latency !== null)
+  return [
+    ...costChart(points),
+    ...throughputCharts(saturated),
+    ...rateCharts(held),
+    ...logChart(saturated),
+    ...scalingChart(saturated),
+    ...policyChart(points),
+    ...spectrumCharts(held.length > 0 ? held : saturated),
+  ]
+}
+
+/** CPU time of a request, systems side by side, each scenario at its largest number of connections. */
+function costChart(points: readonly Point[]): Chart[] {
+  const samples = comparablePoints(points).map((group) => [...group.values()])
+  const largest = groupedBy(samples, ([sample]) => sample!.scenario).map((group) => group.at(-1)!)
+  const bars = largest.map((group) => ({
+    label: placeOf(group[0]!),
+    values: Object.fromEntries(
+      group.map(({ system, cpuMicrosPerRequest }) => [system, cpuMicrosPerRequest.mean]),
+    ),
+  }))
+  const description =
+    'User and system time of the process tree over completed requests, in the same run; less is better.'
+  return barChart({ title: 'CPU time of a request', description }, 'µs of CPU a request', bars)
+}
+
+/** Throughput over the number of connections: the tiers, logs and systems of one request in one chart. */
+function throughputCharts(points: readonly Point[]): Chart[] {
+  const hasPeers = systemsOf(points).length > 1
+  const nameOf = ({ title, system }: Point): string => (hasPeers ? `${title}, ${system}` : title)
+  const families = groupedBy(points, familyOf)
+  const curves = families.filter((group) => new Set(group.map(({ connections }) => connections)).size > 1)
+  const single = families.filter((group) => !curves.includes(group)).flat()
+  const description = 'Requests a second at saturation, mean of the repetitions.'
+  const bars = groupedBy(single, placeOf).map((group) => ({
+    label: placeOf(group[0]!),
+    values: Object.fromEntries(group.map(({ system, perSecond }) => [system, perSecond.mean])),
+  }))
+  return [
+    ...barChart({ title: 'Throughput', description }, 'requests/s', bars),
+    ...curves.map((group) =>
+      lineChart(
+        { title: `${requestText(group[0]!)}: throughput`, description },
+        { x: 'connections', y: 'requests/s', xType: 'logarithmic' },
+        groupedBy(group, nameOf).map((line) => ({
+          name: nameOf(line[0]!),
+          points: line.map(({ connections, perSecond }) => ({ x: connections, y: perSecond.mean })),
+        })),
+      ),
+    ),
+  ]
+}
+
+/** Latency against the rate: what users see, and where it begins to rise. */
+function rateCharts(points: readonly Point[]): Chart[] {
+  const systems = systemsOf(points)
+  return groupedBy(points, placeOf).map((group) => {
+    const lines =
+      systems.length > 1
+        ? systems.map((name) =>
+            rateLine(
+              name,
+              group.filter(({ system }) => system === name),
+              99,
+            ),
+          )
+        : [50, 90, 99, 99.9].map((percentile) => rateLine(`P${percentile}`, group, percentile))
+    const what = systems.length > 1 ? 'P99' : 'Percentiles'
+    const isCorrected = group.every(({ latency }) => latency?.isCorrected === true)
+    return lineChart(
+      {
+        title: `${placeOf(group[0]!)}: latency against rate`,
+        description: `${what} at rates that were held, ${isCorrected ? 'counted from the planned time of sending' : 'NOT corrected'}.`,
+      },
+      { x: 'requests/s', y: 'ms', yType: 'logarithmic' },
+      lines,
+    )
+  })
+}
+
+function rateLine(name: string, points: readonly Point[], percentile: number): Line {
+  return {
+    name,
+    points: points.map(({ targetPerSecond, latency }) => ({
+      x: targetPerSecond ?? 0,
+      y: millis(percentileOf(latency, percentile)),
+    })),
+  }
+}
+
+/** What the traffic log costs: the same scenario with it and without, at the same connections. */
+function logChart(points: readonly Point[]): Chart[] {
+  const pairs = groupedBy(points, (point) => `${withoutLog(point)} ${point.system} ${point.connections}`)
+  const bars = pairs
+    .filter((pair) => pair.length === 2)
+    .map((pair) => ({
+      label: placeOf(pair.find(({ log }) => log === 'none')!),
+      values: Object.fromEntries(
+        pair.map(({ log, perSecond }) => [
+          log === 'none' ? 'log off' : 'log in Elasticsearch',
+          perSecond.mean,
+        ]),
+      ),
+    }))
+  const description = 'Requests a second at saturation with the traffic log off and in Elasticsearch.'
+  return barChart({ title: 'Traffic log off and on', description }, 'requests/s', bars)
+}
+
+/** How throughput grows with the tier, each line at the one number of connections that most of its tiers have. */
+function scalingChart(points: readonly Point[]): Chart[] {
+  const ours = points.filter(({ system, tier }) => system === OURS && tier !== null)
+  const lines = groupedBy(ours, (point) => `${familyOf(point)} ${point.log}`).flatMap((family): Line[] => {
+    const sets = groupedBy(family, ({ connections }) => String(connections))
+    const tiers = sets.toSorted((a, b) => b.length - a.length || b[0]!.connections - a[0]!.connections)[0]!
+    if (tiers.length < 2) return []
+    const sorted = tiers.toSorted((a, b) => a.workers - b.workers)
+    const base = sorted[0]!.perSecond.mean / sorted[0]!.workers
+    const name = placeOf(sorted[0]!).replace(/^W\d /, '')
+    return [
+      { name, points: sorted.map(({ workers, perSecond }) => ({ x: workers, y: perSecond.mean / base })) },
+    ]
+  })
+  if (lines.length === 0) return []
+  const cores = [...new Set(lines.flatMap((line) => line.points.map(({ x }) => Number(x))))].sort(
+    (a, b) => a - b,
+  )
+  const ideal = { name: 'ideal', points: cores.map((x) => ({ x, y: x })) }
+  const description = 'Throughput relative to a core of the smallest tier, at equal numbers of connections.'
+  const axes = { x: 'cores of the workers', y: 'times one core of the smallest tier' }
+  return [lineChart({ title: 'Scaling over tiers', description }, axes, [...lines, ideal])]
+}
+
+/** What each policy adds to a request, the dearest first. */
+function policyChart(points: readonly Point[]): Chart[] {
+  const costs = policyCosts(points).toSorted((a, b) => b.addedMicros - a.addedMicros)
+  const bars = groupedBy(costs, ({ policy }) => policy).map((group) => ({
+    label: policyText(group[0]!.policy),
+    values: Object.fromEntries(
+      group.map(({ withPolicy, addedMicros }) => [requestText(withPolicy), addedMicros]),
+    ),
+  }))
+  const description = 'CPU time that a policy adds to a request, beside the same request without it.'
+  return barChart({ title: 'What a policy costs', description }, 'µs of CPU a request', bars)
+}
+
+/** Latency over the percentiles: at held rates where there are any, else at overload, and never both. */
+function spectrumCharts(points: readonly Point[]): Chart[] {
+  return groupedBy(points, placeOf).map((group) => {
+    const isHeld = group[0]!.kind === 'fixed-rate'
+    const lines = group.map(({ system, targetPerSecond, latency }) => ({
+      name: isHeld ? `${system} at ${countText(targetPerSecond)}/s` : system,
+      points: (latency?.percentiles ?? [])
+        .filter(({ percentile }) => percentile >= 50)
+        .map(({ percentile, micros }) => ({ x: String(percentile), y: millis(micros) })),
+    }))
+    const description = isHeld
+      ? 'Latency at rates that were held.'
+      : 'Latency at overload: how long the queue was, not what users would see.'
+    const axes = { x: 'percentile', y: 'ms', xType: 'category', yType: 'logarithmic' } as const
+    return lineChart({ title: `${placeOf(group[0]!)}: percentiles`, description }, axes, lines)
+  })
+}
+
+function lineChart(
+  { title, description }: Omit<Chart, 'config'>,
+  { x, y, xType = 'linear', yType = 'linear' }: Axes,
+  lines: readonly Line[],
+): Chart {
+  const datasets = lines
+    .filter(({ points }) => points.length > 0)
+    .map(({ name, points }) => ({
+      label: name,
+      data: points,
+      ...(name === 'ideal' ? { borderDash: [5, 5] } : {}),
+    }))
+  const scales = {
+    x: { type: xType, title: { display: true, text: x } },
+    y: { type: yType, title: { display: true, text: y }, beginAtZero: yType === 'linear' },
+  }
+  return { title, description, config: { type: 'line', data: { datasets }, options: { scales } } }
+}
+
+/** Horizontal bars; none without values. */
+function barChart({ title, description }: Omit<Chart, 'config'>, x: string, bars: readonly Bars[]): Chart[] {
+  if (bars.length === 0) return []
+  const series = [...new Set(bars.flatMap(({ values }) => Object.keys(values)))]
+  const datasets = series.map((label) => ({ label, data: bars.map(({ values }) => values[label] ?? null) }))
+  const data = { labels: bars.map(({ label }) => label), datasets }
+  const height = 90 + bars.length * (12 + series.length * 12)
+  const options = { indexAxis: 'y', scales: { x: { title: { display: true, text: x } } } }
+  return [{ title, description, config: { type: 'bar', data, options, height } }]
+}
+
+function placeOf({ title, connections }: Point): string {
+  return `${title}, ${countText(connections)} conn.`
+}
+
+function millis(micros: number | null): number | null {
+  return micros === null ? null : micros / 1000
+}

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { OURS, TARGET } from '../model/run.js'
+import type { Summary } from '../model/summary.js'
+import { verdictOf } from '../model/trial.js'
+import { median } from '../statistics.js'
+import { type Chart, chartsOf } from './charts.js'
+import { comparablePoints, cpuRatio, hasCost } from './cost.js'
+import { countText, isValid, ratioText, significant } from './figures.js'
+import { systemsOf } from './relations.js'
+import {
+  comparisonTable,
+  factRows,
+  referenceTable,
+  type TextTable,
+  trialTable,
+  wholePointTable,
+  workerTable,
+} from './tables.js'
+
+/** `report.html`: one file that needs no network; its charts are drawn by Chart.js, which stands in it. */
+export function reportHtml(summary: Summary): string {
+  const { points, host, warnings } = summary
+  const tables = [
+    trialTable(summary.trials),
+    comparisonTable(points),
+    referenceTable(summary),
+    points.length === 0 ? null : wholePointTable(points, host),
+    workerTable(points),
+  ].filter((table) => table !== null)
+  const charts = chartsOf(points)
+  const facts = factRows(summary).map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${escaped(text)}</dd>`)
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>gw bench: ${escaped(summary.suite)}, ${escaped(summary.id)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>Benchmark ${escaped(summary.suite)}</h1>
+<p>${escaped(summary.startedAt)} to ${escaped(summary.endedAt)} · <code>${escaped(summary.command)}</code></p>
+<dl class="tiles">${tilesOf(summary).map(tileHtml).join('')}</dl>
+${noticeHtml('This run was warned of', warnings)}
+${noticeHtml('No result', [...new Set(points.flatMap(({ invalid }) => invalid))])}
+<div class="charts">${charts.map(figureHtml).join('')}</div>
+${tables.map(sectionHtml).join('\n')}
+<h2>Machine and method</h2>
+<dl class="facts">${facts.join('')}</dl>
+${charts.length === 0 ? '' : scripts(charts)}
+</body>
+</html>
+`
+}
+
+type Tile = readonly [name: string, figure: string, remark: string]
+
+/** The figures that a reader wants first. */
+function tilesOf({ points, trials }: Summary): Tile[] {
+  if (trials.length > 0) {
+    const passed = trials.filter((trial) => verdictOf(trial) === 'passed').length
+    return [['Trials passed', `${passed} of ${trials.length}`, '']]
+  }
+  const valid = points.filter(isValid)
+  const ours = points.filter(({ system }) => system === OURS || system === TARGET)
+  const saturated = ours.filter(({ kind }) => kind === 'saturation')
+  const fastest = saturated.filter(isValid).toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
+  const [leanest] = saturated
+    .filter(hasCost)
+    .toSorted((a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean)
+  const groups = comparablePoints(points)
+  return [
+    ...(fastest === undefined
+      ? []
+      : [['Highest throughput', `${countText(fastest.perSecond.mean)}/s`, fastest.title] as const]),
+    ...(leanest === undefined
+      ? []
+      : [
+          [
+            'Least CPU a request',
+            `${significant(leanest.cpuMicrosPerRequest.mean)} µs`,
+            leanest.title,
+          ] as const,
+        ]),
+    ...systemsOf(points).flatMap((peer): Tile[] => {
+      const ratios = groups.flatMap((group) => cpuRatio(group, peer)?.median ?? [])
+      if (ratios.length === 0 || peer === OURS) return []
+      return [[`CPU over ${peer}’s`, `${ratioText(median(ratios))} ×`, `median of ${ratios.length} points`]]
+    }),
+    ['Points', `${valid.length} of ${points.length}`, 'are results'],
+  ]
+}
+
+function tileHtml([name, figure, remark]: Tile): string {
+  return `<div><dt>${escaped(name)}</dt><dd>${escaped(figure)}<small>${escaped(remark)}</small></dd></div>`
+}
+
+function noticeHtml(heading: string, lines: readonly string[]): string {
+  if (lines.length === 0) return ''
+  const items = lines.map((line) => `<li>${escaped(line)}</li>`).join('')
+  return `<div class="notice"><strong>${heading}</strong><ul>${items}</ul></div>`
+}
+
+function figureHtml({ title, description, config }: Chart, i: number): string {
+  const { type, height = 320 } = config as { readonly type: string; readonly height?: number }
+  const caption = `<figcaption><strong>${escaped(title)}</strong><br>${escaped(description)}</figcaption>`
+  const canvas = `<canvas id="chart-${i}" role="img" aria-label="${escaped(title)}"></canvas>`
+  return `<figure class="${type}">${caption}<div style="height:${height}px">${canvas}</div></figure>`
+}
+
+function sectionHtml({ name, headings, rows, remark }: TextTable): string {
+  const head = headings.map((text) => `<th>${escaped(text)}</th>`).join('')
+  const body = rows.map((row) => `<tr>${row.map((text) => `<td>${escaped(text)}</td>`).join('')}</tr>`)
+  const table = `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
+  return `<h2>${escaped(name)}</h2><p>${escaped(remark)}</p>${table}`
+}
+
+/** The library, the charts as data, and what draws them. */
+function scripts(charts: readonly Chart[]): string {
+  const require = createRequire(import.meta.url)
+  const library = join(dirname(require.resolve('chart.js')), 'chart.umd.min.js')
+  // What could end the script is written as an escape.
+  const data = JSON.stringify(charts.map(({ config }) => config)).replaceAll('<', '\\u003c')
+  return `<script>${readFileSync(library, 'utf8').replace(/\/\/# sourceMappingURL=\S+/, '')}</script>
+<script>
+Object.assign(Chart.defaults, { maintainAspectRatio: false, animation: false, spanGaps: true });
+${data}.forEach((config, i) => new Chart(document.getElementById('chart-' + i), config))
+</script>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
+}
+
+const STYLE = `
+body { max-width: 1200px; margin: 0 auto; padding: 32px 20px; font: 15px/1.5 system-ui, sans-serif; color: #1d2125; background: #fff; }
+h1 { font-size: 28px; } h2 { font-size: 20px; margin-top: 44px; } p, figcaption, dt { color: #555; font-size: 13px; max-width: 90ch; }
+.tiles { display: flex; flex-wrap: wrap; gap: 12px; } .tiles div { border: 1px solid #ddd; border-radius: 8px; padding: 10px 16px; }
+.tiles dd { margin: 0; font-size: 24px; font-weight: 600; } .tiles small { display: block; font-size: 12px; font-weight: 400; color: #555; }
+.notice { border-left: 3px solid #a3262a; background: #fcefee; padding: 8px 16px; margin: 12px 0; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 20px; }
+figure { margin: 0; padding: 14px; border: 1px solid #ddd; border-radius: 8px; min-width: 0; } figure.bar { grid-column: 1 / -1; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; border-bottom: 1px solid #e3e4e0; }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; } .facts dd { margin: 0; overflow-wrap: anywhere; }`

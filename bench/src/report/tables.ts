@@ -1,0 +1,264 @@
+import { percentileOf } from '../engine/spectrum.js'
+import { OURS, TARGET } from '../model/run.js'
+import type { HostFacts, Point, Summary } from '../model/summary.js'
+import { reasonsOf, type Trial, verdictOf } from '../model/trial.js'
+import { COST_REMARK, comparablePoints, costText, cpuRatio, hasCost } from './cost.js'
+import {
+  countText,
+  errorText,
+  isValid,
+  kindText,
+  microsText,
+  ratioText,
+  shareText,
+  significant,
+  sizeText,
+} from './figures.js'
+import { referenceBeside, referenceFor } from './reference.js'
+import { groupedBy, systemsOf } from './relations.js'
+
+/** A table as text. */
+export interface TextTable {
+  readonly name: string
+  readonly headings: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  /** What has to be known to read it; empty: nothing. */
+  readonly remark: string
+}
+
+/** A column: its heading, and the text of a point. */
+type Column = readonly [heading: string, text: (point: Point) => string]
+
+const PLACE: readonly Column[] = [
+  ['scenario', ({ title }) => title],
+  ['system', ({ system }) => system],
+  ['connections', ({ connections }) => countText(connections)],
+  ['kind', kindText],
+]
+/** What a point that is no result does not show: a figure in a table is taken for a result. It is in `points.csv`. */
+const FIGURES: readonly Column[] = [
+  ['requests/s', ({ perSecond }) => countText(perSecond.mean)],
+  ['±', ({ perSecond }) => `${((100 * perSecond.stdev) / perSecond.mean).toFixed(1)} %`],
+  ['P50', (point) => latencyText(point, 50)],
+  ['P99', (point) => latencyText(point, 99)],
+]
+/** For a report, which has room for the proof behind the throughput. */
+const PROOF: readonly Column[] = [
+  ['P90', (point) => latencyText(point, 90)],
+  ['P99.9', (point) => latencyText(point, 99.9)],
+  ['memory', ({ rssBytes }) => sizeText(rssBytes)],
+  [
+    'ceiling',
+    ({ ceilingPerSecond, perSecond }) =>
+      ceilingPerSecond === null ? '–' : `${(ceilingPerSecond / perSecond.mean).toFixed(1)} ×`,
+  ],
+  ['generator', ({ generatorBusyShare }) => shareText(generatorBusyShare)],
+]
+
+/** Points for a terminal. One that is no result shows its reasons, and its CPU time where that is one. */
+export function pointTable(points: readonly Point[]): TextTable {
+  return tableOf(points, FIGURES)
+}
+
+/** The same for a report. */
+export function wholePointTable(points: readonly Point[], host: HostFacts): TextTable {
+  const score: Column = ['per core-score', (point) => significant(perCoreScore(point, host))]
+  const remark =
+    'Latencies in brackets were taken at overload: they tell how long the queue was. The ceiling is how many times as much load generator and origin did by themselves; generator says how busy the load generator was. '
+  const table = tableOf(points, [...FIGURES, ...PROOF, score])
+  return { ...table, remark: remark + table.remark }
+}
+
+function tableOf(points: readonly Point[], figures: readonly Column[]): TextTable {
+  const rows = points.map((point) => [
+    ...PLACE.map(([, text]) => text(point)),
+    ...figures.map(([, text]) => (isValid(point) ? text(point) : '')),
+    costText(point),
+    errorText(point),
+    resultText(point),
+  ])
+  const headings = [...[...PLACE, ...figures].map(([heading]) => heading), 'CPU µs', 'errors', 'result']
+  return { name: 'All points', headings, rows, remark: COST_REMARK }
+}
+
+function resultText(point: Point): string {
+  if (isValid(point)) return 'ok'
+  return `INVALID${hasCost(point) ? ' but for CPU' : ''}: ${point.invalid.join('; ')}`
+}
+
+/**
+ * Requests a second over the CPU score of the cores that the system had: the figure that runs of other machines can be
+ * compared by. Null where the rate was chosen rather than found, or nobody knows whose cores it had.
+ */
+export function perCoreScore(point: Point, { cpuScore, cpus }: HostFacts): number | null {
+  if (point.kind === 'fixed-rate' || point.system === TARGET || cpuScore === 0) return null
+  return point.perSecond.mean / (cpuScore * Math.min(point.workers, cpus))
+}
+
+/** CPU time of a request and throughput of the systems side by side, with our ratio to each peer; null: only one. */
+export function comparisonTable(points: readonly Point[]): TextTable | null {
+  const groups = comparablePoints(points)
+  const systems = systemsOf(groups.flatMap((group) => [...group.values()]))
+  if (groups.length === 0) return null
+  const peers = systems.filter((name) => name !== OURS)
+  const rows = groups.map((group) => {
+    const [sample] = group.values()
+    return [
+      sample!.title,
+      countText(sample!.connections),
+      ...systems.map((name) => (group.has(name) ? costText(group.get(name)!) : '–')),
+      ...peers.map((peer) => {
+        const ratio = cpuRatio(group, peer)
+        return ratio === null
+          ? '–'
+          : `${ratioText(ratio.median)} (${ratioText(ratio.min)}-${ratioText(ratio.max)})`
+      }),
+      ...systems.map((name) => {
+        const point = group.get(name)
+        return point === undefined || !isValid(point) ? '–' : countText(point.perSecond.mean)
+      }),
+    ]
+  })
+  const headings = [
+    ...['scenario', 'connections'],
+    ...systems.map((name) => `${name} CPU µs`),
+    ...peers.map((peer) => `${OURS} / ${peer}`),
+    ...systems.map((name) => `${name} requests/s`),
+  ]
+  const remark = `Ratios are the medians over the repetitions, which were measured in turn, with the smallest and largest. ${COST_REMARK}`
+  return { name: 'Systems side by side', headings, rows, remark }
+}
+
+/** The highest of the measured rates whose P99 is below a limit, with the P99; empty: there is none. */
+export function highestRates(points: readonly Point[], limitMicros: number): TextTable {
+  const within = points.filter((point) => {
+    const p99 = point.kind === 'fixed-rate' && isValid(point) ? percentileOf(point.latency, 99) : null
+    return p99 !== null && p99 < limitMicros
+  })
+  const places = groupedBy(
+    within,
+    ({ scenario, system, connections }) => `${scenario} ${system} ${connections}`,
+  )
+  const best = places.map((group) =>
+    group.reduce((one, other) => (other.targetPerSecond! > one.targetPerSecond! ? other : one)),
+  )
+  const rows = best.map((point) => [
+    ...[point.title, point.system, countText(point.connections)],
+    ...[countText(point.targetPerSecond), latencyText(point, 99)],
+  ])
+  const headings = ['scenario', 'system', 'connections', 'requests/s', 'P99']
+  return { name: `Highest rates with P99 < ${microsText(limitMicros)}`, headings, rows, remark: '' }
+}
+
+/** Our results that have a published row beside it; null: none has. */
+export function referenceTable({ suite, points }: Summary): TextTable | null {
+  const reference = referenceFor(suite)
+  if (reference === null) return null
+  const rows = points
+    .filter(({ system }) => system === OURS)
+    .flatMap((point) => {
+      const theirs = referenceBeside(point, reference)
+      if (theirs === null) return []
+      const [ours, perCore] = [point.perSecond.mean, point.perSecond.mean / point.workers]
+      const isSaturation = point.kind === 'saturation'
+      return [
+        [
+          ...[point.title, countText(point.connections), point.kind, countText(ours)],
+          countText(theirs.perSecond),
+          // A rate was chosen, so that there is nothing to compare.
+          isSaturation ? `${ratioText(ours / theirs.perSecond)} ×` : '–',
+          isSaturation ? `${ratioText(perCore / (theirs.perSecond / theirs.cpus))} ×` : '–',
+          latencyText(point, 99),
+          theirs.p99 == null ? '–' : microsText(theirs.p99 * 1000),
+        ],
+      ]
+    })
+  if (rows.length === 0) return null
+  const remark = `${reference.product}: ${reference.hardware}; ${reference.measuredWith}. Their hardware is not ours: a ratio is a hint and no result. Rows of theirs right below a round rate were measured at that rate and have no ratio.`
+  const headings = [
+    ...['scenario', 'connections', 'kind', 'ours /s', 'theirs /s', 'ratio', 'ratio a core'],
+    ...['our P99', 'their P99'],
+  ]
+  return { name: 'Published figures', headings, rows, remark }
+}
+
+/** Heap, garbage collection, event loop and CPU time of every worker; null: no result has them. */
+export function workerTable(points: readonly Point[]): TextTable | null {
+  const rows = points
+    .filter(isValid)
+    .flatMap((point) =>
+      point.diagnostics.map((worker) => [
+        ...[point.title, countText(point.connections), kindText(point), String(worker.worker)],
+        ...[sizeText(worker.heapUsedBytes), sizeText(worker.rssBytes), microsText(worker.cpuMicros)],
+        ...[microsText(worker.loopLagP99Micros), countText(worker.gcCount), microsText(worker.gcMicros)],
+        countText(point.upstreamWaits),
+      ]),
+    )
+  if (rows.length === 0) return null
+  const headings = [
+    ...['scenario', 'connections', 'kind', 'worker', 'heap', 'memory', 'CPU time', 'loop lag P99'],
+    ...['GC runs', 'GC time', 'upstream waits of all'],
+  ]
+  return { name: 'Workers', headings, rows, remark: '' }
+}
+
+/** Trials with their verdicts; null: there are none. */
+export function trialTable(trials: readonly Trial[]): TextTable | null {
+  if (trials.length === 0) return null
+  const headings = [
+    ...['trial', 'load/s', 'requests', 'no answer', 'sent again', 'own 5xx', 'upstream 5xx'],
+    ...['records lost', 'P99 before', 'during', 'after', 'recovered after', 'verdict'],
+  ]
+  const remark =
+    'Requests are sent at a constant rate, whatever the answers do, while a fault is injected. Latency counts from when a request was due. A trial fails when anything is lost that may not be, or arrives that nobody has sent.'
+  return { name: 'Trials', headings, rows: trials.map(trialRow), remark }
+}
+
+function trialRow(trial: Trial): string[] {
+  const { lost, log, phases, recoveredSeconds } = trial
+  const unanswered = Object.values(lost).reduce((sum, count) => sum + count, 0)
+  const verdict = verdictOf(trial)
+  const reasons = reasonsOf(trial).join('; ')
+  return [
+    ...[trial.title, countText(trial.targetPerSecond), countText(trial.requests), countText(unanswered)],
+    ...[trial.sentAgain, trial.gatewayErrors, trial.upstreamErrors].map(countText),
+    log === null ? '–' : countText(log.dropped + Math.max(0, log.missing)),
+    ...(['before', 'during', 'after'] as const).map((name) =>
+      microsText(phases.find((phase) => phase.name === name)?.p99Micros ?? null),
+    ),
+    recoveredSeconds === null ? 'not seen' : `${recoveredSeconds.toFixed(1)} s`,
+    verdict === 'passed' ? verdict : `${verdict === 'failed' ? 'FAILED' : verdict}: ${reasons}`,
+  ]
+}
+
+/** What the run was made on and with, so that it can be repeated. */
+export function factRows({ host, command, startedAt, endedAt, documents }: Summary): [string, string][] {
+  const { source } = host
+  const dirty = source?.isDirty === true ? ', with changes that are not committed' : ''
+  const listed = (texts: Readonly<Record<string, string>>): string =>
+    Object.entries(texts)
+      .map(([name, text]) => `${name} ${text}`)
+      .join(', ')
+  return [
+    ['Command', command],
+    ['CPU', `${host.cpuModel}, ${host.cpus} CPUs, score ${significant(host.cpuScore)}`],
+    ['Memory', sizeText(host.memoryBytes)],
+    ['Kernel', host.kernel],
+    ['Versions', listed(host.versions)],
+    ['Source', source === null ? 'no checkout; the version stands for it' : `${source.commit}${dirty}`],
+    ['Machine', listed(host.settings)],
+    [
+      'Time of others before the run',
+      `${shareText(host.foreignShare)} used, ${shareText(host.stolenShare)} taken by the hypervisor`,
+    ],
+    ['Configurations', `${Object.keys(documents).length}; their digests are in summary.json`],
+    ['Began', startedAt],
+    ['Ended', endedAt],
+  ]
+}
+
+/** Latency at overload is in brackets: it says how long the queue was, not how fast the system is. */
+function latencyText(point: Point, percentile: number): string {
+  const text = microsText(percentileOf(point.latency, percentile))
+  return point.kind === 'saturation' && text !== '–' ? `(${text})` : text
+}

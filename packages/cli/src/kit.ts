@@ -1,0 +1,7 @@
+/** What commands of other packages, which are added to `gw`, are made of. */
+
+export { ENDING_SIGNALS, untilSignal } from './commands/until-signal.js'
+export { EXIT, type ExitCode, Failure, messageOf, unreadable } from './failure.js'
+export { outliveReader, print, printTable, printValue, say } from './output/output.js'
+export { Progress } from './output/progress.js'
+export { ageText, countText } from './output/text.js'
