@@ -13,3 +13,14 @@ export function quantile(values: readonly number[], share: number): number {
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
+
+/** The line through pairs of x and y by least squares, with the standard error of its slope. */
+export function lineThrough(pairs: readonly (readonly [x: number, y: number])[]) {
+  const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
+  const sum = (value: (x: number, y: number) => number): number =>
+    pairs.reduce((all, [x, y]) => all + value(x - meanX, y - meanY), 0)
+  const squares = sum((x) => x ** 2)
+  const slope = sum((x, y) => x * y) / squares
+  const error = Math.sqrt(sum((x, y) => (y - slope * x) ** 2) / (pairs.length - 2) / squares)
+  return { slope, meanX, meanY, error }
+}

@@ -1,10 +1,10 @@
 import { formatSize } from '@sluice/core'
 import { TIERS } from '../model/scenario.js'
-import type { LogMode, Summary, Tier } from '../model/summary.js'
+import type { LogMode, Summary } from '../model/summary.js'
 import type { CostPoint, PolicyCost } from '../report/cost.js'
 import { countText, isValid, requestText, significant } from '../report/figures.js'
 import { groupedBy, isPlainProxy } from '../report/relations.js'
-import { type ConnectionMemory, connectionMemory, measurementsOf } from './measurements.js'
+import { connectionMemory, measurementsOf } from './measurements.js'
 
 /** The load that somebody expects. */
 export interface CapacityQuery {
@@ -16,50 +16,6 @@ export interface CapacityQuery {
   readonly connections: number
 }
 
-/** What it takes, and how that is known. */
-export interface CapacityAnswer {
-  /** The traffic log counts where it was measured, because it is on in production. */
-  readonly log: LogMode
-  /** Null: the runs do not hold what an answer needs; `missing` says what to measure. */
-  readonly size: CapacitySize | null
-  readonly missing: readonly string[]
-  /** Null: it cannot be told. */
-  readonly memory: ConnectionMemory | null
-  /** Where the answer goes beyond the measurements, and what it does not cover. */
-  readonly notes: readonly string[]
-}
-
-interface CapacitySize {
-  readonly tier: Tier
-  readonly replicas: number
-  /** With headroom. */
-  readonly cores: number
-  readonly microsPerRequest: number
-  /** What the microseconds are made of. */
-  readonly shares: readonly CostShare[]
-  /** Load to tier, for this kind of request. */
-  readonly guide: readonly GuideRow[]
-  /** In the words of the HorizontalPodAutoscaler of Kubernetes. */
-  readonly autoscaler: {
-    readonly averageUtilization: number
-    readonly minReplicas: number
-    readonly maxReplicas: number
-  }
-}
-
-interface GuideRow {
-  readonly tier: Tier
-  readonly memoryBytes: number
-  /** With headroom; the load to plan with. */
-  readonly upToPerSecond: number
-  readonly isMeasured: boolean
-}
-
-interface CostShare {
-  readonly what: string
-  readonly micros: number
-}
-
 /** The share left free, so that a burst, a restart or a slow neighbour is no outage. */
 const HEADROOM = 0.3
 /** Sizes this near to each other are the same: 1 KB is 1,000 bytes to some. */
@@ -69,11 +25,12 @@ const LEAST_PODS = 2
 const SURPRISE = 1.5
 
 /** What a load needs, from measured points. @throws Error when the runs cannot be put together */
-export function capacityFor(summaries: readonly Summary[], query: CapacityQuery): CapacityAnswer {
+export function capacityFor(summaries: readonly Summary[], query: CapacityQuery) {
   const { points, policyCosts, host } = measurementsOf(summaries)
   const proxies = points.filter(isPlainProxy)
   // A request without a body costs less than any with one, so neither speaks for the other.
   const alike = proxies.filter(({ method }) => (method === 'GET') === (query.bodyBytes === 0))
+  // The traffic log counts where it was measured, because it is on in production.
   const log: LogMode = alike.some((point) => point.log === 'elasticsearch') ? 'elasticsearch' : 'none'
   const logged = alike.filter((point) => point.log === log)
   const [missing, notes]: [string[], string[]] = [[], []]
@@ -82,7 +39,7 @@ export function capacityFor(summaries: readonly Summary[], query: CapacityQuery)
     missing.push(
       `${query.bodyBytes === 0 ? 'a GET' : 'requests with a body'} without policies: gw bench run apinizer --tier W1`,
     )
-  const shares: CostShare[] = [{ what: 'passing the request on', micros: proxying ?? 0 }]
+  const shares = [{ what: 'passing the request on', micros: proxying ?? 0 }]
   for (const policy of query.policies) {
     const cost = nearestCost(policy, policyCosts, query.bodyBytes)
     if (cost === null) missing.push(`the policy ${policy}: gw bench policy ${policy}`)
@@ -102,6 +59,7 @@ export function capacityFor(summaries: readonly Summary[], query: CapacityQuery)
   notes.push(
     `measured on ${host.cpuModel}, score ${significant(host.cpuScore)}: scale by the score of the target’s cores`,
   )
+  // Without a size the runs do not hold what an answer needs; `missing` says what to measure.
   return { log, size, missing, memory, notes }
 }
 
@@ -147,10 +105,10 @@ function nearestCost(policy: string, costs: readonly PolicyCost[], bodyBytes: nu
 
 function sizeOf(
   points: readonly CostPoint[],
-  shares: readonly CostShare[],
+  shares: readonly { readonly what: string; readonly micros: number }[],
   { perSecond, connections }: CapacityQuery,
-  memory: ConnectionMemory | null,
-): CapacitySize {
+  memory: ReturnType<typeof connectionMemory>,
+) {
   const microsPerRequest = shares.reduce((sum, { micros }) => sum + micros, 0)
   const guide = tierGuide(points.filter(isValid), microsPerRequest)
   const fitting = guide.find(({ upToPerSecond }) => upToPerSecond >= perSecond) ?? guide.at(-1)!
@@ -171,8 +129,8 @@ function sizeOf(
   }
 }
 
-/** What each tier does with requests of such a cost, from how much of its cores' time it turned into requests. */
-function tierGuide(points: readonly CostPoint[], microsPerRequest: number): GuideRow[] {
+/** What each tier does, with headroom, with requests of such a cost, from how much of its cores' time it turned into requests. */
+function tierGuide(points: readonly CostPoint[], microsPerRequest: number) {
   const yieldOf = ({ perSecond, cpuMicrosPerRequest, workers }: CostPoint): number =>
     (perSecond.mean * cpuMicrosPerRequest.mean) / (workers * 1_000_000)
   const least = Math.min(1, ...points.map(yieldOf))
@@ -185,7 +143,10 @@ function tierGuide(points: readonly CostPoint[], microsPerRequest: number): Guid
 }
 
 /** An answer for a terminal. */
-export function capacityLines({ perSecond, bodyBytes }: CapacityQuery, answer: CapacityAnswer): string[] {
+export function capacityLines(
+  { perSecond, bodyBytes }: CapacityQuery,
+  answer: ReturnType<typeof capacityFor>,
+): string[] {
   const { log, size, missing, memory, notes } = answer
   if (size === null)
     return ['no answer: this has to be measured first', ...missing.map((what) => `  ${what}`)]

@@ -3,7 +3,7 @@ import type { HostFacts, Summary } from '../model/summary.js'
 import { type CostPoint, hasCost, type PolicyCost, policyCosts } from '../report/cost.js'
 import { isValid } from '../report/figures.js'
 import { groupedBy } from '../report/relations.js'
-import { mean } from '../statistics.js'
+import { lineThrough } from '../statistics.js'
 
 /** What several runs on one kind of machine know together. */
 export interface Measurements {
@@ -48,33 +48,22 @@ function newestOf<T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string
   })
 }
 
-/** What connections take of the memory of a gateway, as resident memory at saturation grew with them. */
-export interface ConnectionMemory {
-  readonly perThousandBytes: number
-  /** Bytes without any. */
-  readonly baseBytes: number
+/**
+ * What connections take of the memory of a gateway, as resident memory at saturation grew with them: from the scenario
+ * whose numbers of connections lie furthest apart. Null: no two were measured.
+ */
+export function connectionMemory(points: readonly CostPoint[]) {
+  const known = points.filter((point) => isValid(point) && point.rssBytes !== null)
+  const widest = groupedBy(known, ({ suite, scenario }) => `${suite} ${scenario}`)
+    .map((group) => group.map(({ connections, rssBytes }) => [connections, rssBytes!] as const))
+    .toSorted((a, b) => widthOf(b) - widthOf(a))[0]
+  if (widest === undefined || widthOf(widest) === 0) return null
+  const { slope, meanX, meanY } = lineThrough(widest)
+  const growth = Math.max(0, slope)
+  return { perThousandBytes: growth * 1000, baseBytes: Math.max(0, meanY - growth * meanX) }
 }
 
-/** From the scenario whose numbers of connections lie furthest apart, by least squares; null: no two were measured. */
-export function connectionMemory(points: readonly CostPoint[]): ConnectionMemory | null {
-  const known = points
-    .filter(isValid)
-    .flatMap(({ suite, scenario, connections, rssBytes }) =>
-      rssBytes === null ? [] : [{ key: `${suite} ${scenario}`, connections, rssBytes }],
-    )
-  const widths = groupedBy(known, ({ key }) => key).map((group) => {
-    const counts = group.map(({ connections }) => connections)
-    return { group, counts, width: Math.max(...counts) - Math.min(...counts) }
-  })
-  const widest = widths.toSorted((a, b) => b.width - a.width)[0]
-  if (widest === undefined || widest.width === 0) return null
-  const { group, counts } = widest
-  const [meanCount, meanSize] = [mean(counts), mean(group.map(({ rssBytes }) => rssBytes))]
-  const squares = counts.reduce((sum, count) => sum + (count - meanCount) ** 2, 0)
-  const products = group.reduce(
-    (sum, { connections, rssBytes }) => sum + (connections - meanCount) * (rssBytes - meanSize),
-    0,
-  )
-  const slope = Math.max(0, products / squares)
-  return { perThousandBytes: slope * 1000, baseBytes: Math.max(0, meanSize - slope * meanCount) }
+function widthOf(pairs: readonly (readonly [number, number])[]): number {
+  const counts = pairs.map(([count]) => count)
+  return Math.max(...counts) - Math.min(...counts)
 }

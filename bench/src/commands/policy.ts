@@ -1,9 +1,8 @@
 import { suggestion } from '@sluice/config'
-import { catalog } from '@sluice/policies'
 import type { Summary } from '../model/summary.js'
 import { busyText, policyCosts } from '../report/cost.js'
 import { changeText, significant } from '../report/figures.js'
-import { measuredPolicyNames, type PolicyPair, policyPair, policyText } from '../suite/policies.js'
+import { MEASURED_POLICIES, type PolicyPair, policyPair, policyText } from '../suite/policies.js'
 import { suiteOf } from '../suite/suites.js'
 import { measureAndTell } from './measuring.js'
 import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
@@ -21,10 +20,9 @@ export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<
 
 /** The two scenarios of a policy or chain. @throws Failure of a name that has none, with what may have been meant. */
 export function knownPair(name: string): PolicyPair {
-  const pair = policyPair(name, catalog)
+  const pair = policyPair(name)
   if (pair !== null) return pair
-  const names = measuredPolicyNames(catalog)
-  const hint = suggestion(name, names, `there are ${names.join(', ')}`)
+  const hint = suggestion(name, MEASURED_POLICIES, `there are ${MEASURED_POLICIES.join(', ')}`)
   throw usage(`no benchmark is there for a policy '${name}'; ${hint}`)
 }
 

@@ -98,10 +98,7 @@ test('the cost of a policy is told beside the spread of the repetitions', () => 
     }),
   ]
   const sentence = (...figures: [number, number]) => costSentence('header', sampleSummary(points(...figures)))
-  assert.match(
-    sentence(20, 21),
-    /^header: \+1\.00 µs \(\+5\.0 %\) of CPU time a request, on 20 µs without/,
-  )
+  assert.match(sentence(20, 21), /^header: \+1\.00 µs \(\+5\.0 %\) of CPU time a request, on 20 µs without/)
   assert.match(sentence(20, 20.01), /within the spread of the repetitions, so the cost is too small/)
   const alone = sampleSummary(points(20, 21).slice(1))
   assert.match(costSentence('header', alone), /^header: no cost can be told, because /)

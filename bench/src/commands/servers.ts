@@ -18,8 +18,6 @@ interface SinkFlags {
   readonly output: 'table' | 'json'
 }
 
-const TELL_MS = 1000
-
 /** `gw bench upstream`: the origin of the benchmarks, until a signal. */
 export async function benchUpstream({ listen, bytes, echo, delay }: UpstreamFlags): Promise<number> {
   const behavior = {
@@ -46,15 +44,7 @@ export async function benchSink({ listen, delay, output }: SinkFlags): Promise<n
   })
   outliveReader()
   if (output === 'table') print(`sink on ${sink.url}, totals at ${sink.url}/_sink`)
-  let told = 0
-  const timer = setInterval(() => {
-    const { records } = sink.totals
-    if (output === 'table' && records !== told)
-      print(`${textOf(sink.totals)}, ${records - told} in this second`)
-    told = records
-  }, TELL_MS)
   if (!signal.aborted) await once(signal, 'abort')
-  clearInterval(timer)
   await sink.stop()
   if (output === 'table') print(`in all ${textOf(sink.totals)}`)
   else await printValue(sink.totals, output)

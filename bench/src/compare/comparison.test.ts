@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spreadOf } from '../measure/point.js'
 import type { Point } from '../model/summary.js'
-import type { Trial } from '../model/trial.js'
-import { samplePoint, sampleSpectrum, sampleSummary, sampleTrial } from '../testing/samples.js'
+import { samplePoint, sampleSpectrum, sampleSummary } from '../testing/samples.js'
 import { rangeOfChange } from './changes.js'
 import { type Comparison, compareSummaries, comparisonLines } from './comparison.js'
 import { parseLimits } from './limit.js'
@@ -212,38 +211,4 @@ test('a comparison can be read line by line', () => {
   assert.match(lines[1]!, /^ {2}rps {2}1,000 → 900 {2}−10\.0 % \(95 %: /)
   assert.ok(lines.includes('  BROKEN: rps<-5%'))
   assert.equal(lines.at(-1), 'FAILED')
-})
-
-const PASSED = sampleTrial()
-const LOST = sampleTrial({ failures: ['3 records are lost'] })
-const STOPPED = sampleTrial({ invalid: ['it was stopped after 2 of 60 s'] })
-
-function comparedTrials(before: Trial[], after: Trial[], limits = ''): Comparison {
-  const [old, fresh] = [before, after].map((trials) => sampleSummary([], { suite: 'chaos', trials }))
-  return compareSummaries(old!, fresh!, limits === '' ? [] : parseLimits(limits))
-}
-
-test('trials are compared by their verdicts, and limits of figures are not missed', () => {
-  const comparison = comparedTrials([LOST], [PASSED], 'rps<-5%')
-  assert.deepEqual(comparisonLines(comparison), ['worker-kill: failed → passed', 'ok'])
-  assert.deepEqual([comparison.warnings, comparison.isFailed], [[], false])
-})
-
-test('with limits a trial that was passed and is not any more fails, without any it is told', () => {
-  const told = comparedTrials([PASSED], [LOST])
-  assert.deepEqual(comparisonLines(told), ['worker-kill: passed → failed; 3 records are lost', 'ok'])
-  assert.equal(told.isFailed, false)
-  assert.equal(comparedTrials([PASSED], [LOST], 'cpu>+5%').isFailed, true)
-  assert.equal(comparedTrials([PASSED], [STOPPED], 'cpu>+5%').isFailed, true)
-  assert.equal(comparedTrials([LOST], [LOST], 'cpu>+5%').isFailed, false)
-})
-
-test('with limits a trial that is not there any more fails, and trials of one side only are named', () => {
-  const both = [PASSED, sampleTrial({ id: 'dns-change' })]
-  const { isFailed, warnings, onlyBefore } = comparedTrials(both, [PASSED], 'cpu>+5%')
-  assert.deepEqual([isFailed, onlyBefore], [true, ['dns-change']])
-  assert.match(warnings.join(), /^results of the earlier run alone: dns-change; with --partial/)
-  const failed = sampleTrial({ id: 'dns-change', failures: ['lost'] })
-  assert.equal(comparedTrials([PASSED, failed], [PASSED], 'cpu>+5%').isFailed, false)
-  assert.equal(comparedTrials([PASSED], both, 'cpu>+5%').isFailed, false)
 })

@@ -1,6 +1,5 @@
 import { formatSize } from '@sluice/core'
 import type { Point, Summary } from '../model/summary.js'
-import { reasonsOf, verdictOf } from '../model/trial.js'
 import { areCostsAlike, busyText, hasCost } from '../report/cost.js'
 import { changeText, countText, isValid, kindText, microsText } from '../report/figures.js'
 import { changeOf, type LimitVerdict, type MetricChange, outcomeOf } from './changes.js'
@@ -10,16 +9,14 @@ import { type Limit, METRICS, type Metric } from './limit.js'
 export interface Comparison {
   /** Points with a figure that is a result on both sides: all of them, or CPU time alone. */
   readonly points: readonly ComparedPoint[]
-  /** Trials that both sides have, with their verdicts. */
-  readonly trials: readonly ComparedTrial[]
-  /** Names of points and trials that one side only has. */
+  /** Names of points that one side only has. */
   readonly onlyBefore: readonly string[]
   readonly onlyAfter: readonly string[]
   /** Names of points that are no evidence, with the reasons. */
   readonly noEvidence: readonly string[]
   /** What weakens the comparison, such as another machine. */
   readonly warnings: readonly string[]
-  /** Whether a limit is broken or could not be checked, or what was a result or passed is not any more. */
+  /** Whether a limit is broken or could not be checked, or what was a result is not any more. */
   readonly isFailed: boolean
 }
 
@@ -31,13 +28,6 @@ export interface ComparedPoint {
   readonly verdicts: readonly LimitVerdict[]
 }
 
-interface ComparedTrial {
-  readonly name: string
-  readonly before: string
-  readonly after: string
-  readonly reasons: readonly string[]
-}
-
 /** Rates are shares of a saturation that is measured anew in each run, so the same step differs by a little. */
 const RATE_TOLERANCE = 0.05
 
@@ -47,8 +37,8 @@ interface Pair {
 }
 
 /**
- * Compares the points that two runs have in common: same scenario, system, connections, kind and rate. Trials are
- * compared by their verdicts. @param isPartial what the later run has not measured does not speak against it
+ * Compares the points that two runs have in common: same scenario, system, connections, kind and rate. Trials have
+ * verdicts and no figures: each run tells by itself whether they were passed. @param isPartial what the later run has not measured does not speak against it
  * @throws Error when the runs are of different suites.
  */
 export function compareSummaries(
@@ -63,22 +53,17 @@ export function compareSummaries(
   const points = pairs
     .filter((pair) => METRICS.some((metric) => isEvidence(pair, metric)))
     .map((pair) => compared(pair, limits))
-  const trials = pairedTrials(before, after)
-  const hasTrials = after.trials.length > 0
   const unchecked = limits.filter(
-    (limit) =>
-      !hasTrials && !points.some(({ verdicts }) => verdicts.some((verdict) => verdict.limit === limit)),
+    (limit) => !points.some(({ verdicts }) => verdicts.some((verdict) => verdict.limit === limit)),
   )
-  const missing = isPartial || limits.length === 0 ? [] : missingNames(before, after, onlyBefore, onlyAfter)
+  const missing = isPartial || limits.length === 0 ? [] : missingNames(onlyBefore, onlyAfter)
   const isBroken = points.some(({ verdicts }) => verdicts.some(({ outcome }) => outcome === 'broken'))
   const isLost = limits.some(({ metric }) =>
     pairs.some((pair) => resultOf(metric)(pair.before) && !resultOf(metric)(pair.after)),
   )
-  const isWorse = trials.some((trial) => trial.before === 'passed' && trial.after !== 'passed')
   return {
-    ...{ points, trials, noEvidence: pairs.flatMap(reasonsAgainst) },
-    onlyBefore: [...onlyBefore.map(nameOf), ...trialsOnlyIn(before, after)],
-    onlyAfter: [...onlyAfter.map(nameOf), ...trialsOnlyIn(after, before)],
+    ...{ points, noEvidence: pairs.flatMap(reasonsAgainst) },
+    ...{ onlyBefore: onlyBefore.map(nameOf), onlyAfter: onlyAfter.map(nameOf) },
     warnings: [
       ...warningsOf(before, after, points),
       ...unchecked.map(
@@ -88,8 +73,7 @@ export function compareSummaries(
         ? []
         : [`results of the earlier run alone: ${missing.join(', ')}; with --partial they do not fail`]),
     ],
-    isFailed:
-      isBroken || isLost || unchecked.length > 0 || missing.length > 0 || (limits.length > 0 && isWorse),
+    isFailed: isBroken || isLost || unchecked.length > 0 || missing.length > 0,
   }
 }
 
@@ -144,33 +128,15 @@ function rateGap(left: Point, right: Point): number {
   return Math.abs(right.targetPerSecond / left.targetPerSecond - 1)
 }
 
-/** Results and passed trials that are not there any more. A rate that follows from another saturation takes its place. */
-function missingNames(
-  before: Summary,
-  after: Summary,
-  onlyBefore: readonly Point[],
-  onlyAfter: readonly Point[],
-): string[] {
+/** Results that are not there any more. A rate that follows from another saturation takes its place. */
+function missingNames(onlyBefore: readonly Point[], onlyAfter: readonly Point[]): string[] {
   const places = onlyAfter.filter(isValid).map(keyOf)
-  const points = onlyBefore.filter(isValid).filter((point) => {
+  const gone = onlyBefore.filter(isValid).filter((point) => {
     const at = places.indexOf(keyOf(point))
     if (at >= 0) places.splice(at, 1)
     return at < 0
   })
-  const trials = before.trials.filter((trial) => verdictOf(trial) === 'passed')
-  return [...points.map(nameOf), ...trialsOnlyIn({ ...before, trials }, after)]
-}
-
-function pairedTrials(before: Summary, after: Summary): ComparedTrial[] {
-  return after.trials.flatMap((trial) => {
-    const match = before.trials.find(({ id }) => id === trial.id)
-    if (match === undefined) return []
-    return [{ name: trial.id, before: verdictOf(match), after: verdictOf(trial), reasons: reasonsOf(trial) }]
-  })
-}
-
-function trialsOnlyIn({ trials }: Summary, other: Summary): string[] {
-  return trials.map(({ id }) => id).filter((id) => other.trials.every((trial) => trial.id !== id))
+  return gone.map(nameOf)
 }
 
 function reasonsAgainst({ before, after }: Pair): string[] {
@@ -203,17 +169,14 @@ function nameOf(point: Point): string {
 
 /** A comparison for a terminal or the log of a CI run. */
 export function comparisonLines(comparison: Comparison): string[] {
-  const { points, trials, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
+  const { points, onlyBefore, onlyAfter, noEvidence, warnings, isFailed } = comparison
   return [
     ...points.flatMap(pointLines),
-    ...trials.map(
-      ({ name, before, after, reasons }) => `${name}: ${[`${before} → ${after}`, ...reasons].join('; ')}`,
-    ),
     ...noEvidence.map((name) => `no evidence: ${name}`),
     ...onlyBefore.map((name) => `only before: ${name}`),
     ...onlyAfter.map((name) => `only after: ${name}`),
     ...warnings.map((warning) => `warning: ${warning}`),
-    isFailed ? 'FAILED' : points.length + trials.length === 0 ? 'nothing was compared' : 'ok',
+    isFailed ? 'FAILED' : points.length === 0 ? 'nothing was compared' : 'ok',
   ]
 }
 

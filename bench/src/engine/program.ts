@@ -85,13 +85,10 @@ export function versionOf(program: string, argument: string, pattern: RegExp): s
   return pattern.exec(stdout + stderr)?.[1] ?? 'unknown'
 }
 
-/** How many cores a pinned program can use: `0`, `0,2` and `0-3,6` are 1, 2 and 5. Without a pin: all of them. */
+/** How many cores a pinned program can use: `0` and `0,2` are 1 and 2. Without a pin: all of them. */
 export function coreCount(cpu: string | null): number {
   if (cpu === null) return availableParallelism()
-  return cpu.split(',').reduce((sum, part) => {
-    const [first, last] = part.split('-').map(Number)
-    return sum + (last === undefined ? 1 : last - first! + 1)
-  }, 0)
+  return cpu.split(',').length
 }
 
 /** The CPU time in the last line that the shell wrote, such as `0m1.250000s 0m0.310000s`. */

@@ -1,4 +1,3 @@
-import { formatSize } from '@sluice/core'
 import { engines } from '../engine/engines.js'
 import { PEERS } from '../model/run.js'
 import { missingElasticsearch } from '../servers/elasticsearch.js'
@@ -17,23 +16,20 @@ export interface Finding {
 }
 
 const LEAST_FILES = 20_000
-const LEAST_BACKLOG = 4096
 const LEAST_PORTS = 20_000
-/** A worker takes 100 MB, and so do origin and load generator; Elasticsearch alone takes half of it. */
-const LEAST_MEMORY_BYTES = 2 * 1024 ** 3
 const CPUS = '/sys/devices/system/cpu'
 
 /** How the machine is set up, as far as it changes figures. */
 export function machineFindings(): Finding[] {
   const cpus = allowedCpus()
   const governor = systemText(`${CPUS}/cpu${cpus[0]}/cpufreq/scaling_governor`) ?? 'not told'
+  const isSlow = !['performance', 'not told'].includes(governor)
   // The driver of Intel says when it is off, all others when it is on.
   const hasTurbo =
     systemText(`${CPUS}/intel_pstate/no_turbo`) === '0' || systemText(`${CPUS}/cpufreq/boost`) === '1'
   const siblings = cpus.map((cpu) => systemText(`${CPUS}/cpu${cpu}/topology/thread_siblings_list`) ?? cpu)
   const hasPairs = siblings.some((list) => /[,-]/.test(list))
   const quota = quotaUse()?.cores ?? Number.POSITIVE_INFINITY
-  const memory = memoryLimit()
   const files = /^Max open files\s+(\d+)/m.exec(systemText('/proc/self/limits') ?? '')?.[1] ?? 'Infinity'
   const backlog = systemText('/proc/sys/net/core/somaxconn') ?? ''
   const [first = 0, last = 0] = (systemText('/proc/sys/net/ipv4/ip_local_port_range') ?? '')
@@ -42,39 +38,20 @@ export function machineFindings(): Finding[] {
   const few = `gateways of up to ${cpus.length - 1} workers get cores of their own; use a machine with more for others`
   return [
     finding('cores', `${cpus.length} usable`, cpus.length < 4 && few),
-    finding(
-      'governor',
-      governor,
-      !['performance', 'not told'].includes(governor) && 'cpupower frequency-set --governor performance',
-    ),
+    finding('governor', governor, isSlow && 'cpupower frequency-set --governor performance'),
     finding(
       'turbo',
       hasTurbo ? 'on' : 'off or not told',
       hasTurbo && 'the clock depends on heat: switch it off, or compare CPU time within one run only',
     ),
-    finding(
-      'SMT',
-      hasPairs ? 'on' : 'off',
-      hasPairs && `echo off > ${CPUS}/smt/control for figures that scale`,
-    ),
+    finding('SMT', hasPairs ? 'on' : 'off', hasPairs && `echo off > ${CPUS}/smt/control`),
     finding(
       'CPU quota',
       quota === Number.POSITIVE_INFINITY ? 'none' : `${quota} cores`,
       quota < cpus.length && 'give the container cores (cpuset) in place of a quota',
     ),
-    finding(
-      'memory limit',
-      memory === null ? 'none' : formatSize(memory),
-      memory !== null &&
-        memory < LEAST_MEMORY_BYTES &&
-        `give the container ${formatSize(LEAST_MEMORY_BYTES)}`,
-    ),
     finding('open files', files, Number(files) < LEAST_FILES && `ulimit -n ${LEAST_FILES}`),
-    finding(
-      'somaxconn',
-      backlog,
-      Number(backlog) < LEAST_BACKLOG && `sysctl -w net.core.somaxconn=${LEAST_BACKLOG}`,
-    ),
+    finding('somaxconn', backlog, Number(backlog) < 4096 && 'sysctl -w net.core.somaxconn=4096'),
     finding(
       'ephemeral ports',
       String(last - first),
@@ -103,13 +80,4 @@ function installed([subject, remedy]: readonly [string, string | null]): Finding
 
 function finding(subject: string, found: string, remedy: string | false): Finding {
   return { subject, found, remedy: remedy === false ? null : remedy }
-}
-
-/** Null: there is none. */
-function memoryLimit(): number | null {
-  const text =
-    systemText('/sys/fs/cgroup/memory.max') ?? systemText('/sys/fs/cgroup/memory/memory.limit_in_bytes')
-  const bytes = Number(text ?? Number.NaN)
-  // The kernel's way to say that there is none is a number beyond all memory.
-  return bytes < 2 ** 60 ? bytes : null
 }

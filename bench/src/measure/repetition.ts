@@ -11,7 +11,7 @@ import {
   treeCpuMicros,
   treeRssBytes,
 } from './process-use.js'
-import { WorkerWatch } from './worker-diagnostics.js'
+import { watchWorkers } from './worker-diagnostics.js'
 
 /** Often enough for what grows slowly, too rare to cost. */
 const LOOK_MS = 250
@@ -58,7 +58,7 @@ export async function measure(
   layout: CoreLayout,
 ): Promise<Repetition> {
   const { gateway, pid, cores } = system
-  const watch = gateway === null ? null : await WorkerWatch.begin(gateway.admin).catch(() => null)
+  const watch = gateway === null ? null : await watchWorkers(gateway.admin).catch(() => null)
   const used = (): number | null => (pid === null ? null : treeCpuMicros(pid))
   const before = { used: used() ?? 0, cores: coreTimes(layout.systemCpus), quota: quotaUse() }
   let rssBytes = 0

@@ -11,59 +11,37 @@ export interface GatewayDiagnostics {
   readonly upstreamWaits: number | null
 }
 
-interface WatchedWorker {
-  readonly id: number
-  readonly pid: number
-  readonly cpuBefore: number
-  cpu: number
-  rssBytes: number
-}
-
-/** Looks at the workers of a gateway over a span of time. */
-export class WorkerWatch {
-  readonly #admin: string
-  readonly #before: Series
-  readonly #workers: readonly WatchedWorker[]
-
-  private constructor(admin: string, before: Series, workers: readonly WatchedWorker[]) {
-    this.#admin = admin
-    this.#before = before
-    this.#workers = workers
-  }
-
-  static async begin(admin: string): Promise<WorkerWatch> {
-    const workers = (await gatewayWorkers(admin)).map((worker) => {
-      const cpu = cpuMicros(worker.pid)
-      return { ...worker, cpuBefore: cpu, cpu, rssBytes: 0 }
-    })
-    return new WorkerWatch(admin, await scrape(admin), workers)
-  }
-
-  /** Call it while there is load: of a process that is gone the last look stands. */
-  look(): void {
-    for (const worker of this.#workers) {
-      worker.rssBytes = Math.max(worker.rssBytes, rssBytes(worker.pid))
-      worker.cpu = Math.max(worker.cpu, cpuMicros(worker.pid))
-    }
-  }
-
-  async end(): Promise<GatewayDiagnostics> {
-    const [before, after] = [this.#before, await scrape(this.#admin)]
-    const workers = this.#workers.map(({ id, cpuBefore, cpu, rssBytes: bytes }) => {
-      const labels = `worker="${id}"`
-      const grown = (name: string): number =>
-        (after.get(`${name}{${labels}}`) ?? 0) - (before.get(`${name}{${labels}}`) ?? 0)
-      return {
-        worker: id,
-        heapUsedBytes: after.get(`gw_worker_heap_used_bytes{${labels}}`) ?? 0,
-        rssBytes: bytes,
-        cpuMicros: cpu - cpuBefore,
-        loopLagP99Micros: lagMicros(before, after, labels),
-        gcCount: grown('gw_worker_gc_total'),
-        gcMicros: Math.round(grown('gw_worker_gc_seconds_total') * 1e6),
+/** Looks at the workers of a gateway over a span of time, which begins now. */
+export async function watchWorkers(admin: string) {
+  const watched = (await gatewayWorkers(admin)).map(({ id, pid }) => {
+    const cpuBefore = cpuMicros(pid)
+    return { id, pid, cpuBefore, cpu: cpuBefore, rss: 0 }
+  })
+  const before = await scrape(admin)
+  return {
+    /** Call it while there is load: of a process that is gone the last look stands. */
+    look(): void {
+      for (const worker of watched) {
+        worker.rss = Math.max(worker.rss, rssBytes(worker.pid))
+        worker.cpu = Math.max(worker.cpu, cpuMicros(worker.pid))
       }
-    })
-    return { workers, upstreamWaits: upstreamWaits(before, after) }
+    },
+    async end(): Promise<GatewayDiagnostics> {
+      const after = await scrape(admin)
+      const workers = watched.map(({ id, cpuBefore, cpu, rss }) => {
+        const labels = `worker="${id}"`
+        const value = (name: string): number => after.get(`${name}{${labels}}`) ?? 0
+        const grown = (name: string): number => value(name) - (before.get(`${name}{${labels}}`) ?? 0)
+        return {
+          ...{ worker: id, rssBytes: rss, cpuMicros: cpu - cpuBefore },
+          heapUsedBytes: value('gw_worker_heap_used_bytes'),
+          loopLagP99Micros: lagMicros(before, after, labels),
+          gcCount: grown('gw_worker_gc_total'),
+          gcMicros: Math.round(grown('gw_worker_gc_seconds_total') * 1e6),
+        }
+      })
+      return { workers, upstreamWaits: upstreamWaits(before, after) }
+    },
   }
 }
 

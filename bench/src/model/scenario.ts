@@ -27,7 +27,7 @@ export type CallBody = MadeBody | GivenBody
 
 /** A body that is made anew for every run, the same bytes each time. */
 export interface MadeBody {
-  readonly kind: 'text' | 'json' | 'xml'
+  readonly kind: 'json' | 'xml'
   readonly bytes: number
 }
 

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const orNull = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema])
 const Counts = Type.Record(Type.String(), Type.Number())
 const FromTo = Type.Tuple([Type.Number(), Type.Number()])
 
@@ -82,8 +82,6 @@ export const Trial = Type.Object({
   gatewayErrors: Type.Number(),
   upstreamErrors: Type.Number(),
   phases: Type.Array(TrialPhase),
-  /** From the end of the fault until clients noticed nothing more of it; null: they did to the end. */
-  recoveredSeconds: orNull(Type.Number()),
   /** From the end of the load until all records were delivered. */
   deliveredSeconds: orNull(Type.Number()),
   /** Where the records of all requests are in the end; null: there is no traffic log. */

@@ -6,8 +6,8 @@ import type { Summary } from '../model/summary.js'
 import { verdictOf } from '../model/trial.js'
 import { median } from '../statistics.js'
 import { type Chart, chartsOf } from './charts.js'
-import { comparablePoints, cpuRatio, hasCost } from './cost.js'
-import { countText, isValid, ratioText, significant } from './figures.js'
+import { comparablePoints, cpuRatio } from './cost.js'
+import { countText, isValid, ratioText } from './figures.js'
 import { systemsOf } from './relations.js'
 import {
   comparisonTable,
@@ -16,7 +16,6 @@ import {
   type TextTable,
   trialTable,
   wholePointTable,
-  workerTable,
 } from './tables.js'
 
 /** `report.html`: one file that needs no network; its charts are drawn by Chart.js, which stands in it. */
@@ -27,7 +26,6 @@ export function reportHtml(summary: Summary): string {
     comparisonTable(points),
     referenceTable(summary),
     points.length === 0 ? null : wholePointTable(points, host),
-    workerTable(points),
   ].filter((table) => table !== null)
   const charts = chartsOf(points)
   const facts = factRows(summary).map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${escaped(text)}</dd>`)
@@ -68,23 +66,11 @@ function tilesOf({ points, trials }: Summary): Tile[] {
   const ours = points.filter(({ system }) => system === OURS || system === TARGET)
   const saturated = ours.filter(({ kind }) => kind === 'saturation')
   const fastest = saturated.filter(isValid).toSorted((a, b) => b.perSecond.mean - a.perSecond.mean)[0]
-  const [leanest] = saturated
-    .filter(hasCost)
-    .toSorted((a, b) => a.cpuMicrosPerRequest.mean - b.cpuMicrosPerRequest.mean)
   const groups = comparablePoints(points)
   return [
     ...(fastest === undefined
       ? []
       : [['Highest throughput', `${countText(fastest.perSecond.mean)}/s`, fastest.title] as const]),
-    ...(leanest === undefined
-      ? []
-      : [
-          [
-            'Least CPU a request',
-            `${significant(leanest.cpuMicrosPerRequest.mean)} µs`,
-            leanest.title,
-          ] as const,
-        ]),
     ...systemsOf(points).flatMap((peer): Tile[] => {
       const ratios = groups.flatMap((group) => cpuRatio(group, peer)?.median ?? [])
       if (ratios.length === 0 || peer === OURS) return []

@@ -23,10 +23,6 @@ export interface ReferencePoint {
   readonly connections: number | null
   readonly kind: Point['kind']
   readonly perSecond: number
-  readonly mean?: number | null
-  readonly p50?: number | null
-  readonly p90?: number | null
-  readonly p95?: number | null
   readonly p99?: number | null
 }
 

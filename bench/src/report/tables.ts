@@ -182,32 +182,12 @@ export function referenceTable({ suite, points }: Summary): TextTable | null {
   return { name: 'Published figures', headings, rows, remark }
 }
 
-/** Heap, garbage collection, event loop and CPU time of every worker; null: no result has them. */
-export function workerTable(points: readonly Point[]): TextTable | null {
-  const rows = points
-    .filter(isValid)
-    .flatMap((point) =>
-      point.diagnostics.map((worker) => [
-        ...[point.title, countText(point.connections), kindText(point), String(worker.worker)],
-        ...[sizeText(worker.heapUsedBytes), sizeText(worker.rssBytes), microsText(worker.cpuMicros)],
-        ...[microsText(worker.loopLagP99Micros), countText(worker.gcCount), microsText(worker.gcMicros)],
-        countText(point.upstreamWaits),
-      ]),
-    )
-  if (rows.length === 0) return null
-  const headings = [
-    ...['scenario', 'connections', 'kind', 'worker', 'heap', 'memory', 'CPU time', 'loop lag P99'],
-    ...['GC runs', 'GC time', 'upstream waits of all'],
-  ]
-  return { name: 'Workers', headings, rows, remark: '' }
-}
-
 /** Trials with their verdicts; null: there are none. */
 export function trialTable(trials: readonly Trial[]): TextTable | null {
   if (trials.length === 0) return null
   const headings = [
     ...['trial', 'load/s', 'requests', 'no answer', 'sent again', 'own 5xx', 'upstream 5xx'],
-    ...['records lost', 'P99 before', 'during', 'after', 'recovered after', 'verdict'],
+    ...['records lost', 'P99 before', 'during', 'after', 'verdict'],
   ]
   const remark =
     'Requests are sent at a constant rate, whatever the answers do, while a fault is injected. Latency counts from when a request was due. A trial fails when anything is lost that may not be, or arrives that nobody has sent.'
@@ -215,7 +195,7 @@ export function trialTable(trials: readonly Trial[]): TextTable | null {
 }
 
 function trialRow(trial: Trial): string[] {
-  const { lost, log, phases, recoveredSeconds } = trial
+  const { lost, log, phases } = trial
   const unanswered = Object.values(lost).reduce((sum, count) => sum + count, 0)
   const verdict = verdictOf(trial)
   const reasons = reasonsOf(trial).join('; ')
@@ -226,13 +206,12 @@ function trialRow(trial: Trial): string[] {
     ...(['before', 'during', 'after'] as const).map((name) =>
       microsText(phases.find((phase) => phase.name === name)?.p99Micros ?? null),
     ),
-    recoveredSeconds === null ? 'not seen' : `${recoveredSeconds.toFixed(1)} s`,
     verdict === 'passed' ? verdict : `${verdict === 'failed' ? 'FAILED' : verdict}: ${reasons}`,
   ]
 }
 
 /** What the run was made on and with, so that it can be repeated. */
-export function factRows({ host, command, startedAt, endedAt, documents }: Summary): [string, string][] {
+export function factRows({ host, documents }: Summary): [string, string][] {
   const { source } = host
   const dirty = source?.isDirty === true ? ', with changes that are not committed' : ''
   const listed = (texts: Readonly<Record<string, string>>): string =>
@@ -240,7 +219,6 @@ export function factRows({ host, command, startedAt, endedAt, documents }: Summa
       .map(([name, text]) => `${name} ${text}`)
       .join(', ')
   return [
-    ['Command', command],
     ['CPU', `${host.cpuModel}, ${host.cpus} CPUs, score ${significant(host.cpuScore)}`],
     ['Memory', sizeText(host.memoryBytes)],
     ['Kernel', host.kernel],
@@ -252,8 +230,6 @@ export function factRows({ host, command, startedAt, endedAt, documents }: Summa
       `${shareText(host.foreignShare)} used, ${shareText(host.stolenShare)} taken by the hypervisor`,
     ],
     ['Configurations', `${Object.keys(documents).length}; their digests are in summary.json`],
-    ['Began', startedAt],
-    ['Ended', endedAt],
   ]
 }
 

@@ -1,26 +1,24 @@
-import type { Scenario, Suite } from '../model/scenario.js'
+import type { Suite } from '../model/scenario.js'
 import type { Tier } from '../model/summary.js'
-import { ECHO, get, KB, LOGS, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
+import { get, KB, post, scenario, size } from './scenario-parts.js'
 
 /** The tiers of the report, and the numbers of connections it has for each. */
-const TIERS: readonly { readonly tier: Tier; readonly workers: number; readonly connections: number[] }[] = [
-  { tier: 'W1', workers: 1, connections: [100, 250, 500] },
-  { tier: 'W2', workers: 2, connections: [250, 500, 750, 1000] },
-  { tier: 'W4', workers: 4, connections: [250, 500, 1000, 2000] },
-  { tier: 'W8', workers: 8, connections: [250, 500, 1000, 2000, 3000, 4000] },
+const TIERS: readonly (readonly [tier: Tier, connections: readonly number[]])[] = [
+  ['W1', [100, 250, 500]],
+  ['W2', [250, 500, 750, 1000]],
+  ['W4', [250, 500, 1000, 2000]],
+  ['W8', [250, 500, 1000, 2000, 3000, 4000]],
 ]
 
 const SIZES = [size(KB, 1, 'KB'), size(5 * KB, 5, 'KB')]
-
 const CALLS = [
-  { id: 'get', title: 'GET', call: get(), origin: SMALL_ANSWER },
-  ...SIZES.map(({ bytes, id, title }) => ({
-    id: `post-${id}`,
-    title: `POST ${title}`,
-    call: post(bytes),
-    origin: ECHO,
-  })),
+  { id: 'get', title: 'GET', call: get() },
+  ...SIZES.map(({ bytes, id, title }) => ({ id: `post-${id}`, title: `POST ${title}`, call: post(bytes) })),
 ]
+const LOGS = [
+  { log: 'none', logId: '', logTitle: '' },
+  { log: 'elasticsearch', logId: '-elasticsearch', logTitle: ', Elasticsearch' },
+] as const
 
 /** The Apinizer report of 2026: tiers, requests, and the traffic log in Elasticsearch or off; no policy. */
 export const apinizer: Suite = {
@@ -28,22 +26,14 @@ export const apinizer: Suite = {
   description:
     'tiers W1 to W8, traffic log off and in Elasticsearch, GET, POST 1 KB and POST 5 KB, no policy',
   reproduces: 'Apinizer API gateway benchmark, version 8 (March 2026)',
-  cases: TIERS.flatMap(({ tier, workers, connections }) =>
-    LOGS.flatMap(({ log, id: logId, title: logTitle }) =>
-      CALLS.map(({ id, title, call, origin }) => {
-        const scenario: Scenario = {
-          id: `${tier.toLowerCase()}-${id}${logId}`,
-          title: `${tier} ${title}${logTitle}`,
-          tier,
-          workers,
-          log,
-          call,
-          origin,
-          routes: PLAIN_ROUTES,
-          isPlainProxy: log === 'none',
-        }
-        return { scenario, connections }
-      }),
+  cases: TIERS.flatMap(([tier, connections]) =>
+    LOGS.flatMap(({ log, logId, logTitle }) =>
+      CALLS.map(({ id, title, call }) => ({
+        scenario: scenario(`${tier.toLowerCase()}-${id}${logId}`, `${tier} ${title}${logTitle}`, call, {
+          ...{ tier, log, isPlainProxy: log === 'none' },
+        }),
+        connections,
+      })),
     ),
   ),
   warmUpSeconds: 30,

@@ -21,8 +21,8 @@ test('a gateway answers the call of every scenario with what the origin says', a
     .map(({ scenario }, i) => ({ host: `scenario-${i}.test`, scenario }))
   const gateway = await gatewayFor(t, scenarios, await echoOrigin(t))
   for (const { host, scenario } of scenarios) {
-    const wish = scenario.call.body
-    const body = wish === null ? Buffer.alloc(0) : bodyOf(wish)
+    const given = scenario.call.body
+    const body = given === null ? Buffer.alloc(0) : bodyOf(given)
     const answer = await call(gateway, host, scenario, body)
     assert.equal(answer.status, 200, `${scenario.id}: ${answer.body.toString().slice(0, 500)}`)
     if (CHANGING.some((name) => JSON.stringify(scenario.routes).includes(`"${name}"`))) continue

@@ -40,9 +40,6 @@ function orderXml(number: number): string {
   return `<order><symbol>${symbol}</symbol><buyerID>${buyer}</buyerID><price>${volume}.50</price><volume>${volume}</volume></order>`
 }
 
-/** A message with one order, and the comment for the rest. */
-export const LEAST_ORDERS_BYTES = BEGIN.length + orderXml(0).length + COMMENT_BYTES + END.length
-
 /** What the payload of such a message has to be, as an XML Schema. */
 export function ordersXsd(): string {
   return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">

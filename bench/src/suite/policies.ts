@@ -1,7 +1,6 @@
-import type { Catalog } from '@sluice/core'
 import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
-import { ECHO, get, KB, type NamedSize, PLAIN_ROUTES, post, SMALL_ANSWER, size } from './scenario-parts.js'
+import { behind, get, KB, post, scenario, size } from './scenario-parts.js'
 
 /** What stands together in front of real services, in the order in which it runs. */
 const CHAINS: readonly (readonly string[])[] = [
@@ -9,18 +8,12 @@ const CHAINS: readonly (readonly string[])[] = [
   ['ip-filter', 'basic-auth', 'header'],
   ['ip-filter', 'api-key', 'body-limit', 'header'],
 ]
-
 const PREFIX = 'chain-'
-
-/** The name of a chain beside those of policies, such as `chain-ip-filter-basic-auth-header`. */
-function chainName(policies: readonly string[]): string {
-  return PREFIX + policies.join('-')
-}
 
 /** A name for people: that of a policy as it is, that of a chain with its policies apart. */
 export function policyText(name: string): string {
   if (!name.startsWith(PREFIX)) return name
-  const chain = CHAINS.find((policies) => chainName(policies) === name)
+  const chain = CHAINS.find((policies) => PREFIX + policies.join('-') === name)
   // Where the names of policies meet cannot be told of a chain that another version measured.
   return `chain ${chain?.join(', ') ?? name.slice(PREFIX.length)}`
 }
@@ -31,38 +24,57 @@ interface Subject {
   readonly title: string
   readonly fixtures: readonly PolicyFixture[]
   /** What its bodies are; null: it works on none. */
-  readonly body: MadeBody['kind'] | null
+  readonly kind: MadeBody['kind'] | null
 }
 
-/** How it is asked. */
+/** How it is asked: with a body of so many kilobytes, or with a GET; in front of an origin that takes its time. */
 interface Variant {
-  /** Null: a GET. */
-  readonly body: NamedBody | null
-  readonly delay: Delay
+  readonly kilobytes: number | null
+  readonly delayMs: number
 }
 
-interface NamedBody extends NamedSize {
-  readonly kind: MadeBody['kind']
-}
+/** Enough connections to keep one worker busy though most of them wait, few enough that no queue hides a cost. */
+const CONNECTIONS = new Map([
+  [0, 64],
+  [10, 512],
+  [100, 4000],
+])
 
-/** Of the origin, with the connections that keep one worker busy though most of them wait. */
-interface Delay {
-  readonly millis: number
-  readonly connections: number
-}
-
-/** Enough connections to keep one worker busy, few enough that no queue hides what a policy costs. */
-const AT_ONCE: Delay = { millis: 0, connections: 64 }
-const DELAYS: readonly Delay[] = [
-  AT_ONCE,
-  { millis: 10, connections: 512 },
-  { millis: 100, connections: 4000 },
+const BASES: readonly Subject[] = (['json', 'xml'] as const).map((kind) => ({
+  ...{ name: 'base', title: 'no policy', fixtures: [], kind },
+}))
+const SUBJECTS: readonly Subject[] = [
+  ...[...POLICY_FIXTURES].map(([name, fixture]) => ({
+    ...{ name, title: name, fixtures: [fixture], kind: fixture.body },
+  })),
+  ...CHAINS.map((names) => ({
+    name: PREFIX + names.join('-'),
+    title: `chain ${names[0]} +${names.length - 1}`,
+    fixtures: names.map((name) => POLICY_FIXTURES.get(name)!),
+    kind: 'json' as const,
+  })),
 ]
-const SIZES = [size(KB, 1, 'KB'), size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
-const GET: Variant = { body: null, delay: AT_ONCE }
 
-/** What a scenario with a policy is compared with. */
-const BASE: Subject = { name: 'base', title: 'no policy', fixtures: [], body: null }
+const cases: readonly SuiteCase[] = [
+  caseOf({ ...BASES[0]!, kind: null }, { kilobytes: null, delayMs: 0 }),
+  ...[...BASES, ...SUBJECTS].map((subject) => caseOf(subject, usual(subject))),
+]
+const ids = new Set(cases.map(({ scenario: { id } }) => id))
+
+/** Every policy that has a fixture alone, then chains, beside the same call without any. The rest are variants. */
+export const policies: Suite = {
+  name: 'policies',
+  description:
+    'what each policy adds to a request: every policy alone and in three chains, and the same call without one',
+  reproduces: null,
+  cases,
+  variants: [{ ...BASES[0]!, kind: null }, BASES[1]!, ...SUBJECTS]
+    .flatMap((subject) => variantsOf(subject).map((variant) => caseOf(subject, variant)))
+    .filter(({ scenario: { id } }) => !ids.has(id)),
+  warmUpSeconds: 10,
+  seconds: 60,
+  repetitions: 5,
+}
 
 /** The scenarios that tell what one policy costs, or a chain of them. */
 export interface PolicyPair {
@@ -70,111 +82,53 @@ export interface PolicyPair {
   readonly withPolicy: Scenario
 }
 
-/**
- * One scenario without a policy for each kind of call, then every policy of the catalog that has a fixture, alone, then the
- * chains. Larger bodies and slower origins are variants.
- */
-export function policiesSuite(catalog: Catalog): Suite {
-  const subjects = subjectsOf(catalog)
-  const cases = [
-    caseOf(BASE, GET),
-    ...kindsOf(subjects).map((kind) => caseOf(BASE, smallPost(kind))),
-    ...subjects.map((one) => caseOf(one, usualVariant(one))),
-  ]
-  const usual = new Set(cases.map(({ scenario }) => scenario.id))
-  return {
-    name: 'policies',
-    description:
-      'what each policy adds to a request: every policy alone and in three chains, and the same call without one',
-    reproduces: null,
-    cases,
-    variants: [BASE, ...otherBases(subjects), ...subjects]
-      .flatMap((subject) => variantsOf(subject).map((variant) => caseOf(subject, variant)))
-      .filter(({ scenario }) => !usual.has(scenario.id)),
-    warmUpSeconds: 10,
-    seconds: 60,
-    repetitions: 5,
-  }
-}
-
-/** The two scenarios of a policy or chain; null: it has no fixture, or is not in this version. */
-export function policyPair(name: string, catalog: Catalog): PolicyPair | null {
-  const subject = subjectsOf(catalog).find((one) => one.name === name)
+/** Null: there is no such policy or chain. */
+export function policyPair(name: string): PolicyPair | null {
+  const subject = SUBJECTS.find((one) => one.name === name)
   if (subject === undefined) return null
-  const variant = usualVariant(subject)
-  return { base: scenarioOf(BASE, variant), withPolicy: scenarioOf(subject, variant) }
+  const base = { ...BASES[0]!, kind: subject.kind }
+  return { base: scenarioOf(base, usual(subject)), withPolicy: scenarioOf(subject, usual(subject)) }
 }
 
 /** The names that `policyPair` knows. */
-export function measuredPolicyNames(catalog: Catalog): string[] {
-  return subjectsOf(catalog).map(({ name }) => name)
+export const MEASURED_POLICIES: readonly string[] = SUBJECTS.map(({ name }) => name)
+
+function usual({ kind }: Subject): Variant {
+  return { kilobytes: kind === null ? null : 1, delayMs: 0 }
 }
 
-/** Policies alone, then chains of which none is missing. */
-function subjectsOf(catalog: Catalog): Subject[] {
-  const fixtures = new Map([...POLICY_FIXTURES].filter(([name]) => catalog.has(name)))
-  const alone = [...fixtures].map(([name, fixture]) => {
-    return { name, title: name, fixtures: [fixture], body: fixture.body }
-  })
-  const chains = CHAINS.filter((names) => names.every((name) => fixtures.has(name))).map((names) => ({
-    name: chainName(names),
-    title: `chain ${names[0]} +${names.length - 1}`,
-    fixtures: names.map((name) => fixtures.get(name)!),
-    body: 'json' as const,
-  }))
-  return [...alone, ...chains]
-}
-
-function usualVariant({ body }: Subject): Variant {
-  return body === null ? GET : smallPost(body)
-}
-
-/** The kinds of bodies that policies work on, the usual one first. */
-function kindsOf(subjects: readonly Subject[]): MadeBody['kind'][] {
-  return [...new Set(['json' as const, ...subjects.flatMap(({ body }) => (body === null ? [] : [body]))])]
-}
-
-/** What scenarios with bodies that are no JSON are compared with. */
-function otherBases(subjects: readonly Subject[]): Subject[] {
-  return kindsOf(subjects)
-    .filter((kind) => kind !== 'json')
-    .map((body) => ({ ...BASE, body }))
-}
-
-function smallPost(kind: MadeBody['kind']): Variant {
-  return { body: { ...SIZES[0]!, kind }, delay: AT_ONCE }
-}
-
-function variantsOf({ body }: Subject): Variant[] {
-  const posts = SIZES.map((named) => ({ ...named, kind: body ?? ('json' as const) }))
-  const bodies = body === null ? [null, ...posts] : posts
-  return DELAYS.flatMap((delay) => bodies.map((body) => ({ body, delay })))
-}
-
-/** The kind of a body stands in the name only where there is nothing else that tells it. */
-function requestName({ id, title, kind }: NamedBody, isBase: boolean): { id: string; title: string } {
-  if (kind === 'json' || !isBase) return { id: `post-${id}`, title: `POST ${title}` }
-  return { id: `post-${id}-${kind}`, title: `POST ${title} of ${kind.toUpperCase()}` }
+function variantsOf({ kind }: Subject): Variant[] {
+  const sizes = kind === null ? [null, 1, 5, 50] : [1, 5, 50]
+  return [...CONNECTIONS.keys()].flatMap((delayMs) => sizes.map((kilobytes) => ({ kilobytes, delayMs })))
 }
 
 function caseOf(subject: Subject, variant: Variant): SuiteCase {
-  return { scenario: scenarioOf(subject, variant), connections: [variant.delay.connections] }
+  return { scenario: scenarioOf(subject, variant), connections: [CONNECTIONS.get(variant.delayMs)!] }
 }
 
-function scenarioOf({ name, title, fixtures }: Subject, { body, delay }: Variant): Scenario {
-  const headers = Object.assign({}, ...fixtures.map((fixture) => fixture.headers)) as PolicyFixture['headers']
-  const policies = fixtures.length === 0 ? {} : { policies: fixtures.map(({ use }) => use) }
-  const isSlow = delay.millis > 0
-  const request = body === null ? { id: 'get', title: 'GET' } : requestName(body, fixtures.length === 0)
-  return {
-    id: `${name}-${request.id}${isSlow ? `-delay-${delay.millis}ms` : ''}`,
-    title: `${request.title}${isSlow ? `, ${delay.millis} ms` : ''}, ${title}`,
-    tier: null,
-    workers: 1,
-    log: 'none',
-    call: body === null ? get('/', headers) : post(body, '/', headers),
-    origin: { ...(body === null ? SMALL_ANSWER : ECHO), delayMs: delay.millis },
-    routes: PLAIN_ROUTES.map((route) => ({ ...route, ...policies })),
-    isPlainProxy: fixtures.length === 0,
-  }
+function scenarioOf({ name, title, fixtures, kind }: Subject, { kilobytes, delayMs }: Variant): Scenario {
+  const headers: Record<string, string> = Object.assign({}, ...fixtures.map((fixture) => fixture.headers))
+  const request = requestOf(kilobytes, kind ?? 'json', name === 'base', headers)
+  const isSlow = delayMs > 0
+  const made = scenario(
+    `${name}-${request.id}${isSlow ? `-delay-${delayMs}ms` : ''}`,
+    `${request.title}${isSlow ? `, ${delayMs} ms` : ''}, ${title}`,
+    request.call,
+    behind(fixtures.map(({ use }) => use)),
+  )
+  return { ...made, origin: { ...made.origin, delayMs } }
+}
+
+/** The kind of a body stands in the name only where there is nothing else that tells it. */
+function requestOf(
+  kilobytes: number | null,
+  kind: MadeBody['kind'],
+  isBase: boolean,
+  headers: PolicyFixture['headers'],
+) {
+  if (kilobytes === null) return { id: 'get', title: 'GET', call: get('/', headers) }
+  const { bytes, id, title } = size(kilobytes * KB, kilobytes, 'KB')
+  const [idEnd, titleEnd] = isBase && kind !== 'json' ? [`-${kind}`, ` of ${kind.toUpperCase()}`] : ['', '']
+  const call = post({ kind, bytes }, '/', headers)
+  return { id: `post-${id}${idEnd}`, title: `POST ${title}${titleEnd}`, call }
 }

@@ -1,60 +1,152 @@
 import type { MadeBody } from '../model/scenario.js'
-import { COMPUTING_FIXTURES } from './computing-fixtures.js'
+import { IDENTITY_STYLESHEET, ordersXsd } from './orders.js'
+import {
+  API_KEY,
+  API_KEY_SHA256,
+  benchmarkToken,
+  encryptedValue,
+  NAME,
+  PASSWORD,
+  PASSWORD_HASH,
+  SECRET,
+  SIGNED_VALUE,
+  SIGNING_KEY,
+  VALUE_SIGNATURE,
+  VERIFYING_KEY,
+} from './policy-keys.js'
 
 /** How a policy is measured: the use in the document, and what a call needs so that it gets through. */
 export interface PolicyFixture {
   /** What its bodies are; it is measured with POST then. Null: it works on no bodies. */
   readonly body: MadeBody['kind'] | null
   readonly headers: Readonly<Record<string, string>>
-  readonly use: Readonly<Record<string, unknown>> & { readonly use: string }
+  readonly use: { readonly use: string; readonly with: object }
 }
 
-/** The user of the benchmark. The password is no secret, and its hash stands here so that every run has the same. */
-const NAME = 'bench'
-export const PASSWORD = 'bench'
-export const PASSWORD_HASH =
-  '$scrypt$ln=15,r=8,p=1$DEE7t8qLd8Iny0zIFPTF/A$XpfUGGTEnPHQ9FKzdO3Ps5yT2nlzuMezFPlgjSO26SA'
+type Entry = readonly [policy: string, settings: object, headers?: Readonly<Record<string, string>>]
 
-/** What a client sends, and the policy that takes it. */
-export const BASIC_HEADERS = {
-  authorization: `Basic ${Buffer.from(`${NAME}:${PASSWORD}`).toString('base64')}`,
-} as const
-export const BASIC_AUTH = {
-  use: 'basic-auth',
-  with: { users: [{ name: NAME, password: PASSWORD_HASH }] },
-} as const
+const BASIC = Buffer.from(`${NAME}:${PASSWORD}`).toString('base64')
+const SECRETS = [{ id: 'bench', key: SECRET.toString('base64') }]
+const SHARED = { secret: SECRET.toString('base64url'), secretEncoding: 'base64url' }
+const FIELD = { from: 'header.x-order', algorithm: 'aes-256-gcm' }
 
-/** The key of the benchmark; it is no secret. */
-export const API_KEY = 'gw_benchmark-key-00000000000000000000000000000'
-export const API_KEY_SHA256 = 'c3fb6fcaa6b340d2acd67827fc394134660b8c5dcb6003dace585dbee2ddee69'
+const ON_NO_BODY: readonly Entry[] = [
+  [
+    'header',
+    // One field set on the way there and one on the way back, as in the report of the WSO2 API Platform.
+    {
+      request: { set: { 'x-benchmark-request': 'set-by-the-gateway' } },
+      response: { set: { 'x-benchmark-response': 'set-by-the-gateway' } },
+    },
+  ],
+  ['basic-auth', { users: [{ name: NAME, password: PASSWORD_HASH }] }, { authorization: `Basic ${BASIC}` }],
+  ['api-key', { keys: [{ id: 'bench', sha256: API_KEY_SHA256 }] }, { 'x-api-key': API_KEY }],
+  ['ip-filter', { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] }],
+  [
+    'jwt',
+    { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'] },
+    { authorization: `Bearer ${benchmarkToken()}` },
+  ],
+  ['size-limit', { request: { maxUrlBytes: '2kb', maxHeaders: 40 } }],
+  ['time-window', { windows: [{ from: '00:00', to: '24:00' }] }],
+  ['concurrency-limit', { max: 10_000 }],
+  [
+    'verify',
+    {
+      keys: [{ id: 'bench', key: VERIFYING_KEY }],
+      signatures: [
+        {
+          ...{ from: 'header.x-order', signature: 'header.x-order-signature' },
+          ...{ algorithm: 'Ed25519', keys: ['bench'] },
+        },
+      ],
+    },
+    { 'x-order': SIGNED_VALUE, 'x-order-signature': VALUE_SIGNATURE },
+  ],
+  ['http-signature', { sign: { key: { id: 'bench', algorithm: 'ed25519', key: SIGNING_KEY } } }],
+  ['encrypt', { keys: SECRETS, fields: [{ ...FIELD, key: 'bench' }] }, { 'x-order': SIGNED_VALUE }],
+  ['decrypt', { keys: SECRETS, fields: [{ ...FIELD, keys: ['bench'] }] }, { 'x-order': encryptedValue() }],
+]
 
-/** One field set on the way there and one on the way back: the policy of the WSO2 API Platform report. */
-export const HEADER_BOTH_WAYS = {
-  use: 'header',
-  with: {
-    request: { set: { 'x-benchmark-request': 'set-by-the-gateway' } },
-    response: { set: { 'x-benchmark-response': 'set-by-the-gateway' } },
+const ORDER_SCHEMA = {
+  type: 'object',
+  required: ['order'],
+  properties: {
+    order: {
+      type: 'object',
+      required: ['symbol', 'note'],
+      properties: { symbol: { type: 'string', maxLength: 8 }, note: { type: 'string' } },
+      additionalProperties: false,
+    },
   },
-} as const
+}
+
+const DESCRIPTION = {
+  openapi: '3.1.0',
+  info: { title: 'Orders', version: '1' },
+  paths: {
+    '/': {
+      post: {
+        requestBody: { required: true, content: { 'application/json': { schema: ORDER_SCHEMA } } },
+        responses: { 200: { description: 'the order' } },
+      },
+    },
+  },
+}
+
+const SCRIPT = `export function onRequest(ctx) {
+  const body = ctx.req.body.json()
+  ctx.req.headers.set('x-symbol', body.order.symbol)
+}`
+
+const ON_JSON: readonly Entry[] = [
+  ['body-limit', { max: '1mb' }],
+  [
+    'hmac-signature',
+    {
+      ...{ preset: 'custom', mode: 'sign', header: 'x-gateway-signature' },
+      ...{ payload: '{{method}}.{{path}}.{{body}}', secrets: [SECRET.toString('hex')] },
+    },
+  ],
+  [
+    'sign',
+    {
+      keys: [{ id: 'bench', key: SIGNING_KEY }],
+      signatures: [{ from: 'body', to: 'header.x-body-signature', algorithm: 'Ed25519', key: 'bench' }],
+    },
+  ],
+  ['jws', { form: 'detached', sign: { key: { pem: SIGNING_KEY }, algorithm: 'EdDSA' } }],
+  ['redact', { rules: [{ phase: 'request', keys: ['password', 'pin'], action: 'delete' }] }],
+  ['transform', { request: { jsonata: { inline: '{ "ticker": order.symbol, "text": order.note }' } } }],
+  ['jwe', { encrypt: { key: SHARED, algorithm: 'dir' } }],
+  ['openapi', { description: { inline: DESCRIPTION }, responses: 'off' }],
+  ['json-schema', { schema: { inline: ORDER_SCHEMA } }],
+  ['content-filter', { packs: ['sqli', 'xss', 'path-traversal', 'command-injection'] }],
+  ['script', { body: 'request', script: { inline: SCRIPT } }],
+]
+
+const ON_XML: readonly Entry[] = [
+  [
+    'ws-security',
+    { request: { add: { timestamp: {}, usernameToken: { name: NAME, password: 'benchmark' } } } },
+  ],
+  ['xsd', { schemas: [{ inline: ordersXsd() }], select: 'soap-body' }],
+  ['xslt', { phase: 'request', stylesheet: { inline: IDENTITY_STYLESHEET } }],
+  ['xml-json', { direction: 'to-json' }],
+]
+
+const KINDS = [
+  [null, ON_NO_BODY],
+  ['json', ON_JSON],
+  ['xml', ON_XML],
+] as const
 
 /** The fixtures by the name of their policy, in the order in which they are measured. */
 export const POLICY_FIXTURES: ReadonlyMap<string, PolicyFixture> = new Map(
-  (
-    [
-      { body: null, headers: {}, use: HEADER_BOTH_WAYS },
-      { body: null, headers: BASIC_HEADERS, use: BASIC_AUTH },
-      {
-        body: null,
-        headers: { 'x-api-key': API_KEY },
-        use: { use: 'api-key', with: { keys: [{ id: 'bench', sha256: API_KEY_SHA256 }] } },
-      },
-      {
-        body: null,
-        headers: {},
-        use: { use: 'ip-filter', with: { allow: ['127.0.0.0/8', '10.0.0.0/8'], deny: ['10.3.10.*'] } },
-      },
-      { body: 'json', headers: {}, use: { use: 'body-limit', with: { max: '1mb' } } },
-      ...COMPUTING_FIXTURES,
-    ] satisfies PolicyFixture[]
-  ).map((fixture) => [fixture.use.use, fixture]),
+  KINDS.flatMap(([body, entries]) =>
+    entries.map(([policy, settings, headers = {}]) => [
+      policy,
+      { body, headers, use: { use: policy, with: settings } },
+    ]),
+  ),
 )

@@ -1,5 +1,15 @@
 import { createCipheriv, createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
+/** The user of the benchmark. The password is no secret, and its hash stands here so that every run has the same. */
+export const NAME = 'bench'
+export const PASSWORD = 'bench'
+export const PASSWORD_HASH =
+  '$scrypt$ln=15,r=8,p=1$DEE7t8qLd8Iny0zIFPTF/A$XpfUGGTEnPHQ9FKzdO3Ps5yT2nlzuMezFPlgjSO26SA'
+
+/** The key of the benchmark; it is no secret. */
+export const API_KEY = 'gw_benchmark-key-00000000000000000000000000000'
+export const API_KEY_SHA256 = 'c3fb6fcaa6b340d2acd67827fc394134660b8c5dcb6003dace585dbee2ddee69'
+
 /** Keys of one run of the benchmark: nothing that is measured outlives it. */
 const ed25519 = generateKeyPairSync('ed25519', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

@@ -1,5 +1,4 @@
-import type { Call, MadeBody, OriginBehavior } from '../model/scenario.js'
-import type { LogMode } from '../model/summary.js'
+import { type Call, type MadeBody, type OriginBehavior, type Scenario, TIERS } from '../model/scenario.js'
 
 export const KB = 1024
 
@@ -20,10 +19,26 @@ export function size(bytes: number, count: number, unit: 'B' | 'KB' | 'KiB'): Na
 /** A small answer, so that the cost of a request is not that of copying its answer. */
 export const SMALL_ANSWER: OriginBehavior = { answer: 'fixed', bytes: 128, delayMs: 0 }
 /** The answer is the body of the request, so that the gateway carries it both ways. */
-export const ECHO: OriginBehavior = { answer: 'echo', bytes: 0, delayMs: 0 }
+const ECHO: OriginBehavior = { answer: 'echo', bytes: 0, delayMs: 0 }
 
 /** Everything goes to the origin, and nothing is done on the way. */
 export const PLAIN_ROUTES: readonly object[] = [{ id: 'all', match: { path: '/*' }, upstream: 'origin' }]
+
+/** A plain proxy that passes a call on, but for what is said otherwise; a tier brings its workers. */
+export function scenario(id: string, title: string, call: Call, changes: Partial<Scenario> = {}): Scenario {
+  const workers = TIERS.find(({ tier }) => tier === changes.tier)?.cores ?? 1
+  const origin = call.body === null ? SMALL_ANSWER : ECHO
+  return {
+    ...{ id, title, call, tier: null, workers, log: 'none', origin, routes: PLAIN_ROUTES },
+    ...{ isPlainProxy: true, ...changes },
+  }
+}
+
+/** Routes whose requests pass policies first. */
+export function behind(policies: readonly object[], routes = PLAIN_ROUTES): Partial<Scenario> {
+  if (policies.length === 0) return { routes }
+  return { routes: routes.map((route) => ({ ...route, policies })), isPlainProxy: false }
+}
 
 /** A GET of a path. */
 export function get(path = '/', headers: Readonly<Record<string, string>> = {}): Call {
@@ -40,9 +55,3 @@ export function post(
   const type = kind === 'xml' ? 'text/xml' : 'application/json'
   return { method: 'POST', path, headers: { 'content-type': type, ...headers }, body: { kind, bytes } }
 }
-
-/** What the ids and titles of scenarios say of the traffic log. */
-export const LOGS: readonly { readonly log: LogMode; readonly id: string; readonly title: string }[] = [
-  { log: 'none', id: '', title: '' },
-  { log: 'elasticsearch', id: '-elasticsearch', title: ', Elasticsearch' },
-]

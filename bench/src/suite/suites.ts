@@ -1,25 +1,15 @@
 import { suggestion } from '@sluice/config'
-import type { Catalog } from '@sluice/core'
-import { catalog } from '@sluice/policies'
 import type { Suite } from '../model/scenario.js'
 import { apinizer } from './apinizer.js'
 import { apinizerClassic } from './apinizer-classic.js'
-import { policiesSuite } from './policies.js'
+import { policies } from './policies.js'
 import { proxy, smoke } from './proxy.js'
 import { chaos, soak } from './trials.js'
-import { wso2MiSuite } from './wso2-mi.js'
+import { wso2Mi } from './wso2-mi.js'
 import { wso2Platform } from './wso2-platform.js'
 
-/** A suite that a later version brings. */
-export interface ComingSuite {
-  readonly name: string
-  readonly description: string
-  /** What it waits for, such as "the cache component". */
-  readonly needs: string
-}
-
-/** Known by name, so that who asks for one learns why it is not there. */
-export const comingSuites: readonly ComingSuite[] = [
+/** Suites that a later version brings: known by name, so that who asks for one learns what it waits for. */
+export const comingSuites = [
   {
     name: 'apinizer-cache',
     description: 'tiers W1 to W8, GET and PUT of cached entries',
@@ -27,23 +17,18 @@ export const comingSuites: readonly ComingSuite[] = [
   },
 ]
 
-/** All suites of a gateway with these policies. */
-export function suitesWith(policies: Catalog): readonly Suite[] {
-  return [
-    smoke,
-    proxy,
-    apinizer,
-    apinizerClassic,
-    wso2MiSuite(policies),
-    wso2Platform,
-    policiesSuite(policies),
-    soak,
-    chaos,
-  ]
-}
-
 /** All suites of this version. */
-export const suites: readonly Suite[] = suitesWith(catalog)
+export const suites: readonly Suite[] = [
+  smoke,
+  proxy,
+  apinizer,
+  apinizerClassic,
+  wso2Mi,
+  wso2Platform,
+  policies,
+  soak,
+  chaos,
+]
 
 /** The suite of a name. @throws Error that lists the names. */
 export function suiteOf(name: string): Suite {

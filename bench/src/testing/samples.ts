@@ -69,13 +69,12 @@ export function sampleTrial(changes: Partial<Trial> = {}): Trial {
     ...{
       requests: 42_000,
       sentAgain: 0,
-      crossed: 0,
       statuses: { '200': 42_000 },
       wrongBodies: 0,
       unasked: 0,
     },
     lost: { connect: 0, reset: 0, timeout: 0, unsent: 0 },
-    ...{ gatewayErrors: 0, upstreamErrors: 0, recoveredSeconds: 0, deliveredSeconds: null, log: null },
+    ...{ gatewayErrors: 0, upstreamErrors: 0, deliveredSeconds: null, log: null },
     phases: [
       { name: 'before', ...phase },
       { name: 'during', ...phase, p99Micros: 9300 },

@@ -6,7 +6,7 @@ import { type ClientAnswer, ClientConnection, type ConnectionEvents } from './cl
 type Account = Pick<Trial, 'requests' | 'sentAgain' | 'lost' | 'statuses' | 'wrongBodies'> &
   Pick<Trial, 'unasked' | 'gatewayErrors' | 'upstreamErrors'>
 
-/** What clients saw in a span of time; an answer that is none of those wished for is answered and failed. */
+/** What clients saw in a span of time; an answer other than 200 counts as answered and as failed. */
 export interface Span {
   readonly answered: number
   readonly failed: number
@@ -57,7 +57,6 @@ export class ConstantRateLoad {
     statuses: {} as Record<string, number>,
   }
   readonly #span = new LatencySpan()
-  readonly #window = new LatencySpan()
   #timers: NodeJS.Timeout[] = []
   #startMono = 0
   /** Requests that are due so far, and those of them that have been taken or given up. */
@@ -86,11 +85,6 @@ export class ConstantRateLoad {
   }
 
   /** What was seen since the last call of this. */
-  window(): Span {
-    return this.#window.take()
-  }
-
-  /** What was seen since the last call of this; windows are parts of it. */
   span(): Span {
     return this.#span.take()
   }
@@ -165,7 +159,6 @@ export class ConstantRateLoad {
   #lost(why: keyof Trial['lost']): void {
     this.#account.lost[why]++
     this.#span.failed++
-    this.#window.failed++
   }
 
   #free(connection: ClientConnection): void {
@@ -178,14 +171,12 @@ export class ConstantRateLoad {
     const account = this.#account
     const latencyMs = performance.now() - dueMono!
     this.#span.record(latencyMs)
-    this.#window.record(latencyMs)
     account.statuses[status] = (account.statuses[status] ?? 0) + 1
     if (status === 200) {
       if (body !== this.#options.body) account.wrongBodies++
       return
     }
     this.#span.failed++
-    this.#window.failed++
     if (status < 500) return
     if (/\r\nx-gw-error:/i.test(head)) account.gatewayErrors++
     else account.upstreamErrors++

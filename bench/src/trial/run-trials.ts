@@ -1,7 +1,8 @@
+import { Value } from '@sinclair/typebox/value'
 import { besideSystem, type CoreLayout, coreLayout } from '../measure/cores.js'
 import { Progress } from '../measure/progress.js'
 import type { RunContext } from '../measure/run-context.js'
-import type { Trial, TrialPlan } from '../model/trial.js'
+import { Trial, type TrialPlan } from '../model/trial.js'
 import { logIdentity } from '../servers/gateway.js'
 import { get } from '../suite/scenario-parts.js'
 import type { Fault } from './fault.js'
@@ -111,12 +112,6 @@ async function withSetup<T>(
 
 /** The trial of a plan of which nothing was seen. */
 function notCarriedOut({ id, title, action, workers, connections }: TrialPlan, reason: string): Trial {
-  return {
-    ...{ id, title, action, workers, connections, targetPerSecond: 0, saturationPerSecond: 0 },
-    ...{ requests: 0, sentAgain: 0, statuses: {}, wrongBodies: 0, unasked: 0 },
-    ...{ gatewayErrors: 0, upstreamErrors: 0, phases: [], recoveredSeconds: null, deliveredSeconds: null },
-    lost: { connect: 0, reset: 0, timeout: 0, unsent: 0 },
-    ...{ log: null, newWorkers: 0, origin: { requests: 0, failed: 0, slow: 0, stray: 0 }, soak: null },
-    ...{ failures: [`it could not be carried out: ${reason}`], invalid: [] },
-  }
+  const failures = [`it could not be carried out: ${reason}`]
+  return { ...Value.Create(Trial), id, title, action, workers, connections, failures }
 }

@@ -1,7 +1,7 @@
 import { processTree, treeOpenFiles, treeRssBytes } from '../measure/process-use.js'
 import type { SoakFigures } from '../model/trial.js'
 import { type RunningGateway, scrape } from '../servers/gateway.js'
-import { mean, median } from '../statistics.js'
+import { lineThrough, median } from '../statistics.js'
 import type { Fault } from './fault.js'
 
 const RELOAD_SECONDS = 60
@@ -101,15 +101,8 @@ export function figuresOf(samples: readonly Sample[]): Omit<SoakFigures, 'reload
   }
 }
 
-/** The growth of the heaps by least squares, with its standard error. */
+/** The growth of the heaps, with its standard error. */
 function slopeOf(samples: readonly Sample[]): NonNullable<SoakFigures['heap']> {
-  const sum = (value: (sample: Sample) => number): number =>
-    samples.reduce((all, sample) => all + value(sample), 0)
-  const bytes = mean(samples.map(({ heapBytes }) => heapBytes))
-  const middle = mean(samples.map(({ seconds }) => seconds))
-  const squares = sum(({ seconds }) => (seconds - middle) ** 2)
-  const slope = sum(({ seconds, heapBytes }) => (seconds - middle) * (heapBytes - bytes)) / squares
-  const rest = sum(({ seconds, heapBytes }) => (heapBytes - bytes - slope * (seconds - middle)) ** 2)
-  const error = Math.sqrt(rest / (samples.length - 2) / squares)
-  return { bytes, bytesPerHour: slope * HOUR, errorPerHour: error * HOUR }
+  const { slope, meanY, error } = lineThrough(samples.map(({ seconds, heapBytes }) => [seconds, heapBytes]))
+  return { bytes: meanY, bytesPerHour: slope * HOUR, errorPerHour: error * HOUR }
 }

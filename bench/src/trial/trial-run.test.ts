@@ -100,24 +100,3 @@ test('a trial whose load was not held, or that was stopped, is no result', async
   const options = { plan, fault: stopping, setup, signal: stop.signal, ...TIMES, ...LOAD }
   assert.match((await runTrial(options)).invalid.join(), /^it was stopped after 0 s$/)
 })
-
-test('clients are well from when on they notice nothing to the end, not once they do for a while', async (t) => {
-  let end = 0
-  const since = (): number => (end === 0 ? 0 : performance.now() - end)
-  const setup = await smallSetup(t, (_, __, response) => {
-    // The second of the windows of half a second.
-    if (since() > 600 && since() < 900) response.statusCode = 503
-    answerWell(response)
-  })
-  const ending: Fault = {
-    ...IDLE,
-    end: async () => {
-      end = performance.now()
-    },
-  }
-  const { recoveredSeconds } = await triedOn(setup, ending, 'target-change', {
-    warmUpSeconds: 0.1,
-    seconds: 6.6,
-  })
-  assert.ok(recoveredSeconds! > 0.5, `well after ${recoveredSeconds} s, though it was not at 0.6 s`)
-})

@@ -26,10 +26,6 @@ export interface TrialOptions {
 const MOST_ASIDE_SECONDS = 60
 /** Requests that wait for a connection: as many as are due in the longest time that clients wait. */
 const WAITING_SECONDS = 60
-const WINDOW_MS = 500
-/** Clients notice a P99 of more than twice the usual one, and of this much more. */
-const NOTICED_TIMES = 2
-const NOTICED_MS = 5
 /** A delivery takes as long as the node needs for what waits: many times the length of the trial, and these seconds. */
 const DELIVERY_SECONDS = 300
 const DELIVERY_TIMES = 20
@@ -71,7 +67,7 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   }
 }
 
-interface Course extends Pick<Trial, 'phases' | 'recoveredSeconds'> {
+interface Course extends Pick<Trial, 'phases'> {
   /** Requests that the origin had when all was done. */
   readonly leftAt: number
 }
@@ -87,14 +83,13 @@ async function underLoad(
   await passing(warmUpSeconds, signal)
   load.span()
   let [phaseMono, sentBefore] = [performance.now(), load.account.requests]
-  const end = (name: TrialPhase['name']): TrialPhase => {
+  const end = (name: TrialPhase['name']): void => {
     const sent = load.account.requests - sentBefore
     phases.push({ name, seconds: secondsSince(phaseMono), sent, ...figuresOf(load.span()) })
     ;[phaseMono, sentBefore] = [performance.now(), sentBefore + sent]
-    return phases.at(-1)!
   }
   await passing(aside, signal)
-  const usual = end('before')
+  end('before')
   await attempt(fault.begin(setup, during), undefined)
   await passing(during - secondsSince(phaseMono), signal)
   await attempt(fault.end?.(setup) ?? Promise.resolve(), undefined)
@@ -103,31 +98,9 @@ async function underLoad(
     setup.origin.counts().then(({ requests }) => requests),
     0,
   )
-  const recoveredSeconds = await recovery(load, usual, aside, signal)
+  await passing(aside, signal)
   end('after')
-  return { phases, recoveredSeconds, leftAt }
-}
-
-/** Waits, and answers from when on clients noticed nothing to the end; null: they did to the end. */
-async function recovery(
-  load: ConstantRateLoad,
-  usual: TrialPhase,
-  seconds: number,
-  signal: AbortSignal,
-): Promise<number | null> {
-  const startMono = performance.now()
-  const usualMs = (usual.p99Micros ?? 0) / 1000
-  load.window()
-  let recovered: number | null = null
-  while (secondsSince(startMono) < seconds && !signal.aborted) {
-    await sleep(WINDOW_MS)
-    const { answered, failed, p99Ms } = load.window()
-    const isWell = answered > 0 && failed === 0 && p99Ms <= usualMs * NOTICED_TIMES + NOTICED_MS
-    // The beginning of the window: in all of it they noticed nothing.
-    if (isWell) recovered ??= Math.max(0, secondsSince(startMono) - WINDOW_MS / 1000)
-    else recovered = null
-  }
-  return recovered
+  return { phases, leftAt }
 }
 
 function figuresOf({

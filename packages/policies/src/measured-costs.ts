@@ -1,6 +1,6 @@
 import type { MeasuredCost } from '@sluice/core'
 
-/** Written by bench/src/measured-costs-program.ts from a run of 2026-11-22, AMD EPYC. */
+/** From a run of `gw bench run policies` of 2026-11-22 on an AMD EPYC, which is kept in bench/results. */
 export const MEASURED_COSTS: ReadonlyMap<string, MeasuredCost> = new Map([
   ['content-filter', { addedMicros: 18.8, requestMicros: 17.9, request: 'POST 1 KB' }],
   ['decrypt', { addedMicros: 6.9, requestMicros: 15.5, request: 'GET' }],
