@@ -1,4 +1,4 @@
-import { type Exchange, headerJoined, headerValue } from '@sluice/core'
+import { type Exchange, headerJoined, headerValue, queryValue } from '@sluice/core'
 import type { Value } from './value.js'
 
 type Reader = (x: Exchange) => Value
@@ -48,30 +48,6 @@ function requestHeader(x: Exchange, name: string): string | null {
   if (name === 'content-length') return x.contentLength < 0 ? null : String(x.contentLength)
   const first = headerValue(x.headers, name)
   return first === null ? null : headerJoined(x.headers, name)
-}
-
-/** The first value of a query parameter, decoded as form data (WHATWG URL, section 5); null when absent. */
-export function queryValue(query: string, name: string): string | null {
-  let start = 0
-  while (start < query.length) {
-    let end = query.indexOf('&', start)
-    if (end === -1) end = query.length
-    let equals = query.indexOf('=', start)
-    if (equals === -1 || equals > end) equals = end
-    if (decode(query.slice(start, equals)) === name)
-      return decode(query.slice(Math.min(equals + 1, end), end))
-    start = end + 1
-  }
-  return null
-}
-
-function decode(text: string): string {
-  if (!text.includes('%') && !text.includes('+')) return text
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
 }
 
 /** The value of a cookie (RFC 6265 section 4.2.1), without surrounding quotes; null when absent. */

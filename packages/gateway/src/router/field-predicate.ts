@@ -1,7 +1,6 @@
 import type { FieldPredicate, MatchPlan } from '@sluice/config'
-import { compileRegex, type Exchange, type Regex } from '@sluice/core'
+import { compileRegex, type Exchange, formText, QueryCursor, type Regex } from '@sluice/core'
 import type { Predicate } from './candidate.js'
-import { QueryCursor } from './query-parameter.js'
 
 /** The predicates of a route on headers and query parameters, in the order of the plan. */
 export function compileFieldPredicates(match: MatchPlan): Predicate[] {
@@ -73,7 +72,7 @@ class QueryPredicate implements Predicate {
     const { cursor, expected } = this
     cursor.read(x.query)
     while (cursor.advance()) {
-      if (cursor.hasName(this.name) && expected.decides(cursor.value())) return !expected.otherwise
+      if (cursor.hasName(this.name) && expected.decides(formText(cursor.rawValue))) return !expected.otherwise
     }
     return expected.otherwise
   }

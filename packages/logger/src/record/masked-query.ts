@@ -1,18 +1,16 @@
-import type { SensitiveNames } from '@sluice/core'
+import { decodedUrl, QueryCursor, type SensitiveNames } from '@sluice/core'
 
 /** Stands where a secret was. */
 export const MASK = '***'
 
+const cursor = new QueryCursor()
+
 /** A query or a form without the values whose names tell that they are secrets. */
 export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   let out = ''
-  let start = 0
-  while (start <= query.length) {
-    let end = query.indexOf('&', start)
-    if (end === -1) end = query.length
-    out += (start === 0 ? '' : '&') + maskedPair(query.slice(start, end), sensitive)
-    start = end + 1
-  }
+  cursor.read(query)
+  while (cursor.advance())
+    out += (cursor.start === 0 ? '' : '&') + maskedPair(query.slice(cursor.start, cursor.end), sensitive)
   return out
 }
 
@@ -82,22 +80,13 @@ function secretWithin(text: string, sensitive: SensitiveNames): number {
 /** Whether a value is, behind its escapes, a URL or a query that holds a secret. */
 function hidesSecret(value: string, sensitive: SensitiveNames): boolean {
   if (!value.includes('%')) return false
-  const plain = decoded(value)
+  const plain = decodedUrl(value)
   // What cannot be decoded is no URL that anybody follows.
   return plain !== null && secretWithin('?' + plain, sensitive) !== -1
 }
 
 /** Upstreams decode parameter names, so `api%5Fkey` is a secret too; a name that cannot be decoded counts as one. */
 function isSensitive(name: string, sensitive: SensitiveNames): boolean {
-  if (!name.includes('%')) return sensitive.has(name)
-  const plain = decoded(name)
+  const plain = decodedUrl(name)
   return plain === null || sensitive.has(plain)
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
 }

@@ -1,3 +1,7 @@
+import { decodedForm, QueryCursor } from '@sluice/core'
+
+const cursor = new QueryCursor()
+
 /**
  * The value of a query parameter as `@query-param` takes it (RFC 9421 section 2.2.8): decoded like a form and encoded
  * again. Null when it is absent or repeated, and when its escapes are broken: two different queries must not look the
@@ -6,25 +10,21 @@
  */
 export function queryParameter(query: string, name: string): string | null {
   let found: string | null = null
-  for (const pair of query.split('&')) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const written = equals === -1 ? pair : pair.slice(0, equals)
-    if (reencoded(written) !== name) continue
+  cursor.read(query)
+  while (cursor.advance()) {
+    if (cursor.start === cursor.end || reencoded(cursor.rawName) !== name) continue
     if (found !== null) return null
-    found = equals === -1 ? '' : reencoded(pair.slice(equals + 1))
+    found = reencoded(cursor.rawValue)
     if (found === null) return null
   }
   return found
 }
 
 function reencoded(text: string): string | null {
-  try {
-    return encodeURIComponent(decodeURIComponent(text.replaceAll('+', ' '))).replaceAll(
-      /[!'()~]/g,
-      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-    )
-  } catch {
-    return null
-  }
+  const plain = decodedForm(text)
+  if (plain === null) return null
+  return encodeURIComponent(plain).replaceAll(
+    /[!'()~]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

@@ -1,3 +1,4 @@
+import { decodedForm, decodedUrl, QueryCursor } from '@sluice/core'
 import type { TextValue } from './parameter.js'
 
 /** Texts by name, in the order they were given, as they were written. */
@@ -18,31 +19,31 @@ const DELIMITERS = {
 /** Splits `a=1&b=2`. */
 export function pairsOf(text: string, separator: string, decodeName: Decode): Pairs {
   const pairs = new Map<string, string[]>()
-  if (text === '') return pairs
-  for (const part of text.split(separator)) {
-    if (part === '') continue
-    const equals = part.indexOf('=')
-    const name = decodeName(equals === -1 ? part : part.slice(0, equals))
-    const value = equals === -1 ? '' : part.slice(equals + 1)
+  const cursor = new QueryCursor(separator)
+  cursor.read(text)
+  while (cursor.advance()) {
+    if (cursor.start === cursor.end) continue
+    const name = decodeName(cursor.rawName)
     const known = pairs.get(name)
-    if (known === undefined) pairs.set(name, [value])
-    else known.push(value)
+    if (known === undefined) pairs.set(name, [cursor.rawValue])
+    else known.push(cursor.rawValue)
   }
   return pairs
 }
 
 /** Escapes of a URL. @throws UnreadableText */
 export function decodeUrl(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw new UnreadableText('has an escape that is not UTF-8')
-  }
+  return readable(decodedUrl(text))
 }
 
 /** Escapes of a query or a form, where a plus is a space. @throws UnreadableText */
 export function decodeForm(text: string): string {
-  return decodeUrl(text.includes('+') ? text.replaceAll('+', ' ') : text)
+  return readable(decodedForm(text))
+}
+
+function readable(text: string | null): string {
+  if (text === null) throw new UnreadableText('has an escape that is not UTF-8')
+  return text
 }
 
 /** A value among pairs: in a query, a form, cookies. Undefined: there is none. @throws UnreadableText */

@@ -1,3 +1,4 @@
+import { bytewiseUrl, QueryCursor } from '@sluice/core'
 import type { Rule } from './rule.js'
 import { redactedText } from './text.js'
 
@@ -7,33 +8,30 @@ import { redactedText } from './text.js'
  */
 export function redactedForm(form: string, rule: Rule, names: ReadonlySet<string>): string {
   const kept: string[] = []
-  for (const part of form.split('&')) {
-    const rest = redactedPart(part, rule, names)
-    if (rest !== null) kept.push(rest)
+  const cursor = new QueryCursor()
+  cursor.read(form)
+  while (cursor.advance()) {
+    const rest = redactedValue(cursor, rule, names)
+    if (rest === null) continue
+    kept.push(rest === undefined ? form.slice(cursor.start, cursor.end) : `${cursor.rawName}=${rest}`)
   }
   return kept.join('&')
 }
 
-function redactedPart(part: string, rule: Rule, names: ReadonlySet<string>): string | null {
-  const equals = part.indexOf('=')
-  const name = equals === -1 ? part : part.slice(0, equals)
-  const value = equals === -1 ? '' : decoded(part.slice(equals + 1))
-  const isNamed = names.has(decoded(name).toLowerCase())
-  if (isNamed && value === '') return part
+/** Null: the parameter goes; undefined: it stays. */
+function redactedValue(
+  { rawName, rawValue }: QueryCursor,
+  rule: Rule,
+  names: ReadonlySet<string>,
+): string | null | undefined {
+  const value = decoded(rawValue)
+  const isNamed = names.has(decoded(rawName).toLowerCase())
+  if (isNamed && value === '') return undefined
   const rest = isNamed ? rule.redaction(value) : redactedText(value, rule)
-  if (rest === null) return null
-  return rest === value ? part : `${name}=${encodeURIComponent(rest)}`
+  if (rest === null || rest === value) return rest === null ? null : undefined
+  return encodeURIComponent(rest)
 }
 
-/** Broken escapes are read as what they are. */
 function decoded(text: string): string {
-  const spaced = text.replaceAll('+', ' ')
-  if (!spaced.includes('%')) return spaced
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
-  }
+  return bytewiseUrl(text.replaceAll('+', ' '))
 }

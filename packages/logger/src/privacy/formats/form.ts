@@ -1,3 +1,4 @@
+import { QueryCursor } from '@sluice/core'
 import { FORM_VALUE, PLAIN } from './syntax.js'
 import { plainPlace, takenPart, type Visitor } from './visitor.js'
 
@@ -14,23 +15,19 @@ export function scanUrl(text: string, visitor: Visitor): boolean {
 }
 
 function scanPairs(text: string, from: number, visitor: Visitor): boolean {
-  for (let start = from; start <= text.length; ) {
-    let end = text.indexOf('&', start)
-    if (end === -1) end = text.length
-    scanPair(text, start, end, visitor)
-    start = end + 1
-  }
+  const cursor = new QueryCursor()
+  cursor.read(text, from)
+  while (cursor.advance()) scanPair(text, cursor, visitor)
   // A plus is a space, but many a client means a plus, as in the number of a telephone.
   return !text.includes('+')
 }
 
-function scanPair(text: string, start: number, end: number, visitor: Visitor): void {
-  const equals = text.indexOf('=', start)
-  if (equals === -1 || equals >= end) {
+function scanPair(text: string, { start, equals, end, rawName }: QueryCursor, visitor: Visitor): void {
+  if (equals === end) {
     if (end > start) visitor.leaf(start, end, FORM_VALUE, false)
     return
   }
-  const taken = takenPart(FORM_VALUE.decode(text.slice(start, equals)), visitor)
+  const taken = takenPart(FORM_VALUE.decode(rawName), visitor)
   const place = plainPlace(equals + 1, end, FORM_VALUE)
   if (taken === null) {
     visitor.leaf(start, equals, FORM_VALUE, false)

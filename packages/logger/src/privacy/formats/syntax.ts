@@ -1,3 +1,5 @@
+import { bytewiseUrl } from '@sluice/core'
+
 /** How a value is written within a text of a format. */
 export interface Syntax {
   /** What is meant by what is written; whatever is written means something. */
@@ -19,7 +21,7 @@ const TELEPHONE = /^\+\d/
 
 /** A value of a form or a query. */
 export const FORM_VALUE: Syntax = {
-  decode: (written) => (/[%+]/.test(written) ? percentDecoded(withSpaces(written)) : written),
+  decode: (written) => (/[%+]/.test(written) ? bytewiseUrl(withSpaces(written)) : written),
   encode: (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')),
 }
 
@@ -49,18 +51,6 @@ function unescaped(written: string): string {
 function withSpaces(written: string): string {
   const spaced = written.replaceAll('+', ' ')
   return TELEPHONE.test(written) ? `+${spaced.slice(1)}` : spaced
-}
-
-function percentDecoded(written: string): string {
-  try {
-    return decodeURIComponent(written)
-  } catch {
-    // One broken sequence must not hide the others, as it does for decodeURIComponent.
-    const bytes = written.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
-    return bytes
-  }
 }
 
 function xmlDecoded(written: string): string {
