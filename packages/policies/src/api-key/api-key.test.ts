@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Exchange, Outcome } from '@sluice/core'
 import fc from 'fast-check'
+import { parameterStart, parameterValue, withoutParameter } from '../place/query-parameter.js'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { parseInstant } from './expiry.js'
 import { hashKey, newKey } from './key.js'
 import { apiKey } from './policy.js'
-import { parameterStart, parameterValue, withoutParameter } from './query-parameter.js'
 import type { ApiKeyConfig } from './schema.js'
 
 const { key, sha256 } = newKey()
@@ -168,7 +168,7 @@ test('a digest that stands twice, a bad name and a bad moment are refused', () =
   )
   assert.throws(compile({ keys: [] }), /'keys' is empty/)
   assert.throws(compile({ name: 'x key' }), /is not a header name/)
-  assert.throws(compile({ in: 'query', name: 'a&b' }), /is not a name for a query parameter/)
+  assert.throws(compile({ in: 'query', name: 'a&b' }), /is not a name for a cookie or query parameter/)
   assert.throws(
     compile({ keys: [{ id: 'a', sha256, expires: 'soon' }] }),
     /under 'expires' of key 1 \('a'\): 'soon' is not/,

@@ -1,7 +1,14 @@
-import { type CompileEnv, type Consumer, definePolicy, type Exchange, type Outcome } from '@sluice/core'
+import {
+  type CompileEnv,
+  type Consumer,
+  definePolicy,
+  type Exchange,
+  isToken,
+  type Outcome,
+} from '@sluice/core'
+import { type CredentialPlace, headerCredential, queryCredential } from '../place/credential.js'
 import { parseInstant } from './expiry.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
-import { headerPlace, type Place, queryPlace } from './place.js'
 import { type ApiKeyConfig, apiKeySchema, DEFAULT_NAME } from './schema.js'
 
 /** Asks for a key in a header or in the query, and names the consumer. */
@@ -13,11 +20,16 @@ export const apiKey = definePolicy({
   secretNames: (config) => [config.name ?? DEFAULT_NAME],
   compile(config, env) {
     const written = config.name ?? DEFAULT_NAME
-    const place = (config.in === 'query' ? queryPlace : headerPlace)(written, config.prefix ?? '')
+    const place = (config.in === 'query' ? queryCredential : headerCredential)(written, config.prefix ?? '')
     const keys = compileKeys(config.keys)
     return {
       name: 'api-key',
-      onRequest: gate(place, keys, config.strip ?? true, compileRefusals(place, env)),
+      onRequest: gate(
+        place,
+        keys,
+        config.strip ?? true,
+        compileRefusals(challengeOf(config, place.name), env),
+      ),
     }
   },
 })
@@ -31,7 +43,7 @@ interface Key {
 type Refusals = ReturnType<typeof compileRefusals>
 
 /** One digest and one look-up in a map: the digest of a guess tells nothing about the digests that are stored. */
-function gate(place: Place, keys: ReadonlyMap<string, Key>, strips: boolean, refusals: Refusals) {
+function gate(place: CredentialPlace, keys: ReadonlyMap<string, Key>, strips: boolean, refusals: Refusals) {
   return (x: Exchange): Outcome => {
     const presented = place.read(x)
     if (presented === '') return refusals.missing
@@ -82,8 +94,15 @@ function compileKey(config: ApiKeyConfig['keys'][number], i: number): Key {
   }
 }
 
-function compileRefusals(place: Place, env: CompileEnv) {
-  const challenge = ['www-authenticate', place.challenge]
+/** The `www-authenticate` value that says where to put a key. A prefix that is a scheme, as `Bearer `, is its own. */
+function challengeOf({ in: where, prefix = '' }: ApiKeyConfig, name: string): string {
+  const scheme = prefix.trim()
+  if (where === 'query') return `ApiKey in="query", name="${name}"`
+  return name === 'authorization' && isToken(scheme) ? scheme : `ApiKey in="header", name="${name}"`
+}
+
+function compileRefusals(value: string, env: CompileEnv) {
+  const challenge = ['www-authenticate', value]
   return {
     missing: env.refusal(
       'GW_AUTH_MISSING',

@@ -5,9 +5,9 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto'
+import { decode } from '../encoding/byte-text.js'
 import { type JsonObject, memberOf } from '../json/strict-json.js'
 import { halfFlaw, isPrivateJwk, type KeyPurpose, purposeFlaw } from '../keys/key-purpose.js'
-import { decodeBase64url } from './base64url.js'
 
 /** A key, and what its JWK says about it. */
 export interface KeyMaterial {
@@ -37,7 +37,7 @@ export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
 
 function importSecret(jwk: JsonObject): KeyObject {
   const written = memberOf(jwk, 'k')
-  const bytes = typeof written === 'string' ? decodeBase64url(written) : null
+  const bytes = typeof written === 'string' ? decode(written, 'base64url') : null
   if (bytes === null || bytes.length === 0) throw new Error("is an oct JWK whose 'k' is not base64url")
   return createSecretKey(bytes)
 }

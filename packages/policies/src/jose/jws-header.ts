@@ -1,5 +1,5 @@
+import { decode } from '../encoding/byte-text.js'
 import { type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
-import { decodeBase64url } from './base64url.js'
 
 /** Longest id of a key that is looked up. */
 const MAX_KID_LENGTH = 256
@@ -20,7 +20,7 @@ export interface JoseHeader {
 
 /** The protected header of a segment (RFC 7515 section 4, RFC 7516 section 4); null when it is not one. */
 export function parseJoseHeader(segment: string): JoseHeader | null {
-  const bytes = decodeBase64url(segment)
+  const bytes = decode(segment, 'base64url')
   const all = bytes === null ? null : parseStrictObject(bytes)
   if (all === null) return null
   const alg = memberOf(all, 'alg')

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { keyPair } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { CompactSign, compactVerify } from 'jose'
+import { decode } from '../encoding/byte-text.js'
 import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
-import { decodeBase64url, isBase64url } from './base64url.js'
 import { importJwk } from './json-web-key.js'
 import { parseJoseHeader } from './jws-header.js'
 import { SIGNATURE_VECTORS } from './rfc-vectors.js'
@@ -40,8 +40,8 @@ const PAIRS: Readonly<Record<SignatureAlgorithm, Pair>> = {
 /** What the policies do with a token in compact form. */
 function isAccepted(token: string, alg: SignatureAlgorithm, key: KeyObject): boolean {
   const segments = token.split('.')
-  const signature = decodeBase64url(segments[2] ?? '')
-  if (segments.length !== 3 || signature === null || !isBase64url(segments[1]!)) return false
+  const signature = decode(segments[2] ?? '', 'base64url')
+  if (segments.length !== 3 || signature === null || decode(segments[1]!, 'base64url') === null) return false
   if (parseJoseHeader(segments[0]!)?.alg !== alg) return false
   return signatureCheck(alg, key).verifies(Buffer.from(`${segments[0]}.${segments[1]}`), signature)
 }
@@ -59,7 +59,7 @@ for (const { source, alg, jwk, token } of SIGNATURE_VECTORS) {
     const name = alg as SignatureAlgorithm
     assert.equal(isAccepted(token, name, key), true)
     const at = token.lastIndexOf('.')
-    const signature = decodeBase64url(token.slice(at + 1))!
+    const signature = decode(token.slice(at + 1), 'base64url')!
     for (const bit of [0, 7, signature.length * 4, signature.length * 8 - 1]) {
       const changed = Buffer.from(signature)
       changed[bit >> 3]! ^= 1 << (bit & 7)
@@ -178,7 +178,7 @@ test('base64url is taken in its one canonical form', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64url')
-      assert.deepEqual(decodeBase64url(text), Buffer.from(bytes))
+      assert.deepEqual(decode(text, 'base64url'), Buffer.from(bytes))
     }),
   )
   for (const text of [
@@ -196,7 +196,7 @@ test('base64url is taken in its one canonical form', () => {
     'AA.',
     'A A A',
   ])
-    assert.equal(decodeBase64url(text), null, text)
+    assert.equal(decode(text, 'base64url'), null, text)
   for (const text of ['', 'AA', 'AQ', 'AAA', 'AAE', 'AAAA', '-_-_'])
-    assert.notEqual(decodeBase64url(text), null, text)
+    assert.notEqual(decode(text, 'base64url'), null, text)
 })

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { compactDecrypt } from 'jose'
-import { isBase64url } from '../jose/base64url.js'
+import { decode } from '../encoding/byte-text.js'
 import { importJwk } from '../jose/json-web-key.js'
 import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
 import { KeyShelves } from '../jose/key-shelves.js'
@@ -72,5 +72,5 @@ export class Decryptor {
 /** Five segments, each canonical; jose would take padding and white space inside them. */
 function isCompact(message: string): boolean {
   const segments = message.split('.', 6)
-  return segments.length === 5 && segments.every(isBase64url)
+  return segments.length === 5 && segments.every((segment) => decode(segment, 'base64url') !== null)
 }

@@ -1,4 +1,4 @@
-import { decodeBase64url } from '../jose/base64url.js'
+import { decode } from '../encoding/byte-text.js'
 import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
 import { isJsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 
@@ -22,8 +22,8 @@ export function readCompact(body: Uint8Array): SignedMessage | null {
   const last = bytes.lastIndexOf(DOT)
   if (first < 1 || last === first || first > MAX_HEADER_LENGTH) return null
   const header = plainHeader(bytes.toString('latin1', 0, first))
-  const payload = decodeBase64url(bytes.toString('latin1', first + 1, last))
-  const signature = decodeBase64url(bytes.toString('latin1', last + 1))
+  const payload = decode(bytes.toString('latin1', first + 1, last), 'base64url')
+  const signature = decode(bytes.toString('latin1', last + 1), 'base64url')
   if (header === null || payload === null || signature === null) return null
   return { header, kid: header.kid, input: bytes.subarray(0, last), signature, payload }
 }
@@ -35,8 +35,8 @@ export function readFlattened(body: Uint8Array): SignedMessage | null {
   const [head, content, written] = ['protected', 'payload', 'signature'].map((name) => memberOf(object, name))
   if (typeof head !== 'string' || typeof content !== 'string' || typeof written !== 'string') return null
   const header = head.length > MAX_HEADER_LENGTH ? null : plainHeader(head)
-  const payload = decodeBase64url(content)
-  const signature = decodeBase64url(written)
+  const payload = decode(content, 'base64url')
+  const signature = decode(written, 'base64url')
   const outside = unprotectedKid(memberOf(object, 'header'))
   if (header === null || payload === null || signature === null || outside === undefined) return null
   if (outside !== null && header.kid !== null) return null
@@ -59,7 +59,7 @@ export function readDetached(text: string, body: Uint8Array, isUnencoded: boolea
   if (dots < 1 || text.length > MAX_HEADER_LENGTH) return null
   const head = text.slice(0, dots)
   const header = isUnencoded ? unencodedHeader(head) : plainHeader(head)
-  const signature = decodeBase64url(text.slice(dots + 2))
+  const signature = decode(text.slice(dots + 2), 'base64url')
   if (header === null || signature === null) return null
   const input = signingInput(head, body, isUnencoded)
   return { header, kid: header.kid, input, signature, payload: body }

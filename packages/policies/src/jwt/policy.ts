@@ -13,7 +13,7 @@ export const jwt = definePolicy({
     'Asks for a signed JWT (RFC 7519), checks its signature, its times and its claims, and names the consumer.',
   schema: jwtSchema,
   cost: 'cpu',
-  secretNames: (config) => [tokenPlace(config).secretName],
+  secretNames: (config) => [tokenPlace(config).name],
   compile(config, env) {
     const keys = compileKeySet(config, config.algorithms ?? DEFAULT_ALGORITHMS)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))

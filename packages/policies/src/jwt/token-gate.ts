@@ -1,16 +1,17 @@
 import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
 import type { KeySet } from '../jose/key-set.js'
 import type { SignatureChecks } from '../keys/signature-checks.js'
+import type { CredentialPlace } from '../place/credential.js'
 import type { TokenRefusals } from './refusals.js'
 import { RefusedTokens } from './refused-tokens.js'
 import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
-import { type TokenPlace, tokenPlace } from './token-place.js'
+import { tokenPlace } from './token-place.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
 import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
 
 /** The decision for one request; a token that was met before costs one look into a map. */
 export class TokenGate {
-  readonly #place: TokenPlace
+  readonly #place: CredentialPlace
   readonly #keys: KeySet
   readonly #verifier: TokenVerifier
   readonly #tokens: VerifiedTokens

@@ -1,6 +1,6 @@
 import { type Exchange, parseDuration, type Reply } from '@sluice/core'
+import { decode } from '../encoding/byte-text.js'
 import { eventually } from '../eventually.js'
-import { decodeBase64url } from '../jose/base64url.js'
 import { type JoseHeader, parseJoseHeader, plainType } from '../jose/jws-header.js'
 import { keySearch, type Signer } from '../jose/key-search.js'
 import type { KeySet, SignatureKey } from '../jose/key-set.js'
@@ -34,7 +34,7 @@ export class TokenVerifier {
   readonly #config: JwtConfig
 
   constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
-    this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenPlace(config).secretName)
+    this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenPlace(config).name)
     this.#keys = keys
     this.#checks = checks
     this.#rules = compileRules(config, refusals)
@@ -63,8 +63,8 @@ export class TokenVerifier {
 
   #check(token: string, x: Exchange, keys: readonly SignatureKey[]): Verdict | Promise<Verdict> {
     const [first, last] = [token.indexOf('.'), token.lastIndexOf('.')]
-    const payload = decodeBase64url(token.slice(first + 1, last))
-    const signature = decodeBase64url(token.slice(last + 1))
+    const payload = decode(token.slice(first + 1, last), 'base64url')
+    const signature = decode(token.slice(last + 1), 'base64url')
     if (payload === null || signature === null) return { refusal: this.#refusals.malformed }
     const input = Buffer.from(token.slice(0, last), 'latin1')
     const found = this.#checks.run(x, keySearch(keys, input, signature))

@@ -1,15 +1,16 @@
 import { headerCount, headerValue, isFieldValue, removeHeader, UnreadableBody } from '@sluice/core'
-import {
-  ABSENT,
-  parameterStart,
-  parameterValue,
-  REPEATED,
-  withoutParameter,
-} from '../api-key/query-parameter.js'
 import { fieldName } from '../header/field-name.js'
 import type { Side } from '../message/side.js'
 import type { Draft } from './draft.js'
 import { DuplicateName, type JsonPath, valueAt, withoutValue, withValue } from './json-text.js'
+import {
+  ABSENT,
+  parameterName,
+  parameterStart,
+  parameterValue,
+  REPEATED,
+  withoutParameter,
+} from './query-parameter.js'
 
 /** Somewhere in a message that a value can stand. */
 export interface Place {
@@ -38,7 +39,7 @@ export function compilePlace(text: string, side: Side): Place {
   const name = text.slice(dot + 1)
   if (name !== '') {
     if (kind === 'header') return headerPlace(text, fieldName(side, name))
-    if (kind === 'query' && side === 'request') return queryPlace(text, name)
+    if (kind === 'query' && side === 'request') return queryPlace(text, parameterName(name))
     if (kind === 'json') return jsonPlace(text, parsePath(name))
     if (kind === 'vars') return varPlace(text, name)
   }
@@ -86,9 +87,6 @@ function headerPlace(text: string, name: string): Place {
 }
 
 function queryPlace(text: string, name: string): Place {
-  if (!/^[\w.~-]+$/.test(name)) {
-    throw new Error(`'${name}' is not a name for a query parameter; use letters, digits and '-._~'`)
-  }
   return {
     text,
     isInBody: false,

@@ -7,6 +7,14 @@ export const ABSENT = -1
 
 const cursor = new QueryCursor()
 
+/** A configured name. @throws Error when it would need an escape. */
+export function parameterName(written: string): string {
+  if (/^[\w.~-]+$/.test(written)) return written
+  throw new Error(
+    `'${written}' is not a name for a cookie or query parameter; use letters, digits and '-._~'`,
+  )
+}
+
 /**
  * Where `name` or `name=…` begins in a query; ABSENT or REPEATED otherwise. Names are compared as an upstream would
  * read them, so that a second one cannot hide behind an escape.
