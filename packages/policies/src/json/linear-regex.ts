@@ -1,43 +1,18 @@
 import { createRequire } from 'node:module'
 import type { AST, RegExpParser } from '@eslint-community/regexpp'
-import { checkRepetitions } from '@sluice/core'
+import { compilePattern, type Regex } from '@sluice/core'
 
-/** Longest pattern. */
-const MAX_PATTERN_LENGTH = 4096
 /** Longest pattern with its classes written out: `\p{L}` is 9,000 characters, and each takes memory while it is compiled. */
 const MAX_WRITTEN_OUT = 500_000
 
 const load = createRequire(import.meta.url)
 
-/** A regular expression whose time grows with the text only, whatever its pattern is. */
-export interface LinearRegex {
-  /** Whether it is found anywhere in the text. */
-  test(text: string): boolean
-}
-
 /**
- * Compiles a pattern (JavaScript syntax) for an engine that does not backtrack.
+ * Compiles a pattern (JavaScript syntax) for an engine that does not backtrack, with the classes of ECMAScript.
  * @throws Error when it is no pattern, or has what such an engine cannot do: look-around and back references.
  */
-export function compileLinearRegex(pattern: string): LinearRegex {
-  if (pattern.length > MAX_PATTERN_LENGTH) {
-    throw new Error(`the pattern is longer than ${MAX_PATTERN_LENGTH} characters; shorten it`)
-  }
-  checkRepetitions(pattern)
-  // Loaded at the first use: most documents have no pattern.
-  const { RE2JS } = load('re2js') as typeof import('re2js')
-  try {
-    const plain = withPlainClasses(pattern)
-    if (plain.length > MAX_WRITTEN_OUT) throw new Error('its classes have too many characters together')
-    const regex = RE2JS.compile(RE2JS.translateRegExp(plain))
-    return { test: (text) => regex.test(text) }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(
-      `the pattern '${pattern}' cannot be matched in linear time (${reason}); write it without look-around and back references`,
-      { cause },
-    )
-  }
+export function compileLinearRegex(pattern: string): Regex {
+  return compilePattern(pattern, { rewritten: withPlainClasses })
 }
 
 /** Classes that the engine reads in another way than ECMAScript (section 22.2), or not at all: `\s`, `.`, `\p{Letter}`. */
@@ -65,7 +40,9 @@ function withPlainClasses(pattern: string): string {
       : raw
     at = end
   }
-  return plain + pattern.slice(at)
+  plain += pattern.slice(at)
+  if (plain.length > MAX_WRITTEN_OUT) throw new Error('its classes have too many characters together')
+  return plain
 }
 
 /** JSON Schema wants the grammar with `u`; patterns that only the older one allows are read by that. */

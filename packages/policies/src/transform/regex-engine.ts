@@ -1,10 +1,7 @@
-import { createRequire } from 'node:module'
-import { checkRepetitions } from '@sluice/core'
-import type { RE2JS } from 're2js'
+import { compileRegex, type Regex } from '@sluice/core'
 
-const load = createRequire(import.meta.url)
 /** Compiled patterns by source and flags; an expression has as many as it has literals. */
-const compiled = new Map<string, RE2JS>()
+const compiled = new Map<string, Regex>()
 /** Patterns that are kept. */
 const MAX_COMPILED = 1000
 
@@ -22,7 +19,7 @@ export function linearRegexEngine(timeoutMs: number): new (pattern: RegExp) => E
 
 class Engine {
   lastIndex = 0
-  readonly #regex: RE2JS
+  readonly #regex: Regex
   readonly #dueMono: number
 
   /** @throws Error for a pattern that cannot be matched in linear time. */
@@ -46,17 +43,11 @@ class Engine {
 }
 
 /** @throws Error for a pattern that cannot be matched in linear time. */
-export function compile({ source, flags }: RegExp): RE2JS {
+export function compile({ source, flags }: RegExp): Regex {
   const key = `${flags}/${source}`
   const known = compiled.get(key)
   if (known !== undefined) return known
-  checkRepetitions(source)
-  const { RE2JS } = load('re2js') as typeof import('re2js')
-  let mode = 0
-  if (flags.includes('i')) mode |= RE2JS.CASE_INSENSITIVE
-  if (flags.includes('m')) mode |= RE2JS.MULTILINE
-  if (flags.includes('s')) mode |= RE2JS.DOTALL
-  const regex = RE2JS.compile(RE2JS.translateRegExp(source), mode)
+  const regex = compileRegex(source, { flags })
   if (compiled.size < MAX_COMPILED) compiled.set(key, regex)
   return regex
 }

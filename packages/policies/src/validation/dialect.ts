@@ -112,6 +112,6 @@ async function bareAjv(draft: Draft, options: Options): Promise<Ajv> {
 
 /** The library tells patterns apart by their text. */
 function linearPattern(pattern: string, flags: string) {
-  const { test } = compileLinearRegex(pattern)
-  return { test, toString: () => `/${pattern}/${flags}` }
+  const regex = compileLinearRegex(pattern)
+  return { test: (text: string) => regex.test(text), toString: () => `/${pattern}/${flags}` }
 }
