@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { mediaType } from '@sluice/core'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 
 /** The text of a body, or the refusal. */
@@ -15,7 +16,7 @@ export async function readBody(
   types: readonly string[],
   maxBytes: number,
 ): Promise<BodyText> {
-  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  const type = mediaType(request.headers['content-type'] ?? '')
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

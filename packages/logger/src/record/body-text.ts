@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { SensitiveNames } from '@sluice/core'
-import { type BodyBeginning, type CaptureRules, mediaType } from '@sluice/core'
+import { type BodyBeginning, type CaptureRules, FORM_TYPE, mediaType } from '@sluice/core'
 import { decodedText, wholeCharacters } from './charset.js'
 import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'
 import { withoutFiles } from './multipart.js'
-
-const FORM = 'application/x-www-form-urlencoded'
 
 /** What is told of a body as text. */
 export interface BodyText {
@@ -30,16 +28,16 @@ export function bodyText(
     return withoutFiles(body, (name) => multipart === 'values' && !sensitive.has(name))
   // In UTF-16, every other byte is NUL; in text of another encoding, none is.
   if (body.beginning.includes(0)) return null
-  const isText = isTextual(type) || type === FORM || (type === '' && isUtf8(wholeCharacters(body)))
+  const isText = isTextual(type) || type === FORM_TYPE || (type === '' && isUtf8(wholeCharacters(body)))
   const text = isText ? decodedText(body) : null
   if (text === null) return null
-  const told = type === FORM ? maskedQuery(text, sensitive) : text
+  const told = type === FORM_TYPE ? maskedQuery(text, sensitive) : text
   // What stands behind the end of what was kept is not looked at.
-  return { text: told, hidesValues: type === FORM && (told !== text || body.isTruncated) }
+  return { text: told, hidesValues: type === FORM_TYPE && (told !== text || body.isTruncated) }
 }
 
 /** Whether a body is of a kind in which values are hidden by their names, readable or not. */
 export function isForm(contentType: string): boolean {
   const type = mediaType(contentType)
-  return type === FORM || type === 'multipart/form-data'
+  return type === FORM_TYPE || type === 'multipart/form-data'
 }

@@ -1,4 +1,4 @@
-import { UnreadableBody } from '@sluice/core'
+import { FORM_TYPE, isJsonType, UnreadableBody } from '@sluice/core'
 import {
   compileJsonPlaces,
   eachPlace,
@@ -10,7 +10,7 @@ import {
 } from '../json/places.js'
 import type { JsonView } from '../json/view.js'
 import type { BodyInput } from '../text/body-reading.js'
-import { isFormType, isJsonType, textsOfBody } from '../text/body-text.js'
+import { textsOfBody } from '../text/body-text.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
 import { named, type Rule } from './rules.js'
 
@@ -70,7 +70,7 @@ export class BodyFilter {
     const found = new Set<Rule>()
     const texts = textsOfBody(input.body, input.kind)
     const [text, ...others] = texts
-    const find = (one: string) => this.#text?.find(one, isFormType(input.kind)) ?? []
+    const find = (one: string) => this.#text?.find(one, input.kind.type === FORM_TYPE) ?? []
     const inText = find(text)
     const inOthers = others.flatMap(find)
     for (const rule of [...inText, ...inOthers]) found.add(rule)
@@ -103,7 +103,7 @@ export class BodyFilter {
 }
 
 function jsonIfAny({ kind }: BodyInput, texts: readonly string[], json: () => JsonView): JsonView | null {
-  if (isJsonType(kind)) return unambiguous(json())
+  if (isJsonType(kind.type)) return unambiguous(json())
   const text = texts.find((one) => /^\s*[[{"]/.test(one))
   if (text === undefined) return null
   let view: JsonView

@@ -1,4 +1,4 @@
-import { mediaType } from '@sluice/core'
+import { FORM_TYPE, isJsonType, mediaType } from '@sluice/core'
 import type { Violation } from '../validation/violations.js'
 import { asNode, eachUnder, type Node, type Place, under } from './node.js'
 import { shapeOf, textValue } from './parameter.js'
@@ -25,9 +25,9 @@ export function mediaOf(
   const media = eachUnder(root, content).map(([written, place]): Media => {
     const range = mediaType(written)
     const hasSchema = Object.hasOwn(place.node, 'schema')
-    const pointer = hasSchema && (isJson(range) || wildness(range) > 0) ? `${place.pointer}/schema` : null
+    const pointer = hasSchema && (isJsonType(range) || wildness(range) > 0) ? `${place.pointer}/schema` : null
     if (pointer !== null) use.schemas.prepare(pointer, use.direction)
-    const isForm = hasSchema && range === 'application/x-www-form-urlencoded'
+    const isForm = hasSchema && range === FORM_TYPE
     return { range, pointer, form: isForm ? compileForm(root, place, use) : null }
   })
   return media.sort((a, b) => wildness(a.range) - wildness(b.range))
@@ -39,16 +39,12 @@ export function mediaFor(media: readonly Media[], type: string): Media | undefin
     if (range === type || range === '*/*') return true
     return range.endsWith('/*') && type.startsWith(range.slice(0, -1))
   })
-  if (found === undefined || found.pointer === null || isJson(type)) return found
+  if (found === undefined || found.pointer === null || isJsonType(type)) return found
   return { ...found, pointer: null }
 }
 
 function wildness(range: string): number {
   return range === '*/*' ? 2 : range.endsWith('/*') ? 1 : 0
-}
-
-function isJson(type: string): boolean {
-  return type === 'application/json' || type.endsWith('+json') || type === 'text/json'
 }
 
 /** A form is read member by member; what the schema does not name comes as one text. */

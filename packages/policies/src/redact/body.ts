@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { FORM_TYPE, isJsonType } from '@sluice/core'
 import type { JsonView } from '../json/view.js'
 import type { BodyInput } from '../text/body-reading.js'
-import { isFormType, isJsonType, isWide, textsOfBody } from '../text/body-text.js'
+import { isWide, textsOfBody } from '../text/body-text.js'
 import { redactedForm } from './form.js'
 import { redactedJson } from './json.js'
 import { needsStructure, type Rule, readsBody } from './rule.js'
@@ -17,10 +18,10 @@ export function redactedBody(input: BodyInput, rules: readonly Rule[], json: () 
   const { body, kind } = input
   const meant = rules.filter(readsBody)
   try {
-    if (isJsonType(kind)) return outcome(redactedJson(json(), meant))
+    if (isJsonType(kind.type)) return outcome(redactedJson(json(), meant))
     if (!isUtf8(body) || body.includes(NUL) || isWide(body, kind)) return { flaw: 'opaque' }
     const [text] = textsOfBody(body, kind)
-    const isForm = isFormType(kind)
+    const isForm = kind.type === FORM_TYPE
     if (meant.some(isForm ? hasPaths : needsStructure)) return { flaw: 'opaque' }
     const redact = isForm ? redactedForm : redactedText
     const rest = meant.reduce((left, rule) => redact(left, rule, rule.keys), text)

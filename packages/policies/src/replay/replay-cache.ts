@@ -7,34 +7,47 @@ export type ReplayVerdict = 'first' | 'replayed' | 'full'
  *
  *     oldest ─► … ─► newest       taken from the front once their time has passed
  *
- * When it is full of entries that still live nothing is forgotten: `full` is an answer, and the caller refuses.
+ * Only what was proven to be authentic is put in, so that strangers cannot fill it. When it is full of entries that still
+ * live nothing is forgotten: `full` is an answer, and the caller refuses.
  */
 export class ReplayCache {
-  readonly #endOf = new Map<string, number>()
+  readonly #usedMs = new Map<string, number>()
   readonly #max: number
-  readonly #ttlMs: number
+  #ttlMs: number
 
   constructor(max: number, ttlMs: number) {
     this.#max = max
     this.#ttlMs = ttlMs
   }
 
+  /**
+   * Has entries live for at least so long. The longest that anybody asks for holds for all: what came to a policy that
+   * takes fresh messages only must not come again to one that takes older ones.
+   */
+  widen(ttlMs: number): void {
+    this.#ttlMs = Math.max(this.#ttlMs, ttlMs)
+  }
+
   /** Notes the key unless it is there already. @param nowMs wall clock, because what expires does so by it. */
   use(key: string, nowMs: number): ReplayVerdict {
     this.#forget(nowMs)
-    const end = this.#endOf.get(key)
-    if (end !== undefined && end >= nowMs) return 'replayed'
-    if (this.#endOf.size >= this.#max) return 'full'
-    this.#endOf.set(key, nowMs + this.#ttlMs)
+    const usedMs = this.#usedMs.get(key)
+    if (usedMs !== undefined && this.#isLiving(usedMs, nowMs)) return 'replayed'
+    if (this.#usedMs.size >= this.#max) return 'full'
+    this.#usedMs.set(key, nowMs)
     return 'first'
   }
 
   /** Clock steps can leave a passed entry behind a living one for a while; it is then only forgotten later. */
   #forget(nowMs: number): void {
-    for (const [key, end] of this.#endOf) {
-      // What is signed for a span of time is valid in its last millisecond, too.
-      if (end >= nowMs) return
-      this.#endOf.delete(key)
+    for (const [key, usedMs] of this.#usedMs) {
+      if (this.#isLiving(usedMs, nowMs)) return
+      this.#usedMs.delete(key)
     }
+  }
+
+  /** What is signed for a span of time is valid in its last millisecond, too. */
+  #isLiving(usedMs: number, nowMs: number): boolean {
+    return usedMs + this.#ttlMs >= nowMs
   }
 }

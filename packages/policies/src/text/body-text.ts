@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type HeaderList, hasContentCoding, headerJoined } from '@sluice/core'
+import { type HeaderList, hasContentCoding, headerJoined, mediaType } from '@sluice/core'
 import { charsetsOf } from '../charsets.js'
 import { lenientUtf8 } from './lenient-utf8.js'
 
@@ -19,23 +19,15 @@ const UTF16 = /^utf-?16(?:le|be)?$/
 export function bodyKindOf(headers: HeaderList): BodyKind {
   const written = headerJoined(headers, 'content-type') ?? ''
   return {
-    type: written.split(';', 1)[0]!.trim().toLowerCase(),
+    type: mediaType(written),
     // Two that differ are no name of one, so that the body counts as unreadable.
     charset: [...new Set(charsetsOf(written))].join(','),
     isCoded: hasContentCoding(headers),
   }
 }
 
-export function isJsonType({ type }: BodyKind): boolean {
-  return type.endsWith('/json') || type.endsWith('+json')
-}
-
 export function isXmlType({ type }: BodyKind): boolean {
   return type.endsWith('/xml') || type.endsWith('+xml')
-}
-
-export function isFormType({ type }: BodyKind): boolean {
-  return type === 'application/x-www-form-urlencoded'
 }
 
 /** Whether text of this charset can be read. */

@@ -1,4 +1,4 @@
-import { type HeaderList, headerCount, headerValue, setHeader } from '@sluice/core'
+import { type HeaderList, headerCount, headerValue, mediaType, setHeader } from '@sluice/core'
 import { hasAcceptedCharset } from '../xml/media-type.js'
 import type { SoapVersion } from './fault.js'
 
@@ -16,9 +16,7 @@ export function announcedVersion(headers: HeaderList): SoapVersion | null {
   if (headerCount(headers, 'content-type') !== 1) return null
   const type = headerValue(headers, 'content-type')!
   if (!hasAcceptedCharset(type)) return null
-  const semicolon = type.indexOf(';')
-  const essence = (semicolon === -1 ? type : type.slice(0, semicolon)).trim().toLowerCase()
-  return SOAP_TYPES.get(essence) ?? null
+  return SOAP_TYPES.get(mediaType(type)) ?? null
 }
 
 /** What is written here is UTF-8, whatever it was before. */

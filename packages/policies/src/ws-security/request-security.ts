@@ -8,17 +8,20 @@ import {
   refusal,
 } from '@sluice/core'
 import { replaceBody } from '../message/side.js'
+import { ReplayCache } from '../replay/replay-cache.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
 import { consumerOf } from './identity.js'
 import { MessageDesk, OVERLOADED } from './message-desk.js'
-import { ReplayMemory } from './replay.js'
 import type { DirectionConfig, Secured } from './securing.js'
+
+/** Values remembered; more than this many within their time are more messages than one process answers. */
+const MAX_VALUES = 200_000
 
 /** What clients send. */
 export class RequestSecurity {
   readonly #desk: MessageDesk
-  readonly #replays: ReplayMemory
+  readonly #replays: ReplayCache
   readonly #faults = faultReplies()
   readonly #mediaType: Reply
   readonly #coded: Reply
@@ -26,7 +29,7 @@ export class RequestSecurity {
   /** @throws Error for a configuration that the schema cannot refuse */
   constructor(config: DirectionConfig, env: CompileEnv) {
     this.#desk = new MessageDesk(config, env)
-    this.#replays = env.shared('ws-security/replays', () => new ReplayMemory())
+    this.#replays = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
     this.#replays.widen(this.#desk.rememberMs)
     this.#mediaType = env.refusal(
       'GW_MEDIA_TYPE',
@@ -67,9 +70,9 @@ export class RequestSecurity {
   #remember(x: Exchange, once: readonly string[]): Outcome {
     const nowMs = Date.now()
     for (const value of once) {
-      const sighting = this.#replays.see(value, nowMs)
+      const sighting = this.#replays.use(value, nowMs)
       if (sighting === 'full') return OVERLOADED
-      if (sighting === 'again') {
+      if (sighting === 'replayed') {
         return this.#fault(x, {
           kind: 'fault',
           code: 'FailedAuthentication',

@@ -1,6 +1,6 @@
-import { definePolicy, OFFLOAD_BYTES, parseSize } from '@sluice/core'
+import { definePolicy, isJsonType, OFFLOAD_BYTES, parseSize } from '@sluice/core'
 import { transformationStep } from '../body-transformation.js'
-import { isJsonType, isXmlType } from '../text/body-text.js'
+import { isXmlType } from '../text/body-text.js'
 import type { Transformed } from '../transformed.js'
 import { loadLibxml } from '../xml/libxml.js'
 import { convert } from './convert.js'
@@ -29,7 +29,7 @@ export const xmlJson = definePolicy({
       name: 'xml-json',
       phase: config.phase ?? 'request',
       maxBodyBytes,
-      isInput: config.direction === 'to-json' ? isXmlType : isJsonType,
+      isInput: config.direction === 'to-json' ? isXmlType : ({ type }) => isJsonType(type),
       contentType: () => type,
       transform: (x, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body, x)),
     })

@@ -1,4 +1,4 @@
-import { hasContentCoding, headerCount, headerJoined, headerValue } from '@sluice/core'
+import { hasContentCoding, headerCount, headerJoined, headerValue, mediaType } from '@sluice/core'
 import { charsetsOf } from '../charsets.js'
 import { isAcceptedEncoding } from './encoding.js'
 
@@ -16,7 +16,7 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
   return (headers) => {
     if (hasContentCoding(headers)) return 'the body has a content coding; send it without'
     const field = headerCount(headers, 'content-type') === 1 ? headerValue(headers, 'content-type') : null
-    const type = field === null ? '' : field.split(';', 1)[0]!.trim().toLowerCase()
+    const type = mediaType(field ?? '')
     if (!types.has(type) && !(takesSuffix && type.endsWith('+xml'))) {
       return `the content-type is not accepted; send ${accepted.join(', ')}`
     }
