@@ -1,3 +1,5 @@
+import { Memo } from './memo.js'
+
 /** Words that make a name one of a secret when they are all of it, or its last: `key`, `x-functions-key`, `user[pwd]`. */
 const LAST_WORDS: ReadonlySet<string> = new Set([
   'key',
@@ -38,13 +40,12 @@ const PARTS: readonly string[] = [
   'subscriptionkey',
   'jwt',
 ]
-/** Clients choose names, so the memory of past answers is bounded. */
 const REMEMBERED_NAMES = 1024
 
 /** Knows by a field's or parameter's name whether its value is a secret. */
 export class SensitiveNames {
   readonly #more: ReadonlySet<string>
-  readonly #answers = new Map<string, boolean>()
+  readonly #answers = new Memo(REMEMBERED_NAMES, (name) => this.#judge(name.toLowerCase()))
 
   /** @param more names beside the built-in ones, such as the field a route takes its API key from. */
   constructor(more: readonly string[]) {
@@ -53,12 +54,7 @@ export class SensitiveNames {
 
   /** Whether the value under this name is a secret; case does not matter. */
   has(name: string): boolean {
-    const known = this.#answers.get(name)
-    if (known !== undefined) return known
-    const answer = this.#judge(name.toLowerCase())
-    if (this.#answers.size >= REMEMBERED_NAMES) this.#answers.clear()
-    this.#answers.set(name, answer)
-    return answer
+    return this.#answers.get(name)
   }
 
   #judge(name: string): boolean {

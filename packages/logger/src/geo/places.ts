@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { ipv4Number, isIpv4Mapped, readIpv6, textOfItsOwn } from '@sluice/core'
+import { ipv4Number, isIpv4Mapped, Memo, readIpv6, textOfItsOwn } from '@sluice/core'
 import { type CityResponse, Reader } from 'mmdb-lib'
 import { placeText } from './place-text.js'
 
@@ -17,7 +17,7 @@ const RENEW_MS = 60_000
 const RENEW_SPREAD = 0.2
 /** No database of places is larger. */
 const MAX_BYTES = 1024 ** 3
-/** Addresses whose place is remembered; when there is no more room it begins anew. */
+/** Addresses whose place is remembered. */
 const REMEMBERED = 10_000
 /** Where records tell the address of the client. No text inside a record can look like it: its quotes are escaped. */
 const CLIENT = '"client":{"ip":"'
@@ -30,7 +30,8 @@ export class Places {
   readonly #file: string
   readonly #tell: (problem: string) => void
   readonly #timer: NodeJS.Timeout
-  readonly #texts = new Map<string, string>()
+  /** An address is a part of a batch, which it would keep. */
+  readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), textOfItsOwn)
   #reader: Reader<CityResponse> | null = null
   /** Of the file that was read; empty: none was. */
   #version = ''
@@ -63,7 +64,7 @@ export class Places {
       const start = at + CLIENT.length
       const end = text.indexOf('"', start) + 1
       if (end === 0) break
-      added += text.slice(from, end) + this.#textOf(text.slice(start, end - 1))
+      added += text.slice(from, end) + this.#texts.get(text.slice(start, end - 1))
       from = end
     }
     return from === 0 ? lines : Buffer.from(added + text.slice(from), 'latin1')
@@ -73,25 +74,17 @@ export class Places {
     clearInterval(this.#timer)
   }
 
-  #textOf(address: string): string {
-    return this.#texts.get(address) ?? this.#lookUp(address)
-  }
-
   #lookUp(address: string): string {
     const reader = this.#reader!
-    let text = ''
     try {
       const found = numericAddress(address)
       // A database of IPv4 alone would take the first bits of another address for one of its own.
       const isMeant = found !== '' && (reader.metadata.ipVersion === 6 || !found.includes(':'))
-      if (isMeant) text = placeText(reader.get(found))
+      return isMeant ? placeText(reader.get(found)) : ''
     } catch {
       // The database is damaged at this address: its place is unknown.
+      return ''
     }
-    if (this.#texts.size >= REMEMBERED) this.#texts.clear()
-    // The address is a part of the batch, which it would keep.
-    this.#texts.set(textOfItsOwn(address), text)
-    return text
   }
 
   /** Without holding up the records that come meanwhile. */

@@ -1,4 +1,11 @@
-import { compileRegex, type FindValues, type Regex, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
+import {
+  compileRegex,
+  type FindValues,
+  Memo,
+  type Regex,
+  VALUE_TYPES,
+  type ValueTypeName,
+} from '@sluice/core'
 import { LogKey } from './log-key.js'
 import { partlyMasked, WHOLE_MASK } from './mask-shape.js'
 import { open, type Piece } from './piece.js'
@@ -36,7 +43,6 @@ export interface RegexRule extends CompiledRule {
   readonly regex: Regex
 }
 
-/** Clients choose names, so the memory of past answers is bounded. */
 const REMEMBERED_NAMES = 4096
 const NO_RULES: readonly NameRule[] = []
 
@@ -50,7 +56,10 @@ export class AreaRules {
   readonly names: readonly string[]
   readonly #anyName: RegExp
   readonly #byName = new Map<string, NameRule[]>()
-  readonly #answers = new Map<string, readonly NameRule[]>()
+  readonly #answers = new Memo<readonly NameRule[]>(
+    REMEMBERED_NAMES,
+    (name) => this.#byName.get(name.toLowerCase()) ?? NO_RULES,
+  )
 
   constructor(rules: readonly PrivacyRule[], key: LogKey | null) {
     const types: TypeRule[] = []
@@ -80,13 +89,7 @@ export class AreaRules {
 
   /** The rules for values under this name, in the order of the document; case does not matter. */
   named(name: string): readonly NameRule[] {
-    if (this.names.length === 0) return NO_RULES
-    const known = this.#answers.get(name)
-    if (known !== undefined) return known
-    const answer = this.#byName.get(name.toLowerCase()) ?? NO_RULES
-    if (this.#answers.size >= REMEMBERED_NAMES) this.#answers.clear()
-    this.#answers.set(name, answer)
-    return answer
+    return this.names.length === 0 ? NO_RULES : this.#answers.get(name)
   }
 
   #addName(name: string, rule: NameRule): void {

@@ -1,9 +1,11 @@
-import type { CaptureRules } from '@sluice/core'
-import { SensitiveNames } from '@sluice/core'
+import { type CaptureRules, Memo, SensitiveNames } from '@sluice/core'
 import { type CaptureNarrowing, type FieldLists, narrowed } from './capture-narrowing.js'
 import { GatewayPart } from './gateway-part.js'
 import { IsoClock } from './iso-clock.js'
-import { KnownTexts } from './known-texts.js'
+import { jsonText } from './json-text.js'
+
+/** Room for the names of a large configuration. */
+const REMEMBERED_TEXTS = 16_384
 
 /** How much a record tells; each level holds the one before. */
 export type FieldSet = 'minimal' | 'standard' | 'full'
@@ -34,7 +36,11 @@ export interface RecordEnv {
   readonly fields: FieldSet
   readonly gateway: GatewayPart
   readonly clock: IsoClock
-  readonly known: KnownTexts
+  /**
+   * The insides of JSON strings for texts of the configuration: names of routes, upstreams, consumers. They are the same
+   * string objects in every exchange, so that a look-up does not depend on their length.
+   */
+  readonly known: Memo<string>
   readonly sensitive: SensitiveNames
   readonly slowMs: number
   /** What is told of what was captured by these rules. */
@@ -49,7 +55,7 @@ export function recordEnv(options: RecordOptions): RecordEnv {
     fields: options.fields,
     gateway: new GatewayPart(options),
     clock: new IsoClock(),
-    known: new KnownTexts(),
+    known: new Memo(REMEMBERED_TEXTS, jsonText),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
     slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
     told: narrowed(options.capture ?? null),

@@ -1,9 +1,15 @@
-import { type Consumer, type EventStream, type Exchange, PHASE_NAMES, type RouteApi } from '@sluice/core'
+import {
+  type Consumer,
+  type EventStream,
+  type Exchange,
+  type Memo,
+  PHASE_NAMES,
+  type RouteApi,
+} from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
-import type { KnownTexts } from './known-texts.js'
 import type { RecordEnv } from './record-env.js'
 import { SentFields } from './sent-fields.js'
 import { timingsPart } from './timings-part.js'
@@ -29,7 +35,7 @@ export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): str
   return head + parts + fieldsPart(x, env) + (hasBodies ? bodiesPart(x, env, totalMs) : '') + '}'
 }
 
-function minimalParts(x: Exchange, known: KnownTexts, totalMs: number): string {
+function minimalParts(x: Exchange, known: Memo<string>, totalMs: number): string {
   return (
     routePart(x, known) +
     '"},"url":{"path":"' +
@@ -57,7 +63,7 @@ function standardParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
   )
 }
 
-function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
+function requestParts(x: Exchange, known: Memo<string>, urlRest: string): string {
   return (
     (x.consumer === null ? '' : consumerPart(x.consumer, known)) +
     routePart(x, known) +
@@ -67,7 +73,7 @@ function requestParts(x: Exchange, known: KnownTexts, urlRest: string): string {
     jsonText(x.host) +
     '","path":"' +
     jsonText(x.path === '' ? x.rawPath : x.path) +
-    (x.route.template === '' ? '"' : '","template":"' + known.json(x.route.template) + '"') +
+    (x.route.template === '' ? '"' : '","template":"' + known.get(x.route.template) + '"') +
     urlRest +
     '},"req":{"bytes_h":' +
     count(x.requestHeadBytes) +
@@ -102,10 +108,10 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
 }
 
 /** Left open after the method, because its callers go on differently. */
-function routePart(x: Exchange, known: KnownTexts): string {
+function routePart(x: Exchange, known: Memo<string>): string {
   return (
     ',"route":"' +
-    known.json(x.routeId) +
+    known.get(x.routeId) +
     (x.api === null ? '' : apiPart(x.api, known)) +
     '","client":{"ip":"' +
     jsonText(x.clientIp) +
@@ -116,35 +122,35 @@ function routePart(x: Exchange, known: KnownTexts): string {
 }
 
 /** Left open, as what it continues. */
-function apiPart({ name, group, revision }: RouteApi, known: KnownTexts): string {
+function apiPart({ name, group, revision }: RouteApi, known: Memo<string>): string {
   return (
     '","api":"' +
-    known.json(name) +
-    (group === null ? '' : '","group":"' + known.json(group)) +
-    (revision === null ? '' : '","revision":"' + known.json(revision))
+    known.get(name) +
+    (group === null ? '' : '","group":"' + known.get(group)) +
+    (revision === null ? '' : '","revision":"' + known.get(revision))
   )
 }
 
-function consumerPart(consumer: Consumer, known: KnownTexts): string {
+function consumerPart(consumer: Consumer, known: Memo<string>): string {
   return (
     ',"consumer":{"id":"' +
-    known.json(consumer.id) +
+    known.get(consumer.id) +
     '","name":"' +
-    known.json(consumer.name) +
+    known.get(consumer.name) +
     '","auth":"' +
-    known.json(consumer.auth) +
+    known.get(consumer.auth) +
     '"}'
   )
 }
 
-function upstreamPart(x: Exchange, known: KnownTexts, full: boolean): string {
+function upstreamPart(x: Exchange, known: Memo<string>, full: boolean): string {
   const { attempts } = x
   const { trace } = x.record
   return (
     '},"up":{"name":"' +
-    known.json(attempts.upstream) +
+    known.get(attempts.upstream) +
     '"' +
-    (attempts.target === '' ? '' : ',"addr":"' + known.json(attempts.target) + '"') +
+    (attempts.target === '' ? '' : ',"addr":"' + known.get(attempts.target) + '"') +
     (attempts.status > 0 ? ',"status":' + count(attempts.status) : '') +
     ',"attempts":' +
     count(attempts.count) +
@@ -157,20 +163,20 @@ function upstreamPart(x: Exchange, known: KnownTexts, full: boolean): string {
   )
 }
 
-function errorPart(x: Exchange, known: KnownTexts): string {
+function errorPart(x: Exchange, known: Memo<string>): string {
   return (
     '","error":{"code":"' +
     x.errorCode +
-    (x.errorPolicy === '' ? '' : '","policy":"' + known.json(x.errorPolicy)) +
+    (x.errorPolicy === '' ? '' : '","policy":"' + known.get(x.errorPolicy)) +
     '","phase":"' +
     PHASE_NAMES[x.errorPhase]! +
     (x.errorMessage === '' ? '"}' : '","msg":"' + jsonText(x.errorMessage) + '"}')
   )
 }
 
-function limitPart(x: Exchange, known: KnownTexts): string {
+function limitPart(x: Exchange, known: Memo<string>): string {
   const { limitName, limitRemaining } = x.record
-  return ',"limit":{"name":"' + known.json(limitName) + '","remaining":' + count(limitRemaining) + '}'
+  return ',"limit":{"name":"' + known.get(limitName) + '","remaining":' + count(limitRemaining) + '}'
 }
 
 function streamPart(x: Exchange, { events, isReadable, sinceMono }: EventStream): string {

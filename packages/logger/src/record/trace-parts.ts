@@ -1,10 +1,9 @@
-import type { AttemptTrace, FailedTry } from '@sluice/core'
+import type { AttemptTrace, FailedTry, Memo } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
-import type { KnownTexts } from './known-texts.js'
 
 /** `,"tries":[…]`: the attempts before the last one; a member of `up`. */
-export function triesPart({ tries }: AttemptTrace, known: KnownTexts): string {
+export function triesPart({ tries }: AttemptTrace, known: Memo<string>): string {
   return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
 }
 
@@ -15,7 +14,7 @@ export function triesPart({ tries }: AttemptTrace, known: KnownTexts): string {
  */
 export function traceParts(
   { pool, loopLagMs, policies }: AttemptTrace,
-  known: KnownTexts,
+  known: Memo<string>,
   tellsPolicies: boolean,
 ): string {
   let parts = ''
@@ -27,7 +26,7 @@ export function traceParts(
   const runs = policies.map(
     ({ id, ms, verdict, note }) =>
       '{"id":"' +
-      known.json(id) +
+      known.get(id) +
       '","ms":' +
       millisText(ms) +
       ',"out":"' +
@@ -37,10 +36,10 @@ export function traceParts(
   return parts + ',"policies":[' + runs.join(',') + ']'
 }
 
-function triedText({ addr, ms, code, reason }: FailedTry, known: KnownTexts): string {
+function triedText({ addr, ms, code, reason }: FailedTry, known: Memo<string>): string {
   return (
     '{"addr":"' +
-    known.json(addr) +
+    known.get(addr) +
     '","ms":' +
     millisText(ms) +
     ',"code":"' +
