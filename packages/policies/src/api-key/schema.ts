@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 
 /** Default of `name`. */
 export const DEFAULT_NAME = 'x-api-key'
@@ -43,7 +44,7 @@ const key = Type.Object(
 export const apiKeySchema = Type.Object(
   {
     in: Type.Optional(
-      Type.Union([Type.Literal('header'), Type.Literal('query')], {
+      oneOf(['header', 'query'], {
         default: 'header',
         description: 'Where the key stands. Queries end up in logs and histories; prefer a header.',
       }),
@@ -65,9 +66,7 @@ export const apiKeySchema = Type.Object(
       }),
     ),
     keys: Type.Array(key, { description: 'The keys that are accepted.', minItems: 1, maxItems: 100_000 }),
-    strip: Type.Optional(
-      Type.Boolean({ default: true, description: 'Removes the key before the upstream sees the request.' }),
-    ),
+    strip: optionalFlag(true, 'Removes the key before the upstream sees the request.'),
   },
   {
     additionalProperties: false,

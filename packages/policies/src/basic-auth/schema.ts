@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { optionalDuration, optionalFlag } from '../options.js'
 
 /** Default of `realm`. */
 export const DEFAULT_REALM = 'Restricted'
@@ -39,19 +39,8 @@ export const basicAuthSchema = Type.Object(
         description: 'The protection space that the challenge names.',
       }),
     ),
-    stripCredentials: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: 'Removes `authorization` before the upstream sees the request.',
-      }),
-    ),
-    cacheTtl: Type.Optional(
-      Type.String({
-        default: DEFAULT_CACHE_TTL,
-        pattern: DURATION_PATTERN,
-        description: 'How long a verified password needs no second hash.',
-      }),
-    ),
+    stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
+    cacheTtl: optionalDuration('How long a verified password needs no second hash.', DEFAULT_CACHE_TTL),
     maxFailuresPerMinute: Type.Optional(
       Type.Integer({
         minimum: 1,

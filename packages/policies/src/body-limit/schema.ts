@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { SIZE_PATTERN } from '@sluice/core'
+import { optionalFlag, optionalSize } from '../options.js'
 
 /** The configuration of `body-limit`. */
 export const bodyLimitSchema = Type.Object(
@@ -8,14 +9,10 @@ export const bodyLimitSchema = Type.Object(
       pattern: SIZE_PATTERN,
       description: 'Largest request body, such as `512kb` or `1mb`; units are powers of 1024.',
     }),
-    min: Type.Optional(
-      Type.String({ pattern: SIZE_PATTERN, description: 'Smallest request body that is announced.' }),
-    ),
-    raise: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Lets `max` be above the limit of the listener; without it the smaller of both holds.',
-      }),
+    min: optionalSize('Smallest request body that is announced.'),
+    raise: optionalFlag(
+      false,
+      'Lets `max` be above the limit of the listener; without it the smaller of both holds.',
     ),
   },
   {

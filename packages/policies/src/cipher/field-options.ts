@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
+import { oneOf, optionalFlag, optionalSize } from '../options.js'
 import { PLACE_FORMS } from '../place/place.js'
 
 export const DEFAULT_MAX_BODY = '1mb'
@@ -11,25 +11,17 @@ export function placeOption(description: string) {
 
 /** The side of the exchange that definitions are about. */
 export const phaseOption = Type.Optional(
-  Type.Union([Type.Literal('request'), Type.Literal('response')], {
+  oneOf(['request', 'response'], {
     default: 'request',
     description: 'Which message the places are in.',
   }),
 )
 
-export const maxBodyOption = Type.Optional(
-  Type.String({
-    default: DEFAULT_MAX_BODY,
-    pattern: SIZE_PATTERN,
-    description: 'Largest body that is read for places in it.',
-  }),
-)
+export const maxBodyOption = optionalSize('Largest body that is read for places in it.', DEFAULT_MAX_BODY)
 
-export const optionalOption = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description: 'Lets messages pass that have nothing there; what stands at the target is removed then.',
-  }),
+export const optionalOption = optionalFlag(
+  false,
+  'Lets messages pass that have nothing there; what stands at the target is removed then.',
 )
 
 /** What a description of places says. */

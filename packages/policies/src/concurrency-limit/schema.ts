@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { optionalDuration } from '../options.js'
 
 /** The configuration of `concurrency-limit`. */
 export const concurrencyLimitSchema = Type.Object(
@@ -39,13 +39,7 @@ export const concurrencyLimitSchema = Type.Object(
             maximum: 100_000,
             description: 'Most requests that wait for each key; one more is refused at once.',
           }),
-          timeout: Type.Optional(
-            Type.String({
-              pattern: DURATION_PATTERN,
-              default: '1s',
-              description: 'Longest wait; 25s at most.',
-            }),
-          ),
+          timeout: optionalDuration('Longest wait; 25s at most.', '1s'),
         },
         {
           description:
@@ -57,13 +51,7 @@ export const concurrencyLimitSchema = Type.Object(
     adaptive: Type.Optional(
       Type.Object(
         {
-          lag: Type.Optional(
-            Type.String({
-              pattern: DURATION_PATTERN,
-              default: '50ms',
-              description: 'A delay of the event loop above this lowers the limit.',
-            }),
-          ),
+          lag: optionalDuration('A delay of the event loop above this lowers the limit.', '50ms'),
           min: Type.Optional(
             Type.Integer({ minimum: 1, default: 1, description: 'The limit is never lowered below this.' }),
           ),
@@ -75,12 +63,9 @@ export const concurrencyLimitSchema = Type.Object(
         },
       ),
     ),
-    retryAfter: Type.Optional(
-      Type.String({
-        pattern: DURATION_PATTERN,
-        default: '1s',
-        description: 'What `Retry-After` tells a client that is refused; whole seconds, at least one.',
-      }),
+    retryAfter: optionalDuration(
+      'What `Retry-After` tells a client that is refused; whole seconds, at least one.',
+      '1s',
     ),
   },
   {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
+import { oneOf, optionalFlag, optionalSize } from '../options.js'
 
 const TARGET_PATTERN = "^(path|query|cookie|body|body:\\$.+|header:(\\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+))$"
 
@@ -10,33 +10,14 @@ const target = Type.String({
 })
 
 function actions(description: string) {
-  return Type.Optional(
-    Type.Union(
-      [
-        Type.Literal('block'),
-        Type.Literal('remove'),
-        Type.Literal('mask'),
-        Type.Literal('log'),
-        Type.Literal('tag'),
-      ],
-      { default: 'block', description },
-    ),
-  )
+  return Type.Optional(oneOf(['block', 'remove', 'mask', 'log', 'tag'], { default: 'block', description }))
 }
 
 const decode = Type.Optional(
   Type.Array(
-    Type.Union(
-      [
-        Type.Literal('url'),
-        Type.Literal('html'),
-        Type.Literal('unicode'),
-        Type.Literal('base64'),
-        Type.Literal('comments'),
-        Type.Literal('spaces'),
-      ],
-      { description: 'One way to undo a disguise.' },
-    ),
+    oneOf(['url', 'html', 'unicode', 'base64', 'comments', 'spaces'], {
+      description: 'One way to undo a disguise.',
+    }),
     {
       default: ['url', 'html', 'unicode'],
       uniqueItems: true,
@@ -78,11 +59,9 @@ const rule = Type.Object(
         description: 'What a `block` rule adds when there is a `threshold`.',
       }),
     ),
-    caseInsensitive: Type.Optional(
-      Type.Boolean({ default: true, description: 'Letters match whatever their case is.' }),
-    ),
+    caseInsensitive: optionalFlag(true, 'Letters match whatever their case is.'),
     phase: Type.Optional(
-      Type.Union([Type.Literal('request'), Type.Literal('response')], {
+      oneOf(['request', 'response'], {
         default: 'request',
         description: 'Which message it looks at.',
       }),
@@ -97,16 +76,16 @@ export const contentFilterSchema = Type.Object(
     rules: Type.Optional(Type.Array(rule, { description: 'Own rules.', minItems: 1, maxItems: 500 })),
     packs: Type.Optional(
       Type.Array(
-        Type.Union(
+        oneOf(
           [
-            Type.Literal('sqli'),
-            Type.Literal('sqli@1'),
-            Type.Literal('xss'),
-            Type.Literal('xss@1'),
-            Type.Literal('path-traversal'),
-            Type.Literal('path-traversal@1'),
-            Type.Literal('command-injection'),
-            Type.Literal('command-injection@1'),
+            'sqli',
+            'sqli@1',
+            'xss',
+            'xss@1',
+            'path-traversal',
+            'path-traversal@1',
+            'command-injection',
+            'command-injection@1',
           ],
           { description: 'The name of a pack, with a version to keep it as it is.' },
         ),
@@ -151,16 +130,12 @@ export const contentFilterSchema = Type.Object(
         description: 'How many times a disguise within a disguise is undone.',
       }),
     ),
-    maxScanBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        default: '256kb',
-        description:
-          'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
-      }),
+    maxScanBytes: optionalSize(
+      'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
+      '256kb',
     ),
     onExceed: Type.Optional(
-      Type.Union([Type.Literal('block'), Type.Literal('pass'), Type.Literal('scan-prefix')], {
+      oneOf(['block', 'pass', 'scan-prefix'], {
         default: 'block',
         description:
           'What becomes of more than that: refused, let through without a look, or looked at as far as that.',

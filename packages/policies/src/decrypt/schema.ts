@@ -7,19 +7,14 @@ import {
   placeOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
+import { oneOf, optionalFlag } from '../options.js'
 
 const field = Type.Object(
   {
     from: placeOption('The place that is decrypted.'),
     to: Type.Optional(placeOption('Where the clear value goes; default: `from`.')),
-    algorithm: Type.Union(
-      [
-        Type.Literal('aes-256-gcm'),
-        Type.Literal('rsa-oaep-256'),
-        Type.Literal('rsa-oaep-256+aes-256-gcm'),
-        Type.Literal('weak-aes-256-cbc'),
-        Type.Literal('weak-rsa1_5'),
-      ],
+    algorithm: oneOf(
+      ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
       {
         description:
           'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
@@ -32,16 +27,13 @@ const field = Type.Object(
         'The keys that may be used: secrets, or for RSA private keys. A value that names one is decrypted with that one, else each is tried.',
     }),
     encoding: Type.Optional(
-      Type.Union(
-        [Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex'), Type.Literal('raw')],
-        {
-          default: 'base64',
-          description: 'How the encrypted bytes are written; `raw` only as a whole body.',
-        },
-      ),
+      oneOf(['base64', 'base64url', 'hex', 'raw'], {
+        default: 'base64',
+        description: 'How the encrypted bytes are written; `raw` only as a whole body.',
+      }),
     ),
     as: Type.Optional(
-      Type.Union([Type.Literal('text'), Type.Literal('json')], {
+      oneOf(['text', 'json'], {
         default: 'text',
         description: 'With `to: json.…`: writes the clear text as a string, or as the JSON value that it is.',
       }),
@@ -71,12 +63,9 @@ export const decryptSchema = Type.Object(
       description: 'The values, decrypted in this order.',
     }),
     maxBodyBytes: maxBodyOption,
-    allowWeak: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. Whether a message is accepted tells then something about the clear text: verify a signature before.',
-      }),
+    allowWeak: optionalFlag(
+      false,
+      'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. Whether a message is accepted tells then something about the clear text: verify a signature before.',
     ),
   },
   {

@@ -7,19 +7,14 @@ import {
   placeOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
+import { oneOf, optionalFlag } from '../options.js'
 
 const field = Type.Object(
   {
     from: placeOption('The place that is encrypted.'),
     to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
-    algorithm: Type.Union(
-      [
-        Type.Literal('aes-256-gcm'),
-        Type.Literal('rsa-oaep-256'),
-        Type.Literal('rsa-oaep-256+aes-256-gcm'),
-        Type.Literal('weak-aes-256-cbc'),
-        Type.Literal('weak-rsa1_5'),
-      ],
+    algorithm: oneOf(
+      ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
       { description: 'How; those that begin with `weak-` need `allowWeak`.' },
     ),
     key: Type.String({
@@ -28,19 +23,14 @@ const field = Type.Object(
       description: 'The id of the key: a secret, or for RSA a public key.',
     }),
     encoding: Type.Optional(
-      Type.Union(
-        [Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex'), Type.Literal('raw')],
-        {
-          default: 'base64',
-          description: 'How the encrypted bytes are written; `raw` only as a whole body.',
-        },
-      ),
-    ),
-    writeKeyId: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: 'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
+      oneOf(['base64', 'base64url', 'hex', 'raw'], {
+        default: 'base64',
+        description: 'How the encrypted bytes are written; `raw` only as a whole body.',
       }),
+    ),
+    writeKeyId: optionalFlag(
+      true,
+      'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
     ),
     context: Type.Optional(
       Type.String({
@@ -49,12 +39,7 @@ const field = Type.Object(
           'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{places}} such as `{{consumer.id}}`.',
       }),
     ),
-    keepSource: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Leaves the clear value at `from` where `to` is another place.',
-      }),
-    ),
+    keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another place.'),
     optional: optionalOption,
     contentType: Type.Optional(
       Type.String({
@@ -79,11 +64,9 @@ export const encryptSchema = Type.Object(
       description: 'The values, encrypted in this order.',
     }),
     maxBodyBytes: maxBodyOption,
-    allowWeak: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Allows `weak-aes-256-cbc`, which nothing protects from changes, and `weak-rsa1_5`.',
-      }),
+    allowWeak: optionalFlag(
+      false,
+      'Allows `weak-aes-256-cbc`, which nothing protects from changes, and `weak-rsa1_5`.',
     ),
   },
   {

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { optionalFlag } from '../options.js'
 import { TEMPLATE_VARIABLES } from '../template.js'
 
 const PLACES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
@@ -49,12 +50,9 @@ const requestEdits = Type.Object(edits, {
 const responseEdits = Type.Object(
   {
     ...edits,
-    securityHeaders: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          "Adds, where the upstream has not: `x-content-type-options: nosniff`, `x-frame-options: DENY`, `referrer-policy: no-referrer`, `content-security-policy: frame-ancestors 'none'`.",
-      }),
+    securityHeaders: optionalFlag(
+      false,
+      "Adds, where the upstream has not: `x-content-type-options: nosniff`, `x-frame-options: DENY`, `referrer-policy: no-referrer`, `content-security-policy: frame-ancestors 'none'`.",
     ),
   },
   { description: 'Changes to the response before the client gets it.', additionalProperties: false },

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { oneOf, optionalDuration, optionalFlag } from '../options.js'
 
 export const DEFAULT_TOLERANCE = '5m'
 export const DEFAULT_CLOCK_SKEW = '1m'
@@ -10,7 +10,7 @@ const timestamp = Type.Object(
   {
     header: Type.String({ minLength: 1, maxLength: 256, description: 'The header that holds the time.' }),
     format: Type.Optional(
-      Type.Union([Type.Literal('unix'), Type.Literal('unix-ms'), Type.Literal('iso')], {
+      oneOf(['unix', 'unix-ms', 'iso'], {
         default: 'unix',
         description: 'Seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
       }),
@@ -33,13 +33,9 @@ const replay = Type.Object(
           'Requests remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
       }),
     ),
-    window: Type.Optional(
-      Type.String({
-        default: DEFAULT_REPLAY_WINDOW,
-        pattern: DURATION_PATTERN,
-        description:
-          'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
-      }),
+    window: optionalDuration(
+      'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
+      DEFAULT_REPLAY_WINDOW,
     ),
   },
   { additionalProperties: false, description: 'Refuses what was accepted once already.' },
@@ -48,18 +44,11 @@ const replay = Type.Object(
 /** The configuration of `hmac-signature`. */
 export const hmacSignatureSchema = Type.Object(
   {
-    preset: Type.Union(
-      [
-        Type.Literal('github'),
-        Type.Literal('stripe'),
-        Type.Literal('slack'),
-        Type.Literal('shopify'),
-        Type.Literal('custom'),
-      ],
-      { description: 'Whose way of signing; with `custom` the options below say it.' },
-    ),
+    preset: oneOf(['github', 'stripe', 'slack', 'shopify', 'custom'], {
+      description: 'Whose way of signing; with `custom` the options below say it.',
+    }),
     mode: Type.Optional(
-      Type.Union([Type.Literal('verify'), Type.Literal('sign')], {
+      oneOf(['verify', 'sign'], {
         default: 'verify',
         description: '`verify` what clients send, or `sign` what the upstream gets, anew for each attempt.',
       }),
@@ -78,10 +67,10 @@ export const hmacSignatureSchema = Type.Object(
       },
     ),
     secretEncoding: Type.Optional(
-      Type.Union(
-        [Type.Literal('utf8'), Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')],
-        { default: 'utf8', description: 'How the secrets are written.' },
-      ),
+      oneOf(['utf8', 'hex', 'base64', 'base64url'], {
+        default: 'utf8',
+        description: 'How the secrets are written.',
+      }),
     ),
     header: Type.Optional(
       Type.String({
@@ -97,17 +86,14 @@ export const hmacSignatureSchema = Type.Object(
       }),
     ),
     encoding: Type.Optional(
-      Type.Union([Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')], {
+      oneOf(['hex', 'base64', 'base64url'], {
         description: 'With `custom`: how the signature is written; default `hex`.',
       }),
     ),
     algorithm: Type.Optional(
-      Type.Union(
-        [Type.Literal('sha256'), Type.Literal('sha384'), Type.Literal('sha512'), Type.Literal('sha1')],
-        {
-          description: 'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
-        },
-      ),
+      oneOf(['sha256', 'sha384', 'sha512', 'sha1'], {
+        description: 'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
+      }),
     ),
     payload: Type.Optional(
       Type.String({
@@ -118,33 +104,14 @@ export const hmacSignatureSchema = Type.Object(
       }),
     ),
     timestamp: Type.Optional(timestamp),
-    tolerance: Type.Optional(
-      Type.String({
-        default: DEFAULT_TOLERANCE,
-        pattern: DURATION_PATTERN,
-        description: 'Oldest signature that is accepted, where its time is signed.',
-      }),
+    tolerance: optionalDuration(
+      'Oldest signature that is accepted, where its time is signed.',
+      DEFAULT_TOLERANCE,
     ),
-    clockSkew: Type.Optional(
-      Type.String({
-        default: DEFAULT_CLOCK_SKEW,
-        pattern: DURATION_PATTERN,
-        description: 'How far the time of a signature may lie ahead.',
-      }),
-    ),
+    clockSkew: optionalDuration('How far the time of a signature may lie ahead.', DEFAULT_CLOCK_SKEW),
     replay: Type.Optional(replay),
-    strip: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Removes the signature before the upstream sees the request.',
-      }),
-    ),
-    allowWeak: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Allows `algorithm: sha1`, for senders that know nothing better.',
-      }),
-    ),
+    strip: optionalFlag(false, 'Removes the signature before the upstream sees the request.'),
+    allowWeak: optionalFlag(false, 'Allows `algorithm: sha1`, for senders that know nothing better.'),
   },
   {
     additionalProperties: false,

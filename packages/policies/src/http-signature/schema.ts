@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { oneOf, optionalDuration, optionalFlag } from '../options.js'
 
 export const DEFAULT_MAX_AGE = '5m'
 export const DEFAULT_CLOCK_SKEW = '1m'
@@ -7,19 +7,12 @@ export const DEFAULT_LABEL = 'sluice'
 export const DEFAULT_REPLAY_ENTRIES = 100_000
 const LABEL = '^[a-z*][a-z0-9_.*-]*$'
 
-const algorithm = Type.Union(
-  [
-    Type.Literal('ed25519'),
-    Type.Literal('ecdsa-p256-sha256'),
-    Type.Literal('ecdsa-p384-sha384'),
-    Type.Literal('rsa-pss-sha512'),
-    Type.Literal('rsa-v1_5-sha256'),
-    Type.Literal('hmac-sha256'),
-  ],
+const algorithm = oneOf(
+  ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'hmac-sha256'],
   { description: 'The one algorithm of this key; what a message says about it can only be refused.' },
 )
 const encoding = Type.Optional(
-  Type.Union([Type.Literal('utf8'), Type.Literal('hex'), Type.Literal('base64'), Type.Literal('base64url')], {
+  oneOf(['utf8', 'hex', 'base64', 'base64url'], {
     description: 'With `hmac-sha256`: how the secret is written; default `utf8`.',
   }),
 )
@@ -101,26 +94,14 @@ const verification = {
     }),
   ),
   contentDigest: Type.Optional(
-    Type.Union([Type.Literal('required'), Type.Literal('if-covered'), Type.Literal('off')], {
+    oneOf(['required', 'if-covered', 'off'], {
       default: 'required',
       description:
         '`required`: a body has to be covered by its digest, which is checked. `if-covered`: checked where a signature covers it. `off`: never checked, and the body not collected.',
     }),
   ),
-  maxAge: Type.Optional(
-    Type.String({
-      default: DEFAULT_MAX_AGE,
-      pattern: DURATION_PATTERN,
-      description: 'Oldest `created` that is accepted.',
-    }),
-  ),
-  clockSkew: Type.Optional(
-    Type.String({
-      default: DEFAULT_CLOCK_SKEW,
-      pattern: DURATION_PATTERN,
-      description: 'How far `created` may lie ahead.',
-    }),
-  ),
+  maxAge: optionalDuration('Oldest `created` that is accepted.', DEFAULT_MAX_AGE),
+  clockSkew: optionalDuration('How far `created` may lie ahead.', DEFAULT_CLOCK_SKEW),
   label: Type.Optional(
     Type.String({
       pattern: LABEL,
@@ -132,11 +113,9 @@ const verification = {
     Type.String({ minLength: 1, maxLength: 256, description: 'Looks at signatures with this `tag` only.' }),
   ),
   structuredFields: Type.Optional(
-    Type.Record(
-      Type.String(),
-      Type.Union([Type.Literal('dictionary'), Type.Literal('list'), Type.Literal('item')]),
-      { description: 'Field name to shape, for fields of your own that are covered with `sf`.' },
-    ),
+    Type.Record(Type.String(), oneOf(['dictionary', 'list', 'item']), {
+      description: 'Field name to shape, for fields of your own that are covered with `sf`.',
+    }),
   ),
 }
 
@@ -144,11 +123,9 @@ const requestVerification = Type.Object(
   {
     ...verification,
     replay: Type.Optional(replay),
-    strip: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Removes `signature` and `signature-input` before the upstream sees the request.',
-      }),
+    strip: optionalFlag(
+      false,
+      'Removes `signature` and `signature-input` before the upstream sees the request.',
     ),
   },
   { additionalProperties: false, description: 'Verifies requests of clients.' },
@@ -180,13 +157,11 @@ const signing = {
   tag: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, pattern: '^[ -~]+$', description: 'Its `tag`.' }),
   ),
-  expiresIn: Type.Optional(
-    Type.String({ pattern: DURATION_PATTERN, description: 'Adds `expires` so long after `created`.' }),
-  ),
-  nonce: Type.Optional(Type.Boolean({ default: false, description: 'Adds a random `nonce`.' })),
-  includeAlg: Type.Optional(Type.Boolean({ default: true, description: 'Names the algorithm in `alg`.' })),
+  expiresIn: optionalDuration('Adds `expires` so long after `created`.'),
+  nonce: optionalFlag(false, 'Adds a random `nonce`.'),
+  includeAlg: optionalFlag(true, 'Names the algorithm in `alg`.'),
   digest: Type.Optional(
-    Type.Union([Type.Literal('sha-256'), Type.Literal('sha-512')], {
+    oneOf(['sha-256', 'sha-512'], {
       default: 'sha-256',
       description:
         'The algorithm of the `content-digest` that is made where it is covered and there is a body.',

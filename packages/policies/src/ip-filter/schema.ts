@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 
 /** One list serves a hundred thousand ranges; more belong into a list of their own, not into the document. */
 const MAX_RANGES = 100_000
@@ -19,18 +20,15 @@ export const ipFilterSchema = Type.Object(
     allow: ranges('Who may call. When it is there, everybody else is refused.'),
     deny: ranges('Who may not call; wins over `allow`.'),
     source: Type.Optional(
-      Type.Union([Type.Literal('client'), Type.Literal('peer')], {
+      oneOf(['client', 'peer'], {
         default: 'client',
         description:
           'Which address is compared: `client` after the trusted proxies of the listener, `peer` the other end of the connection.',
       }),
     ),
-    dryRun: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Refuses nobody; sets the variable `ip-filter` to `would-deny` where it would have refused.',
-      }),
+    dryRun: optionalFlag(
+      false,
+      'Refuses nobody; sets the variable `ip-filter` to `would-deny` where it would have refused.',
     ),
   },
   {

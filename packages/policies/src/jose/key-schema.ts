@@ -1,4 +1,5 @@
-import { type Static, type TLiteral, type TObject, type TUnion, Type } from '@sinclair/typebox'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 
 /** Most keys of one policy. */
 export const MAX_KEYS = 100
@@ -11,17 +12,6 @@ export const MEDIA_TYPE =
 
 /** Longest text of a key, or of a set of keys. */
 const MAX_KEY_TEXT = 1024 * 1024
-
-/** One of some names. */
-export function oneOf<N extends string>(
-  names: readonly N[],
-  options: { readonly description: string; readonly default?: N },
-): TUnion<TLiteral<N>[]> {
-  return Type.Union(
-    names.map((name) => Type.Literal(name)),
-    options,
-  )
-}
 
 function keyText(description: string, secret: boolean) {
   const options = { minLength: 1, maxLength: MAX_KEY_TEXT, description }
@@ -97,10 +87,7 @@ export interface KeyConfig extends Written {
 export type JwksConfig = Static<typeof jwksSchema>
 
 /** `allowWeak`, wherever keys may be too short for today. */
-export const allowWeakSchema = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description:
-      'Takes RSA keys below 2048 bits or with an exponent below 65537, and secrets shorter than the hash. Not for production.',
-  }),
+export const allowWeakSchema = optionalFlag(
+  false,
+  'Takes RSA keys below 2048 bits or with an exponent below 65537, and secrets shorter than the hash. Not for production.',
 )

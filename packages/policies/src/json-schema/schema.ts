@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 import { valueSource } from '../text-source.js'
 import { jsonBoundsOptions } from '../validation/json-bounds.js'
 
@@ -27,7 +28,7 @@ export const jsonSchemaSchema = Type.Object(
       }),
     ),
     match: Type.Optional(
-      Type.Union([Type.Literal('any'), Type.Literal('all'), Type.Literal('first')], {
+      oneOf(['any', 'all', 'first'], {
         default: 'any',
         description:
           '`any`: one schema has to accept, and a refusal tells what each one misses; `first`: the same, and a refusal tells what the first one misses; `all`: every schema has to accept.',
@@ -43,24 +44,22 @@ export const jsonSchemaSchema = Type.Object(
       }),
     ),
     phase: Type.Optional(
-      Type.Union([Type.Literal('request'), Type.Literal('response'), Type.Literal('both')], {
+      oneOf(['request', 'response', 'both'], {
         default: 'request',
         description: 'Which bodies are checked.',
       }),
     ),
     draft: Type.Optional(
-      Type.Union([Type.Literal('04'), Type.Literal('07'), Type.Literal('2019-09'), Type.Literal('2020-12')], {
+      oneOf(['04', '07', '2019-09', '2020-12'], {
         description: 'The draft of the schemas. Absent: the one that `$schema` names, else 2020-12.',
       }),
     ),
-    formats: Type.Optional(
-      Type.Boolean({ default: true, description: 'Checks `format`; without it the keyword says nothing.' }),
-    ),
+    formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
     coerce: flag('Changes values to the type that the schema asks for: `"5"` to `5`.'),
     removeAdditional: flag('Removes members that `additionalProperties: false` does not allow.'),
     applyDefaults: flag('Adds members that are missing and have a `default`.'),
     mode: Type.Optional(
-      Type.Union([Type.Literal('enforce'), Type.Literal('report')], {
+      oneOf(['enforce', 'report'], {
         default: 'enforce',
         description:
           '`report` lets everything pass and marks what is not valid with `x-gw-validation: failed`, for the upstream or, in the response, for the client.',

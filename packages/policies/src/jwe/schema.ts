@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
-import { jwksSchema, keyMembers, keySource, MAX_KEYS, MEDIA_TYPE, oneOf } from '../jose/key-schema.js'
+import { jwksSchema, keyMembers, keySource, MAX_KEYS, MEDIA_TYPE } from '../jose/key-schema.js'
+import { oneOf, optionalSize } from '../options.js'
 import { ENCRYPTIONS, type Encryption, KEY_ALGORITHMS } from './key-algorithm.js'
 
 /** Default of `encryptions` and `encryption`. */
@@ -72,12 +72,7 @@ export const jweSchema = Type.Object(
     ),
     decrypt: Type.Optional(decrypt),
     encrypt: Type.Optional(encrypt),
-    maxBodyBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        description: 'Largest body; default: the limit of the listener.',
-      }),
-    ),
+    maxBodyBytes: optionalSize('Largest body; default: the limit of the listener.'),
   },
   {
     additionalProperties: false,

@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
 import {
   allowWeakSchema,
   jwksSchema,
@@ -7,9 +6,9 @@ import {
   keySource,
   MAX_KEYS,
   MEDIA_TYPE,
-  oneOf,
 } from '../jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
+import { oneOf, optionalFlag, optionalSize } from '../options.js'
 
 /** Default of `header`. */
 export const DEFAULT_HEADER = 'x-jws-signature'
@@ -96,22 +95,14 @@ export const jwsSchema = Type.Object(
         description: 'The header of a detached signature.',
       }),
     ),
-    unencoded: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description:
-          'A detached signature is over the body as it is, `b64: false` (RFC 7797), else over its base64url.',
-      }),
+    unencoded: optionalFlag(
+      true,
+      'A detached signature is over the body as it is, `b64: false` (RFC 7797), else over its base64url.',
     ),
     verify: Type.Optional(verify),
     sign: Type.Optional(sign),
     allowWeak: allowWeakSchema,
-    maxBodyBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        description: 'Largest body; default: the limit of the listener.',
-      }),
-    ),
+    maxBodyBytes: optionalSize('Largest body; default: the limit of the listener.'),
   },
   {
     additionalProperties: false,

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
-import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS, oneOf } from '../jose/key-schema.js'
+import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS } from '../jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
+import { oneOf, optionalDuration, optionalFlag, optionalSize } from '../options.js'
 
 /** Default of `algorithms`: nothing with a shared secret. */
 export const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']
@@ -92,23 +92,9 @@ export const jwtSchema = Type.Object(
         },
       ),
     ),
-    clockSkew: Type.Optional(
-      Type.String({
-        default: DEFAULT_SKEW,
-        pattern: DURATION_PATTERN,
-        description: 'How far clocks may differ, for `exp` and `nbf`.',
-      }),
-    ),
-    requireExpiry: Type.Optional(
-      Type.Boolean({ default: true, description: 'Refuses tokens without `exp`, which never end.' }),
-    ),
-    maxTokenBytes: Type.Optional(
-      Type.String({
-        default: DEFAULT_TOKEN_BYTES,
-        pattern: SIZE_PATTERN,
-        description: 'Largest token that is looked at.',
-      }),
-    ),
+    clockSkew: optionalDuration('How far clocks may differ, for `exp` and `nbf`.', DEFAULT_SKEW),
+    requireExpiry: optionalFlag(true, 'Refuses tokens without `exp`, which never end.'),
+    maxTokenBytes: optionalSize('Largest token that is looked at.', DEFAULT_TOKEN_BYTES),
     tokenFrom: Type.Optional(
       oneOf(['header', 'cookie', 'query'], {
         default: 'header',
@@ -129,9 +115,7 @@ export const jwtSchema = Type.Object(
           'The word before the token in a header, without case; default: `Bearer` in `authorization`, none in other headers.',
       }),
     ),
-    strip: Type.Optional(
-      Type.Boolean({ default: true, description: 'Removes the token before the upstream sees the request.' }),
-    ),
+    strip: optionalFlag(true, 'Removes the token before the upstream sees the request.'),
     consumerClaim: Type.Optional(
       Type.String({
         ...claimName,

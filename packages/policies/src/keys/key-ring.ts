@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf } from '../options.js'
 
 /** The option `keys` of policies whose definitions name keys by their id. */
 export const keyRingSchema = Type.Array(
@@ -15,7 +16,7 @@ export const keyRingSchema = Type.Array(
           'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
       }),
       encoding: Type.Optional(
-        Type.Union([Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex')], {
+        oneOf(['base64', 'base64url', 'hex'], {
           default: 'base64',
           description: 'How a secret is written; not for PEM and JWK.',
         }),

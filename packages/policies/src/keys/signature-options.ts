@@ -1,19 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf } from '../options.js'
 import { algorithmNamed, type EcdsaForm } from './signature-algorithm.js'
 
 /** The algorithm of a detached signature; none rests on SHA-1 or MD5. */
-export const algorithmOption = Type.Union(
-  [
-    Type.Literal('Ed25519'),
-    Type.Literal('ES256'),
-    Type.Literal('ES384'),
-    Type.Literal('PS256'),
-    Type.Literal('PS384'),
-    Type.Literal('PS512'),
-    Type.Literal('RS256'),
-    Type.Literal('RS384'),
-    Type.Literal('RS512'),
-  ],
+export const algorithmOption = oneOf(
+  ['Ed25519', 'ES256', 'ES384', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'],
   {
     description:
       'The algorithm, by the names of JOSE: Ed25519, ECDSA, RSA-PSS or RSA with PKCS #1 v1.5. A message cannot choose.',
@@ -21,14 +12,14 @@ export const algorithmOption = Type.Union(
 )
 
 export const encodingOption = Type.Optional(
-  Type.Union([Type.Literal('base64'), Type.Literal('base64url'), Type.Literal('hex')], {
+  oneOf(['base64', 'base64url', 'hex'], {
     default: 'base64',
     description: 'How the signature is written.',
   }),
 )
 
 export const ecdsaOption = Type.Optional(
-  Type.Union([Type.Literal('ieee-p1363'), Type.Literal('der')], {
+  oneOf(['ieee-p1363', 'der'], {
     description:
       'With `ES`: both numbers side by side (default), or in ASN.1 as OpenSSL and Java write them.',
   }),

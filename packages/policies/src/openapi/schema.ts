@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 import { valueSource } from '../text-source.js'
 import { jsonBoundsOptions } from '../validation/json-bounds.js'
 
@@ -18,35 +19,33 @@ export const openapiSchema = Type.Object(
       }),
     ),
     unknownOperation: Type.Optional(
-      Type.Union([Type.Literal('reject'), Type.Literal('pass')], {
+      oneOf(['reject', 'pass'], {
         default: 'reject',
         description:
           'What becomes of a request whose path or method is not described: refused with 404 or 405, or let through unchecked.',
       }),
     ),
     unknownQuery: Type.Optional(
-      Type.Union([Type.Literal('reject'), Type.Literal('pass')], {
+      oneOf(['reject', 'pass'], {
         default: 'pass',
         description: 'What becomes of a request with a query parameter that is not described.',
       }),
     ),
     mode: Type.Optional(
-      Type.Union([Type.Literal('enforce'), Type.Literal('report')], {
+      oneOf(['enforce', 'report'], {
         default: 'enforce',
         description:
           '`report` lets every request pass and marks those that are not valid with `x-gw-validation: failed` for the upstream.',
       }),
     ),
     responses: Type.Optional(
-      Type.Union([Type.Literal('enforce'), Type.Literal('report'), Type.Literal('off')], {
+      oneOf(['enforce', 'report', 'off'], {
         default: 'report',
         description:
           'Whether responses are checked. `report` marks those that are not valid with `x-gw-validation: failed`; `enforce` answers 502 in their place.',
       }),
     ),
-    formats: Type.Optional(
-      Type.Boolean({ default: true, description: 'Checks `format`; without it the keyword says nothing.' }),
-    ),
+    formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
     status: Type.Optional(
       Type.Union([Type.Literal(400), Type.Literal(422)], {
         default: 400,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
+import { oneOf, optionalSize } from '../options.js'
 
 function names(description: string) {
   return Type.Optional(
@@ -25,7 +25,7 @@ function keep(end: string) {
 const rule = Type.Object(
   {
     phase: Type.Optional(
-      Type.Union([Type.Literal('request'), Type.Literal('response'), Type.Literal('both')], {
+      oneOf(['request', 'response', 'both'], {
         default: 'response',
         description: 'Which message it is about.',
       }),
@@ -49,19 +49,9 @@ const rule = Type.Object(
     query: names('Names of query parameters; of requests only.'),
     types: Type.Optional(
       Type.Array(
-        Type.Union(
-          [
-            Type.Literal('card'),
-            Type.Literal('iban'),
-            Type.Literal('tckn'),
-            Type.Literal('email'),
-            Type.Literal('phone'),
-            Type.Literal('jwt'),
-            Type.Literal('private-key'),
-            Type.Literal('aws-key'),
-          ],
-          { description: 'A kind of value.' },
-        ),
+        oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], {
+          description: 'A kind of value.',
+        }),
         {
           description:
             'Values of these kinds, wherever they stand in the body: payment cards and IBANs with a sound checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, key ids of AWS.',
@@ -81,7 +71,7 @@ const rule = Type.Object(
       ),
     ),
     action: Type.Optional(
-      Type.Union([Type.Literal('mask'), Type.Literal('delete'), Type.Literal('hash')], {
+      oneOf(['mask', 'delete', 'hash'], {
         default: 'mask',
         description:
           '`mask` puts `***` in its place, `delete` takes it out, `hash` puts a keyed digest in its place, equal for equal values.',
@@ -105,15 +95,9 @@ export const redactSchema = Type.Object(
         description: 'The key of `hash`, at least 16 characters.',
       }),
     ),
-    maxBodyBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        default: '1mb',
-        description: 'Largest body that is redacted; a larger one is refused.',
-      }),
-    ),
+    maxBodyBytes: optionalSize('Largest body that is redacted; a larger one is refused.', '1mb'),
     unreadable: Type.Optional(
-      Type.Union([Type.Literal('refuse'), Type.Literal('pass')], {
+      oneOf(['refuse', 'pass'], {
         default: 'refuse',
         description:
           'What becomes of a body that the rules cannot look into: binary data, or text that is neither JSON nor a form when a rule has `keys` or `paths`.',

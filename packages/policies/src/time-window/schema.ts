@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, optionalFlag } from '../options.js'
 
 const TIME_PATTERN = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$|^24:00(:00)?$'
 const DATE_PATTERN = '^(\\d{4}-)?\\d{2}-\\d{2}(\\.\\.(\\d{4}-)?\\d{2}-\\d{2})?$'
@@ -7,18 +8,7 @@ const window = Type.Object(
   {
     days: Type.Optional(
       Type.Array(
-        Type.Union(
-          [
-            Type.Literal('mon'),
-            Type.Literal('tue'),
-            Type.Literal('wed'),
-            Type.Literal('thu'),
-            Type.Literal('fri'),
-            Type.Literal('sat'),
-            Type.Literal('sun'),
-          ],
-          { description: 'A day of the week.' },
-        ),
+        oneOf(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], { description: 'A day of the week.' }),
         {
           description: 'The days of the week on which the window begins; without it every day.',
           minItems: 1,
@@ -61,7 +51,7 @@ const window = Type.Object(
 export const timeWindowSchema = Type.Object(
   {
     mode: Type.Optional(
-      Type.Union([Type.Literal('allow'), Type.Literal('restrict')], {
+      oneOf(['allow', 'restrict'], {
         default: 'allow',
         description:
           '`allow` lets requests pass within the windows only, `restrict` at all times but within the windows.',
@@ -80,11 +70,9 @@ export const timeWindowSchema = Type.Object(
       minItems: 1,
       maxItems: 100,
     }),
-    retryAfter: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: 'Tells the client in `Retry-After` when requests pass again, within 400 days.',
-      }),
+    retryAfter: optionalFlag(
+      true,
+      'Tells the client in `Retry-After` when requests pass again, within 400 days.',
     ),
   },
   {

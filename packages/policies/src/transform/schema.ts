@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 import { MAX_JSON_DEPTH } from '../json/view.js'
+import { oneOf, optionalDuration, optionalSize } from '../options.js'
 import { TEMPLATE_VARIABLES } from '../template.js'
 import { textSource } from '../text-source.js'
 
@@ -13,7 +13,7 @@ function side(description: string) {
         jsonata: Type.Optional(textSource('the expression (JSONata)')),
         template: Type.Optional(textSource('the template')),
         output: Type.Optional(
-          Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('xml')], {
+          oneOf(['json', 'text', 'xml'], {
             default: 'json',
             description:
               'What a template makes, which decides how values are escaped in it. An expression always makes JSON.',
@@ -50,13 +50,7 @@ export const transformSchema = Type.Object(
     response: side(
       'What becomes of the bodies of responses with a status of 200 to 299, except 206. Errors are left as they are: an expression or a template is written for one shape.',
     ),
-    timeout: Type.Optional(
-      Type.String({
-        pattern: DURATION_PATTERN,
-        default: '50ms',
-        description: 'Longest evaluation of an expression, at most 5s.',
-      }),
-    ),
+    timeout: optionalDuration('Longest evaluation of an expression, at most 5s.', '50ms'),
     maxItems: Type.Optional(
       Type.Integer({
         minimum: 100,
@@ -65,16 +59,8 @@ export const transformSchema = Type.Object(
         description: 'Most items of a sequence that an expression makes on its way.',
       }),
     ),
-    maxBodyBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        default: '1mb',
-        description: 'Largest body that is transformed.',
-      }),
-    ),
-    maxOutputBytes: Type.Optional(
-      Type.String({ pattern: SIZE_PATTERN, default: '1mb', description: 'Largest result.' }),
-    ),
+    maxBodyBytes: optionalSize('Largest body that is transformed.', '1mb'),
+    maxOutputBytes: optionalSize('Largest result.', '1mb'),
     maxDepth: Type.Optional(
       Type.Integer({
         minimum: 1,

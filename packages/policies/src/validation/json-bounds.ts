@@ -1,15 +1,13 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
 import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/view.js'
+import { oneOf, optionalSize } from '../options.js'
 
 /** The bounds of policies that check JSON bodies, as their configuration has them. */
 export const jsonBoundsOptions = {
   maxErrors: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Most violations that are told.' }),
   ),
-  maxBodyBytes: Type.Optional(
-    Type.String({ pattern: SIZE_PATTERN, default: '1mb', description: 'Largest body that is checked.' }),
-  ),
+  maxBodyBytes: optionalSize('Largest body that is checked.', '1mb'),
   maxDepth: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -19,7 +17,7 @@ export const jsonBoundsOptions = {
     }),
   ),
   duplicateKeys: Type.Optional(
-    Type.Union([Type.Literal('reject'), Type.Literal('last')], {
+    oneOf(['reject', 'last'], {
       default: 'reject',
       description: 'What becomes of an object that has a name twice: refused, or the last one counts.',
     }),

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { maxBodyOption, PLACES_TEXT, phaseOption, placeOption } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../keys/signature-options.js'
+import { optionalFlag } from '../options.js'
 
 const signature = Type.Object(
   {
@@ -15,15 +16,8 @@ const signature = Type.Object(
     }),
     encoding: encodingOption,
     ecdsa: ecdsaOption,
-    optional: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Lets messages pass that have neither the signed value nor a signature.',
-      }),
-    ),
-    strip: Type.Optional(
-      Type.Boolean({ default: false, description: 'Removes the signature from the message.' }),
-    ),
+    optional: optionalFlag(false, 'Lets messages pass that have neither the signed value nor a signature.'),
+    strip: optionalFlag(false, 'Removes the signature from the message.'),
   },
   { additionalProperties: false, description: 'One signature.' },
 )

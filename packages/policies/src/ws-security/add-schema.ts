@@ -1,19 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { oneOf, optionalDuration, optionalFlag } from '../options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
-import { actor, DEFAULT_TTL, oneOf, PARTS, PASSWORD_TYPES, pem, STRICT } from './schema-parts.js'
+import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './schema-parts.js'
 
 const keyInfo = ['token', 'thumbprint', 'issuer-serial', 'subject-key-identifier'] as const
 
 const timestamp = Type.Object(
   {
-    ttl: Type.Optional(
-      Type.String({
-        default: DEFAULT_TTL,
-        pattern: DURATION_PATTERN,
-        description: 'From Created to Expires.',
-      }),
-    ),
+    ttl: optionalDuration('From Created to Expires.', DEFAULT_TTL),
   },
   { ...STRICT, description: 'Adds a Timestamp.' },
 )
@@ -27,7 +21,9 @@ const usernameToken = Type.Object(
       maxLength: 1024,
       description: 'The password.',
     }),
-    type: Type.Optional(oneOf(PASSWORD_TYPES, 'How the password is shown.', 'digest')),
+    type: Type.Optional(
+      oneOf(PASSWORD_TYPES, { default: 'digest', description: 'How the password is shown.' }),
+    ),
   },
   { ...STRICT, description: 'Adds a UsernameToken with nonce and creation time.' },
 )
@@ -39,16 +35,21 @@ const signature = Type.Object(
     algorithm: Type.Optional(
       oneOf(
         SIGNATURE_METHODS.filter((name) => !name.startsWith('hmac')),
-        'How to sign; default: `rsa-sha256` or `ecdsa-sha256`, whichever the key can.',
+        { description: 'How to sign; default: `rsa-sha256` or `ecdsa-sha256`, whichever the key can.' },
       ),
     ),
     parts: Type.Optional(
-      Type.Array(oneOf(PARTS, 'A part of the message.'), {
+      Type.Array(oneOf(PARTS, { description: 'A part of the message.' }), {
         minItems: 1,
         description: 'What is signed; default: the Body, and the Timestamp where one is added.',
       }),
     ),
-    keyInfo: Type.Optional(oneOf(keyInfo, 'How the certificate is told; `token` sends it along.', 'token')),
+    keyInfo: Type.Optional(
+      oneOf(keyInfo, {
+        default: 'token',
+        description: 'How the certificate is told; `token` sends it along.',
+      }),
+    ),
   },
   { ...STRICT, description: 'Signs, with exclusive canonicalization.' },
 )
@@ -57,25 +58,23 @@ const encryption = Type.Object(
   {
     certificate: pem('The certificate of the receiver, with an RSA key.'),
     cipher: Type.Optional(
-      oneOf(
-        ['aes128-gcm', 'aes256-gcm', 'aes128-cbc', 'aes256-cbc'],
-        'How the content of the Body is encrypted; CBC proves nothing and needs a signature beside it.',
-        'aes256-gcm',
-      ),
+      oneOf(['aes128-gcm', 'aes256-gcm', 'aes128-cbc', 'aes256-cbc'], {
+        default: 'aes256-gcm',
+        description:
+          'How the content of the Body is encrypted; CBC proves nothing and needs a signature beside it.',
+      }),
     ),
     keyTransport: Type.Optional(
-      oneOf(
-        ['rsa-oaep', 'rsa-oaep-mgf1p'],
-        'How its key is: with SHA-256 throughout, or the older form with SHA-1 inside.',
-        'rsa-oaep',
-      ),
+      oneOf(['rsa-oaep', 'rsa-oaep-mgf1p'], {
+        default: 'rsa-oaep',
+        description: 'How its key is: with SHA-256 throughout, or the older form with SHA-1 inside.',
+      }),
     ),
     keyInfo: Type.Optional(
-      oneOf(
-        ['thumbprint', 'issuer-serial', 'subject-key-identifier'],
-        'How the certificate is told.',
-        'thumbprint',
-      ),
+      oneOf(['thumbprint', 'issuer-serial', 'subject-key-identifier'], {
+        default: 'thumbprint',
+        description: 'How the certificate is told.',
+      }),
     ),
   },
   { ...STRICT, description: 'Encrypts the content of the Body, after signing.' },
@@ -86,12 +85,7 @@ export function add(description: string) {
   return Type.Object(
     {
       actor,
-      mustUnderstand: Type.Optional(
-        Type.Boolean({
-          default: true,
-          description: 'Whether the receiver has to understand the Security header.',
-        }),
-      ),
+      mustUnderstand: optionalFlag(true, 'Whether the receiver has to understand the Security header.'),
       timestamp: Type.Optional(timestamp),
       usernameToken: Type.Optional(usernameToken),
       signature: Type.Optional(signature),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DURATION_PATTERN } from '@sluice/core'
+import { oneOf, optionalDuration, optionalFlag } from '../options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
 import {
   actor,
@@ -7,7 +7,6 @@ import {
   DEFAULT_SKEW,
   DEFAULT_TTL,
   groups,
-  oneOf,
   PARTS,
   PASSWORD_TYPES,
   pem,
@@ -16,20 +15,8 @@ import {
 
 const timestampCheck = Type.Object(
   {
-    ttl: Type.Optional(
-      Type.String({
-        default: DEFAULT_TTL,
-        pattern: DURATION_PATTERN,
-        description: 'How old a message may be, whatever its Expires says.',
-      }),
-    ),
-    skew: Type.Optional(
-      Type.String({
-        default: DEFAULT_SKEW,
-        pattern: DURATION_PATTERN,
-        description: 'How much the clocks may differ, added at both ends.',
-      }),
-    ),
+    ttl: optionalDuration('How old a message may be, whatever its Expires says.', DEFAULT_TTL),
+    skew: optionalDuration('How much the clocks may differ, added at both ends.', DEFAULT_SKEW),
   },
   {
     ...STRICT,
@@ -62,7 +49,7 @@ const usernameCheck = Type.Object(
       { minItems: 1, maxItems: 10_000, description: 'Who may call.' },
     ),
     types: Type.Optional(
-      Type.Array(oneOf(PASSWORD_TYPES, 'PasswordDigest or PasswordText.'), {
+      Type.Array(oneOf(PASSWORD_TYPES, { description: 'PasswordDigest or PasswordText.' }), {
         default: ['digest'],
         minItems: 1,
         description: 'How the password may be shown. `text` shows it to everybody on the way: only with TLS.',
@@ -106,13 +93,13 @@ const signatureCheck = Type.Object(
       ),
     ),
     algorithms: Type.Optional(
-      Type.Array(oneOf(SIGNATURE_METHODS, 'A way to sign.'), {
+      Type.Array(oneOf(SIGNATURE_METHODS, { description: 'A way to sign.' }), {
         minItems: 1,
         description: 'The ways to sign that are accepted; default: all that fit the keys, without SHA-1.',
       }),
     ),
     parts: Type.Optional(
-      Type.Array(oneOf(PARTS, 'A part of the message.'), {
+      Type.Array(oneOf(PARTS, { description: 'A part of the message.' }), {
         default: ['body', 'timestamp'],
         description: 'What one signature has to cover, each as a whole.',
       }),
@@ -125,12 +112,9 @@ const signatureCheck = Type.Object(
         description: 'Signatures in the header; each has to be valid.',
       }),
     ),
-    once: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Refuses a signature that was seen before. Needs a signed Timestamp, which bounds how long it is remembered.',
-      }),
+    once: optionalFlag(
+      false,
+      'Refuses a signature that was seen before. Needs a signed Timestamp, which bounds how long it is remembered.',
     ),
   },
   { ...STRICT, description: 'A valid signature has to be there.' },
@@ -154,9 +138,7 @@ const decryptionCheck = Type.Object(
         description: 'What messages are encrypted for; several for the time of a change.',
       },
     ),
-    needsBody: Type.Optional(
-      Type.Boolean({ default: true, description: 'Refuses messages whose Body is not encrypted.' }),
-    ),
+    needsBody: optionalFlag(true, 'Refuses messages whose Body is not encrypted.'),
   },
   { ...STRICT, description: 'Decrypts what the EncryptedKeys of the header refer to.' },
 )
@@ -171,15 +153,21 @@ const properties = {
   signature: Type.Optional(signatureCheck),
   decryption: Type.Optional(decryptionCheck),
   allowWeak: Type.Optional(
-    Type.Array(oneOf(weak, 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.'), {
-      description: 'What is refused otherwise, for partners who cannot do better.',
-    }),
+    Type.Array(
+      oneOf(weak, { description: 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.' }),
+      {
+        description: 'What is refused otherwise, for partners who cannot do better.',
+      },
+    ),
   ),
   strip: Type.Optional(
-    Type.Array(oneOf(strippable, 'The whole Security header, or the elements of that kind in it.'), {
-      default: ['header'],
-      description: 'What the next one does not see; an empty list leaves everything.',
-    }),
+    Type.Array(
+      oneOf(strippable, { description: 'The whole Security header, or the elements of that kind in it.' }),
+      {
+        default: ['header'],
+        description: 'What the next one does not see; an empty list leaves everything.',
+      },
+    ),
   ),
 }
 
@@ -190,9 +178,7 @@ export const requestCheck = Type.Object(properties, { ...STRICT, description: 'W
 export const responseCheck = Type.Object(
   {
     ...properties,
-    unsecuredFaults: Type.Optional(
-      Type.Boolean({ default: false, description: 'Lets a SOAP fault without a Security header pass.' }),
-    ),
+    unsecuredFaults: optionalFlag(false, 'Lets a SOAP fault without a Security header pass.'),
   },
   { ...STRICT, description: 'What the upstream has to send.' },
 )

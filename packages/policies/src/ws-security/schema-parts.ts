@@ -8,12 +8,6 @@ export const DEFAULT_SKEW = '60s'
 /** Every object of the configuration. */
 export const STRICT = { additionalProperties: false }
 
-/** One of some words. */
-export function oneOf<const T extends string>(values: readonly T[], description: string, fallback?: T) {
-  const literals = values.map((value) => Type.Literal(value))
-  return Type.Union(literals, { description, ...(fallback === undefined ? {} : { default: fallback }) })
-}
-
 /** PEM, mostly behind a reference to a file. */
 export function pem(description: string, isSecret = false) {
   return Type.String({

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { SIZE_PATTERN } from '@sluice/core'
+import { oneOf, optionalFlag, optionalSize } from '../options.js'
 
 export const DEFAULTS = {
   attributePrefix: '@',
@@ -16,11 +16,11 @@ const XML_NAME = '^[A-Za-z_][A-Za-z0-9_.-]{0,127}$'
 /** The configuration of `xml-json`. */
 export const xmlJsonSchema = Type.Object(
   {
-    direction: Type.Union([Type.Literal('to-json'), Type.Literal('to-xml')], {
+    direction: oneOf(['to-json', 'to-xml'], {
       description: 'What the body becomes.',
     }),
     phase: Type.Optional(
-      Type.Union([Type.Literal('request'), Type.Literal('response')], {
+      oneOf(['request', 'response'], {
         default: 'request',
         description: 'Which bodies are transformed. For a conversion back, use the policy twice.',
       }),
@@ -49,39 +49,25 @@ export const xmlJsonSchema = Type.Object(
       }),
     ),
     numbers: Type.Optional(
-      Type.Union([Type.Literal('string'), Type.Literal('number')], {
+      oneOf(['string', 'number'], {
         default: 'string',
         description:
           'to-json: whether texts that are numbers become numbers. Only those that JSON can say in full: up to 15 digits, no leading zeros.',
       }),
     ),
-    unwrap: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'to-json: leaves out the root element. to-xml: the single member is the root element.',
-      }),
+    unwrap: optionalFlag(
+      false,
+      'to-json: leaves out the root element. to-xml: the single member is the root element.',
     ),
-    stripPrefixes: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'to-json: leaves out namespace prefixes and their declarations.',
-      }),
+    stripPrefixes: optionalFlag(false, 'to-json: leaves out namespace prefixes and their declarations.'),
+    ignoreNull: optionalFlag(false, 'Leaves out members that are null, and nil elements.'),
+    ignoreEmpty: optionalFlag(
+      false,
+      'Leaves out empty texts, objects, arrays and elements without content and attributes.',
     ),
-    ignoreNull: Type.Optional(
-      Type.Boolean({ default: false, description: 'Leaves out members that are null, and nil elements.' }),
-    ),
-    ignoreEmpty: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Leaves out empty texts, objects, arrays and elements without content and attributes.',
-      }),
-    ),
-    nil: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description:
-          '`xsi:nil="true"` stands for null, both ways. Otherwise it is an attribute like others, and null becomes an empty element.',
-      }),
+    nil: optionalFlag(
+      true,
+      '`xsi:nil="true"` stands for null, both ways. Otherwise it is an attribute like others, and null becomes an empty element.',
     ),
     root: Type.Optional(
       Type.String({
@@ -105,20 +91,8 @@ export const xmlJsonSchema = Type.Object(
         description: 'Deepest nesting of the body.',
       }),
     ),
-    maxBodyBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        default: DEFAULTS.maxBodyBytes,
-        description: 'Largest body that is transformed, up to 10mb.',
-      }),
-    ),
-    maxOutputBytes: Type.Optional(
-      Type.String({
-        pattern: SIZE_PATTERN,
-        default: DEFAULTS.maxOutputBytes,
-        description: 'Largest result, up to 50mb.',
-      }),
-    ),
+    maxBodyBytes: optionalSize('Largest body that is transformed, up to 10mb.', DEFAULTS.maxBodyBytes),
+    maxOutputBytes: optionalSize('Largest result, up to 50mb.', DEFAULTS.maxOutputBytes),
   },
   {
     additionalProperties: false,
