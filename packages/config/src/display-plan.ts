@@ -1,5 +1,5 @@
-import type { Catalog } from '@sluice/core'
-import { isSecretName, MASK, maskedLiteral } from './literal-secrets.js'
+import { type Catalog, MASK } from '@sluice/core'
+import { isSecretName, maskedLiteral } from './literal-secrets.js'
 import { maskSecrets, maskTexts } from './mask.js'
 import type {
   ActionPlan,

@@ -1,7 +1,4 @@
-import { SensitiveNames, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
-
-/** What stands in place of a secret. */
-export const MASK = '***'
+import { MASK, SensitiveNames, VALUE_TYPES, type ValueTypeName } from '@sluice/core'
 
 const NAMES = new SensitiveNames([])
 /** Values that are secrets wherever they stand. */

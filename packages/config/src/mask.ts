@@ -1,7 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
+import { MASK } from '@sluice/core'
 import { isMapping } from './document-path.js'
 import { isFlaw } from './flaw.js'
-import { isSecretName, MASK, maskedDefault, maskedLiteral, maskLiterals } from './literal-secrets.js'
+import { isSecretName, maskedDefault, maskedLiteral, maskLiterals } from './literal-secrets.js'
 import { parseTemplate } from './reference/text-template.js'
 
 /**

@@ -37,3 +37,14 @@ export function united(one: Spans, other: Spans): Spans {
   }
   return all
 }
+
+/** A text with something else in the place of each span. */
+export function replacedSpans(text: string, spans: Spans, replacement: (found: string) => string): string {
+  let result = ''
+  let from = 0
+  for (let i = 0; i < spans.length; i += 2) {
+    result += text.slice(from, spans[i]!) + replacement(text.slice(spans[i]!, spans[i + 1]!))
+    from = spans[i + 1]!
+  }
+  return result + text.slice(from)
+}

@@ -1,15 +1,16 @@
 import {
   compileRegex,
   type FindValues,
+  MASK,
   Memo,
+  partlyMasked,
   type Regex,
   VALUE_TYPES,
   type ValueTypeName,
 } from '@sluice/core'
 import { LogKey } from './log-key.js'
-import { partlyMasked, WHOLE_MASK } from './mask-shape.js'
 import { open, type Piece } from './piece.js'
-import type { PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
+import type { MaskShape, PrivacyArea, PrivacyOptions, PrivacyRule } from './privacy-options.js'
 
 /** A value that a rule has found. */
 export interface Found {
@@ -125,7 +126,17 @@ function actionOf(rule: PrivacyRule, key: LogKey | null): Action {
 }
 
 function maskOf({ shape }: PrivacyRule, { text, isContainer }: Found): Piece {
-  const partly = isContainer ? null : partlyMasked(text, shape)
+  const partly = isContainer ? null : maskedBy(shape, text)
   // What stays of the value is looked at again, because it may hold what another rule forbids.
-  return partly === null ? { text: WHOLE_MASK, isOpaque: true } : open(partly)
+  return partly === null ? { text: MASK, isOpaque: true } : open(partly)
+}
+
+/** Only `maskFirst` shows as many asterisks as it hides characters, because its number is known. */
+function maskedBy({ kind, count }: MaskShape, text: string): string | null {
+  if (kind !== 'maskFirst') {
+    const [keepFirst, keepLast] = [kind === 'keepFirst' ? count : 0, kind === 'keepLast' ? count : 0]
+    return partlyMasked(text, { keepFirst, keepLast, leastHidden: 1 })
+  }
+  const characters = [...text]
+  return count >= characters.length ? null : '*'.repeat(count) + characters.slice(count).join('')
 }

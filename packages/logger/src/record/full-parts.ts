@@ -1,8 +1,7 @@
-import type { SensitiveNames } from '@sluice/core'
-import { type Exchange, headerJoined } from '@sluice/core'
+import { type Exchange, headerJoined, MASK, type SensitiveNames } from '@sluice/core'
 import type { FieldLists } from './capture-narrowing.js'
 import { jsonText } from './json-text.js'
-import { MASK, maskedQuery, maskedUrls } from './masked-query.js'
+import { maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
 
 /** A field with a longer name is not told: Elasticsearch refuses records whose keys are immense (from 32 KB on). */

@@ -1,7 +1,4 @@
-import { decodedUrl, QueryCursor, type SensitiveNames } from '@sluice/core'
-
-/** Stands where a secret was. */
-export const MASK = '***'
+import { decodedUrl, MASK, QueryCursor, type SensitiveNames } from '@sluice/core'
 
 const cursor = new QueryCursor()
 

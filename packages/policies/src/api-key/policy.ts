@@ -6,6 +6,7 @@ import {
   isToken,
   type Outcome,
 } from '@sluice/core'
+import { about } from '../about.js'
 import { type CredentialPlace, headerCredential, queryCredential } from '../place/credential.js'
 import { parseInstant } from './expiry.js'
 import { hashKey, MAX_KEY_LENGTH } from './key.js'
@@ -86,12 +87,9 @@ function compileKey(config: ApiKeyConfig['keys'][number], i: number): Key {
     groups: config.groups ?? [],
   }
   if (config.expires === undefined) return { consumer, expiresAt: Number.POSITIVE_INFINITY }
-  try {
-    return { consumer, expiresAt: parseInstant(config.expires) }
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`under 'expires' of key ${i + 1} ('${config.id}'): ${reason}`, { cause })
-  }
+  const { expires } = config
+  const expiresAt = about(`under 'expires' of key ${i + 1} ('${config.id}'):`, () => parseInstant(expires))
+  return { consumer, expiresAt }
 }
 
 /** The `www-authenticate` value that says where to put a key. A prefix that is a scheme, as `Bearer `, is its own. */

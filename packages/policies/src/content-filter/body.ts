@@ -1,4 +1,5 @@
-import { FORM_TYPE, isJsonType, UnreadableBody } from '@sluice/core'
+import { FORM_TYPE, isJsonType, MASK, UnreadableBody } from '@sluice/core'
+import { about } from '../about.js'
 import {
   compileJsonPlaces,
   eachPlace,
@@ -12,7 +13,7 @@ import type { JsonView } from '../json/view.js'
 import type { BodyInput } from '../text/body-reading.js'
 import { textsOfBody } from '../text/body-text.js'
 import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
-import { named, type Rule } from './rules.js'
+import type { Rule } from './rules.js'
 
 /** What was found in a body. */
 export interface BodyFindings {
@@ -31,7 +32,6 @@ interface PathFinder {
 
 const BODY = 'body'
 const PATH = 'body:'
-const MASK = '***'
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 
 /** Looks at bodies, and takes out of them what rules want out. */
@@ -49,7 +49,7 @@ export class BodyFilter {
     )
     this.#paths = [...targets].map((target) => {
       const meant = rules.filter((rule) => rule.targets.includes(target))
-      const places = named(meant[0]!.name, () => compileJsonPlaces(target.slice(PATH.length)))
+      const places = about(`rule '${meant[0]!.name}':`, () => compileJsonPlaces(target.slice(PATH.length)))
       return { places, finder: finders.of(target)! }
     })
   }

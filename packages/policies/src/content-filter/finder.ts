@@ -1,9 +1,8 @@
+import { MASK } from '@sluice/core'
 import { type DecodePass, readingsOf } from '../text/decode.js'
 import { PatternSet } from '../text/pattern-set.js'
 import type { Rule } from './rules.js'
 
-/** What stands in the place of something masked. */
-const MASK = '***'
 const NONE: readonly Rule[] = []
 
 /** Rules that are looked for in the same readings of a text. */

@@ -1,3 +1,4 @@
+import { about } from '../about.js'
 import type { Side } from '../message/side.js'
 import type { DecodePass } from '../text/decode.js'
 import { compilePattern, type Pattern } from '../text/pattern.js'
@@ -34,7 +35,9 @@ export function compileRules(config: ContentFilterConfig, side: Side): readonly 
 function ownRule(config: RuleConfig): Rule {
   return {
     name: config.name,
-    pattern: named(config.name, () => compilePattern(config.pattern, config.caseInsensitive ?? true)),
+    pattern: about(`rule '${config.name}':`, () =>
+      compilePattern(config.pattern, config.caseInsensitive ?? true),
+    ),
     targets: (config.target ?? DEFAULT_TARGETS).map(normalTarget),
     decode: config.decode ?? DEFAULT_DECODE,
     action: config.action ?? 'block',
@@ -74,14 +77,5 @@ function checkTargets({ name, targets, action }: Rule, side: Side): void {
   }
   if ((action === 'remove' || action === 'mask') && targets.includes('path')) {
     throw new Error(`rule '${name}': nothing can be taken out of a path; leave 'path' out of its targets`)
-  }
-}
-
-/** @throws Error of `compile`, with the rule that it is about. */
-export function named<T>(name: string, compile: () => T): T {
-  try {
-    return compile()
-  } catch (cause) {
-    throw new Error(`rule '${name}': ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }

@@ -1,4 +1,5 @@
 import { type CidrSet, compileCidrs, definePolicy, type Exchange, type Outcome } from '@sluice/core'
+import { about } from '../about.js'
 import { ipFilterSchema } from './schema.js'
 
 /** Without an allow list every address is allowed, but still only what is an address. */
@@ -52,9 +53,5 @@ function compileList(list: 'allow' | 'deny', ranges: readonly string[]): CidrSet
   if (list === 'allow' && ranges.length === 0) {
     throw new Error("'allow' is empty, which would refuse everybody; list addresses or leave it out")
   }
-  try {
-    return compileCidrs(ranges)
-  } catch (cause) {
-    throw new Error(`under '${list}': ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
+  return about(`under '${list}':`, () => compileCidrs(ranges))
 }

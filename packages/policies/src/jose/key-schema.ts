@@ -91,3 +91,8 @@ export const allowWeakSchema = optionalFlag(
   false,
   'Takes RSA keys below 2048 bits or with an exponent below 65537, and secrets shorter than the hash. Not for production.',
 )
+
+/** What a key of the configuration is called in messages. */
+export function keyName(i: number, { kid }: { readonly kid?: string }): string {
+  return `key ${i + 1}${kid === undefined ? '' : ` ('${kid}')`}`
+}

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { about } from '../about.js'
 import { decode } from '../encoding/byte-text.js'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../json/strict-json.js'
 import { halfFlaw, isMeantFor, isPrivatePem, type KeyPurpose } from '../keys/key-purpose.js'
@@ -46,13 +47,7 @@ export function loadKeySet(config: JwksConfig, purpose: KeyPurpose): readonly Ke
   if (keys.length > MAX_KEYS) throw new Error(`'jwks' has more than ${MAX_KEYS} keys`)
   return keys
     .filter((jwk) => isJsonObject(jwk) && isMeantFor(jwk, purpose) && isKnownType(jwk))
-    .map((jwk, i) => {
-      try {
-        return importJwk(jwk, purpose)
-      } catch (cause) {
-        throw new Error(`key ${i + 1} of 'jwks' ${(cause as Error).message}`, { cause })
-      }
-    })
+    .map((jwk, i) => about(`key ${i + 1} of 'jwks'`, () => importJwk(jwk, purpose)))
 }
 
 function isKnownType(jwk: JsonObject): boolean {

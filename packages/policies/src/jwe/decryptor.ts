@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { compactDecrypt } from 'jose'
+import { about } from '../about.js'
 import { decode } from '../encoding/byte-text.js'
 import { importJwk } from '../jose/json-web-key.js'
 import { type JoseHeader, parseJoseHeader } from '../jose/jws-header.js'
@@ -22,11 +23,7 @@ export class Decryptor {
     for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
       const { key } = importJwk(jwk as Record<string, unknown>, 'decrypt')
       for (const alg of algorithms) {
-        try {
-          this.#keys.add(alg, kid, key)
-        } catch (cause) {
-          throw new Error(`key ${i + 1} ${(cause as Error).message}`, { cause })
-        }
+        about(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
       }
     }
   }

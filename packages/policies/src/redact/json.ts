@@ -1,3 +1,4 @@
+import { MASK } from '@sluice/core'
 import { eachPlace, type JsonPlace, removePlaces, setAt, valueAt } from '../json/places.js'
 import type { JsonView } from '../json/view.js'
 import type { Redaction } from './redaction.js'
@@ -56,5 +57,5 @@ function redactValue(place: JsonPlace, redaction: Redaction, gone: JsonPlace[]):
 
 function wholly(redaction: Redaction, text: string): string | null {
   const rest = redaction(text)
-  return rest === null || rest.startsWith('hmac-sha256:') ? rest : '***'
+  return rest === null || rest.startsWith('hmac-sha256:') ? rest : MASK
 }

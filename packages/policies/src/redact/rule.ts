@@ -1,4 +1,5 @@
 import { type FindValues, VALUE_TYPES } from '@sluice/core'
+import { about } from '../about.js'
 import { compileJsonPlaces, type JsonPlaces } from '../json/places.js'
 import type { Side } from '../message/side.js'
 import { compilePattern, type Pattern } from '../text/pattern.js'
@@ -19,15 +20,13 @@ export interface Rule {
 
 /** The rules of a message, in their order. @throws Error for one that cannot work. */
 export function compileRules({ rules, secret }: RedactConfig, side: Side): readonly Rule[] {
-  return rules.flatMap((rule, i) => {
-    try {
+  return rules.flatMap((rule, i) =>
+    about(`rule ${i + 1}:`, () => {
       check(rule)
       const isMeant = rule.phase === 'both' || (rule.phase ?? 'response') === side
       return isMeant ? [compileRule(rule, secret)] : []
-    } catch (cause) {
-      throw new Error(`rule ${i + 1}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    }
-  })
+    }),
+  )
 }
 
 /** Whether a rule looks into bodies. */

@@ -1,4 +1,5 @@
 import { definePolicy } from '@sluice/core'
+import { about } from '../about.js'
 import { requestHooks } from './request.js'
 import { responseHooks } from './response.js'
 import { sizeLimitSchema } from './schema.js'
@@ -11,17 +12,8 @@ export const sizeLimit = definePolicy({
   compile({ request, response }, env) {
     return {
       name: 'size-limit',
-      ...(request !== undefined && within('request', () => requestHooks(request, env))),
-      ...(response !== undefined && within('response', () => responseHooks(response, env))),
+      ...(request !== undefined && about("under 'request':", () => requestHooks(request, env))),
+      ...(response !== undefined && about("under 'response':", () => responseHooks(response, env))),
     }
   },
 })
-
-/** @throws Error of `compile`, with the side that it is about. */
-function within<T>(side: string, compile: () => T): T {
-  try {
-    return compile()
-  } catch (cause) {
-    throw new Error(`under '${side}': ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
-}

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { compilePattern as compileRe2, type Regex } from '@sluice/core'
+import { compilePattern as compileRe2, type Regex, replacedSpans } from '@sluice/core'
 
 /** What replacing all matches in one text may take: each is found in linear time, but there may be many. */
 const MAX_MATCHES = 10_000
@@ -31,14 +31,10 @@ function replaceAll(regex: Regex, text: string, replacement: (match: string) => 
   if (!regex.test(text)) return null
   const startedMono = performance.now()
   const matcher = regex.matcher(text)
-  let result = ''
-  let from = 0
-  for (let count = 0; matcher.find(); count++) {
-    if (count === MAX_MATCHES || performance.now() - startedMono > MAX_REPLACE_MS) return null
-    const start = matcher.start()
-    const end = matcher.end()
-    result += text.slice(from, start) + replacement(text.slice(start, end))
-    from = end
+  const spans: number[] = []
+  while (matcher.find()) {
+    if (spans.length === 2 * MAX_MATCHES || performance.now() - startedMono > MAX_REPLACE_MS) return null
+    spans.push(matcher.start(), matcher.end())
   }
-  return result + text.slice(from)
+  return replacedSpans(text, spans, replacement)
 }

@@ -1,4 +1,4 @@
-import type { Exchange } from '@sluice/core'
+import { type Exchange, escapedXml } from '@sluice/core'
 import { compileJsonPath } from '../json/path.js'
 import { compileTemplate } from '../template.js'
 
@@ -85,11 +85,5 @@ function checkJson(sample: string): void {
 
 /** XML 1.0: what stands for markup is escaped, and what no document may hold is left out. */
 function escapeXml(text: string): string {
-  return text
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&apos;')
+  return escapedXml(text.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, ''))
 }

@@ -1,4 +1,5 @@
 import type { KeyObject, X509Certificate } from 'node:crypto'
+import { escapedXml } from '@sluice/core'
 import { type XmlDocument, XmlElement, XmlXPath } from 'libxml2-wasm'
 import { parseXml } from '../xml/gate.js'
 import { type CertificateNames, isNameOf, namesOf } from './certificate-names.js'
@@ -195,12 +196,8 @@ function checkedFragment(plaintext: Buffer, place: XmlElement): string {
 
 function declarations(scope: XmlElement): string {
   return Object.entries(scope.namespaces)
-    .map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapedAttribute(uri)}"`)
+    .map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapedXml(uri)}"`)
     .join('')
-}
-
-function escapedAttribute(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
 function replace(place: XmlElement, content: string, splice: Splice): void {

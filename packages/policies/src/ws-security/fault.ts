@@ -1,4 +1,4 @@
-import { answer, type Reply } from '@sluice/core'
+import { answer, escapedXml, type Reply } from '@sluice/core'
 import { NS } from './names.js'
 
 /** The fault codes of WS-Security 1.1.1 section 12, with the strings that stand beside them there. */
@@ -45,7 +45,7 @@ export function faultReplies(): FaultReplies {
 function soap11Reply(code: FaultCode): Reply {
   const body =
     `<soap:Envelope xmlns:soap="${NS.soap11}"><soap:Body><soap:Fault ${declaration(code)}>` +
-    `<faultcode>${qualified(code)}</faultcode><faultstring>${escaped(FAULTS[code])}</faultstring>` +
+    `<faultcode>${qualified(code)}</faultcode><faultstring>${escapedXml(FAULTS[code])}</faultstring>` +
     '</soap:Fault></soap:Body></soap:Envelope>'
   return faultReply(code, 500, 'text/xml; charset=utf-8', body)
 }
@@ -55,7 +55,7 @@ function soap12Reply(code: FaultCode): Reply {
   const body =
     `<env:Envelope xmlns:env="${NS.soap12}"><env:Body><env:Fault ${declaration(code)}>` +
     `<env:Code><env:Value>env:Sender</env:Value><env:Subcode><env:Value>${qualified(code)}</env:Value>` +
-    `</env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">${escaped(FAULTS[code])}</env:Text>` +
+    `</env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">${escapedXml(FAULTS[code])}</env:Text>` +
     '</env:Reason></env:Fault></env:Body></env:Envelope>'
   return faultReply(code, 400, 'application/soap+xml; charset=utf-8', body)
 }
@@ -73,8 +73,4 @@ function qualified(code: FaultCode): string {
 
 function declaration(code: FaultCode): string {
   return code === 'MessageExpired' ? `xmlns:wsu="${NS.wsu}"` : `xmlns:wsse="${NS.wsse}"`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

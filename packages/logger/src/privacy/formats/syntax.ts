@@ -1,4 +1,4 @@
-import { bytewiseUrl } from '@sluice/core'
+import { bytewiseUrl, escapedXml } from '@sluice/core'
 
 /** How a value is written within a text of a format. */
 export interface Syntax {
@@ -28,16 +28,9 @@ export const FORM_VALUE: Syntax = {
 /** The text of an XML element or attribute. */
 export const XML_TEXT: Syntax = {
   decode: (written) => (/[&<]/.test(written) ? xmlDecoded(written) : written),
-  encode: (text) => text.replace(/[&<>"']/g, (character) => XML_ENTITIES[character]!),
+  encode: escapedXml,
 }
 
-const XML_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
 const XML_NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 const JSON_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 

@@ -1,0 +1,8 @@
+/** What `action` makes. @throws its Error behind what it is about. */
+export function about<T>(what: string, action: () => T): T {
+  try {
+    return action()
+  } catch (cause) {
+    throw new Error(`${what} ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
