@@ -1,5 +1,10 @@
-import { type TLiteral, type TUnion, Type } from '@sinclair/typebox'
+import { type TLiteral, type TObject, type TProperties, type TUnion, Type } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
+
+/** A mapping that refuses unknown keys. */
+export function closed<P extends TProperties>(description: string, properties: P): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, description })
+}
 
 /** One of some words. */
 export function oneOf<const W extends string>(
@@ -12,6 +17,22 @@ export function oneOf<const W extends string>(
   )
 }
 
+/** An option that is one of some words. */
+export function optionalOneOf<const W extends string>(
+  words: readonly W[],
+  description: string,
+  fallback?: NoInfer<W>,
+) {
+  return Type.Optional(
+    oneOf(words, { ...(fallback === undefined ? {} : { default: fallback }), description }),
+  )
+}
+
+/** An option that is a text. */
+export function optionalText(maxLength: number, description: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+}
+
 /** An option that is true or false. */
 export function optionalFlag(fallback: boolean, description: string) {
   return Type.Optional(Type.Boolean({ default: fallback, description }))
@@ -19,15 +40,15 @@ export function optionalFlag(fallback: boolean, description: string) {
 
 /** An option that is a size such as `16kb`. */
 export function optionalSize(description: string, fallback?: string) {
-  return optionalText(SIZE_PATTERN, description, fallback)
+  return optionalMatch(SIZE_PATTERN, description, fallback)
 }
 
 /** An option that is a duration such as `5s`. */
 export function optionalDuration(description: string, fallback?: string) {
-  return optionalText(DURATION_PATTERN, description, fallback)
+  return optionalMatch(DURATION_PATTERN, description, fallback)
 }
 
-function optionalText(pattern: string, description: string, fallback: string | undefined) {
+function optionalMatch(pattern: string, description: string, fallback: string | undefined) {
   return Type.Optional(
     Type.String({ ...(fallback === undefined ? {} : { default: fallback }), pattern, description }),
   )

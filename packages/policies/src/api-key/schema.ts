@@ -1,53 +1,43 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { closed, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
 /** Default of `name`. */
 export const DEFAULT_NAME = 'x-api-key'
 
-const key = Type.Object(
-  {
-    id: Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description:
-        'The id of the consumer. Several keys may share it, so that one can be replaced without a gap.',
+const key = closed('One key.', {
+  id: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description:
+      'The id of the consumer. Several keys may share it, so that one can be replaced without a gap.',
+  }),
+  name: optionalText(256, 'The name of the consumer; default: the id.'),
+  sha256: Type.String({
+    secret: true,
+    minLength: 1,
+    description:
+      'SHA-256 of the key, 64 hexadecimal digits, as `gw hash-key` prints it. The key itself is refused.',
+  }),
+  groups: Type.Optional(
+    Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
+      description: 'Groups of the consumer, for conditions and later policies.',
     }),
-    name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description: 'The name of the consumer; default: the id.',
-      }),
-    ),
-    sha256: Type.String({
-      secret: true,
-      minLength: 1,
+  ),
+  expires: Type.Optional(
+    Type.String({
       description:
-        'SHA-256 of the key, 64 hexadecimal digits, as `gw hash-key` prints it. The key itself is refused.',
+        'From this moment on the key is refused: `2030-01-31T12:00:00Z`, or `2030-01-31` for the beginning of that day in UTC.',
     }),
-    groups: Type.Optional(
-      Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
-        description: 'Groups of the consumer, for conditions and later policies.',
-      }),
-    ),
-    expires: Type.Optional(
-      Type.String({
-        description:
-          'From this moment on the key is refused: `2030-01-31T12:00:00Z`, or `2030-01-31` for the beginning of that day in UTC.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'One key.' },
-)
+  ),
+})
 
 /** The configuration of `api-key`. */
 export const apiKeySchema = Type.Object(
   {
-    in: Type.Optional(
-      oneOf(['header', 'query'], {
-        default: 'header',
-        description: 'Where the key stands. Queries end up in logs and histories; prefer a header.',
-      }),
+    in: optionalOneOf(
+      ['header', 'query'],
+      'Where the key stands. Queries end up in logs and histories; prefer a header.',
+      'header',
     ),
     name: Type.Optional(
       Type.String({
@@ -57,13 +47,9 @@ export const apiKeySchema = Type.Object(
         description: 'The header, in any case, or the query parameter, exactly.',
       }),
     ),
-    prefix: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description:
-          'What stands before the key, compared without case, such as `Bearer ` with the header `authorization`.',
-      }),
+    prefix: optionalText(
+      64,
+      'What stands before the key, compared without case, such as `Bearer ` with the header `authorization`.',
     ),
     keys: Type.Array(key, { description: 'The keys that are accepted.', minItems: 1, maxItems: 100_000 }),
     strip: optionalFlag(true, 'Removes the key before the upstream sees the request.'),

@@ -1,32 +1,29 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { optionalDuration, optionalFlag } from '../options.js'
+import { closed, optionalDuration, optionalFlag } from '../options.js'
 
 /** Default of `realm`. */
 export const DEFAULT_REALM = 'Restricted'
 /** Default of `cacheTtl`. */
 export const DEFAULT_CACHE_TTL = '60s'
 
-const user = Type.Object(
-  {
-    name: Type.String({
-      description: 'The user name; also the id of the consumer.',
-      minLength: 1,
-      maxLength: 256,
+const user = closed('One user.', {
+  name: Type.String({
+    description: 'The user name; also the id of the consumer.',
+    minLength: 1,
+    maxLength: 256,
+  }),
+  password: Type.String({
+    secret: true,
+    minLength: 1,
+    description:
+      'The scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is refused.',
+  }),
+  groups: Type.Optional(
+    Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
+      description: 'Groups of the consumer, for conditions and later policies.',
     }),
-    password: Type.String({
-      secret: true,
-      minLength: 1,
-      description:
-        'The scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is refused.',
-    }),
-    groups: Type.Optional(
-      Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
-        description: 'Groups of the consumer, for conditions and later policies.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'One user.' },
-)
+  ),
+})
 
 /** The configuration of `basic-auth`. */
 export const basicAuthSchema = Type.Object(

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag, optionalSize } from '../options.js'
+import { optionalFlag, optionalOneOf, optionalSize } from '../options.js'
 import { PLACE_FORMS } from '../place/place.js'
 
 export const DEFAULT_MAX_BODY = '1mb'
@@ -10,11 +10,10 @@ export function placeOption(description: string) {
 }
 
 /** The side of the exchange that definitions are about. */
-export const phaseOption = Type.Optional(
-  oneOf(['request', 'response'], {
-    default: 'request',
-    description: 'Which message the places are in.',
-  }),
+export const phaseOption = optionalOneOf(
+  ['request', 'response'],
+  'Which message the places are in.',
+  'request',
 )
 
 export const maxBodyOption = optionalSize('Largest body that is read for places in it.', DEFAULT_MAX_BODY)

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { optionalDuration } from '../options.js'
+import { closed, optionalDuration, optionalText } from '../options.js'
 
 /** The configuration of `concurrency-limit`. */
 export const concurrencyLimitSchema = Type.Object(
@@ -23,30 +23,19 @@ export const concurrencyLimitSchema = Type.Object(
         },
       ),
     ),
-    name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description:
-          'Uses of the policy with the same name and the same kinds of key count together; without it those of equal configuration do.',
-      }),
+    name: optionalText(
+      100,
+      'Uses of the policy with the same name and the same kinds of key count together; without it those of equal configuration do.',
     ),
     queue: Type.Optional(
-      Type.Object(
-        {
-          max: Type.Integer({
-            minimum: 1,
-            maximum: 100_000,
-            description: 'Most requests that wait for each key; one more is refused at once.',
-          }),
-          timeout: optionalDuration('Longest wait; 25s at most.', '1s'),
-        },
-        {
-          description:
-            'Lets requests over the limit wait, first come first served; without it they are refused.',
-          additionalProperties: false,
-        },
-      ),
+      closed('Lets requests over the limit wait, first come first served; without it they are refused.', {
+        max: Type.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          description: 'Most requests that wait for each key; one more is refused at once.',
+        }),
+        timeout: optionalDuration('Longest wait; 25s at most.', '1s'),
+      }),
     ),
     adaptive: Type.Optional(
       Type.Object(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag, optionalSize } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf, optionalSize } from '../options.js'
 
 const TARGET_PATTERN = "^(path|query|cookie|body|body:\\$.+|header:(\\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+))$"
 
@@ -27,48 +27,40 @@ const decode = Type.Optional(
   ),
 )
 
-const rule = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[\\w.:/-]{1,100}$',
-      description: 'Its name in the traffic log; no client is told.',
+const rule = closed('Something to look for.', {
+  name: Type.String({
+    pattern: '^[\\w.:/-]{1,100}$',
+    description: 'Its name in the traffic log; no client is told.',
+  }),
+  pattern: Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    description: 'A regular expression in the syntax of RE2, found anywhere in the text.',
+  }),
+  target: Type.Optional(
+    Type.Array(target, {
+      default: ['query', 'body'],
+      minItems: 1,
+      maxItems: 50,
+      description:
+        'Where it is looked for: `path`, `query` and `cookie` (names and values), `header:*` (all but cookies), `header:NAME`, `body`, `body:$.json.path`. Of a response, headers and body only.',
     }),
-    pattern: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      description: 'A regular expression in the syntax of RE2, found anywhere in the text.',
+  ),
+  decode,
+  action: actions(
+    '`block` refuses; `remove` takes out the header, parameter, cookie, JSON value or matched text; `mask` puts `***` in the place of the matched text; `log` notes the name; `tag` notes it where conditions of later policies can read it, `vars["content-filter.tag"]`.',
+  ),
+  score: Type.Optional(
+    Type.Integer({
+      default: 5,
+      minimum: 1,
+      maximum: 1000,
+      description: 'What a `block` rule adds when there is a `threshold`.',
     }),
-    target: Type.Optional(
-      Type.Array(target, {
-        default: ['query', 'body'],
-        minItems: 1,
-        maxItems: 50,
-        description:
-          'Where it is looked for: `path`, `query` and `cookie` (names and values), `header:*` (all but cookies), `header:NAME`, `body`, `body:$.json.path`. Of a response, headers and body only.',
-      }),
-    ),
-    decode,
-    action: actions(
-      '`block` refuses; `remove` takes out the header, parameter, cookie, JSON value or matched text; `mask` puts `***` in the place of the matched text; `log` notes the name; `tag` notes it where conditions of later policies can read it, `vars["content-filter.tag"]`.',
-    ),
-    score: Type.Optional(
-      Type.Integer({
-        default: 5,
-        minimum: 1,
-        maximum: 1000,
-        description: 'What a `block` rule adds when there is a `threshold`.',
-      }),
-    ),
-    caseInsensitive: optionalFlag(true, 'Letters match whatever their case is.'),
-    phase: Type.Optional(
-      oneOf(['request', 'response'], {
-        default: 'request',
-        description: 'Which message it looks at.',
-      }),
-    ),
-  },
-  { description: 'Something to look for.', additionalProperties: false },
-)
+  ),
+  caseInsensitive: optionalFlag(true, 'Letters match whatever their case is.'),
+  phase: optionalOneOf(['request', 'response'], 'Which message it looks at.', 'request'),
+})
 
 /** The configuration of `content-filter`. */
 export const contentFilterSchema = Type.Object(
@@ -134,12 +126,10 @@ export const contentFilterSchema = Type.Object(
       'Most that is looked at of a body, and of all the rest of a message together; 4mb at most.',
       '256kb',
     ),
-    onExceed: Type.Optional(
-      oneOf(['block', 'pass', 'scan-prefix'], {
-        default: 'block',
-        description:
-          'What becomes of more than that: refused, let through without a look, or looked at as far as that.',
-      }),
+    onExceed: optionalOneOf(
+      ['block', 'pass', 'scan-prefix'],
+      'What becomes of more than that: refused, let through without a look, or looked at as far as that.',
+      'block',
     ),
   },
   {

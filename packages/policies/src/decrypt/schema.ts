@@ -7,50 +7,43 @@ import {
   placeOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
-import { oneOf, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
-const field = Type.Object(
-  {
-    from: placeOption('The place that is decrypted.'),
-    to: Type.Optional(placeOption('Where the clear value goes; default: `from`.')),
-    algorithm: oneOf(
-      ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
-      {
-        description:
-          'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
-      },
-    ),
-    keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a key.' }), {
-      minItems: 1,
-      maxItems: 8,
+const field = closed('One value.', {
+  from: placeOption('The place that is decrypted.'),
+  to: Type.Optional(placeOption('Where the clear value goes; default: `from`.')),
+  algorithm: oneOf(
+    ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
+    {
       description:
-        'The keys that may be used: secrets, or for RSA private keys. A value that names one is decrypted with that one, else each is tried.',
+        'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
+    },
+  ),
+  keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a key.' }), {
+    minItems: 1,
+    maxItems: 8,
+    description:
+      'The keys that may be used: secrets, or for RSA private keys. A value that names one is decrypted with that one, else each is tried.',
+  }),
+  encoding: optionalOneOf(
+    ['base64', 'base64url', 'hex', 'raw'],
+    'How the encrypted bytes are written; `raw` only as a whole body.',
+    'base64',
+  ),
+  as: optionalOneOf(
+    ['text', 'json'],
+    'With `to: json.…`: writes the clear text as a string, or as the JSON value that it is.',
+    'text',
+  ),
+  context: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description: 'The text that the value was encrypted with; may hold {{places}}.',
     }),
-    encoding: Type.Optional(
-      oneOf(['base64', 'base64url', 'hex', 'raw'], {
-        default: 'base64',
-        description: 'How the encrypted bytes are written; `raw` only as a whole body.',
-      }),
-    ),
-    as: Type.Optional(
-      oneOf(['text', 'json'], {
-        default: 'text',
-        description: 'With `to: json.…`: writes the clear text as a string, or as the JSON value that it is.',
-      }),
-    ),
-    context: Type.Optional(
-      Type.String({
-        maxLength: 512,
-        description: 'The text that the value was encrypted with; may hold {{places}}.',
-      }),
-    ),
-    optional: optionalOption,
-    contentType: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'With `to: body`: the new `content-type`.' }),
-    ),
-  },
-  { additionalProperties: false, description: 'One value.' },
-)
+  ),
+  optional: optionalOption,
+  contentType: optionalText(256, 'With `to: body`: the new `content-type`.'),
+})
 
 /** The configuration of `decrypt`. */
 export const decryptSchema = Type.Object(

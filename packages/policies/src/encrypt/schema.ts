@@ -7,51 +7,43 @@ import {
   placeOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
-import { oneOf, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
-const field = Type.Object(
-  {
-    from: placeOption('The place that is encrypted.'),
-    to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
-    algorithm: oneOf(
-      ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
-      { description: 'How; those that begin with `weak-` need `allowWeak`.' },
-    ),
-    key: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'The id of the key: a secret, or for RSA a public key.',
+const field = closed('One value.', {
+  from: placeOption('The place that is encrypted.'),
+  to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
+  algorithm: oneOf(
+    ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
+    { description: 'How; those that begin with `weak-` need `allowWeak`.' },
+  ),
+  key: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The id of the key: a secret, or for RSA a public key.',
+  }),
+  encoding: optionalOneOf(
+    ['base64', 'base64url', 'hex', 'raw'],
+    'How the encrypted bytes are written; `raw` only as a whole body.',
+    'base64',
+  ),
+  writeKeyId: optionalFlag(
+    true,
+    'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
+  ),
+  context: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description:
+        'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{places}} such as `{{consumer.id}}`.',
     }),
-    encoding: Type.Optional(
-      oneOf(['base64', 'base64url', 'hex', 'raw'], {
-        default: 'base64',
-        description: 'How the encrypted bytes are written; `raw` only as a whole body.',
-      }),
-    ),
-    writeKeyId: optionalFlag(
-      true,
-      'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
-    ),
-    context: Type.Optional(
-      Type.String({
-        maxLength: 512,
-        description:
-          'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{places}} such as `{{consumer.id}}`.',
-      }),
-    ),
-    keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another place.'),
-    optional: optionalOption,
-    contentType: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description:
-          'With `to: body`: the new `content-type`; default `application/octet-stream` for `raw`, else `text/plain`.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'One value.' },
-)
+  ),
+  keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another place.'),
+  optional: optionalOption,
+  contentType: optionalText(
+    256,
+    'With `to: body`: the new `content-type`; default `application/octet-stream` for `raw`, else `text/plain`.',
+  ),
+})
 
 /** The configuration of `encrypt`. */
 export const encryptSchema = Type.Object(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { optionalFlag } from '../options.js'
+import { closed, optionalFlag } from '../options.js'
 import { TEMPLATE_VARIABLES } from '../template.js'
 
 const PLACES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
@@ -42,21 +42,15 @@ const edits = {
 }
 
 /** The changes of one side. */
-const requestEdits = Type.Object(edits, {
-  description: 'Changes to the request before the upstream gets it.',
-  additionalProperties: false,
-})
+const requestEdits = closed('Changes to the request before the upstream gets it.', edits)
 
-const responseEdits = Type.Object(
-  {
-    ...edits,
-    securityHeaders: optionalFlag(
-      false,
-      "Adds, where the upstream has not: `x-content-type-options: nosniff`, `x-frame-options: DENY`, `referrer-policy: no-referrer`, `content-security-policy: frame-ancestors 'none'`.",
-    ),
-  },
-  { description: 'Changes to the response before the client gets it.', additionalProperties: false },
-)
+const responseEdits = closed('Changes to the response before the client gets it.', {
+  ...edits,
+  securityHeaders: optionalFlag(
+    false,
+    "Adds, where the upstream has not: `x-content-type-options: nosniff`, `x-frame-options: DENY`, `referrer-policy: no-referrer`, `content-security-policy: frame-ancestors 'none'`.",
+  ),
+})
 
 /** The configuration of `header`. */
 export const headerSchema = Type.Object(

@@ -1,45 +1,38 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalDuration, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalDuration, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
 export const DEFAULT_TOLERANCE = '5m'
 export const DEFAULT_CLOCK_SKEW = '1m'
 export const DEFAULT_REPLAY_ENTRIES = 100_000
 export const DEFAULT_REPLAY_WINDOW = '1h'
 
-const timestamp = Type.Object(
+const timestamp = closed(
+  'With `custom`: where the time of signing stands. The payload has to hold `{{timestamp}}`.',
   {
     header: Type.String({ minLength: 1, maxLength: 256, description: 'The header that holds the time.' }),
-    format: Type.Optional(
-      oneOf(['unix', 'unix-ms', 'iso'], {
-        default: 'unix',
-        description: 'Seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
-      }),
+    format: optionalOneOf(
+      ['unix', 'unix-ms', 'iso'],
+      'Seconds or milliseconds since 1970, or `2030-01-31T12:00:00Z`.',
+      'unix',
     ),
-  },
-  {
-    additionalProperties: false,
-    description: 'With `custom`: where the time of signing stands. The payload has to hold `{{timestamp}}`.',
   },
 )
 
-const replay = Type.Object(
-  {
-    maxEntries: Type.Optional(
-      Type.Integer({
-        default: DEFAULT_REPLAY_ENTRIES,
-        minimum: 1,
-        maximum: 10_000_000,
-        description:
-          'Requests remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
-      }),
-    ),
-    window: optionalDuration(
-      'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
-      DEFAULT_REPLAY_WINDOW,
-    ),
-  },
-  { additionalProperties: false, description: 'Refuses what was accepted once already.' },
-)
+const replay = closed('Refuses what was accepted once already.', {
+  maxEntries: Type.Optional(
+    Type.Integer({
+      default: DEFAULT_REPLAY_ENTRIES,
+      minimum: 1,
+      maximum: 10_000_000,
+      description:
+        'Requests remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+    }),
+  ),
+  window: optionalDuration(
+    'How long a request is remembered where no time is signed; with a time it is `tolerance` and `clockSkew` together.',
+    DEFAULT_REPLAY_WINDOW,
+  ),
+})
 
 /** The configuration of `hmac-signature`. */
 export const hmacSignatureSchema = Type.Object(
@@ -47,11 +40,10 @@ export const hmacSignatureSchema = Type.Object(
     preset: oneOf(['github', 'stripe', 'slack', 'shopify', 'custom'], {
       description: 'Whose way of signing; with `custom` the options below say it.',
     }),
-    mode: Type.Optional(
-      oneOf(['verify', 'sign'], {
-        default: 'verify',
-        description: '`verify` what clients send, or `sign` what the upstream gets, anew for each attempt.',
-      }),
+    mode: optionalOneOf(
+      ['verify', 'sign'],
+      '`verify` what clients send, or `sign` what the upstream gets, anew for each attempt.',
+      'verify',
     ),
     secrets: Type.Array(
       Type.String({
@@ -66,42 +58,29 @@ export const hmacSignatureSchema = Type.Object(
         description: 'While a secret is replaced both stand here: each is tried. The first one signs.',
       },
     ),
-    secretEncoding: Type.Optional(
-      oneOf(['utf8', 'hex', 'base64', 'base64url'], {
-        default: 'utf8',
-        description: 'How the secrets are written.',
-      }),
+    secretEncoding: optionalOneOf(
+      ['utf8', 'hex', 'base64', 'base64url'],
+      'How the secrets are written.',
+      'utf8',
     ),
-    header: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description: 'With `custom`, where it is required: the header that holds the signature.',
-      }),
-    ),
+    header: optionalText(256, 'With `custom`, where it is required: the header that holds the signature.'),
     prefix: Type.Optional(
       Type.String({
         maxLength: 64,
         description: 'With `custom`: what stands before the signature, such as `sha256=`.',
       }),
     ),
-    encoding: Type.Optional(
-      oneOf(['hex', 'base64', 'base64url'], {
-        description: 'With `custom`: how the signature is written; default `hex`.',
-      }),
+    encoding: optionalOneOf(
+      ['hex', 'base64', 'base64url'],
+      'With `custom`: how the signature is written; default `hex`.',
     ),
-    algorithm: Type.Optional(
-      oneOf(['sha256', 'sha384', 'sha512', 'sha1'], {
-        description: 'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
-      }),
+    algorithm: optionalOneOf(
+      ['sha256', 'sha384', 'sha512', 'sha1'],
+      'With `custom`: the hash under the HMAC; default `sha256`. `sha1` needs `allowWeak`.',
     ),
-    payload: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description:
-          'With `custom`: what is signed, default `{{body}}`. Places: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
-      }),
+    payload: optionalText(
+      4096,
+      'With `custom`: what is signed, default `{{body}}`. Places: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
     ),
     timestamp: Type.Optional(timestamp),
     tolerance: optionalDuration(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalDuration, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalDuration, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
 export const DEFAULT_MAX_AGE = '5m'
 export const DEFAULT_CLOCK_SKEW = '1m'
@@ -11,10 +11,9 @@ const algorithm = oneOf(
   ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'hmac-sha256'],
   { description: 'The one algorithm of this key; what a message says about it can only be refused.' },
 )
-const encoding = Type.Optional(
-  oneOf(['utf8', 'hex', 'base64', 'base64url'], {
-    description: 'With `hmac-sha256`: how the secret is written; default `utf8`.',
-  }),
+const encoding = optionalOneOf(
+  ['utf8', 'hex', 'base64', 'base64url'],
+  'With `hmac-sha256`: how the secret is written; default `utf8`.',
 )
 const id = Type.String({
   minLength: 1,
@@ -23,42 +22,34 @@ const id = Type.String({
   description: 'The `keyid` of signatures.',
 })
 
-const verifyingKey = Type.Object(
-  {
-    id,
-    algorithm,
-    key: Type.String({
-      secret: true,
-      minLength: 1,
-      description:
-        'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
+const verifyingKey = closed('One key.', {
+  id,
+  algorithm,
+  key: Type.String({
+    secret: true,
+    minLength: 1,
+    description:
+      'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
+  }),
+  encoding,
+  consumer: optionalText(256, 'The id of the consumer who has this key.'),
+  groups: Type.Optional(
+    Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
+      description: 'Groups of the consumer.',
     }),
-    encoding,
-    consumer: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The id of the consumer who has this key.' }),
-    ),
-    groups: Type.Optional(
-      Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
-        description: 'Groups of the consumer.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'One key.' },
-)
+  ),
+})
 
-const signingKey = Type.Object(
-  {
-    id,
-    algorithm,
-    key: Type.String({
-      secret: true,
-      minLength: 1,
-      description: 'The private key (PEM or JWK) or the shared secret, by reference.',
-    }),
-    encoding,
-  },
-  { additionalProperties: false, description: 'The key that signs.' },
-)
+const signingKey = closed('The key that signs.', {
+  id,
+  algorithm,
+  key: Type.String({
+    secret: true,
+    minLength: 1,
+    description: 'The private key (PEM or JWK) or the shared secret, by reference.',
+  }),
+  encoding,
+})
 
 const component = Type.String({
   minLength: 1,
@@ -66,23 +57,17 @@ const component = Type.String({
   description: 'A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.',
 })
 
-const replay = Type.Object(
-  {
-    maxEntries: Type.Optional(
-      Type.Integer({
-        default: DEFAULT_REPLAY_ENTRIES,
-        minimum: 1,
-        maximum: 10_000_000,
-        description:
-          'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: 'Asks for a `nonce`, and refuses one that was accepted before.',
-  },
-)
+const replay = closed('Asks for a `nonce`, and refuses one that was accepted before.', {
+  maxEntries: Type.Optional(
+    Type.Integer({
+      default: DEFAULT_REPLAY_ENTRIES,
+      minimum: 1,
+      maximum: 10_000_000,
+      description:
+        'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+    }),
+  ),
+})
 
 const verification = {
   keys: Type.Array(verifyingKey, { minItems: 1, maxItems: 1000, description: 'The keys that are accepted.' }),
@@ -93,12 +78,10 @@ const verification = {
         'What a signature has to cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` when there is a body. Default for responses: `@status`, and `content-digest`.',
     }),
   ),
-  contentDigest: Type.Optional(
-    oneOf(['required', 'if-covered', 'off'], {
-      default: 'required',
-      description:
-        '`required`: a body has to be covered by its digest, which is checked. `if-covered`: checked where a signature covers it. `off`: never checked, and the body not collected.',
-    }),
+  contentDigest: optionalOneOf(
+    ['required', 'if-covered', 'off'],
+    '`required`: a body has to be covered by its digest, which is checked. `if-covered`: checked where a signature covers it. `off`: never checked, and the body not collected.',
+    'required',
   ),
   maxAge: optionalDuration('Oldest `created` that is accepted.', DEFAULT_MAX_AGE),
   clockSkew: optionalDuration('How far `created` may lie ahead.', DEFAULT_CLOCK_SKEW),
@@ -109,9 +92,7 @@ const verification = {
       description: 'Looks at the signature with this label only.',
     }),
   ),
-  tag: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Looks at signatures with this `tag` only.' }),
-  ),
+  tag: optionalText(256, 'Looks at signatures with this `tag` only.'),
   structuredFields: Type.Optional(
     Type.Record(Type.String(), oneOf(['dictionary', 'list', 'item']), {
       description: 'Field name to shape, for fields of your own that are covered with `sf`.',
@@ -119,17 +100,14 @@ const verification = {
   ),
 }
 
-const requestVerification = Type.Object(
-  {
-    ...verification,
-    replay: Type.Optional(replay),
-    strip: optionalFlag(
-      false,
-      'Removes `signature` and `signature-input` before the upstream sees the request.',
-    ),
-  },
-  { additionalProperties: false, description: 'Verifies requests of clients.' },
-)
+const requestVerification = closed('Verifies requests of clients.', {
+  ...verification,
+  replay: Type.Optional(replay),
+  strip: optionalFlag(
+    false,
+    'Removes `signature` and `signature-input` before the upstream sees the request.',
+  ),
+})
 
 const responseVerification = Type.Object(verification, {
   additionalProperties: false,
@@ -160,12 +138,10 @@ const signing = {
   expiresIn: optionalDuration('Adds `expires` so long after `created`.'),
   nonce: optionalFlag(false, 'Adds a random `nonce`.'),
   includeAlg: optionalFlag(true, 'Names the algorithm in `alg`.'),
-  digest: Type.Optional(
-    oneOf(['sha-256', 'sha-512'], {
-      default: 'sha-256',
-      description:
-        'The algorithm of the `content-digest` that is made where it is covered and there is a body.',
-    }),
+  digest: optionalOneOf(
+    ['sha-256', 'sha-512'],
+    'The algorithm of the `content-digest` that is made where it is covered and there is a body.',
+    'sha-256',
   ),
 }
 
@@ -174,10 +150,10 @@ const requestSigning = Type.Object(signing, {
   description:
     'Signs requests to the upstream, anew for each attempt. Takes the place of signatures of the client.',
 })
-const responseSigning = Type.Object(signing, {
-  additionalProperties: false,
-  description: 'Signs responses to the client. Takes the place of signatures of the upstream.',
-})
+const responseSigning = closed(
+  'Signs responses to the client. Takes the place of signatures of the upstream.',
+  signing,
+)
 
 /** The configuration of `http-signature`. */
 export const httpSignatureSchema = Type.Object(

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { optionalFlag, optionalOneOf } from '../options.js'
 
 /** One list serves a hundred thousand ranges; more belong into a list of their own, not into the document. */
 const MAX_RANGES = 100_000
@@ -19,12 +19,10 @@ export const ipFilterSchema = Type.Object(
   {
     allow: ranges('Who may call. When it is there, everybody else is refused.'),
     deny: ranges('Who may not call; wins over `allow`.'),
-    source: Type.Optional(
-      oneOf(['client', 'peer'], {
-        default: 'client',
-        description:
-          'Which address is compared: `client` after the trusted proxies of the listener, `peer` the other end of the connection.',
-      }),
+    source: optionalOneOf(
+      ['client', 'peer'],
+      'Which address is compared: `client` after the trusted proxies of the listener, `peer` the other end of the connection.',
+      'client',
     ),
     dryRun: optionalFlag(
       false,

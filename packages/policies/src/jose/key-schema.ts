@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../options.js'
 
 /** Most keys of one policy. */
 export const MAX_KEYS = 100
@@ -20,13 +20,7 @@ function keyText(description: string, secret: boolean) {
 
 /** The members that say what a key is; exactly one of `jwk`, `pem`, `file` and `secret` is written. */
 export const keySource = {
-  kid: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description: 'The id of the key; default: the `kid` of the JWK, else none.',
-    }),
-  ),
+  kid: optionalText(256, 'The id of the key; default: the `kid` of the JWK, else none.'),
   jwk: keyText('The key as the JSON text of a JWK (RFC 7517), usually a reference.', true),
   pem: keyText('The key as PEM, or a certificate, whose dates do not matter here.', true),
   file: Type.Optional(
@@ -38,11 +32,10 @@ export const keySource = {
     }),
   ),
   secret: keyText('A symmetric key, usually a reference.', true),
-  secretEncoding: Type.Optional(
-    oneOf(['utf8', 'base64url', 'base64', 'hex'], {
-      default: DEFAULT_ENCODING,
-      description: 'How `secret` spells its bytes.',
-    }),
+  secretEncoding: optionalOneOf(
+    ['utf8', 'base64url', 'base64', 'hex'],
+    'How `secret` spells its bytes.',
+    DEFAULT_ENCODING,
   ),
 }
 
@@ -61,20 +54,17 @@ export function keyMembers<N extends string>(names: readonly N[]) {
 }
 
 /** A set of keys (RFC 7517 section 5) in a file or in the document. */
-export const jwksSchema = Type.Object(
-  {
-    file: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        path: true,
-        description: 'A file with the set, read at load.',
-      }),
-    ),
-    inline: keyText('The JSON text of the set.', true),
-  },
-  { additionalProperties: false, description: 'A set of keys (JWKS): `file` or `inline`.' },
-)
+export const jwksSchema = closed('A set of keys (JWKS): `file` or `inline`.', {
+  file: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      path: true,
+      description: 'A file with the set, read at load.',
+    }),
+  ),
+  inline: keyText('The JSON text of the set.', true),
+})
 
 type Written = Static<TObject<typeof keySource>>
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { optionalFlag, optionalOneOf } from '../options.js'
 import { valueSource } from '../text-source.js'
 import { jsonBoundsOptions } from '../validation/json-bounds.js'
 
@@ -27,12 +27,10 @@ export const jsonSchemaSchema = Type.Object(
         description: 'Schemas that the others refer to by their `$id`. Nothing is ever fetched.',
       }),
     ),
-    match: Type.Optional(
-      oneOf(['any', 'all', 'first'], {
-        default: 'any',
-        description:
-          '`any`: one schema has to accept, and a refusal tells what each one misses; `first`: the same, and a refusal tells what the first one misses; `all`: every schema has to accept.',
-      }),
+    match: optionalOneOf(
+      ['any', 'all', 'first'],
+      '`any`: one schema has to accept, and a refusal tells what each one misses; `first`: the same, and a refusal tells what the first one misses; `all`: every schema has to accept.',
+      'any',
     ),
     select: Type.Optional(
       Type.String({
@@ -43,27 +41,19 @@ export const jsonSchemaSchema = Type.Object(
           'A JSON path (RFC 9535) to what is checked, such as `$.order`. Every value that it finds has to be valid, and it has to find one.',
       }),
     ),
-    phase: Type.Optional(
-      oneOf(['request', 'response', 'both'], {
-        default: 'request',
-        description: 'Which bodies are checked.',
-      }),
-    ),
-    draft: Type.Optional(
-      oneOf(['04', '07', '2019-09', '2020-12'], {
-        description: 'The draft of the schemas. Absent: the one that `$schema` names, else 2020-12.',
-      }),
+    phase: optionalOneOf(['request', 'response', 'both'], 'Which bodies are checked.', 'request'),
+    draft: optionalOneOf(
+      ['04', '07', '2019-09', '2020-12'],
+      'The draft of the schemas. Absent: the one that `$schema` names, else 2020-12.',
     ),
     formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
     coerce: flag('Changes values to the type that the schema asks for: `"5"` to `5`.'),
     removeAdditional: flag('Removes members that `additionalProperties: false` does not allow.'),
     applyDefaults: flag('Adds members that are missing and have a `default`.'),
-    mode: Type.Optional(
-      oneOf(['enforce', 'report'], {
-        default: 'enforce',
-        description:
-          '`report` lets everything pass and marks what is not valid with `x-gw-validation: failed`, for the upstream or, in the response, for the client.',
-      }),
+    mode: optionalOneOf(
+      ['enforce', 'report'],
+      '`report` lets everything pass and marks what is not valid with `x-gw-validation: failed`, for the upstream or, in the response, for the client.',
+      'enforce',
     ),
     status: Type.Optional(
       Type.Union([Type.Literal(400), Type.Literal(422)], {

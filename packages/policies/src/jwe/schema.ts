@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { jwksSchema, keyMembers, keySource, MAX_KEYS, MEDIA_TYPE } from '../jose/key-schema.js'
-import { oneOf, optionalSize } from '../options.js'
+import { closed, oneOf, optionalOneOf, optionalSize, optionalText } from '../options.js'
 import { ENCRYPTIONS, type Encryption, KEY_ALGORITHMS } from './key-algorithm.js'
 
 /** Default of `encryptions` and `encryption`. */
@@ -8,68 +8,48 @@ export const DEFAULT_ENCRYPTION: Encryption = 'A256GCM'
 /** Default of `contentType`. */
 export const DEFAULT_CONTENT_TYPE = 'application/json'
 
-const decrypt = Type.Object(
-  {
-    keys: Type.Optional(
-      Type.Array(
-        Type.Object(keyMembers(KEY_ALGORITHMS), {
-          additionalProperties: false,
-          description: 'One private key or secret: `jwk`, `pem`, `file` or `secret`.',
-        }),
-        { minItems: 1, maxItems: MAX_KEYS, description: 'The keys that messages may be encrypted for.' },
-      ),
+const decrypt = closed('Decrypts bodies.', {
+  keys: Type.Optional(
+    Type.Array(
+      closed('One private key or secret: `jwk`, `pem`, `file` or `secret`.', keyMembers(KEY_ALGORITHMS)),
+      { minItems: 1, maxItems: MAX_KEYS, description: 'The keys that messages may be encrypted for.' },
     ),
-    jwks: Type.Optional(jwksSchema),
-    algorithms: Type.Array(oneOf(KEY_ALGORITHMS, { description: 'An algorithm.' }), {
+  ),
+  jwks: Type.Optional(jwksSchema),
+  algorithms: Type.Array(oneOf(KEY_ALGORITHMS, { description: 'An algorithm.' }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'The key management algorithms (`alg`) that are accepted.',
+  }),
+  encryptions: Type.Optional(
+    Type.Array(oneOf(ENCRYPTIONS, { description: 'An encryption.' }), {
+      default: [DEFAULT_ENCRYPTION],
       minItems: 1,
       uniqueItems: true,
-      description: 'The key management algorithms (`alg`) that are accepted.',
+      description: 'The content encryptions (`enc`) that are accepted.',
     }),
-    encryptions: Type.Optional(
-      Type.Array(oneOf(ENCRYPTIONS, { description: 'An encryption.' }), {
-        default: [DEFAULT_ENCRYPTION],
-        minItems: 1,
-        uniqueItems: true,
-        description: 'The content encryptions (`enc`) that are accepted.',
-      }),
-    ),
-    contentType: Type.Optional(
-      Type.String({
-        default: DEFAULT_CONTENT_TYPE,
-        pattern: MEDIA_TYPE,
-        description: 'The content type of what was decrypted.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'Decrypts bodies.' },
-)
+  ),
+  contentType: Type.Optional(
+    Type.String({
+      default: DEFAULT_CONTENT_TYPE,
+      pattern: MEDIA_TYPE,
+      description: 'The content type of what was decrypted.',
+    }),
+  ),
+})
 
-const encrypt = Type.Object(
-  {
-    key: Type.Object(keySource, {
-      additionalProperties: false,
-      description: 'The public key of the receiver, or the secret: `jwk`, `pem`, `file` or `secret`.',
-    }),
-    algorithm: oneOf(KEY_ALGORITHMS, { description: 'The key management algorithm (`alg`).' }),
-    encryption: Type.Optional(
-      oneOf(ENCRYPTIONS, { default: DEFAULT_ENCRYPTION, description: 'The content encryption (`enc`).' }),
-    ),
-    typ: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The `typ` of the header; absent: none.' }),
-    ),
-    cty: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The `cty` of the header; absent: none.' }),
-    ),
-  },
-  { additionalProperties: false, description: 'Encrypts bodies.' },
-)
+const encrypt = closed('Encrypts bodies.', {
+  key: closed('The public key of the receiver, or the secret: `jwk`, `pem`, `file` or `secret`.', keySource),
+  algorithm: oneOf(KEY_ALGORITHMS, { description: 'The key management algorithm (`alg`).' }),
+  encryption: optionalOneOf(ENCRYPTIONS, 'The content encryption (`enc`).', DEFAULT_ENCRYPTION),
+  typ: optionalText(256, 'The `typ` of the header; absent: none.'),
+  cty: optionalText(256, 'The `cty` of the header; absent: none.'),
+})
 
 /** The configuration of `jwe`. */
 export const jweSchema = Type.Object(
   {
-    phase: Type.Optional(
-      oneOf(['request', 'response'], { default: 'request', description: 'Which body is encrypted.' }),
-    ),
+    phase: optionalOneOf(['request', 'response'], 'Which body is encrypted.', 'request'),
     decrypt: Type.Optional(decrypt),
     encrypt: Type.Optional(encrypt),
     maxBodyBytes: optionalSize('Largest body; default: the limit of the listener.'),

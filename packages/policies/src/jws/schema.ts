@@ -8,84 +8,63 @@ import {
   MEDIA_TYPE,
 } from '../jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS } from '../keys/signature-algorithm.js'
-import { oneOf, optionalFlag, optionalSize } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf, optionalSize, optionalText } from '../options.js'
 
 /** Default of `header`. */
 export const DEFAULT_HEADER = 'x-jws-signature'
 /** Default of `contentType`. */
 export const DEFAULT_CONTENT_TYPE = 'application/json'
 
-const verify = Type.Object(
-  {
-    keys: Type.Optional(
-      Type.Array(
-        Type.Object(keyMembers(SIGNATURE_ALGORITHMS), {
-          additionalProperties: false,
-          description: 'One key: `jwk`, `pem`, `file` or `secret`.',
-        }),
-        { minItems: 1, maxItems: MAX_KEYS, description: 'The keys that may have signed.' },
-      ),
-    ),
-    jwks: Type.Optional(jwksSchema),
-    algorithms: Type.Array(oneOf(SIGNATURE_ALGORITHMS, { description: 'An algorithm.' }), {
+const verify = closed('Checks signatures.', {
+  keys: Type.Optional(
+    Type.Array(closed('One key: `jwk`, `pem`, `file` or `secret`.', keyMembers(SIGNATURE_ALGORITHMS)), {
       minItems: 1,
-      uniqueItems: true,
-      description: 'The algorithms that are accepted.',
+      maxItems: MAX_KEYS,
+      description: 'The keys that may have signed.',
     }),
-    types: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 256, description: 'A type.' }), {
-        minItems: 1,
-        description:
-          'What `typ` of the header has to be, without case; absent: not checked. Keeps tokens out that the same key signs for something else.',
-      }),
-    ),
-    payload: Type.Optional(
-      oneOf(['unwrap', 'keep'], {
-        default: 'unwrap',
-        description:
-          '`unwrap` puts the payload in the place of a compact or JSON body, `keep` leaves the body.',
-      }),
-    ),
-    contentType: Type.Optional(
-      Type.String({
-        default: DEFAULT_CONTENT_TYPE,
-        pattern: MEDIA_TYPE,
-        description: 'The content type of a payload that was unwrapped.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'Checks signatures.' },
-)
+  ),
+  jwks: Type.Optional(jwksSchema),
+  algorithms: Type.Array(oneOf(SIGNATURE_ALGORITHMS, { description: 'An algorithm.' }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'The algorithms that are accepted.',
+  }),
+  types: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256, description: 'A type.' }), {
+      minItems: 1,
+      description:
+        'What `typ` of the header has to be, without case; absent: not checked. Keeps tokens out that the same key signs for something else.',
+    }),
+  ),
+  payload: optionalOneOf(
+    ['unwrap', 'keep'],
+    '`unwrap` puts the payload in the place of a compact or JSON body, `keep` leaves the body.',
+    'unwrap',
+  ),
+  contentType: Type.Optional(
+    Type.String({
+      default: DEFAULT_CONTENT_TYPE,
+      pattern: MEDIA_TYPE,
+      description: 'The content type of a payload that was unwrapped.',
+    }),
+  ),
+})
 
-const sign = Type.Object(
-  {
-    key: Type.Object(keySource, {
-      additionalProperties: false,
-      description: 'The private key or the secret: `jwk`, `pem`, `file` or `secret`.',
-    }),
-    algorithm: oneOf(SIGNATURE_ALGORITHMS, { description: 'The algorithm.' }),
-    typ: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The `typ` of the header; absent: none.' }),
-    ),
-    cty: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'The `cty` of the header; absent: none.' }),
-    ),
-  },
-  { additionalProperties: false, description: 'Makes signatures.' },
-)
+const sign = closed('Makes signatures.', {
+  key: closed('The private key or the secret: `jwk`, `pem`, `file` or `secret`.', keySource),
+  algorithm: oneOf(SIGNATURE_ALGORITHMS, { description: 'The algorithm.' }),
+  typ: optionalText(256, 'The `typ` of the header; absent: none.'),
+  cty: optionalText(256, 'The `cty` of the header; absent: none.'),
+})
 
 /** The configuration of `jws`. */
 export const jwsSchema = Type.Object(
   {
-    phase: Type.Optional(
-      oneOf(['request', 'response'], { default: 'request', description: 'Which body is signed.' }),
-    ),
-    form: Type.Optional(
-      oneOf(['compact', 'json', 'detached'], {
-        default: 'compact',
-        description:
-          'How the signature travels: the body is a compact JWS, or a flattened JSON one (RFC 7515 section 7.2.2), or the body stays as it is and a header holds the signature (appendix F).',
-      }),
+    phase: optionalOneOf(['request', 'response'], 'Which body is signed.', 'request'),
+    form: optionalOneOf(
+      ['compact', 'json', 'detached'],
+      'How the signature travels: the body is a compact JWS, or a flattened JSON one (RFC 7515 section 7.2.2), or the body stays as it is and a header holds the signature (appendix F).',
+      'compact',
     ),
     header: Type.Optional(
       Type.String({

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS } from '../jose/key-schema.js'
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
-import { oneOf, optionalDuration, optionalFlag, optionalSize } from '../options.js'
+import { closed, oneOf, optionalDuration, optionalFlag, optionalOneOf, optionalSize } from '../options.js'
 
 /** Default of `algorithms`: nothing with a shared secret. */
 export const DEFAULT_ALGORITHMS: readonly SignatureAlgorithm[] = ['ES256', 'RS256', 'PS256', 'EdDSA']
@@ -23,10 +23,10 @@ const issuer = Type.Optional(
   }),
 )
 
-const key = Type.Object(
-  { ...keyMembers(SIGNATURE_ALGORITHMS), issuer },
-  { additionalProperties: false, description: 'One key: `jwk`, `pem`, `file` or `secret`.' },
-)
+const key = closed('One key: `jwk`, `pem`, `file` or `secret`.', {
+  ...keyMembers(SIGNATURE_ALGORITHMS),
+  issuer,
+})
 
 const scalar = [
   Type.String({ description: 'A text.' }),
@@ -52,10 +52,7 @@ export const jwtSchema = Type.Object(
       Type.Array(key, { minItems: 1, maxItems: MAX_KEYS, description: 'The keys that may have signed.' }),
     ),
     jwks: Type.Optional(
-      Type.Object(
-        { ...jwksSchema.properties, issuer },
-        { additionalProperties: false, description: 'A set of keys (JWKS): `file` or `inline`.' },
-      ),
+      closed('A set of keys (JWKS): `file` or `inline`.', { ...jwksSchema.properties, issuer }),
     ),
     algorithms: Type.Optional(
       Type.Array(oneOf(SIGNATURE_ALGORITHMS, { description: 'An algorithm.' }), {
@@ -95,11 +92,10 @@ export const jwtSchema = Type.Object(
     clockSkew: optionalDuration('How far clocks may differ, for `exp` and `nbf`.', DEFAULT_SKEW),
     requireExpiry: optionalFlag(true, 'Refuses tokens without `exp`, which never end.'),
     maxTokenBytes: optionalSize('Largest token that is looked at.', DEFAULT_TOKEN_BYTES),
-    tokenFrom: Type.Optional(
-      oneOf(['header', 'cookie', 'query'], {
-        default: 'header',
-        description: 'Where the token stands. Queries end up in logs and histories; prefer a header.',
-      }),
+    tokenFrom: optionalOneOf(
+      ['header', 'cookie', 'query'],
+      'Where the token stands. Queries end up in logs and histories; prefer a header.',
+      'header',
     ),
     name: Type.Optional(
       Type.String({

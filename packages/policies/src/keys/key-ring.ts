@@ -1,29 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf } from '../options.js'
+import { closed, optionalOneOf } from '../options.js'
 
 /** The option `keys` of policies whose definitions name keys by their id. */
 export const keyRingSchema = Type.Array(
-  Type.Object(
-    {
-      id: Type.String({
-        pattern: '^[A-Za-z0-9_-]{1,64}$',
-        description: 'Its name, for the definitions; encrypted values begin with it.',
-      }),
-      key: Type.String({
-        secret: true,
-        minLength: 1,
-        description:
-          'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
-      }),
-      encoding: Type.Optional(
-        oneOf(['base64', 'base64url', 'hex'], {
-          default: 'base64',
-          description: 'How a secret is written; not for PEM and JWK.',
-        }),
-      ),
-    },
-    { additionalProperties: false, description: 'One key.' },
-  ),
+  closed('One key.', {
+    id: Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      description: 'Its name, for the definitions; encrypted values begin with it.',
+    }),
+    key: Type.String({
+      secret: true,
+      minLength: 1,
+      description:
+        'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
+    }),
+    encoding: optionalOneOf(
+      ['base64', 'base64url', 'hex'],
+      'How a secret is written; not for PEM and JWK.',
+      'base64',
+    ),
+  }),
   { minItems: 1, maxItems: 100, description: 'The keys that definitions name.' },
 )
 

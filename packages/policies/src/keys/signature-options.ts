@@ -1,5 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { oneOf } from '../options.js'
+import type { Static } from '@sinclair/typebox'
+import { oneOf, optionalOneOf } from '../options.js'
 import { algorithmNamed, type EcdsaForm } from './signature-algorithm.js'
 
 /** The algorithm of a detached signature; none rests on SHA-1 or MD5. */
@@ -11,18 +11,15 @@ export const algorithmOption = oneOf(
   },
 )
 
-export const encodingOption = Type.Optional(
-  oneOf(['base64', 'base64url', 'hex'], {
-    default: 'base64',
-    description: 'How the signature is written.',
-  }),
+export const encodingOption = optionalOneOf(
+  ['base64', 'base64url', 'hex'],
+  'How the signature is written.',
+  'base64',
 )
 
-export const ecdsaOption = Type.Optional(
-  oneOf(['ieee-p1363', 'der'], {
-    description:
-      'With `ES`: both numbers side by side (default), or in ASN.1 as OpenSSL and Java write them.',
-  }),
+export const ecdsaOption = optionalOneOf(
+  ['ieee-p1363', 'der'],
+  'With `ES`: both numbers side by side (default), or in ASN.1 as OpenSSL and Java write them.',
 )
 
 interface Options {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { optionalFlag, optionalOneOf } from '../options.js'
 import { valueSource } from '../text-source.js'
 import { jsonBoundsOptions } from '../validation/json-bounds.js'
 
@@ -18,32 +18,25 @@ export const openapiSchema = Type.Object(
           'What stands before the paths of the description in requests, such as `/api/v1`. The `servers` of the description are not looked at.',
       }),
     ),
-    unknownOperation: Type.Optional(
-      oneOf(['reject', 'pass'], {
-        default: 'reject',
-        description:
-          'What becomes of a request whose path or method is not described: refused with 404 or 405, or let through unchecked.',
-      }),
+    unknownOperation: optionalOneOf(
+      ['reject', 'pass'],
+      'What becomes of a request whose path or method is not described: refused with 404 or 405, or let through unchecked.',
+      'reject',
     ),
-    unknownQuery: Type.Optional(
-      oneOf(['reject', 'pass'], {
-        default: 'pass',
-        description: 'What becomes of a request with a query parameter that is not described.',
-      }),
+    unknownQuery: optionalOneOf(
+      ['reject', 'pass'],
+      'What becomes of a request with a query parameter that is not described.',
+      'pass',
     ),
-    mode: Type.Optional(
-      oneOf(['enforce', 'report'], {
-        default: 'enforce',
-        description:
-          '`report` lets every request pass and marks those that are not valid with `x-gw-validation: failed` for the upstream.',
-      }),
+    mode: optionalOneOf(
+      ['enforce', 'report'],
+      '`report` lets every request pass and marks those that are not valid with `x-gw-validation: failed` for the upstream.',
+      'enforce',
     ),
-    responses: Type.Optional(
-      oneOf(['enforce', 'report', 'off'], {
-        default: 'report',
-        description:
-          'Whether responses are checked. `report` marks those that are not valid with `x-gw-validation: failed`; `enforce` answers 502 in their place.',
-      }),
+    responses: optionalOneOf(
+      ['enforce', 'report', 'off'],
+      'Whether responses are checked. `report` marks those that are not valid with `x-gw-validation: failed`; `enforce` answers 502 in their place.',
+      'report',
     ),
     formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
     status: Type.Optional(

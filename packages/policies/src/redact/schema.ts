@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalSize } from '../options.js'
+import { closed, oneOf, optionalOneOf, optionalSize } from '../options.js'
 
 function names(description: string) {
   return Type.Optional(
@@ -22,66 +22,56 @@ function keep(end: string) {
   )
 }
 
-const rule = Type.Object(
-  {
-    phase: Type.Optional(
-      oneOf(['request', 'response', 'both'], {
-        default: 'response',
-        description: 'Which message it is about.',
+const rule = closed('What to redact, and how.', {
+  phase: optionalOneOf(['request', 'response', 'both'], 'Which message it is about.', 'response'),
+  keys: names('Names of members in JSON, at any depth, and of fields in forms.'),
+  paths: Type.Optional(
+    Type.Array(
+      Type.String({
+        pattern: '^\\$.+',
+        maxLength: 1024,
+        description: 'A JSON path, such as `$.user.iban`.',
       }),
+      {
+        description: 'JSON paths of names, positions, `*` and `..`.',
+        minItems: 1,
+        maxItems: 200,
+      },
     ),
-    keys: names('Names of members in JSON, at any depth, and of fields in forms.'),
-    paths: Type.Optional(
-      Type.Array(
-        Type.String({
-          pattern: '^\\$.+',
-          maxLength: 1024,
-          description: 'A JSON path, such as `$.user.iban`.',
-        }),
-        {
-          description: 'JSON paths of names, positions, `*` and `..`.',
-          minItems: 1,
-          maxItems: 200,
-        },
-      ),
-    ),
-    headers: names('Names of header fields; of all their lines.'),
-    query: names('Names of query parameters; of requests only.'),
-    types: Type.Optional(
-      Type.Array(
-        oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], {
-          description: 'A kind of value.',
-        }),
-        {
-          description:
-            'Values of these kinds, wherever they stand in the body: payment cards and IBANs with a sound checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, key ids of AWS.',
-          minItems: 1,
-          uniqueItems: true,
-        },
-      ),
-    ),
-    patterns: Type.Optional(
-      Type.Array(
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          description: 'A regular expression in the syntax of RE2.',
-        }),
-        { description: 'What these match, wherever it stands in the body.', minItems: 1, maxItems: 100 },
-      ),
-    ),
-    action: Type.Optional(
-      oneOf(['mask', 'delete', 'hash'], {
-        default: 'mask',
+  ),
+  headers: names('Names of header fields; of all their lines.'),
+  query: names('Names of query parameters; of requests only.'),
+  types: Type.Optional(
+    Type.Array(
+      oneOf(['card', 'iban', 'tckn', 'email', 'phone', 'jwt', 'private-key', 'aws-key'], {
+        description: 'A kind of value.',
+      }),
+      {
         description:
-          '`mask` puts `***` in its place, `delete` takes it out, `hash` puts a keyed digest in its place, equal for equal values.',
-      }),
+          'Values of these kinds, wherever they stand in the body: payment cards and IBANs with a sound checksum, Turkish identity numbers (`tckn`), e-mail addresses, telephone numbers, JSON web tokens, private keys, key ids of AWS.',
+        minItems: 1,
+        uniqueItems: true,
+      },
     ),
-    keepFirst: keep('beginning'),
-    keepLast: keep('end'),
-  },
-  { description: 'What to redact, and how.', additionalProperties: false },
-)
+  ),
+  patterns: Type.Optional(
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'A regular expression in the syntax of RE2.',
+      }),
+      { description: 'What these match, wherever it stands in the body.', minItems: 1, maxItems: 100 },
+    ),
+  ),
+  action: optionalOneOf(
+    ['mask', 'delete', 'hash'],
+    '`mask` puts `***` in its place, `delete` takes it out, `hash` puts a keyed digest in its place, equal for equal values.',
+    'mask',
+  ),
+  keepFirst: keep('beginning'),
+  keepLast: keep('end'),
+})
 
 /** The configuration of `redact`. */
 export const redactSchema = Type.Object(
@@ -96,12 +86,10 @@ export const redactSchema = Type.Object(
       }),
     ),
     maxBodyBytes: optionalSize('Largest body that is redacted; a larger one is refused.', '1mb'),
-    unreadable: Type.Optional(
-      oneOf(['refuse', 'pass'], {
-        default: 'refuse',
-        description:
-          'What becomes of a body that the rules cannot look into: binary data, or text that is neither JSON nor a form when a rule has `keys` or `paths`.',
-      }),
+    unreadable: optionalOneOf(
+      ['refuse', 'pass'],
+      'What becomes of a body that the rules cannot look into: binary data, or text that is neither JSON nor a form when a rule has `keys` or `paths`.',
+      'refuse',
     ),
   },
   {

@@ -8,19 +8,17 @@ import {
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../keys/signature-options.js'
+import { closed } from '../options.js'
 
-const signature = Type.Object(
-  {
-    from: placeOption('What is signed.'),
-    to: placeOption('Where the signature goes; what stands there is replaced.'),
-    algorithm: algorithmOption,
-    key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the private key.' }),
-    encoding: encodingOption,
-    ecdsa: ecdsaOption,
-    optional: optionalOption,
-  },
-  { additionalProperties: false, description: 'One signature.' },
-)
+const signature = closed('One signature.', {
+  from: placeOption('What is signed.'),
+  to: placeOption('Where the signature goes; what stands there is replaced.'),
+  algorithm: algorithmOption,
+  key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the private key.' }),
+  encoding: encodingOption,
+  ecdsa: ecdsaOption,
+  optional: optionalOption,
+})
 
 /** The configuration of `sign`. */
 export const signSchema = Type.Object(

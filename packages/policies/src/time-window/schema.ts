@@ -1,61 +1,56 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalOneOf } from '../options.js'
 
 const TIME_PATTERN = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$|^24:00(:00)?$'
 const DATE_PATTERN = '^(\\d{4}-)?\\d{2}-\\d{2}(\\.\\.(\\d{4}-)?\\d{2}-\\d{2})?$'
 
-const window = Type.Object(
-  {
-    days: Type.Optional(
-      Type.Array(
-        oneOf(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], { description: 'A day of the week.' }),
-        {
-          description: 'The days of the week on which the window begins; without it every day.',
-          minItems: 1,
-        },
-      ),
+const window = closed('A time that comes again.', {
+  days: Type.Optional(
+    Type.Array(
+      oneOf(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], { description: 'A day of the week.' }),
+      {
+        description: 'The days of the week on which the window begins; without it every day.',
+        minItems: 1,
+      },
     ),
-    dates: Type.Optional(
-      Type.Array(
-        Type.String({
-          pattern: DATE_PATTERN,
-          description: 'A day (`2030-12-24`), a day of every year (`12-24`), or a range of one kind.',
-        }),
-        {
-          description:
-            'The dates on which the window begins, such as `2030-12-24`, `12-24` or `12-24..01-02`; without it every date.',
-          minItems: 1,
-          maxItems: 500,
-        },
-      ),
-    ),
-    from: Type.Optional(
+  ),
+  dates: Type.Optional(
+    Type.Array(
       Type.String({
-        pattern: TIME_PATTERN,
-        default: '00:00',
-        description: 'The time of day at which it begins, `hh:mm` or `hh:mm:ss`.',
+        pattern: DATE_PATTERN,
+        description: 'A day (`2030-12-24`), a day of every year (`12-24`), or a range of one kind.',
       }),
+      {
+        description:
+          'The dates on which the window begins, such as `2030-12-24`, `12-24` or `12-24..01-02`; without it every date.',
+        minItems: 1,
+        maxItems: 500,
+      },
     ),
-    to: Type.Optional(
-      Type.String({
-        pattern: TIME_PATTERN,
-        default: '24:00',
-        description: 'The time of day before which it ends. One that is not after `from` is of the next day.',
-      }),
-    ),
-  },
-  { description: 'A time that comes again.', additionalProperties: false },
-)
+  ),
+  from: Type.Optional(
+    Type.String({
+      pattern: TIME_PATTERN,
+      default: '00:00',
+      description: 'The time of day at which it begins, `hh:mm` or `hh:mm:ss`.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      pattern: TIME_PATTERN,
+      default: '24:00',
+      description: 'The time of day before which it ends. One that is not after `from` is of the next day.',
+    }),
+  ),
+})
 
 /** The configuration of `time-window`. */
 export const timeWindowSchema = Type.Object(
   {
-    mode: Type.Optional(
-      oneOf(['allow', 'restrict'], {
-        default: 'allow',
-        description:
-          '`allow` lets requests pass within the windows only, `restrict` at all times but within the windows.',
-      }),
+    mode: optionalOneOf(
+      ['allow', 'restrict'],
+      '`allow` lets requests pass within the windows only, `restrict` at all times but within the windows.',
+      'allow',
     ),
     timeZone: Type.Optional(
       Type.String({

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_JSON_DEPTH } from '../json/view.js'
-import { oneOf, optionalDuration, optionalSize } from '../options.js'
+import { optionalDuration, optionalOneOf, optionalSize, optionalText } from '../options.js'
 import { TEMPLATE_VARIABLES } from '../template.js'
 import { textSource } from '../text-source.js'
 
@@ -12,20 +12,14 @@ function side(description: string) {
       {
         jsonata: Type.Optional(textSource('the expression (JSONata)')),
         template: Type.Optional(textSource('the template')),
-        output: Type.Optional(
-          oneOf(['json', 'text', 'xml'], {
-            default: 'json',
-            description:
-              'What a template makes, which decides how values are escaped in it. An expression always makes JSON.',
-          }),
+        output: optionalOneOf(
+          ['json', 'text', 'xml'],
+          'What a template makes, which decides how values are escaped in it. An expression always makes JSON.',
+          'json',
         ),
-        contentType: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 256,
-            description:
-              'The `Content-Type` of the result. Absent: `application/json`, `text/plain; charset=utf-8` or `application/xml; charset=utf-8`.',
-          }),
+        contentType: optionalText(
+          256,
+          'The `Content-Type` of the result. Absent: `application/json`, `text/plain; charset=utf-8` or `application/xml; charset=utf-8`.',
         ),
         params: Type.Optional(
           Type.Record(

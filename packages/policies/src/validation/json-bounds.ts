@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/view.js'
-import { oneOf, optionalSize } from '../options.js'
+import { optionalOneOf, optionalSize } from '../options.js'
 
 /** The bounds of policies that check JSON bodies, as their configuration has them. */
 export const jsonBoundsOptions = {
@@ -16,11 +16,10 @@ export const jsonBoundsOptions = {
       description: 'Deepest nesting of arrays and objects.',
     }),
   ),
-  duplicateKeys: Type.Optional(
-    oneOf(['reject', 'last'], {
-      default: 'reject',
-      description: 'What becomes of an object that has a name twice: refused, or the last one counts.',
-    }),
+  duplicateKeys: optionalOneOf(
+    ['reject', 'last'],
+    'What becomes of an object that has a name twice: refused, or the last one counts.',
+    'reject',
   ),
 }
 

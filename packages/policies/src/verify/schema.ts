@@ -2,25 +2,22 @@ import { type Static, Type } from '@sinclair/typebox'
 import { maxBodyOption, PLACES_TEXT, phaseOption, placeOption } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../keys/signature-options.js'
-import { optionalFlag } from '../options.js'
+import { closed, optionalFlag } from '../options.js'
 
-const signature = Type.Object(
-  {
-    from: placeOption('What is signed.'),
-    signature: placeOption('Where the signature stands.'),
-    algorithm: algorithmOption,
-    keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a public key.' }), {
-      minItems: 1,
-      maxItems: 8,
-      description: 'The keys that may have signed; each is tried.',
-    }),
-    encoding: encodingOption,
-    ecdsa: ecdsaOption,
-    optional: optionalFlag(false, 'Lets messages pass that have neither the signed value nor a signature.'),
-    strip: optionalFlag(false, 'Removes the signature from the message.'),
-  },
-  { additionalProperties: false, description: 'One signature.' },
-)
+const signature = closed('One signature.', {
+  from: placeOption('What is signed.'),
+  signature: placeOption('Where the signature stands.'),
+  algorithm: algorithmOption,
+  keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a public key.' }), {
+    minItems: 1,
+    maxItems: 8,
+    description: 'The keys that may have signed; each is tried.',
+  }),
+  encoding: encodingOption,
+  ecdsa: ecdsaOption,
+  optional: optionalFlag(false, 'Lets messages pass that have neither the signed value nor a signature.'),
+  strip: optionalFlag(false, 'Removes the signature from the message.'),
+})
 
 /** The configuration of `verify`. */
 export const verifySchema = Type.Object(

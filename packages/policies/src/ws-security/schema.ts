@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { closed } from '../options.js'
 import { add } from './add-schema.js'
 import { requestCheck, responseCheck } from './check-schema.js'
 import { STRICT } from './schema-parts.js'
@@ -7,22 +8,16 @@ import { STRICT } from './schema-parts.js'
 export const wsSecuritySchema = Type.Object(
   {
     request: Type.Optional(
-      Type.Object(
-        {
-          check: Type.Optional(requestCheck),
-          add: Type.Optional(add('What is added for the upstream.')),
-        },
-        { ...STRICT, description: 'Requests.' },
-      ),
+      closed('Requests.', {
+        check: Type.Optional(requestCheck),
+        add: Type.Optional(add('What is added for the upstream.')),
+      }),
     ),
     response: Type.Optional(
-      Type.Object(
-        {
-          check: Type.Optional(responseCheck),
-          add: Type.Optional(add('What is added for the client.')),
-        },
-        { ...STRICT, description: 'Responses.' },
-      ),
+      closed('Responses.', {
+        check: Type.Optional(responseCheck),
+        add: Type.Optional(add('What is added for the client.')),
+      }),
     ),
   },
   {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, optionalFlag, optionalSize } from '../options.js'
+import { oneOf, optionalFlag, optionalOneOf, optionalSize } from '../options.js'
 
 export const DEFAULTS = {
   attributePrefix: '@',
@@ -19,11 +19,10 @@ export const xmlJsonSchema = Type.Object(
     direction: oneOf(['to-json', 'to-xml'], {
       description: 'What the body becomes.',
     }),
-    phase: Type.Optional(
-      oneOf(['request', 'response'], {
-        default: 'request',
-        description: 'Which bodies are transformed. For a conversion back, use the policy twice.',
-      }),
+    phase: optionalOneOf(
+      ['request', 'response'],
+      'Which bodies are transformed. For a conversion back, use the policy twice.',
+      'request',
     ),
     attributePrefix: Type.Optional(
       Type.String({
@@ -48,12 +47,10 @@ export const xmlJsonSchema = Type.Object(
           'Elements that are an array even when there is one: by path from the root element, `/order/items/item`, or by name wherever they are, `item`.',
       }),
     ),
-    numbers: Type.Optional(
-      oneOf(['string', 'number'], {
-        default: 'string',
-        description:
-          'to-json: whether texts that are numbers become numbers. Only those that JSON can say in full: up to 15 digits, no leading zeros.',
-      }),
+    numbers: optionalOneOf(
+      ['string', 'number'],
+      'to-json: whether texts that are numbers become numbers. Only those that JSON can say in full: up to 15 digits, no leading zeros.',
+      'string',
     ),
     unwrap: optionalFlag(
       false,
