@@ -58,7 +58,10 @@ test('gw script test says which engine it took', { skip: isolatedVmSkip }, async
 })
 
 function documentWith(engine: object): string {
-  const use = { use: 'script', with: { script: { inline: INLINE }, body: 'request', limits: { time: '1s' }, ...engine } }
+  const use = {
+    use: 'script',
+    with: { script: { inline: INLINE }, body: 'request', limits: { time: '1s' }, ...engine },
+  }
   return documentFor('http://127.0.0.1:1').replace(
     '    upstream: up\n',
     `    upstream: up\n    policies: ${JSON.stringify([use])}\n`,
