@@ -13,7 +13,7 @@ export interface PipelineContext {
   readonly log: LogSink
   /** Of the worker, whose timers have to wait under load. */
   readonly heartbeat: Heartbeat
-  /** Tells the operator; rate-bounded by the receiver. */
+  /** Reports to the operator; rate-bounded by the receiver. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
   /** The longest delay of the event loop of late, ms. */
   loopLagMs(): number

@@ -13,7 +13,7 @@ import {
 export interface Hook {
   /** The policy, for logs and error records. */
   readonly name: string
-  /** Place of the step in the route's chain. */
+  /** Position of the step in the route's chain. */
   readonly order: number
   run(x: Exchange): Eventual
 }
@@ -21,7 +21,7 @@ export interface Hook {
 /** Hears which hook is running, so that a fault can name its policy without a try block for each. */
 export interface HookCursor {
   hook: Hook | null
-  /** The exchange has ended while a hook waited: the hooks behind it are not run any more. */
+  /** The exchange has ended while a hook waited: the hooks after it are not run any more. */
   readonly isOver: boolean
   /** Changes when the exchange goes on without those that it waits for: another answer is on its way. */
   readonly turn: number

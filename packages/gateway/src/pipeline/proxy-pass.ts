@@ -46,8 +46,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   /** Null until the target has sent its head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
-  /** The target's connection waits for the client, which has taken a share of them for that. */
-  #hasShare = false
 
   constructor(flow: ExchangeFlow, action: ProxyAction) {
     this.#flow = flow
@@ -92,7 +90,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   }
 
   onBodyEnd(): void {
-    if (!this.#isPaused) this.#releaseShare()
+    if (!this.#isPaused) this.#search.releaseShare()
     if (!this.#flow.isOver && this.#response === null) {
       this.#timer.waitFor('response', this.#action.timeouts.headersMs)
     }
@@ -125,7 +123,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       return
     }
     this.#x.attempts.target = target.origin
-    if (this.#body?.isComplete === false && !this.#takeShare()) {
+    if (this.#body?.isComplete === false && !this.#search.takeShare()) {
       this.#action.upstream.shed++
       this.#flow.refuse(refusal('GW_OVERLOADED', CROWDED, RETRY_SOON))
       return
@@ -275,7 +273,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   }
 
   hold(): void {
-    if (this.#takeShare()) this.pause()
+    if (this.#search.takeShare()) this.pause()
     else this.#cut('GW_OVERLOADED', CROWDED)
   }
 
@@ -286,22 +284,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   resume(): void {
     this.#isPaused = false
-    if (this.#body?.isComplete !== false) this.#releaseShare()
+    if (this.#body?.isComplete !== false) this.#search.releaseShare()
     this.#attempt?.resume()
-  }
-
-  /** False: the target must not wait for one more client, of this address or at all. */
-  #takeShare(): boolean {
-    const { target } = this.#search
-    if (this.#hasShare || target === null) return true
-    this.#hasShare = target.shares.take(this.#x.clientIp, target.active)
-    return this.#hasShare
-  }
-
-  #releaseShare(): void {
-    if (!this.#hasShare) return
-    this.#hasShare = false
-    this.#search.target!.shares.release(this.#x.clientIp)
   }
 
   // The end.
@@ -353,7 +337,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   }
 
   #releaseTarget(): Target | null {
-    this.#releaseShare()
     this.#attempt = null
     return this.#search.release()
   }

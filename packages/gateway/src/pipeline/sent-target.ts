@@ -13,7 +13,7 @@ export function sentHost({ host }: ProxyAction, x: Exchange, target: Target): st
   return host === 'keep' ? x.authority : host === 'upstream' ? target.authority : host
 }
 
-/** Tells attempt hooks what will be sent; they may still change the query, which stands behind the path. */
+/** Shows attempt hooks what will be sent; they may still change the query, which follows the path. */
 export function announce(action: ProxyAction, x: Exchange, target: Target): void {
   const sent = sentPath(action, x)
   x.attempts.sentHost = sentHost(action, x, target)

@@ -27,13 +27,15 @@ export class TargetSearch {
   target: Target | null = null
   /** The next attempt needs a connection that nothing was sent on before. */
   isFresh = false
+  /** The target's connection waits for the client, which has taken a share of them for that. */
+  #hasShare = false
 
   constructor(upstream: Upstream, x: Exchange) {
     this.#upstream = upstream
     this.#x = x
   }
 
-  /** Goes to the next target with a free connection or a free place in its queue; null when there is none. */
+  /** Goes to the next target with a free connection or a free slot in its queue; null when there is none. */
   take(): Target | null {
     for (;;) {
       const target = this.#upstream.choose(this.#x, this.#tried)
@@ -49,10 +51,26 @@ export class TargetSearch {
 
   /** Leaves the target where the exchange is; null when it is at none. */
   release(): Target | null {
+    this.releaseShare()
     const { target } = this
     this.target = null
     if (target !== null) target.active--
     return target
+  }
+
+  /** The target is to wait for the client. False: not for one more, of this address or at all. */
+  takeShare(): boolean {
+    const { target } = this
+    if (this.#hasShare || target === null) return true
+    this.#hasShare = target.shares.take(this.#x.clientIp, target.active)
+    return this.#hasShare
+  }
+
+  /** It does not wait any more. */
+  releaseShare(): void {
+    if (!this.#hasShare) return
+    this.#hasShare = false
+    this.target!.shares.release(this.#x.clientIp)
   }
 
   /**
@@ -71,7 +89,7 @@ export class TargetSearch {
       this.#moves++
       this.#tried = tried
     } else {
-      // A kept connection that the target closed just then; a new one tells (RFC 9112 section 9.3.1).
+      // A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1).
       const isSafe = isIdempotent(this.#x.method) && (body?.isReplayable ?? true)
       if (failure.code !== 'GW_UPSTREAM_RESET' || this.isFresh || !isSafe) return false
       this.isFresh = true
