@@ -34,8 +34,12 @@ export interface Sandbox {
   readonly exported: readonly string[]
   /** It met a limit: what is inside cannot be relied on any more, and it is to be replaced. */
   readonly isBroken: boolean
-  /** @throws ScriptFault */
-  call(hook: HookName, input: string, body: string): string
+  /**
+   * @param factor of its time.
+   * @throws ScriptFault
+   * @throws TimeIsOver
+   */
+  call(hook: HookName, input: string, body: string, factor: number): string
   /** What the script holds in memory now. */
   memoryBytes(): number
   close(): void
@@ -54,6 +58,9 @@ export class ScriptFault extends Error {
     this.kind = kind
   }
 }
+
+/** What operators read of a call that met its limit of time. */
+export const TOO_LONG = 'the script took longer than it may'
 
 /** The name of the script inside the sandbox, by which its lines are found in stacks. */
 export const SCRIPT_NAME = 'script'

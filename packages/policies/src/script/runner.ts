@@ -1,4 +1,6 @@
-import { type Engine, type HookName, type Program, type Sandbox, ScriptFault } from './engine.js'
+import { Replaceable } from '../deadline/replaceable.js'
+import { TimeIsOver } from '../deadline/run-with-timeout.js'
+import { type Engine, type EngineName, type HookName, type Sandbox, ScriptFault, TOO_LONG } from './engine.js'
 import { isolatedVmEngine, isReadyForIsolates } from './isolated-vm/isolated-vm-engine.js'
 import { quickjsEngine } from './quickjs/quickjs-engine.js'
 import type { ScriptSettings } from './settings.js'
@@ -18,74 +20,54 @@ export interface CallInputs {
   readonly body: string
 }
 
-/**
- * Keeps one sandbox for a script, and makes another when that one broke:
- *
- *     call ─► sandbox ─► result
- *                └─ broken ─► opened anew; calls meanwhile wait for it
- */
+/** Runs a script in its sandbox; a call that broke it is followed by one in another. */
 export class ScriptRunner {
-  readonly #engine: Engine
-  readonly #program: Program
-  #sandbox: Sandbox
-  #opening: Promise<void> | null = null
+  readonly engine: EngineName
+  readonly exported: readonly string[]
+  readonly #sandboxes: Replaceable<Sandbox>
 
-  constructor(engine: Engine, program: Program, sandbox: Sandbox) {
-    this.#engine = engine
-    this.#program = program
-    this.#sandbox = sandbox
-  }
-
-  get engine(): Engine['name'] {
-    return this.#engine.name
-  }
-
-  get exported(): readonly string[] {
-    return this.#sandbox.exported
+  constructor(engine: EngineName, sandboxes: Replaceable<Sandbox>) {
+    this.engine = engine
+    this.exported = sandboxes.engine.exported
+    this.#sandboxes = sandboxes
   }
 
   /** What the script holds in memory now. */
   memoryBytes(): number {
-    return this.#sandbox.isBroken ? 0 : this.#sandbox.memoryBytes()
+    const sandbox = this.#sandboxes.engine
+    return sandbox.isBroken ? 0 : sandbox.memoryBytes()
   }
 
   /** A promise only while the sandbox is made anew. */
-  call(inputs: CallInputs): CallResult | Promise<CallResult> {
-    if (!this.#sandbox.isBroken) return this.#call(inputs)
-    this.#opening ??= this.#reopen()
-    // Whoever waited before may have broken the new one.
-    return this.#opening.then(() => this.call(inputs))
-  }
-
-  #call({ hook, input, body }: CallInputs): CallResult {
+  call({ hook, input, body }: CallInputs): CallResult | Promise<CallResult> {
     try {
-      return { changes: this.#sandbox.call(hook, input, body), fault: null }
+      const changes = this.#sandboxes.run((sandbox, factor) => sandbox.call(hook, input, body, factor))
+      return changes instanceof Promise ? changes.then(resultOf, failure) : resultOf(changes)
     } catch (error) {
-      if (!(error instanceof ScriptFault)) throw error
-      if (this.#sandbox.isBroken) this.#sandbox.close()
-      return { changes: null, fault: { kind: error.kind, message: error.message } }
-    }
-  }
-
-  async #reopen(): Promise<void> {
-    try {
-      this.#sandbox = await this.#engine.open(this.#program)
-    } finally {
-      this.#opening = null
+      return failure(error)
     }
   }
 
   close(): void {
-    this.#sandbox.close()
+    this.#sandboxes.close()
   }
+}
+
+function resultOf(changes: string): CallResult {
+  return { changes, fault: null }
+}
+
+function failure(error: unknown): CallResult {
+  if (error instanceof TimeIsOver) return { changes: null, fault: { kind: 'timeout', message: TOO_LONG } }
+  if (!(error instanceof ScriptFault)) throw error
+  return { changes: null, fault: { kind: error.kind, message: error.message } }
 }
 
 /** Opens a script. @throws Error with its mistake, for the operator */
 export async function openRunner({ label, source, engine, limits }: ScriptSettings): Promise<ScriptRunner> {
   const chosen = await engineOf(engine)
-  const program = { source, limits }
   try {
-    return new ScriptRunner(chosen, program, await chosen.open(program))
+    return new ScriptRunner(chosen.name, await Replaceable.of(() => chosen.open({ source, limits })))
   } catch (cause) {
     throw new Error(`${label}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }

@@ -1,5 +1,5 @@
 import { answerText, faultOf } from '../answer.js'
-import { type HookName, type Program, type Sandbox, ScriptFault } from '../engine.js'
+import { type HookName, type Program, type Sandbox, ScriptFault, TOO_LONG } from '../engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Isolate, IsolatedVm, Reference } from './isolated-vm-types.js'
 
@@ -59,8 +59,7 @@ export class IsolatedSandbox implements Sandbox {
   #faultOf(error: unknown): ScriptFault {
     if (this.#isolate.isDisposed) return new ScriptFault('memory', 'out of memory')
     const { name = '', message = String(error), stack = '' } = error instanceof Error ? error : {}
-    if (message === 'Script execution timed out.')
-      return new ScriptFault('timeout', 'the script took longer than it may')
+    if (message === 'Script execution timed out.') return new ScriptFault('timeout', TOO_LONG)
     return faultOf({ name, message, stack, isBody: false })
   }
 

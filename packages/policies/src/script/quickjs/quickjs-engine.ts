@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { QuickJSWASMModule } from 'quickjs-emscripten'
 import type { Engine, Program } from '../engine.js'
-import { FUEL_EXPORT, meteredWasm, TABLE_EXPORT } from './metered-wasm.js'
 import { QuickjsSandbox } from './quickjs-sandbox.js'
 import type { EngineParts } from './rejections.js'
-import {
-  type WasmGlobal,
-  type WasmInstance,
-  type WasmModule,
-  type WasmTable,
-  webAssembly,
-} from './web-assembly.js'
+import { TABLE_EXPORT, withTableExport } from './table-export.js'
+import { type WasmInstance, type WasmModule, type WasmTable, webAssembly } from './web-assembly.js'
 
 const PAGE_BYTES = 65_536
 /** What the engine begins with. */
@@ -35,7 +29,7 @@ async function load(): Promise<Engine> {
   const quickjs = await import('quickjs-emscripten')
   const fromEngine = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'))
   const binary = readFileSync(fromEngine.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'))
-  const compiled = await webAssembly.compile(meteredWasm(binary))
+  const compiled = await webAssembly.compile(withTableExport(binary))
   return {
     name: 'quickjs',
     async open(program) {
@@ -47,7 +41,6 @@ async function load(): Promise<Engine> {
 /** An engine with what the gateway has to hold of it. */
 export interface Instance extends EngineParts {
   readonly engine: QuickJSWASMModule
-  readonly fuel: WasmGlobal
 }
 
 async function instantiate(
@@ -65,13 +58,11 @@ async function instantiate(
     instantiateWasm(imports: object, done: (instance: WasmInstance) => void) {
       const instance = new webAssembly.Instance(compiled, imports)
       exports = instance.exports
-      QuickjsSandbox.fill(exports[FUEL_EXPORT] as WasmGlobal)
       done(instance)
       return exports
     },
   }
   const variant = newVariant(RELEASE_SYNC, { emscriptenModule: emscriptenModule as object })
   const engine = await newQuickJSWASMModuleFromVariant(variant)
-  const fuel = exports[FUEL_EXPORT] as WasmGlobal
-  return { engine, fuel, memory, table: exports[TABLE_EXPORT] as WasmTable }
+  return { engine, memory, table: exports[TABLE_EXPORT] as WasmTable }
 }

@@ -1,4 +1,5 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten'
+import { runWithTimeout, TimeIsOver } from '../../deadline/run-with-timeout.js'
 import { answerText, faultOf } from '../answer.js'
 import { Deadline } from '../deadline.js'
 import {
@@ -9,14 +10,17 @@ import {
   type Sandbox,
   SCRIPT_NAME,
   ScriptFault,
+  TOO_LONG,
 } from '../engine.js'
 import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
 import type { Instance } from './quickjs-engine.js'
 import { Rejections } from './rejections.js'
-import { type WasmGlobal, webAssembly } from './web-assembly.js'
 
-/** Turns of loops between two questions of the engine whether to go on: 50 to 300 ms. */
-const FUEL = 20_000_000
+/**
+ * The engine asks between instructions of a script whether its time is over; one instruction may keep it in a loop of
+ * its own for hours, such as `new Array(2 ** 32 - 1).indexOf(1)`. So much later it is stopped wherever it is.
+ */
+const GRACE_MS = 250
 /** Loading is done once, and the code of the engine is still cold. */
 const LOAD_TIMEOUT_MS = 1000
 
@@ -24,38 +28,30 @@ const LOAD_TIMEOUT_MS = 1000
 export class QuickjsSandbox implements Sandbox {
   readonly exported: readonly string[]
   isBroken = false
-  readonly #fuel: WasmGlobal
   readonly #runtime: QuickJSRuntime
   readonly #context: QuickJSContext
   readonly #start: QuickJSHandle
   readonly #finish: QuickJSHandle
   readonly #describe: QuickJSHandle
   readonly #rejections: Rejections
+  readonly #timeoutMs: number
   #deadline = new Deadline(LOAD_TIMEOUT_MS)
 
-  static fill(fuel: WasmGlobal): void {
-    fuel.value = FUEL
-  }
-
   constructor(instance: Instance, { source, limits }: Program) {
-    const { engine, fuel } = instance
-    this.#fuel = fuel
-    this.#runtime = engine.newRuntime()
+    this.#timeoutMs = limits.timeoutMs
+    this.#runtime = instance.engine.newRuntime()
     this.#runtime.setMaxStackSize(limits.stackBytes)
     this.#context = this.#runtime.newContext()
     this.#deadline.start()
     this.#rejections = new Rejections(instance, this.#context, () => {
-      this.#runtime.setInterruptHandler(() => {
-        QuickjsSandbox.fill(fuel)
-        return this.#deadline.check()
-      })
+      this.#runtime.setInterruptHandler(() => this.#deadline.check())
     })
     const bridge = this.#value(this.#context.evalCode(RUNTIME_SOURCE, 'runtime'))
     this.#start = this.#context.getProp(bridge, 'start')
     this.#finish = this.#context.getProp(bridge, 'finish')
     this.#describe = this.#context.getProp(bridge, 'describe')
     this.#runtime.setMemoryLimit(limits.memoryBytes)
-    this.exported = this.#guarded(() => this.#load(bridge, source))
+    this.exported = this.#guarded(LOAD_TIMEOUT_MS, () => this.#load(bridge, source))
     this.#deadline = new Deadline(limits.timeoutMs)
   }
 
@@ -78,10 +74,9 @@ export class QuickjsSandbox implements Sandbox {
     throw new ScriptFault('promise', 'the script waits for a promise while it is loaded')
   }
 
-  call(hook: HookName, input: string, body: string): string {
+  call(hook: HookName, input: string, body: string, factor: number): string {
     this.#deadline.start()
-    QuickjsSandbox.fill(this.#fuel)
-    return this.#guarded(() => {
+    return this.#guarded(this.#timeoutMs * factor, () => {
       const context = this.#context
       const args = [context.newString(hook), context.newString(input), context.newString(body)]
       this.#value(context.callFunction(this.#start, context.undefined, ...args)).dispose()
@@ -104,14 +99,14 @@ export class QuickjsSandbox implements Sandbox {
   }
 
   /** What gets here without being a ScriptFault came out of the engine itself, which is not whole any more. */
-  #guarded<T>(work: () => T): T {
+  #guarded<T>(timeoutMs: number, work: () => T): T {
     this.#rejections.forget()
     try {
-      return work()
+      return runWithTimeout(timeoutMs + GRACE_MS, work)
     } catch (error) {
       if (!(error instanceof ScriptFault)) {
         this.isBroken = true
-        throw engineFault(error)
+        throw error instanceof TimeIsOver ? error : engineFault(error)
       }
       this.isBroken ||= error.kind === 'timeout' || error.kind === 'memory' || error.kind === 'stack'
       throw error
@@ -163,13 +158,12 @@ export class QuickjsSandbox implements Sandbox {
 }
 
 function timeoutFault(): ScriptFault {
-  return new ScriptFault('timeout', 'the script took longer than it may')
+  return new ScriptFault('timeout', TOO_LONG)
 }
 
-/** The trap of the fuel, or the stack of the gateway itself, whose end came before that of the script. */
+/** The stack of the gateway itself may end before that of the script. */
 function engineFault(error: unknown): ScriptFault {
   if (error instanceof RangeError) return new ScriptFault('stack', 'the script went too deep')
-  if (error instanceof webAssembly.RuntimeError && error.message === 'unreachable') return timeoutFault()
   const kind: FaultKind = 'exception'
   return new ScriptFault(kind, `the engine failed: ${error instanceof Error ? error.message : String(error)}`)
 }

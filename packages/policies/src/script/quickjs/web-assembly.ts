@@ -4,7 +4,6 @@ interface WebAssemblyApi {
   readonly Instance: new (module: WasmModule, imports: object) => WasmInstance
   readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory
   readonly Module: new (binary: Uint8Array) => WasmModule
-  readonly RuntimeError: new () => Error
 }
 
 /** Compiled code, which any number of instances share. */
@@ -24,11 +23,6 @@ export interface WasmMemory {
 export interface WasmTable {
   readonly length: number
   grow(by: number, value: unknown): number
-}
-
-/** A number that both sides read and write. */
-export interface WasmGlobal {
-  value: number
 }
 
 export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly
