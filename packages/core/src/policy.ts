@@ -48,8 +48,9 @@ export interface CompileEnv {
    * Work for bodies that would hold up the requests of others: on a thread of the worker's pool.
    * @param module exports `work`, an OffloadedWork, which is made once per thread and configuration.
    * @param config can be cloned (structuredClone).
+   * @param maxMs after which work that still runs is ended with its thread (Overtime); less than the pool's own limit.
    */
-  offload<I, O>(module: URL, config: unknown): Offload<I, O>
+  offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O>
   /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
   schedule(everyMs: number, job: () => Promise<void> | void): void
   /** Tells the operator; a flood of one event is cut by whoever writes it down. */

@@ -66,8 +66,8 @@ export class SnapshotEnv implements CompileEnv {
     return refusal(code, detail, headers)
   }
 
-  offload<I, O>(module: URL, config: unknown): Offload<I, O> {
-    return this.#threads.offload(module, config)
+  offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O> {
+    return this.#threads.offload(module, config, maxMs)
   }
 
   schedule(everyMs: number, job: () => Promise<void> | void): void {

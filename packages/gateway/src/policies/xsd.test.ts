@@ -111,3 +111,20 @@ test('report mode marks what is not valid for the upstream and for the client', 
     ['failed', undefined],
   )
 })
+
+test('a body for which a pattern takes without end is ended with its thread', {
+  timeout: 60_000,
+}, async (t) => {
+  const slow = SCHEMA.replace(
+    'type="xs:positiveInteger"/>',
+    '><xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="(x+x+)+y"/></xs:restriction></xs:simpleType></xs:element>',
+  )
+  const { seen, post } = await serve(t, { schemas: [{ inline: slow }] })
+  assert.equal((await post(orders(1, 'xxy'))).status, 200)
+  // Each takes less than what libxml2 gives up at, and all of them hours.
+  const ended = await post(orders(20_000, 'x'.repeat(22)))
+  assert.equal(ended.status, 500)
+  assert.equal(ended.headers.get('x-gw-error'), 'GW_POLICY_ERROR')
+  assert.equal((await post(orders(1, 'xxy'))).status, 200)
+  assert.equal(seen.length, 2)
+})

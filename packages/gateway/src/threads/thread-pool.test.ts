@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Overload } from '@sluice/core'
+import { Overload, Overtime } from '@sluice/core'
 import { ThreadPool } from './thread-pool.js'
 
 function moduleOf(code: string): URL {
@@ -104,6 +104,13 @@ test('work that does not end is ended, and the next one finds a thread', { timeo
   const fragile = poolFor(t, 1, 2000).offload<string, string>(FRAGILE, {})
   await assert.rejects(fragile.run('for ever', GOING), /more than 2000 ms/)
   assert.equal(await fragile.run('after', GOING), 'after')
+})
+
+test('work may have a limit of its own', { timeout: 20_000 }, async (t) => {
+  const pool = poolFor(t)
+  const fragile = pool.offload<string, string>(FRAGILE, {}, 500)
+  await assert.rejects(fragile.run('for ever', GOING), Overtime)
+  assert.equal(await pool.offload<string, string>(FRAGILE, {}).run('after', GOING), 'after')
 })
 
 test('tasks run in the order in which they came', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { type Offload, Overload } from '@sluice/core'
+import { type Offload, Overload, Overtime } from '@sluice/core'
 import { Piscina } from 'piscina'
 import { type ThreadAnswer, type ThreadTask, UNKNOWN_WORK } from './thread-task.js'
 import { Turns, type Waiter } from './turns.js'
@@ -38,17 +38,20 @@ export class ThreadPool {
     this.#turns = new Turns(maxThreads)
   }
 
-  /** @param module exports `work`, an OffloadedWork. */
-  offload<I, O>(module: URL, config: unknown): Offload<I, O> {
+  /**
+   * @param module exports `work`, an OffloadedWork.
+   * @param maxMs after which this work is ended with its thread, if the process had the CPU for it.
+   */
+  offload<I, O>(module: URL, config: unknown, maxMs = this.#taskMs): Offload<I, O> {
     const digest = createHash('sha256').update(JSON.stringify(config)).digest('hex')
     const work = { module: module.href, key: `${module.href} ${digest}` }
     return {
       run: (input, x) =>
         this.#inTurn(x, async () => {
           // A configuration may be long: a thread that knows the work is not sent it again.
-          const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input })
+          const answer = await this.#run({ ...work, config: UNKNOWN_WORK, input }, maxMs)
           if (answer.isKnown) return answer.output as O
-          return (await this.#run({ ...work, config, input })).output as O
+          return (await this.#run({ ...work, config, input }, maxMs)).output as O
         }),
     }
   }
@@ -67,13 +70,22 @@ export class ThreadPool {
     }
   }
 
-  async #run(task: ThreadTask): Promise<ThreadAnswer> {
+  async #run(task: ThreadTask, maxMs: number): Promise<ThreadAnswer> {
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), this.#taskMs)
+    const startMono = performance.now()
+    const startCpu = process.cpuUsage()
+    const end = (): void => {
+      const { user, system } = process.cpuUsage(startCpu)
+      // Whoever gets no CPU is not to blame, up to the longest time of all.
+      const isStarved = (user + system) / 1000 < maxMs && performance.now() - startMono < this.#taskMs - maxMs
+      if (isStarved) timer.refresh()
+      else late.abort()
+    }
+    const timer = setTimeout(end, maxMs)
     try {
       return await this.#open().run(task, { signal: late.signal })
     } catch (error) {
-      throw late.signal.aborted ? new Error(`a thread worked for more than ${this.#taskMs} ms`) : error
+      throw late.signal.aborted ? new Overtime(`a thread worked for more than ${maxMs} ms`) : error
     } finally {
       clearTimeout(timer)
     }

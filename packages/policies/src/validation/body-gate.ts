@@ -5,6 +5,8 @@ import {
   type Offload,
   type Outcome,
   Overload,
+  Overtime,
+  PolicyFailure,
   type Reply,
   refusal,
   type Step,
@@ -14,8 +16,8 @@ import { hooksOn } from '../message/hooks.js'
 import { announcesCoding, boundBody, headersOf, type Side } from '../message/side.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
-/** What a validator says of a body: a refusal, that it could not look, or null for no objection. */
-export type Judgement = Reply | 'overloaded' | null
+/** What a validator says of a body: a refusal, that it could not look or came to no end, or null for no objection. */
+export type Judgement = Reply | 'overloaded' | 'undecided' | null
 
 /** A way to validate bodies; verdicts come from a thread as well. */
 export interface BodyValidation<V> {
@@ -77,6 +79,7 @@ class BodyGate<V> {
       (verdict) => this.#settle(x, side, verdict),
       (error: unknown) => {
         if (error instanceof Overload) return unchecked(x, side, isReport)
+        if (error instanceof Overtime) return this.#undecided(x, side)
         throw error
       },
     )
@@ -86,7 +89,16 @@ class BodyGate<V> {
     const judgement = this.#validation.judge(x, side, verdict)
     if (judgement === null) return null
     if (judgement === 'overloaded') return unchecked(x, side, this.#validation.isReport)
+    if (judgement === 'undecided') return this.#undecided(x, side)
     return this.#refuse(x, side, judgement)
+  }
+
+  /** Neither side is to blame for a schema that takes too long: the operator hears of it. */
+  #undecided(x: Exchange, side: Side): Outcome {
+    const { isReport, name } = this.#validation
+    if (isReport) return unchecked(x, side, isReport)
+    const what = `${name}: the schema takes too long to validate this body; write its patterns with fewer ways to match`
+    throw new PolicyFailure('GW_POLICY_ERROR', 'the body could not be validated in time', what)
   }
 
   #refuse(x: Exchange, side: Side, reply: Reply): Outcome {

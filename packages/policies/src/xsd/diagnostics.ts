@@ -8,6 +8,8 @@ const LEVEL_ERROR = 2
 export class Diagnostics {
   readonly violations: Violation[] = []
   count = 0
+  /** There is no verdict. */
+  isUndecided = false
   readonly #most: number
   readonly #word: (message: string) => string
 
@@ -15,12 +17,6 @@ export class Diagnostics {
   constructor(most: number, word: (message: string) => string) {
     this.#most = most
     this.#word = word
-  }
-
-  /** Notes that there is no verdict. */
-  giveUp(): void {
-    this.count++
-    this.violations.push({ line: 0, path: '/', message: 'it takes too many steps to tell.', file: null })
   }
 
   /**

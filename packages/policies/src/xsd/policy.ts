@@ -8,6 +8,9 @@ import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
 import { readSchemas } from './schema-documents.js'
 import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
 
+/** Longest validation on a thread. */
+const MAX_MS = 2000
+
 /** Validates XML bodies against XML Schema 1.0. */
 export const xsd = definePolicy({
   name: 'xsd',
@@ -29,7 +32,7 @@ export const xsd = definePolicy({
       maxBodyBytes,
       isReport: config.mode === 'report',
       isSlow: settings.isSlow,
-      offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings),
+      offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings, MAX_MS),
       flaw: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
       verdict: (x, body) => validator.validate(() => xmlOf(x, body, settings.maxDepth)),
       judge: (_x, _side, verdict) => judgementOf(verdict),
@@ -39,15 +42,16 @@ export const xsd = definePolicy({
 
 function judgementOf(verdict: Verdict): Judgement {
   if (verdict.kind === 'valid') return null
+  if (verdict.kind === 'undecided') return 'undecided'
   if (verdict.kind === 'invalid') return refusal('GW_SCHEMA_INVALID', verdict.mistakes)
   return verdict.code === 'GW_OVERLOADED' ? 'overloaded' : refusal(verdict.code, verdict.mistakes)
 }
 
 async function settingsOf(config: XsdConfig): Promise<ValidatorConfig> {
-  // The library that knows automata takes 60 ms to load: gateways without schemas do not pay for it.
-  const { quickSchemas } = await import('./quick-schemas.js')
+  // The library of character sets takes 60 ms to load: gateways without schemas do not pay for it.
+  const { mendSchemas } = await import('./mended-schemas.js')
   return {
-    ...quickSchemas(readSchemas(config)),
+    ...mendSchemas(readSchemas(config)),
     select: config.select,
     names: config.namespaces ?? {},
     maxErrors: config.maxErrors ?? 10,

@@ -3,13 +3,13 @@ import { parseXml } from '../xml/gate.js'
 import { unreadableXml } from '../xml/unreadable-xml.js'
 import type { XmlView } from '../xml/view.js'
 import { Diagnostics } from './diagnostics.js'
-import type { QuickSchemas } from './quick-schemas.js'
+import type { MendedSchemas } from './mended-schemas.js'
 import { compileSchemas, type SchemaSet } from './schema-set.js'
 import { compileSelection, type Selection } from './selection.js'
 import { violationText, withoutValues, withPattern } from './violation.js'
 
 /** What a validator is made of; can be cloned, and written as JSON. */
-export interface ValidatorConfig extends QuickSchemas {
+export interface ValidatorConfig extends MendedSchemas {
   readonly select: string | undefined
   readonly names: Readonly<Record<string, string>>
   readonly maxErrors: number
@@ -20,6 +20,8 @@ export interface ValidatorConfig extends QuickSchemas {
 export type Verdict =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly mistakes: string }
+  /** libxml2 gave up. */
+  | { readonly kind: 'undecided' }
   | { readonly kind: 'unreadable'; readonly code: UnreadableBody['code']; readonly mistakes: string }
 
 const VALID: Verdict = { kind: 'valid' }
@@ -68,6 +70,7 @@ export class Validator {
       return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
     const diagnostics = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
     for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
+    if (diagnostics.isUndecided) return { kind: 'undecided' }
     if (diagnostics.count === 0) return VALID
     const text = violationText(diagnostics.violations, diagnostics.count)
     return { kind: 'invalid', mistakes: `the body is not valid: ${text}` }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Exchange, type Outcome, Overload, type Step } from '@sluice/core'
+import { type Exchange, type Outcome, Overload, Overtime, PolicyFailure, type Step } from '@sluice/core'
 import { exchange, schemaMistakes, testEnv } from '../testing.js'
 import { openXmlBytes } from '../xml/memory.js'
 import { xmlOf } from '../xml/xml-of.js'
@@ -99,7 +99,7 @@ test('a large body is validated on a thread, with the same verdict', async (t) =
   assert.equal(malformed?.problem?.code, 'GW_BODY_UNPARSABLE')
 })
 
-test('where a pattern takes many steps for a character, short bodies go to a thread too', async (t) => {
+test('where a pattern can match in many ways, short bodies go to a thread too', async (t) => {
   const schemas = PURCHASE_SCHEMAS.map((schema) => ({
     ...schema,
     inline: schema.inline.replace('[A-Z]{2}-', '[A-Z]{0,35}[A-Z0-9]{0,35}-'),
@@ -124,6 +124,29 @@ test('when no thread is free the request is refused, and in report mode marked',
   const failing = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Error('thread broke')) }) }
   const broken = await xsd.compile({ schemas: PURCHASE_SCHEMAS }, failing)
   await assert.rejects(request(broken!, large), /thread broke/)
+})
+
+test('a validation without end is the fault of neither side, and in report mode marked', async () => {
+  const overtime = { ...testEnv(), offload: () => ({ run: () => Promise.reject(new Overtime('late')) }) }
+  const slow = (pattern: string) =>
+    PURCHASE_SCHEMAS.map((schema) => ({ ...schema, inline: schema.inline.replace('[A-Z]{2}-', pattern) }))
+  const givesUp = order(line(1).replace('AB-', 'A'.repeat(60)))
+  for (const [env, schemas, body] of [
+    [overtime, PURCHASE_SCHEMAS, orderOf(600)],
+    [testEnv(), slow('([A-Z]+[A-Z]+)+-'), givesUp],
+  ] as const) {
+    const enforced = await xsd.compile({ schemas }, env)
+    await assert.rejects(request(enforced!, body), (error) => {
+      assert.ok(error instanceof PolicyFailure)
+      assert.match(error.message, /the schema takes too long/)
+      return error.detail === 'the body could not be validated in time'
+    })
+    const reporting = await xsd.compile({ schemas, mode: 'report' }, env)
+    const [passed, x] = await request(reporting!, body)
+    assert.equal(passed, null)
+    assert.deepEqual(x.headers.slice(-2), ['x-gw-validation', 'skipped'])
+    env.close()
+  }
 })
 
 test('what cannot be read is refused with its own code', async (t) => {

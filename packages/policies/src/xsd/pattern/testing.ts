@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { Validator } from '../validator.js'
 
-/** The verdict of libxml2 on a value. */
-export function isAccepted(pattern: string, value: string): boolean {
+/** The verdict of libxml2 on a value; null when it gives up. */
+export function isAccepted(pattern: string, value: string): boolean | null {
   const accepted = acceptedBy(pattern, [value])
   assert.ok(accepted, `libxml2 does not read ${pattern}`)
-  return accepted[0]!
+  return accepted[0] ?? null
 }
 
 /** The verdicts of libxml2; null when it does not read the pattern. */
-export function acceptedBy(pattern: string, values: readonly string[]): readonly boolean[] | null {
+export function acceptedBy(pattern: string, values: readonly string[]): readonly (boolean | null)[] | null {
   const validator = validatorOf(pattern)
   if (validator === null) return null
   try {
@@ -17,7 +17,7 @@ export function acceptedBy(pattern: string, values: readonly string[]): readonly
       const verdict = validator.validateBytes(Buffer.from(`<a>${escaped(value)}</a>`))
       if (verdict.kind === 'invalid')
         assert.match(verdict.mistakes, /not accepted by the pattern|a value is not valid/)
-      return verdict.kind === 'valid'
+      return verdict.kind === 'undecided' ? null : verdict.kind === 'valid'
     })
   } finally {
     validator.close()
