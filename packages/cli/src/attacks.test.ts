@@ -178,21 +178,24 @@ function attacks(signed: string): readonly Attack[] {
       body: `<a><b>${'x'.repeat(60)}</b></a>`,
       headers: xml,
       routes: ['xsd'],
-      codes: ['GW_SCHEMA_INVALID'],
+      // No verdict: the thread is ended, or libxml2 gives up.
+      codes: ['GW_POLICY_ERROR'],
     },
     {
       name: 'a pattern that backtracks, 900,000 characters',
       body: `<a><b>${'x'.repeat(900_000)}</b></a>`,
       headers: xml,
       routes: ['xsd'],
-      codes: ['GW_SCHEMA_INVALID'],
+      // No verdict: the thread is ended, or libxml2 gives up.
+      codes: ['GW_POLICY_ERROR'],
     },
     {
       name: 'a pattern that backtracks, 10,000 times',
       body: `<a>${`<b>${'x'.repeat(40)}</b>`.repeat(10_000)}</a>`,
       headers: xml,
       routes: ['xsd'],
-      codes: ['GW_SCHEMA_INVALID'],
+      // No verdict: the thread is ended, or libxml2 gives up.
+      codes: ['GW_POLICY_ERROR'],
     },
     {
       name: 'a pattern that backtracks',
