@@ -40,6 +40,9 @@ export const CIPHERS = {
 
 export type CipherName = keyof typeof CIPHERS
 
+/** The names that documents may write. */
+export const CIPHER_NAMES = Object.keys(CIPHERS) as readonly CipherName[]
+
 /** @throws Error for a weak algorithm that was not allowed, or a context that it cannot bind. */
 export function cipherOf(name: CipherName, allowWeak: boolean, hasContext: boolean): CipherKind {
   const cipher = CIPHERS[name]

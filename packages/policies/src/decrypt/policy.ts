@@ -1,12 +1,13 @@
 import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
 import type { Decrypted } from '../cipher/cipher.js'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { type FieldPlaces, fieldPlaces } from '../cipher/field-places.js'
 import { eventually } from '../eventually.js'
 import { KeyRing } from '../keys/key-ring.js'
 import type { Side } from '../message/side.js'
 import type { Draft } from '../place/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
-import { compilePlace, namesOf, type Place } from '../place/place.js'
+import { namesOf } from '../place/place.js'
 import { compileOpener, type Opener } from './opener.js'
 import { type DecryptConfig, decryptSchema } from './schema.js'
 
@@ -39,27 +40,15 @@ export const decrypt = definePolicy({
   },
 })
 
-interface Places {
-  readonly from: Place
-  readonly to: Place
-}
-
 /** @throws Error for places that cannot hold what is meant for them. */
-function placesOf(field: FieldConfig, side: Side): Places {
-  const from = compilePlace(field.from, side)
-  const to = field.to === undefined ? from : compilePlace(field.to, side)
-  if (field.encoding === 'raw' && !from.isWholeBody) {
-    throw new Error(`'${from.text}' cannot hold raw bytes; write encoding: base64`)
-  }
-  if (field.contentType !== undefined && !to.isWholeBody) {
-    throw new Error("'contentType' is for to: body; remove it")
-  }
-  if (field.as === 'json' && !to.text.startsWith('json.'))
+function placesOf(field: FieldConfig, side: Side): FieldPlaces {
+  const places = fieldPlaces(field, side, 'from')
+  if (field.as === 'json' && !places.to.text.startsWith('json.'))
     throw new Error("'as: json' is for to: json.…; remove it")
-  return { from, to }
+  return places
 }
 
-interface Field extends Places {
+interface Field extends FieldPlaces {
   readonly field: FieldConfig
   readonly open: Opener
 }

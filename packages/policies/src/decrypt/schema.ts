@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { CIPHER_NAMES } from '../cipher/cipher.js'
 import {
   maxBodyOption,
   optionalOption,
   PLACES_TEXT,
   phaseOption,
   placeOption,
+  sealedEncodingOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
 import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../options.js'
@@ -12,24 +14,17 @@ import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../opt
 const field = closed('One value.', {
   from: placeOption('The place that is decrypted.'),
   to: Type.Optional(placeOption('Where the clear value goes; default: `from`.')),
-  algorithm: oneOf(
-    ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
-    {
-      description:
-        'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
-    },
-  ),
+  algorithm: oneOf(CIPHER_NAMES, {
+    description:
+      'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
+  }),
   keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a key.' }), {
     minItems: 1,
     maxItems: 8,
     description:
       'The keys that may be used: secrets, or for RSA private keys. A value that names one is decrypted with that one, else each is tried.',
   }),
-  encoding: optionalOneOf(
-    ['base64', 'base64url', 'hex', 'raw'],
-    'How the encrypted bytes are written; `raw` only as a whole body.',
-    'base64',
-  ),
+  encoding: sealedEncodingOption,
   as: optionalOneOf(
     ['text', 'json'],
     'With `to: json.…`: writes the clear text as a string, or as the JSON value that it is.',

@@ -2,11 +2,12 @@ import { type CompileEnv, definePolicy, setHeader } from '@sluice/core'
 import { cipherOf } from '../cipher/cipher.js'
 import { compileContext } from '../cipher/context.js'
 import { DEFAULT_MAX_BODY } from '../cipher/field-options.js'
+import { type FieldPlaces, fieldPlaces } from '../cipher/field-places.js'
 import { writeSealed } from '../cipher/sealed-text.js'
 import { KeyRing } from '../keys/key-ring.js'
 import type { Side } from '../message/side.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../place/field-steps.js'
-import { compilePlace, namesOf, type Place } from '../place/place.js'
+import { namesOf } from '../place/place.js'
 import { type EncryptConfig, encryptSchema } from './schema.js'
 
 type FieldConfig = EncryptConfig['fields'][number]
@@ -21,7 +22,7 @@ export const encrypt = definePolicy({
   compile(config, env) {
     const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
-    const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
+    const fields = config.fields.map((field) => ({ field, ...fieldPlaces(field, side, 'to') }))
     return fieldHooks({
       name: 'encrypt',
       side,
@@ -34,24 +35,6 @@ export const encrypt = definePolicy({
   },
 })
 
-interface Places {
-  readonly from: Place
-  readonly to: Place
-}
-
-/** @throws Error for places that cannot hold what is meant for them. */
-function placesOf(field: FieldConfig, side: Side): Places {
-  const from = compilePlace(field.from, side)
-  const to = field.to === undefined ? from : compilePlace(field.to, side)
-  if (field.encoding === 'raw' && !to.isWholeBody) {
-    throw new Error(`'${to.text}' cannot hold raw bytes; write encoding: base64`)
-  }
-  if (field.contentType !== undefined && !to.isWholeBody) {
-    throw new Error("'contentType' is for to: body; remove it")
-  }
-  return { from, to }
-}
-
 interface Surroundings {
   readonly ring: KeyRing
   readonly side: Side
@@ -59,7 +42,10 @@ interface Surroundings {
   readonly allowWeak: boolean
 }
 
-function compileField({ field, from, to }: Places & { field: FieldConfig }, around: Surroundings): FieldStep {
+function compileField(
+  { field, from, to }: FieldPlaces & { field: FieldConfig },
+  around: Surroundings,
+): FieldStep {
   const { side, env } = around
   const cipher = cipherOf(field.algorithm, around.allowWeak, field.context !== undefined)
   const seal = cipher.encryptor(around.ring.get(field.key))

@@ -1,31 +1,26 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { CIPHER_NAMES } from '../cipher/cipher.js'
 import {
   maxBodyOption,
   optionalOption,
   PLACES_TEXT,
   phaseOption,
   placeOption,
+  sealedEncodingOption,
 } from '../cipher/field-options.js'
 import { keyRingSchema } from '../keys/key-ring.js'
-import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../options.js'
+import { closed, oneOf, optionalFlag, optionalText } from '../options.js'
 
 const field = closed('One value.', {
   from: placeOption('The place that is encrypted.'),
   to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
-  algorithm: oneOf(
-    ['aes-256-gcm', 'rsa-oaep-256', 'rsa-oaep-256+aes-256-gcm', 'weak-aes-256-cbc', 'weak-rsa1_5'],
-    { description: 'How; those that begin with `weak-` need `allowWeak`.' },
-  ),
+  algorithm: oneOf(CIPHER_NAMES, { description: 'How; those that begin with `weak-` need `allowWeak`.' }),
   key: Type.String({
     minLength: 1,
     maxLength: 64,
     description: 'The id of the key: a secret, or for RSA a public key.',
   }),
-  encoding: optionalOneOf(
-    ['base64', 'base64url', 'hex', 'raw'],
-    'How the encrypted bytes are written; `raw` only as a whole body.',
-    'base64',
-  ),
+  encoding: sealedEncodingOption,
   writeKeyId: optionalFlag(
     true,
     'Writes `ID:` before the value, so that keys can be replaced; never with `raw`.',
