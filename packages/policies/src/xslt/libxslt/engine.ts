@@ -1,4 +1,5 @@
 import { UnreadableBody } from '@sluice/core'
+import { runWithTimeout, TimeIsOver } from '../../deadline/run-with-timeout.js'
 import { failed, type Transformed, unreadable } from '../../transformed.js'
 import { asciiMarkup, checkEncoding } from '../../xml/encoding.js'
 import { parseXml } from '../../xml/gate.js'
@@ -6,7 +7,6 @@ import { hasDoctype, scanXml } from '../../xml/scan.js'
 import { unreadableXml } from '../../xml/unreadable-xml.js'
 import { INPUT_LIMITS } from '../input-limits.js'
 import type { SourceFile, StylesheetSource } from '../stylesheet-source.js'
-import { Deadline, TimeIsOver } from './deadline.js'
 import { cString } from './hooks.js'
 import { createInstance, type Instance } from './instance.js'
 
@@ -39,50 +39,30 @@ export interface RunLimits {
 
 /**
  * A style sheet of XSLT 1.0, compiled in an instance of libxslt of its own. A run is synchronous. One that ends in
- * another way than it should takes the instance with it; `isUsable` says so, and a new engine takes its place.
+ * another way than it should takes the instance with it; `isBroken` says so, and a new engine takes its place.
  */
 export class LibxsltEngine {
   readonly #instance: Instance
-  readonly #deadline: Deadline
   readonly #stylesheet: number
   /** The stylesheet that copies the selected element; 0 when there is none. */
   readonly #selection: number
-  #isUsable = true
+  isBroken = false
 
   /** @throws Error that says what is wrong with the style sheet */
   static async create(source: StylesheetSource): Promise<LibxsltEngine> {
-    const deadline = new Deadline()
-    try {
-      const files = new Map(source.imports.map((file) => [file.url, bytesOf(file)]))
-      const instance = await createInstance(files, deadline)
-      deadline.watch(instance.memory)
-      return new LibxsltEngine(instance, deadline, source)
-    } catch (problem) {
-      deadline.close()
-      throw problem
-    }
+    const files = new Map(source.imports.map((file) => [file.url, bytesOf(file)]))
+    const instance = await createInstance(files)
+    return runWithTimeout(COMPILE_TIMEOUT_MS, () => new LibxsltEngine(instance, source))
   }
 
-  private constructor(instance: Instance, deadline: Deadline, source: StylesheetSource) {
+  private constructor(instance: Instance, source: StylesheetSource) {
     this.#instance = instance
-    this.#deadline = deadline
-    this.#deadline.begin(COMPILE_TIMEOUT_MS)
-    try {
-      this.#selection = source.selection === null ? 0 : this.#compile(source.selection, "'select'")
-      this.#stylesheet = this.#compile(source.main, 'the stylesheet')
-    } finally {
-      this.#deadline.end()
-    }
-    deadline.check()
-  }
-
-  get isUsable(): boolean {
-    return this.#isUsable
+    this.#selection = source.selection === null ? 0 : this.#compile(source.selection, "'select'")
+    this.#stylesheet = this.#compile(source.main, 'the stylesheet')
   }
 
   close(): void {
-    this.#isUsable = false
-    this.#deadline.close()
+    this.isBroken = true
   }
 
   #compile(file: SourceFile, what: string): number {
@@ -98,39 +78,30 @@ export class LibxsltEngine {
 
   /**
    * @param params names and XPath expressions in turn.
+   * @throws TimeIsOver
    */
   transform(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
     try {
-      return this.#guarded(body, params, limits)
+      scan(body)
+      const result = runWithTimeout(limits.timeoutMs, () => this.#run(body, params, limits))
+      if (this.#instance.library.HEAPU8.byteLength > MAX_KEPT_BYTES) this.close()
+      // Outside the time limit: the other parser is shared by all, and must not be stopped in the middle.
+      return result ?? unreadable(whyUnreadable(body))
     } catch (problem) {
       if (problem instanceof UnreadableBody) return unreadable(problem.message)
       return this.#giveUp(problem)
     }
   }
 
-  #guarded(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
-    scan(body)
-    this.#deadline.begin(limits.timeoutMs)
-    let result: Transformed
-    try {
-      result = this.#run(body, params, limits)
-    } finally {
-      this.#deadline.end()
-    }
-    // The watchdog says so before it touches the memory: what was read until here is sound.
-    this.#deadline.check()
-    if (this.#instance.memory.buffer.byteLength > MAX_KEPT_BYTES) this.close()
-    return result
-  }
-
-  #run(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed {
+  /** Null for a body that is not XML. */
+  #run(body: Uint8Array, params: readonly string[], limits: RunLimits): Transformed | null {
     const { library, messages } = this.#instance
     messages.take()
     const doc = this.#read(body, BODY_OPTIONS, '')
     // A document whose prefixes are not declared is read all the same, with complaints.
     if (doc === 0 || messages.take() !== '') {
       library._xmlFreeDoc(doc)
-      return unreadable(whyUnreadable(body))
+      return null
     }
     this.#check(doc)
     const input = this.#select(doc)
@@ -218,8 +189,7 @@ export class LibxsltEngine {
   /** A stack that overflowed, a trap or the end of the time leave the instance in an unknown state. */
   #giveUp(problem: unknown): Transformed {
     this.close()
-    if (this.#deadline.isOver || problem instanceof TimeIsOver)
-      return failed('the transformation takes too long')
+    if (problem instanceof TimeIsOver) throw problem
     if (problem instanceof RangeError) return failed('the stylesheet calls itself too often')
     return failed('the transformation failed')
   }

@@ -1,8 +1,7 @@
-import { type MemoryDescriptor, type WasmImports, type WasmMemory, wasm } from './web-assembly.js'
+import { type MemoryDescriptor, type WasmImports, wasm } from './web-assembly.js'
 
 /** What an instance of libxslt can do outside its memory. */
 export interface Hooks {
-  onMemory(memory: WasmMemory): void
   /** Its memory as it is now; it grows. */
   heap(): Uint8Array
   /** Memory inside the instance; 0 when there is none. */
@@ -10,8 +9,6 @@ export interface Hooks {
   print(text: string): void
   /** A document that a stylesheet refers to; null when there is none of this URL. */
   read(url: string): Uint8Array | null
-  /** Called with everything that the instance calls. @throws Error when it is to stop */
-  check(): void
 }
 
 type Imported = (...args: number[]) => unknown
@@ -60,10 +57,8 @@ function replaceGlobals(hooks: Hooks): () => void {
   }
   wasm.promising = (wrapped: unknown) => wrapped
   wasm.Memory = function boundedMemory(descriptor: MemoryDescriptor) {
-    if (descriptor.maximum !== PACKAGE_MAX_PAGES || descriptor.shared !== true) return new Memory(descriptor)
-    const memory = new Memory({ ...descriptor, maximum: MAX_PAGES })
-    hooks.onMemory(memory)
-    return memory
+    const isOfPackage = descriptor.maximum === PACKAGE_MAX_PAGES && descriptor.shared === true
+    return new Memory(isOfPackage ? { ...descriptor, maximum: MAX_PAGES } : descriptor)
   } as unknown as typeof Memory
   wasm.instantiate = (binary, imports) => {
     if (imports['env']?.[FETCH] !== undefined) confine(imports, hooks)
@@ -80,19 +75,9 @@ function replaceGlobals(hooks: Hooks): () => void {
 /** Replaces what an instance could reach files, the network and the console with. */
 function confine(imports: WasmImports, hooks: Hooks): void {
   for (const module of Object.values(imports)) {
-    for (const [name, imported] of Object.entries(module)) {
-      if (typeof imported === 'function') module[name] = checked(imported as Imported, hooks)
-    }
     for (const [name, replacement] of Object.entries(replacements(hooks))) {
-      if (name in module) module[name] = checked(replacement, hooks)
+      if (name in module) module[name] = replacement
     }
-  }
-}
-
-function checked(imported: Imported, hooks: Hooks): Imported {
-  return (...args) => {
-    hooks.check()
-    return imported(...args)
   }
 }
 

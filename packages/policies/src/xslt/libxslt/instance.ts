@@ -1,6 +1,4 @@
-import type { Deadline } from './deadline.js'
 import { type Hooks, withHooks } from './hooks.js'
-import type { WasmMemory } from './web-assembly.js'
 
 /**
  * The functions of libxslt and libxml2 that the engine calls. All are synchronous here, whatever the types of the
@@ -30,7 +28,6 @@ export interface Libxslt {
 /** One instance of the library, with a memory of its own, and what it says. */
 export interface Instance {
   readonly library: Libxslt
-  readonly memory: WasmMemory
   /** What it has printed: its errors, and messages of stylesheets. The engine empties it. */
   readonly messages: Messages
 }
@@ -57,32 +54,23 @@ export class Messages {
 /**
  * Creates an instance of libxslt, which takes 10 to 25 ms and 16 MB of address space.
  * @param files what stylesheets may read while they are compiled, by URL.
- * @param deadline throws in what the instance imports once its time is over.
  */
-export async function createInstance(
-  files: ReadonlyMap<string, Uint8Array>,
-  deadline: Deadline,
-): Promise<Instance> {
+export async function createInstance(files: ReadonlyMap<string, Uint8Array>): Promise<Instance> {
   const messages = new Messages()
-  const box: { library: Libxslt | null; memory: WasmMemory | null } = { library: null, memory: null }
+  const box: { library: Libxslt | null } = { library: null }
   const hooks: Hooks = {
-    onMemory(memory) {
-      box.memory = memory
-    },
     heap: () => box.library!.HEAPU8,
     allocate: (bytes) => box.library!._malloc(bytes),
     print: (text) => messages.add(text),
     read: (url) => files.get(url) ?? null,
-    check: () => deadline.check(),
   }
   const library = await withHooks(hooks, async () => {
     const { default: make } = await import('libxslt-wasm/output/libxslt.js')
     box.library = (await make()) as unknown as Libxslt
     return box.library
   })
-  if (box.memory === null) throw new Error('libxslt-wasm did not create its memory as this version does')
   register(library)
-  return { library, memory: box.memory, messages }
+  return { library, messages }
 }
 
 /** EXSLT without what evaluates text as XPath (dynamic, saxon): values of a request must never become expressions. */

@@ -1,3 +1,5 @@
+import { Replaceable } from '../../deadline/replaceable.js'
+import { TimeIsOver } from '../../deadline/run-with-timeout.js'
 import { failed, type Transformed } from '../../transformed.js'
 import { loadLibxml } from '../../xml/libxml.js'
 import type { StylesheetSource } from '../stylesheet-source.js'
@@ -17,44 +19,39 @@ export interface LibxsltInput {
 
 /** Transforms with libxslt, here or on a thread. A run that broke its engine is followed by one with a new engine. */
 export class LibxsltRunner {
-  readonly #config: LibxsltConfig
-  #engine: LibxsltEngine | null
-  #next: Promise<LibxsltEngine> | null = null
-  #isClosed = false
+  readonly #limits: RunLimits
+  readonly #engines: Replaceable<LibxsltEngine>
 
   /** @throws Error that says what is wrong with the stylesheet */
-  static async create(config: LibxsltConfig): Promise<LibxsltRunner> {
+  static async create({ source, limits }: LibxsltConfig): Promise<LibxsltRunner> {
     await loadLibxml()
-    return new LibxsltRunner(config, await LibxsltEngine.create(config.source))
+    return new LibxsltRunner(limits, await Replaceable.of(() => LibxsltEngine.create(source)))
   }
 
-  private constructor(config: LibxsltConfig, engine: LibxsltEngine) {
-    this.#config = config
-    this.#engine = engine
+  private constructor(limits: RunLimits, engines: Replaceable<LibxsltEngine>) {
+    this.#limits = limits
+    this.#engines = engines
   }
 
   /** A promise only while a new engine is made. */
-  run(input: LibxsltInput): Transformed | Promise<Transformed> {
-    if (this.#engine === null && this.#isClosed) return failed('the stylesheet is not in use any more')
-    if (this.#engine === null) return this.#renewed().then(() => this.run(input))
-    const result = this.#engine.transform(input.body, input.params, this.#config.limits)
-    if (!this.#engine.isUsable) this.#engine = null
-    return result
-  }
-
-  async #renewed(): Promise<void> {
-    this.#next ??= LibxsltEngine.create(this.#config.source)
+  run({ body, params }: LibxsltInput): Transformed | Promise<Transformed> {
+    const { timeoutMs, maxOutputBytes } = this.#limits
     try {
-      const engine = await this.#next
-      if (this.#isClosed) engine.close()
-      else this.#engine ??= engine
-    } finally {
-      this.#next = null
+      const result = this.#engines.run((engine, factor) =>
+        engine.transform(body, params, { timeoutMs: timeoutMs * factor, maxOutputBytes }),
+      )
+      return result instanceof Promise ? result.catch(failure) : result
+    } catch (problem) {
+      return failure(problem)
     }
   }
 
   close(): void {
-    this.#isClosed = true
-    this.#engine?.close()
+    this.#engines.close()
   }
+}
+
+function failure(problem: unknown): Transformed {
+  if (problem instanceof TimeIsOver) return failed('the transformation takes too long')
+  return failed('the transformation failed', String(problem))
 }

@@ -1,8 +1,3 @@
-/** What is used of a WebAssembly memory; the types of Node.js do not have it. */
-export interface WasmMemory {
-  readonly buffer: SharedArrayBuffer
-}
-
 /** What a module is given to be instantiated with: functions and memories, by name and module. */
 export type WasmImports = Readonly<Record<string, Record<string, unknown>>>
 
@@ -10,7 +5,7 @@ export type WasmImports = Readonly<Record<string, Record<string, unknown>>>
 export interface WasmGlobal {
   Suspending?: unknown
   promising?: unknown
-  Memory: new (descriptor: MemoryDescriptor) => WasmMemory
+  Memory: new (descriptor: MemoryDescriptor) => object
   instantiate(binary: unknown, imports: WasmImports): Promise<unknown>
 }
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Replaceable } from './replaceable.js'
+import { runWithTimeout, TimeIsOver } from './run-with-timeout.js'
+
+const WORD = new Int32Array(new SharedArrayBuffer(4))
+
+/** Takes no CPU. */
+function sleep(): void {
+  Atomics.wait(WORD, 0, 0)
+}
+
+function spin(): void {
+  for (;;);
+}
+
+test('what ends in time gives its value, or what it throws', () => {
+  assert.equal(
+    runWithTimeout(10_000, () => 5),
+    5,
+  )
+  assert.throws(
+    () =>
+      runWithTimeout(10_000, () => {
+        throw new RangeError('no')
+      }),
+    RangeError,
+  )
+})
+
+test('calls inside one another each have their own end', () => {
+  const inner = () => assert.throws(() => runWithTimeout(50, spin), TimeIsOver)
+  assert.equal(
+    runWithTimeout(10_000, () => {
+      inner()
+      return 'on'
+    }),
+    'on',
+  )
+})
+
+test('what is stopped says whether it used the CPU', () => {
+  const isStarved = (run: () => void): boolean => {
+    try {
+      runWithTimeout(200, run)
+    } catch (error) {
+      assert.ok(error instanceof TimeIsOver)
+      return error.isStarved
+    }
+    return assert.fail('it ended')
+  }
+  assert.equal(isStarved(sleep), true)
+})
+
+class Engine {
+  isBroken = false
+  closed = 0
+  readonly number: number
+
+  constructor(number: number) {
+    this.number = number
+  }
+
+  close(): void {
+    this.isBroken = true
+    this.closed++
+  }
+
+  break(isStarved: boolean): never {
+    this.isBroken = true
+    throw new TimeIsOver(isStarved)
+  }
+}
+
+async function engines() {
+  const made: Engine[] = []
+  const replaceable = await Replaceable.of(async () => {
+    made.push(new Engine(made.length))
+    return made.at(-1)!
+  })
+  return { made, replaceable }
+}
+
+test('a broken engine is closed and replaced once, whoever waits', async () => {
+  const { made, replaceable } = await engines()
+  assert.throws(() => replaceable.run((engine) => engine.break(false)), TimeIsOver)
+  assert.equal(made[0]!.closed, 1)
+  const numbers = await Promise.all([1, 2].map(() => replaceable.run(({ number }) => number)))
+  assert.deepEqual(numbers, [1, 1])
+  assert.equal(
+    replaceable.run(({ number }) => number),
+    1,
+  )
+})
+
+test('a call that the machine did not let run is made once more, with more time', async () => {
+  const { made, replaceable } = await engines()
+  const call = (engine: Engine, factor: number) => (factor > 1 ? engine.number : engine.break(true))
+  assert.equal(await replaceable.run(call), 1)
+  await assert.rejects(async () => replaceable.run((engine) => engine.break(true)), TimeIsOver)
+  assert.equal(made.length, 3)
+})
+
+test('after its end no engine is made', async () => {
+  const { made, replaceable } = await engines()
+  replaceable.close()
+  await assert.rejects(async () => replaceable.run(() => 1), /not in use any more/)
+  assert.equal(made.length, 1)
+})
