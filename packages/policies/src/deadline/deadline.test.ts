@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { Replaceable } from './replaceable.js'
 import { runWithTimeout, TimeIsOver } from './run-with-timeout.js'
@@ -107,3 +108,27 @@ test('after its end no engine is made', async () => {
   await assert.rejects(async () => replaceable.run(() => 1), /not in use any more/)
   assert.equal(made.length, 1)
 })
+
+test('a process without descriptors refuses the call and goes on', () => {
+  const { status, stdout, stderr } = spawnSync(
+    'sh',
+    ['-c', `ulimit -n 100; exec "${process.execPath}" --input-type=module -e "$0"`, WITHOUT_DESCRIPTORS],
+    { encoding: 'utf8' },
+  )
+  assert.deepEqual([status, stdout], [0, '1 GW_OVERLOADED 2'], stderr)
+})
+
+/** Takes all descriptors behind a first call, and gives them back before a third. */
+const WITHOUT_DESCRIPTORS = `
+import { closeSync, openSync } from 'node:fs'
+import { runWithTimeout } from '${new URL('./run-with-timeout.js', import.meta.url)}'
+const taken = []
+const takeAll = () => { try { for (;;) taken.push(openSync('/dev/null', 'r')) } catch {} }
+const results = [runWithTimeout(10_000, () => 1)]
+takeAll()
+runWithTimeout(10_000, takeAll)
+try { runWithTimeout(10_000, () => 0) } catch (error) { results.push(error.code) }
+for (const descriptor of taken) closeSync(descriptor)
+results.push(runWithTimeout(10_000, () => 2))
+process.stdout.write(results.join(' '))
+`

@@ -1,4 +1,4 @@
-import { TimeIsOver } from './run-with-timeout.js'
+import { DESCRIPTORS, TimeIsOver } from './run-with-timeout.js'
 
 /** How much more time the second call has, for which all others wait. */
 const PATIENCE = 10
@@ -43,6 +43,8 @@ export class Replaceable<E extends Breakable> {
   run<T>(call: (engine: E, factor: number) => T, factor = 1): T | Promise<T> {
     // Whoever waited before may have broken the new one.
     if (this.#engine.isBroken) return this.#replaced().then(() => this.run(call, factor))
+    // Before the engine begins: it is whole for the next call.
+    DESCRIPTORS.fill()
     try {
       return call(this.#engine, factor)
     } catch (error) {

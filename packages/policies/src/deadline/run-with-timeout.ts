@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm'
+import { DescriptorReserve } from './descriptor-reserve.js'
 
 const US_PER_MS = 1000
 
@@ -17,16 +18,21 @@ let current: () => unknown
 const CONTEXT = createContext({ run: () => current() })
 const CALL = new Script('run()')
 
+/** Of this thread. */
+export const DESCRIPTORS = new DescriptorReserve()
+
 /**
  * Runs something that never waits, and stops it wherever it is when its time is over, inside WebAssembly too. Nothing
- * of it goes on then, `finally` blocks neither. Costs some 40 µs of CPU: Node.js starts a thread that watches.
- * @throws TimeIsOver; else what `run` throws
+ * of it goes on then, `finally` blocks neither. Costs some 50 µs of CPU: Node.js starts a thread that watches.
+ * @throws TimeIsOver; PolicyFailure where there are no descriptors for that thread; else what `run` throws
  */
 export function runWithTimeout<T>(timeoutMs: number, run: () => T): T {
   const startCpu = process.cpuUsage()
   current = run
   try {
-    return CALL.runInContext(CONTEXT, { timeout: Math.ceil(timeoutMs), displayErrors: false }) as T
+    return DESCRIPTORS.lend(
+      () => CALL.runInContext(CONTEXT, { timeout: Math.ceil(timeoutMs), displayErrors: false }) as T,
+    )
   } catch (error) {
     if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     // The limit is one of the clock. The CPU's time is that of all threads: never less than that of the call.
