@@ -1,9 +1,5 @@
-import type { ErrorCode } from './errors.js'
+import type { BodyValue } from './body-answers.js'
 import type { Exchange } from './exchange.js'
-import { UnreadableBody } from './unreadable-body.js'
-
-/** What a path finds in a body; null: nothing. */
-export type BodyValue = string | number | boolean | null
 
 /** Reads one value from the request body that has been collected. @throws UnreadableBody when it is not of its kind. */
 export type BodyReader = (x: Exchange) => BodyValue
@@ -37,48 +33,9 @@ export interface BodyLanguages {
   readonly xml: BodyLanguage
 }
 
-/** What a condition asks a body. */
-export interface BodyQuestion {
-  readonly kind: keyof BodyLanguages
-  readonly path: string
-  readonly names: Readonly<Record<string, string>>
-}
-
 /** A body on its way to a thread. */
 export interface BodyInput {
   readonly body: Uint8Array
   /** Flat list, as in the exchange. */
   readonly headers: readonly string[]
-}
-
-/** What a body says to a question, or why it says nothing. Can be cloned. */
-export type BodyAnswer =
-  | { readonly value: BodyValue }
-  | { readonly code: ErrorCode; readonly message: string }
-
-/** What a large body has answered on a thread; holds for this body only. */
-export class BodyAnswers {
-  readonly body: Uint8Array
-  readonly #answers = new Map<BodyQuestion, BodyAnswer>()
-
-  constructor(body: Uint8Array) {
-    this.body = body
-  }
-
-  /** @param answers one for each question. */
-  add(questions: readonly BodyQuestion[], answers: readonly BodyAnswer[]): void {
-    for (const [i, question] of questions.entries()) this.#answers.set(question, answers[i]!)
-  }
-
-  has(question: BodyQuestion): boolean {
-    return this.#answers.has(question)
-  }
-
-  /** Undefined: it was not asked. @throws UnreadableBody when the body is not of the kind asked for. */
-  to(question: BodyQuestion): BodyValue | undefined {
-    const answer = this.#answers.get(question)
-    if (answer === undefined) return undefined
-    if ('code' in answer) throw new UnreadableBody(answer.code, answer.message)
-    return answer.value
-  }
 }

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
 import { CAPTURE_MEMORY, type CaptureMemory } from './capture-memory.js'
-import type { Exchange } from './exchange.js'
 import { headerValue } from './header-list.js'
 
 /** What of one region of a message is kept for the traffic log. */
@@ -33,6 +32,14 @@ export interface CaptureRules {
   readonly multipart: 'names' | 'values'
   /** The exchanges whose bodies are kept, known at their end; null: all. */
   readonly keepBodyOn: KeepBodyRules | null
+}
+
+/** What of an exchange is captured. */
+interface CapturedMessages {
+  readonly headers: readonly string[]
+  readonly contentLength: number
+  readonly body: Uint8Array | null
+  readonly responseHeaders: readonly string[]
 }
 
 /** An exchange keeps its bodies when any of this is true of it. */
@@ -167,7 +174,7 @@ export class Capture {
   /** Bodies are given up; one that began now would never be released. */
   #isOver = false
 
-  constructor(rules: CaptureRules, x: Exchange) {
+  constructor(rules: CaptureRules, x: CapturedMessages) {
     this.rules = rules
     this.requestHeaders = rules.requestIn.headers ? x.headers.slice() : null
     if (x.contentLength !== 0 && (rules.requestIn.body || rules.requestUp.body))
@@ -179,7 +186,7 @@ export class Capture {
   }
 
   /** An attempt begins; the last one counts. */
-  onDispatch(x: Exchange, host: string): void {
+  onDispatch(x: CapturedMessages, host: string): void {
     this.upstreamHost = host
     if (this.#isOver || x.body === null || !this.rules.requestUp.body) return
     this.sent?.release()
@@ -201,7 +208,7 @@ export class Capture {
   }
 
   /** The gateway answers by itself. */
-  onReply(x: Exchange, body: Uint8Array | null): void {
+  onReply(x: CapturedMessages, body: Uint8Array | null): void {
     if (this.#isOver || !this.rules.responseOut.body) return
     this.replied?.release()
     this.replied = new CapturedBody(this.rules, x.responseHeaders)

@@ -1,5 +1,5 @@
 import { Attempts } from './attempts.js'
-import type { BodyAnswers } from './body-language.js'
+import type { BodyAnswers } from './body-answers.js'
 import { type BodyView, BodyViews, type ViewMaker } from './body-views.js'
 import { type ClientPace, NO_PACE } from './client-pace.js'
 import type { ErrorCode } from './errors.js'

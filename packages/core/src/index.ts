@@ -1,5 +1,6 @@
 export * from './attempt-trace.js'
 export * from './attempts.js'
+export * from './body-answers.js'
 export * from './body-language.js'
 export * from './body-views.js'
 export * from './canonical-path.js'
