@@ -10,8 +10,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifests = ['bench', ...readdirSync(join(root, 'packages')).map((name) => join('packages', name))]
 
-/** Packages whose entry asks for what not every Node.js has, and the part of them that is used. */
-const PARTS = new Map([['libxslt-wasm', 'libxslt-wasm/output/libxslt.js']])
+/** Packages without an entry, or whose entry asks for what not every Node.js has, and the part of them that is used. */
+const PARTS = new Map([
+  ['libxslt-wasm', 'libxslt-wasm/output/libxslt.js'],
+  ['@sluice/cli', '@sluice/cli/kit'],
+])
 
 /** Importing it runs it; the tests of the policy that confines it do. */
 const PROGRAMS = new Set(['xslt3'])
