@@ -6,11 +6,11 @@ import {
   type KeyObject,
   type RSAKeyPairOptions,
 } from 'node:crypto'
-import type { Attempts } from './attempts.js'
-import type { Exchange, RouteFacts } from './exchange.js'
-import type { LogCounts, LogIdentity } from './log-sink.js'
-import type { PhaseTimes } from './phase-times.js'
-import type { RecordNotes } from './record-notes.js'
+import type { Attempts } from './contract/attempts.js'
+import type { Exchange, RouteFacts } from './contract/exchange.js'
+import type { LogCounts, LogIdentity } from './contract/log-sink.js'
+import type { PhaseTimes } from './contract/phase-times.js'
+import type { RecordNotes } from './contract/record-notes.js'
 
 /** The parts of an exchange, of which a test names the fields that it needs. */
 interface ExchangeParts {

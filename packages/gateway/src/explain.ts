@@ -14,16 +14,16 @@ import {
 } from '@sluice/config'
 import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
 import { compileAction, compileTarget } from './compile/action.js'
+import { receivedTarget } from './data-plane/pipeline/received-target.js'
+import { REFUSALS } from './data-plane/pipeline/refusals.js'
+import type { Candidate } from './data-plane/router/candidate.js'
+import { compileRouter } from './data-plane/router/router.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
-import { type Contestant, type Loser, loserOf, verdictOf } from './explain/loser.js'
-import { appetitesOf, type PolicyAppetite } from './explain/policy-appetite.js'
-import { receivedTarget } from './pipeline/received-target.js'
-import { REFUSALS } from './pipeline/refusals.js'
-import type { Candidate } from './router/candidate.js'
-import { compileRouter } from './router/router.js'
+import { appetitesOf, type PolicyAppetite } from './explain/policy-requirements.js'
+import { type Contestant, type Loser, loserOf, verdictOf } from './explain/rejected-route.js'
 
 export type { ExplainedRequest } from './explain/arrival.js'
-export type { Loser } from './explain/loser.js'
+export type { Loser } from './explain/rejected-route.js'
 
 /** Which route a request takes, why the others do not get it, and what happens to it there. */
 export interface Explanation {

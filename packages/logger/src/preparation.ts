@@ -1,7 +1,7 @@
 import { type GeoOptions, Places } from './geo/places.js'
-import { BatchPrivacy, type RedactedBatch } from './privacy/batch-privacy.js'
-import { checkedPrivacy } from './privacy/checked-privacy.js'
-import type { PrivacyOptions } from './privacy/privacy-options.js'
+import { BatchPrivacy, type RedactedBatch } from './redaction/batch-privacy.js'
+import { checkedPrivacy } from './redaction/checked-privacy.js'
+import type { PrivacyOptions } from './redaction/privacy-options.js'
 
 /** What is done to records on the thread that writes them. */
 export interface PreparationOptions {

@@ -1,4 +1,6 @@
 /** For the command that delivers dead letters again; apart, so that nobody else loads the targets. */
+
+export type { TargetOptions } from './outputs/open-target.js'
 export {
   deadLetters,
   type LetterCounts,
@@ -6,4 +8,3 @@ export {
   type ReplayOutcome,
   replayDeadLetters,
 } from './replay/replay-dead-letters.js'
-export type { TargetOptions } from './target/open-target.js'

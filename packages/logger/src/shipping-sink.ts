@@ -1,14 +1,14 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import { HandOff } from './hand-off/hand-off.js'
+import type { TargetOptions } from './outputs/open-target.js'
 import { checkedPreparation } from './preparation.js'
+import { HandOff } from './queue/record-queue.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
-import { HomeWatch } from './spool/home-watch.js'
 import { ownerName } from './spool/owner-name.js'
-import type { TargetOptions } from './target/open-target.js'
+import { HomeWatch } from './spool/spool-owner-watch.js'
 import { makeWritable } from './writable-dir.js'
 
 /** How the traffic log is shipped to a target. */

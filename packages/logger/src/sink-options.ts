@@ -1,7 +1,7 @@
 import type { GeoOptions } from './geo/places.js'
-import type { PrivacyOptions } from './privacy/privacy-options.js'
 import type { CaptureNarrowing } from './record/capture-narrowing.js'
 import type { FieldSet } from './record/record-env.js'
+import type { PrivacyOptions } from './redaction/privacy-options.js'
 
 /** What every sink of a worker is opened with. */
 export interface SinkOptions {

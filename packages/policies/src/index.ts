@@ -1,6 +1,12 @@
-export { hashKey, newKey } from './api-key/key.js'
-export { hashPassword, verifyPassword } from './basic-auth/password.js'
+export { hashKey, newKey } from './catalog/api-key/key.js'
+export { hashPassword, verifyPassword } from './catalog/basic-auth/password.js'
+export { type ApiOutline, readApiOutline } from './catalog/openapi/outline.js'
+export {
+  type Trial,
+  type TrialCall,
+  type TrialExchange,
+  trialExchange,
+  tryScript,
+} from './catalog/script/trial.js'
 export { catalog } from './catalog.js'
-export { type ApiOutline, readApiOutline } from './openapi/outline.js'
 export { exampleOf, referenceOf } from './reference.js'
-export { type Trial, type TrialCall, type TrialExchange, trialExchange, tryScript } from './script/trial.js'

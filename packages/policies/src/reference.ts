@@ -18,7 +18,7 @@ interface SchemaNode {
 
 /** An excerpt of a document that uses the policy (YAML). */
 export function exampleOf({ name }: Policy): string {
-  return readFileSync(join(import.meta.dirname, '../src', name, 'example.yaml'), 'utf8')
+  return readFileSync(join(import.meta.dirname, '../src/catalog', name, 'example.yaml'), 'utf8')
 }
 
 /**

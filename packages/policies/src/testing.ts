@@ -9,7 +9,7 @@ import {
 } from '@sluice/core'
 import { type ExchangeFields, setFields } from '@sluice/core/testing'
 import { Ajv } from 'ajv'
-import { SignatureChecks } from './keys/signature-checks.js'
+import { SignatureChecks } from './crypto/keys/signature-checks.js'
 
 /** A CompileEnv that works, for tests of policies. */
 export interface TestEnv extends CompileEnv {
@@ -101,10 +101,10 @@ export function schemaMistakes(policy: Policy, config: unknown): string[] {
   return (check.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`.trim())
 }
 
+/** A key and its certificate, made without other programs. */
+export { makeCertificate, type Pair } from './catalog/ws-security/testing/make-certificate.js'
 export {
   isolatedVmSkip,
   nodeWithIsolatedVm,
   type OtherNode,
-} from './script/isolated-vm/testing/other-node.js'
-/** A key and its certificate, made without other programs. */
-export { makeCertificate, type Pair } from './ws-security/testing/make-certificate.js'
+} from './engines/script/isolated-vm/testing/other-node.js'

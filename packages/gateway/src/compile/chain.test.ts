@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyUse } from '@sluice/config'
 import { type CompileEnv, type Eventual, Exchange, type Policy, refusal, type Step } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN } from '../pipeline/chain.js'
-import { type Hook, runHooks } from '../pipeline/hook.js'
+import { type Chain, EMPTY_CHAIN } from '../data-plane/pipeline/chain.js'
+import { type Hook, runHooks } from '../data-plane/pipeline/hook.js'
 import { ChainCompiler } from './chain.js'
 
 const BLOCKED = refusal('GW_IP_DENIED', 'no')

@@ -9,8 +9,8 @@ import {
   type Step,
   UnreadableBody,
 } from '@sluice/core'
-import { type Chain, EMPTY_CHAIN, type FinishHook } from '../pipeline/chain.js'
-import { failureNote, type Hook } from '../pipeline/hook.js'
+import { type Chain, EMPTY_CHAIN, type FinishHook } from '../data-plane/pipeline/chain.js'
+import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
 
 type HookFunction = (x: Exchange) => Eventual

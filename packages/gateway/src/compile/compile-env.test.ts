@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange } from '@sluice/core'
-import { ThreadPool } from '../threads/thread-pool.js'
+import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { SnapshotEnv } from './compile-env.js'
 import { type Closer, SharedTable } from './shared-table.js'
 

@@ -7,7 +7,7 @@ import {
   refusal,
   type Slot,
 } from '@sluice/core'
-import type { ThreadPool } from '../threads/thread-pool.js'
+import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Closer, SharedTable } from './shared-table.js'
 
 /** Most periodic jobs of one snapshot. */

@@ -1,5 +1,5 @@
 import type { LogPlan, RoutePlan } from '@sluice/config'
-import type { LogRule, RouteLog } from '../pipeline/route.js'
+import type { LogRule, RouteLog } from '../data-plane/pipeline/route.js'
 
 /** Nobody reads what a request would tell, so that its times are not taken either. */
 const OFF: RouteLog = {

@@ -2,9 +2,9 @@ import { type TestContext, test } from 'node:test'
 import { documentSchema } from '@sluice/config'
 import { loadOrThrow } from '@sluice/config/testing'
 import type { Catalog } from '@sluice/core'
+import type { Network } from '../data-plane/upstream/network.js'
 import type { TestGateway } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
-import type { Network } from '../upstream/network.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 
 /** Proves what a key of the document does, from its text to the wire. */

@@ -1,9 +1,9 @@
 import type { ListenerPlan, Plan } from '@sluice/config'
 import { compileCidrs, type Exchange, type Reply } from '@sluice/core'
-import { applyClientAddress } from '../listener/client-address.js'
-import type { ListenerSettings } from '../listener/listener.js'
-import { RequestHead } from '../listener/request-head.js'
-import { applyTarget } from '../listener/request-target.js'
+import { applyClientAddress } from '../data-plane/listener/client-address.js'
+import type { ListenerSettings } from '../data-plane/listener/listener.js'
+import { RequestHead } from '../data-plane/listener/request-head.js'
+import { applyTarget } from '../data-plane/listener/request-target.js'
 
 /** A request to be explained; nothing is sent. */
 export interface ExplainedRequest {

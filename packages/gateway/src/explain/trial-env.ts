@@ -1,7 +1,7 @@
 import type { CompileEnv } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
-import { ThreadPool } from '../threads/thread-pool.js'
+import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 
 /** Lets policies be compiled as a snapshot would, and lets go of all that they opened. */
 export async function withTrialEnv<T>(work: (env: CompileEnv) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import type { ClientStream, ListenerSettings } from '../listener/listener.js'
+import type { ClientStream, ListenerSettings } from '../data-plane/listener/listener.js'
 
 /** As many wait, and as many of those whose client has left are remembered. */
 const MOST = 1000

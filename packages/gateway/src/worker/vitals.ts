@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { CAPTURE_MEMORY } from '@sluice/core'
-import { RESPONSE_MEMORY } from '../pipeline/response-buffer.js'
+import { RESPONSE_MEMORY } from '../data-plane/pipeline/response-buffer.js'
 import { heapUsedBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { ERRORS } from '@sluice/core'
-import { TRAFFIC_MAPPING } from '../target/elasticsearch/mapping.js'
+import { TRAFFIC_MAPPING } from '../outputs/elasticsearch/mapping.js'
 
 /** A name in a filter that no record can have; `known` are those that it may have been meant for. */
 export class UnknownNameError extends RangeError {

@@ -1,4 +1,4 @@
-import type { Shipment } from '../target/target.js'
+import type { Shipment } from '../outputs/target.js'
 import type { Letter } from './letter.js'
 
 /** Some dead letters, as a target sees them. */

@@ -1,8 +1,8 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
+import { type Refusal, refusalMembers, type Shipment } from '../outputs/target.js'
 import type { TellChange } from '../spool/account.js'
-import { type Refusal, refusalMembers, type Shipment } from '../target/target.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
 const FILE_BYTES = 16 * 1024 ** 2

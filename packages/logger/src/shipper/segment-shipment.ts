@@ -1,5 +1,5 @@
+import type { Shipment } from '../outputs/target.js'
 import type { Segment, SegmentContent } from '../spool/segment.js'
-import type { Shipment } from '../target/target.js'
 
 /** Some records of a segment, as a target sees them. */
 export class SegmentShipment implements Shipment {

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SpoolCount } from '../hand-off/hand-off.js'
+import { lateTarget } from '../outputs/late-target.js'
+import type { TargetOptions } from '../outputs/open-target.js'
 import { openPreparation, type PreparationOptions } from '../preparation.js'
+import type { SpoolCount } from '../queue/record-queue.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { type Instant, steadyMs } from '../steady-clock.js'
-import { lateTarget } from '../target/late-target.js'
-import type { TargetOptions } from '../target/open-target.js'
 import { type Receipt, sendReceipt, type ToWriter } from '../writer/messages.js'
 import { DeadLetters } from './dead-letters.js'
 import { Gaps } from './gaps.js'
@@ -76,7 +76,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const preparation = openPreparation(rules, (problem) => tell({ problem }))
   // A client takes its time to load, and records must not wait for that before they are on disk.
   const target = lateTarget(async () => {
-    const { openTarget } = await import('../target/open-target.js')
+    const { openTarget } = await import('../outputs/open-target.js')
     return openTarget(targetOptions, (problem) => tell({ problem }))
   })
   const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, tell), tell })

@@ -1,5 +1,5 @@
 import type { Receipt } from '../writer/messages.js'
-import type { Inheritance } from './orphans.js'
+import type { Inheritance } from './adoption.js'
 
 /** Tells what has changed in the log's account. */
 export type TellChange = (change: Partial<Receipt>) => void

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
-import { HomeWatch } from './home-watch.js'
 import { Mark, type Progress, takeProgress } from './mark.js'
+import { HomeWatch } from './spool-owner-watch.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
 

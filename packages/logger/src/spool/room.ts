@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { bytesOfOthers } from './orphans.js'
+import { bytesOfOthers } from './adoption.js'
 
 /** What the owners of a spool may keep. */
 export interface RoomOptions {

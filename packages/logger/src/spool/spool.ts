@@ -1,11 +1,11 @@
 import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../steady-clock.js'
 import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
+import { adoptOrphans, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'
-import { Home } from './home.js'
-import { adoptOrphans, ownDirectory, removeEmpty } from './orphans.js'
 import { Room, type RoomOptions } from './room.js'
 import { Segment, type SegmentPlace } from './segment.js'
+import { Home } from './spool-owner.js'
 
 /** Where and how much a spool keeps. The root exists; the name of an owner is never used twice. */
 export interface SpoolOptions extends RoomOptions {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import type { JsonView } from '../json/view.js'
-import { jsonOfBytes } from '../json/view.js'
-import { type CheckSettings, SchemaCheck } from '../json-schema/check.js'
+import { type CheckSettings, SchemaCheck } from '../catalog/json-schema/check.js'
+import type { JsonView } from '../engines/json/view.js'
+import { jsonOfBytes } from '../engines/json/view.js'
 
 /** What authors of schemas and senders of bodies could try with the compiler of JSON schemas. */
 

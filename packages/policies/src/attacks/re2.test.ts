@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileLinearRegex } from '../json/linear-regex.js'
-import { compilePattern } from '../text/pattern.js'
-import { PatternSet } from '../text/pattern-set.js'
+import { compileLinearRegex } from '../engines/json/linear-regex.js'
+import { compilePattern } from '../shared/text/pattern.js'
+import { PatternSet } from '../shared/text/pattern-set.js'
 import { outcomeOf } from './bait.js'
 
 // RE2 matches the author's patterns against the bytes of callers and upstreams. It has nothing to run code, read files

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Script } from 'node:vm'
-import { compileSef } from '../xslt/saxon/compile-sef.js'
-import { engineOptions } from '../xslt/saxon/engine-process.js'
-import { Sandbox } from '../xslt/saxon/sandbox/sandbox.js'
-import { compileInSandbox, StylesheetSandbox } from '../xslt/saxon/sandbox/stylesheet-sandbox.js'
-import { SaxonRunner } from '../xslt/saxon/saxon-runner.js'
-import { stylesheet, template } from '../xslt/testing.js'
+import { stylesheet, template } from '../catalog/xslt/testing.js'
+import { compileSef } from '../engines/xslt/saxon/compile-sef.js'
+import { engineOptions } from '../engines/xslt/saxon/engine-process.js'
+import { Sandbox } from '../engines/xslt/saxon/sandbox/sandbox.js'
+import { compileInSandbox, StylesheetSandbox } from '../engines/xslt/saxon/sandbox/stylesheet-sandbox.js'
+import { SaxonRunner } from '../engines/xslt/saxon/saxon-runner.js'
 
 /**
  * What SaxonJS can do when it runs a stylesheet that should have been refused: everything here goes to the engine
@@ -233,7 +233,7 @@ test('a stylesheet that takes all memory costs its engine and not this process',
 })
 
 test('the engine ends when its parent is killed', { timeout: 60_000 }, async () => {
-  const module = new URL('../xslt/saxon/engine-process.js', import.meta.url).href
+  const module = new URL('../engines/xslt/saxon/engine-process.js', import.meta.url).href
   const code = `import { EngineProcess } from '${module}'
     await new EngineProcess().ask({ kind: 'forget', key: '' }, 1000)
     process.stdout.write('ready')

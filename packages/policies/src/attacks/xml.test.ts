@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { type Step, UnreadableBody } from '@sluice/core'
+import { xsd } from '../catalog/xsd/policy.js'
+import { parseXml } from '../engines/xml/gate.js'
+import { loadLibxml } from '../engines/xml/libxml.js'
+import { openXmlBytes } from '../engines/xml/memory.js'
+import { compileNodes, compileValue } from '../engines/xml/xpath.js'
 import { exchange, testEnv } from '../testing.js'
-import { parseXml } from '../xml/gate.js'
-import { loadLibxml } from '../xml/libxml.js'
-import { openXmlBytes } from '../xml/memory.js'
-import { compileNodes, compileValue } from '../xml/xpath.js'
-import { xsd } from '../xsd/policy.js'
 import { plant } from './testing.js'
 
 /**

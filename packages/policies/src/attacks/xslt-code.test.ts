@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { XsltConfig } from '../catalog/xslt/schema.js'
+import { compiled, requestAfter, stylesheet, template } from '../catalog/xslt/testing.js'
 import { testEnv } from '../testing.js'
-import type { XsltConfig } from '../xslt/schema.js'
-import { compiled, requestAfter, stylesheet, template } from '../xslt/testing.js'
 
 /**
  * What the author of a stylesheet of XSLT 2.0 or 3.0 may try in order to run JavaScript, or to have texts run as code.

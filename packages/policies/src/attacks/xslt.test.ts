@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { compiled, requestAfter, responseAfter, stylesheet, template } from '../catalog/xslt/testing.js'
 import { testEnv } from '../testing.js'
-import { compiled, requestAfter, responseAfter, stylesheet, template } from '../xslt/testing.js'
 import { plant } from './testing.js'
 
 /**

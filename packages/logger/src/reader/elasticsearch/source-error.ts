@@ -1,5 +1,5 @@
 import { errors } from '@elastic/elasticsearch'
-import { statusOf, textOf } from '../../target/elasticsearch/failure.js'
+import { statusOf, textOf } from '../../outputs/elasticsearch/failure.js'
 import { SourceError, type SourceFault } from '../record-source.js'
 
 /** What was asked, for the messages. */

@@ -1,5 +1,5 @@
 import type { Client, estypes } from '@elastic/elasticsearch'
-import { type ElasticsearchAccess, elasticsearchClient } from '../../target/elasticsearch/client.js'
+import { type ElasticsearchAccess, elasticsearchClient } from '../../outputs/elasticsearch/client.js'
 import { matchesFilter, type RecordFilter } from '../record-filter.js'
 import type { RecordSource, SearchOptions, TailOptions } from '../record-source.js'
 import type { RecordView } from '../record-view.js'

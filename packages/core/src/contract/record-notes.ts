@@ -1,0 +1,16 @@
+import type { EventStream } from '../http/event-stream.js'
+import type { AttemptTrace } from './attempt-trace.js'
+import type { Capture } from './capture.js'
+
+/** What is noted of an exchange for the traffic log alone; most have none of it. */
+export class RecordNotes {
+  /** What is kept of its messages; null when nothing is. */
+  capture: Capture | null = null
+  /** Attempts that failed, the connections at a failure, policies that are traced; null: nothing of it. */
+  trace: AttemptTrace | null = null
+  /** What is counted of a response that is a stream of events; null for all others. */
+  stream: EventStream | null = null
+  /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
+  limitName = ''
+  limitRemaining = 0
+}

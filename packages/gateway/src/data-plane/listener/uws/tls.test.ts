@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import tls from 'node:tls'
+import { TOY_CERTIFICATES } from '../../../admin/testing/toy-certificate.js'
+import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
+import { echoOrigin } from '../../../testing/origin.js'
+import { connectRaw } from '../../../testing/raw-connection.js'
+
+async function tlsGateway(t: TestContext, connections = 100): Promise<TestGateway> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const certFile = join(dir, 'cert.pem')
+  const keyFile = join(dir, 'key.pem')
+  writeFileSync(certFile, TOY_CERTIFICATES.localhost.cert)
+  writeFileSync(keyFile, TOY_CERTIFICATES.localhost.key)
+  const origin = await echoOrigin(t)
+  return startGateway(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { tls: { certFile, keyFile }, limits: { connections } },
+  })
+}
+
+function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }, () => {
+      socket.write('GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    })
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    socket.on('error', (error) => resolve(`error ${error.message}`))
+    socket.on('close', () => resolve(text))
+  })
+}
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`a TLS listener serves ${version} and tells the upstream https`, async (t) => {
+    const gateway = await tlsGateway(t)
+    const text = await speak(gateway.port, { minVersion: version, maxVersion: version })
+    assert.match(text, /^HTTP\/1\.1 200 /)
+    assert.match(text, /"x-forwarded-proto":"https"/)
+  })
+}
+
+for (const ciphers of ['AES128-SHA', 'ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384']) {
+  test(`a TLS listener refuses ${ciphers}`, async (t) => {
+    const gateway = await tlsGateway(t)
+    const text = await speak(gateway.port, { maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` })
+    assert.match(text, /^error /)
+  })
+}
+
+test('a TLS listener refuses TLS 1.1', async (t) => {
+  const gateway = await tlsGateway(t)
+  const text = await speak(gateway.port, {
+    minVersion: 'TLSv1.1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'DEFAULT:@SECLEVEL=0',
+  })
+  assert.match(text, /^error /)
+})
+
+test('a TLS listener closes a connection beyond the limit without an answer', async (t) => {
+  const gateway = await tlsGateway(t, 1)
+  const idle = await connectRaw(t, gateway.port)
+  await until(() => gateway.plane.connections === 1)
+  assert.match(await speak(gateway.port, {}), /^error /)
+  idle.reset()
+  await until(() => gateway.plane.connections === 0)
+  assert.match(await speak(gateway.port, {}), /^HTTP\/1\.1 200 /)
+})
+
+test('known limit: a TLS listener agrees on no protocol by ALPN', async (t) => {
+  const gateway = await tlsGateway(t)
+  const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+  assert.match(text, /^HTTP\/1\.1 200 /)
+})

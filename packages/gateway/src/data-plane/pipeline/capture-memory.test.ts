@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { CAPTURE_MEMORY, refusal } from '@sluice/core'
+import { TIMEOUTS, until } from '../../testing/gateway.js'
+import { closedPort, echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
+import { statusesOf } from '../../testing/raw-client.js'
+import { connectRaw } from '../../testing/raw-connection.js'
+import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
+import { captureOf, type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
+
+const ON = { headers: true, body: true }
+const EVERYTHING = captureOf({ requestIn: ON, requestUp: ON, responseUp: ON, responseOut: ON })
+const UPLOAD = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nbegin'
+
+async function post(gateway: LoggedGateway): Promise<number> {
+  const body = 'x'.repeat(3000)
+  const answer = await fetch(`${gateway.url}/a`, { method: 'POST', body })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+/** The status of an upload, also when the gateway closes behind a refusal that came before the whole body. */
+async function uploadedStatus(t: TestContext, gateway: LoggedGateway): Promise<number> {
+  const client = await connectRaw(t, gateway.port)
+  client.send(UPLOAD + 'x'.repeat(95))
+  await until(() => statusesOf(client.text).length > 0)
+  return statusesOf(client.text)[0]!
+}
+
+/** Waits for the end of all requests; then nothing may be held. */
+async function assertNothingIsHeld(gateway: LoggedGateway): Promise<void> {
+  await until(() => gateway.plane.inFlight === 0)
+  assert.equal(CAPTURE_MEMORY.heldBytes, 0)
+}
+
+function startWith(t: TestContext, url: string, capture = EVERYTHING): Promise<LoggedGateway> {
+  return startLogged(t, { upstreams: [{ urls: [url], timeouts: TIMEOUTS }] }, { capture })
+}
+
+test('a client that goes away in its upload gives back what its body held', async (t) => {
+  let begun = 0
+  const origin = await rawOrigin(t, (socket) => socket.on('data', () => begun++))
+  const limits = { bodyBuffer: 0 }
+  const upstreams = [{ urls: [origin.url], timeouts: TIMEOUTS }]
+  const gateway = await startLogged(t, { upstreams, listener: { limits } }, { capture: EVERYTHING })
+  const client = await connectRaw(t, gateway.port)
+  client.send(UPLOAD)
+  await until(() => begun > 0)
+  assert.ok(CAPTURE_MEMORY.heldBytes >= 5)
+  client.reset()
+  await assertNothingIsHeld(gateway)
+})
+
+test('a client that goes away in its response gives back what both bodies held', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => {
+    req.resume().on('end', () => res.write('begin'))
+  })
+  const gateway = await startWith(t, origin.url)
+  const client = await connectRaw(t, gateway.port)
+  client.send(UPLOAD + 'x'.repeat(95))
+  await until(() => client.text.includes('begin'))
+  assert.ok(CAPTURE_MEMORY.heldBytes >= 105)
+  client.reset()
+  await assertNothingIsHeld(gateway)
+})
+
+test('refusals give back what they held: by a policy, without a target, without a route', async (t) => {
+  const origin = await echoOrigin(t)
+  const catalog = toyCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
+  const refusing = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
+  assert.equal(await uploadedStatus(t, refusing), 403)
+  await assertNothingIsHeld(refusing)
+  const lost = await startWith(t, `http://127.0.0.1:${await closedPort()}`)
+  assert.equal(await uploadedStatus(t, lost), 502)
+  await assertNothingIsHeld(lost)
+  const path = { text: '', kind: 'any' as const, segments: [] }
+  const match = { hosts: ['elsewhere'], path, methods: [], headers: [], query: [], when: null }
+  const routeless = await startLogged(t, { ...wish, routes: [{ id: 'all', match }] }, { capture: EVERYTHING })
+  assert.equal(await uploadedStatus(t, routeless), 404)
+  await assertNothingIsHeld(routeless)
+})
+
+test('bodies that keepBodyOn drops give back what they held, and those that it keeps, too', async (t) => {
+  const origin = await echoOrigin(t)
+  for (const status of [500, 200]) {
+    const keepBodyOn = { results: [], slowMs: null, status, share: null }
+    const gateway = await startWith(t, origin.url, { ...EVERYTHING, keepBodyOn })
+    assert.equal(await post(gateway), 200)
+    await assertNothingIsHeld(gateway)
+    const [record] = await gateway.records()
+    assert.equal(record!.body === undefined, status === 500)
+  }
+})
+
+test('an upstream that breaks off its response gives back what was held', async (t) => {
+  const origin = await rawOrigin(t, (socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegin'))
+  })
+  const gateway = await startWith(t, origin.url)
+  await assert.rejects(post(gateway))
+  await assertNothingIsHeld(gateway)
+})

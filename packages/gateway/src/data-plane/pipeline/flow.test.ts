@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Catalog, Exchange, Outcome, Policy, Step } from '@sluice/core'
+import { startGateway, TIMEOUTS, until } from '../../testing/gateway.js'
+import { httpOrigin } from '../../testing/origin.js'
+import { sendRaw, statusesOf } from '../../testing/raw-client.js'
+import { connectRaw } from '../../testing/raw-connection.js'
+import { scriptedOrigin } from '../../testing/scripted-origin.js'
+
+const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
+
+/** A decision that is made when the test says so. */
+class Decision {
+  isAsked = false
+  make: () => void = () => {}
+  readonly #made = new Promise<void>((resolve) => {
+    this.make = resolve
+  })
+
+  async ask(): Promise<Outcome> {
+    this.isAsked = true
+    await this.#made
+    return null
+  }
+}
+
+function catalogOf(step: Omit<Step, 'name'>): Catalog {
+  const slow: Policy = {
+    name: 'slow',
+    summary: 'Waits.',
+    schema: {} as Policy['schema'],
+    compile: () => ({ name: 'slow', ...step }),
+  }
+  return new Map([['slow', slow]])
+}
+
+test('a response to HEAD that ended while a policy looked at its head still reaches the client', async (t) => {
+  const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { 'content-length': '5' }).end())
+  const decision = new Decision()
+  const catalog = catalogOf({ onResponse: () => decision.ask() })
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
+  const gateway = await startGateway(t, wish, { catalog })
+  const request = 'HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answer = sendRaw(gateway.port, [request], { waitMs: 5000 })
+  const active = () => gateway.plane.samples().find(({ name }) => name === 'gw_upstream_active')?.value
+  await until(() => decision.isAsked && active() === 0)
+  decision.make()
+  const { text } = await answer
+  assert.deepEqual(statusesOf(text), [200])
+  assert.match(text, /content-length: 5/i)
+})
+
+test('a refusal whose policies wait is not begun by the head of the response that it replaces', async (t) => {
+  const broken = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n'
+  const origin = await scriptedOrigin(t, ({ socket }) => void socket.write(broken))
+  let calls = 0
+  const onResponse = async (x: Exchange): Promise<Outcome> => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    x.responseHeaders.push('x-seen', String(++calls))
+    return null
+  }
+  const wish = {
+    upstreams: [{ urls: [`http://127.0.0.1:${origin.port}`] }],
+    routes: [{ id: 'all', policies: POLICIES }],
+  }
+  const gateway = await startGateway(t, wish, { catalog: catalogOf({ onResponse }) })
+  const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const { text } = await sendRaw(gateway.port, [request], { waitMs: 5000 })
+  assert.deepEqual(statusesOf(text), [502])
+  assert.match(text, /^content-type: application\/problem\+json\r$/im)
+  assert.match(text, /^x-request-id: /im)
+  assert.match(text, /^x-seen: 2\r$/im)
+  assert.doesNotMatch(text, /x-seen: 1|transfer-encoding/i)
+})
+
+test('an upload that is too slow for the total bound is told so, and not that it paused', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
+  const timeouts = { ...TIMEOUTS, totalMs: 300 }
+  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n'
+  const { text } = await sendRaw(gateway.port, [head, 'x', 'x'], { waitMs: 5000 })
+  assert.deepEqual(statusesOf(text), [408])
+  assert.match(text, /timeouts\.total was over/)
+})
+
+test('a policy that decides after its request was refused changes nothing any more', async (t) => {
+  let seen = 0
+  const origin = await httpOrigin(t, (_, res) => {
+    seen++
+    res.end()
+  })
+  const attempt = new Decision()
+  const response = new Decision()
+  let behind = 0
+  const count: Policy = {
+    name: 'count',
+    summary: 'Counts.',
+    schema: {} as Policy['schema'],
+    compile: () => ({
+      name: 'count',
+      onAttempt() {
+        behind++
+        return null
+      },
+    }),
+  }
+  const slow = catalogOf({ onAttempt: () => attempt.ask(), onResponse: () => response.ask() })
+  const catalog = new Map([...slow, ['count', count]])
+  const policies = [...POLICIES, { ...POLICIES[0]!, id: 'count', use: 'count' }]
+  const timeouts = { ...TIMEOUTS, totalMs: 100 }
+  const gateway = await startGateway(
+    t,
+    { upstreams: [{ urls: [origin.url], timeouts }], routes: [{ id: 'all', policies, timeouts }] },
+    { catalog },
+  )
+  const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answer = sendRaw(gateway.port, [request], { waitMs: 5000 })
+  await until(() => response.isAsked)
+  attempt.make()
+  await new Promise((resolve) => setImmediate(resolve))
+  response.make()
+  const { text } = await answer
+  assert.deepEqual(statusesOf(text), [500])
+  assert.match(text, /GW_POLICY_ERROR/)
+  assert.deepEqual([seen, behind], [0, 0])
+  await until(() => gateway.plane.inFlight === 0)
+})
+
+test('time that a policy took is not counted against the client whose body comes then', async (t) => {
+  const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
+  const catalog = catalogOf({
+    onRequest: () => {
+      const until = performance.now() + 600
+      while (performance.now() < until);
+      return null
+    },
+  })
+  const wish = {
+    upstreams: [{ urls: [origin.url] }],
+    routes: [{ id: 'all', policies: POLICIES }],
+    listener: { limits: { bodyIdleMs: 500 } },
+  }
+  const gateway = await startGateway(t, wish, { catalog })
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const client = await connectRaw(t, gateway.port)
+  client.send(head)
+  // Behind the policy, and well before the body is due.
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  client.send('2\r\nok\r\n0\r\n\r\n')
+  await until(() => client.isClosed)
+  assert.deepEqual(statusesOf(client.text), [200])
+})

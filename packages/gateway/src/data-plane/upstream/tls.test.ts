@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { UpstreamTlsPlan } from '@sluice/config'
+import { TOY_CERTIFICATES } from '../../admin/testing/toy-certificate.js'
+import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
+
+/** Nothing trusted but what the system trusts. */
+const SYSTEM: UpstreamTlsPlan = {
+  ...{ caFile: null, certFile: null, keyFile: null },
+  ...{ servername: null, insecure: false },
+}
+
+/** A gateway in front of a target that speaks TLS with a certificate that it has signed itself. */
+async function gatewayBefore(t: TestContext, wish: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
+  const server = https.createServer(TOY_CERTIFICATES.localhost, (req, res) =>
+    req.resume().on('end', () => res.end('sealed')),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return startLogged(t, { upstreams: [{ urls: [url], tls: { ...SYSTEM, ...wish } }] })
+}
+
+function caFile(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-upstream-tls-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const file = join(dir, 'ca.pem')
+  writeFileSync(file, TOY_CERTIFICATES.localhost.cert)
+  return file
+}
+
+test('a target whose authority is trusted is reached over TLS, and the record tells what the handshake took', async (t) => {
+  const gateway = await gatewayBefore(t, { caFile: caFile(t) })
+  for (let i = 0; i < 2; i++) {
+    const response = await fetch(gateway.url, { method: 'POST', body: 'plain' })
+    assert.deepEqual([response.status, await response.text()], [200, 'sealed'])
+  }
+  const [first, second] = await gateway.records()
+  assert.ok(first!.t['up_tcp']! > 0 && first!.t['up_tls']! > 0, JSON.stringify(first!.t))
+  assert.equal(second!.t['up_tls'], undefined, JSON.stringify(second!.t))
+})
+
+test('a target whose certificate nobody vouches for gets no request, unless that is allowed', async (t) => {
+  const gateway = await gatewayBefore(t, {})
+  const response = await fetch(gateway.url)
+  assert.equal(response.status, 502)
+  assert.equal(((await response.json()) as { code: string }).code, 'GW_UPSTREAM_TLS')
+  const lenient = await gatewayBefore(t, { insecure: true })
+  assert.equal(await (await fetch(lenient.url)).text(), 'sealed')
+})
+
+test('a target whose certificate is for another name gets no request', async (t) => {
+  const gateway = await gatewayBefore(t, { caFile: caFile(t), servername: 'shop.example' })
+  const response = await fetch(gateway.url)
+  assert.equal(response.status, 502)
+  assert.equal(((await response.json()) as { code: string }).code, 'GW_UPSTREAM_TLS')
+})

@@ -1,0 +1,27 @@
+import type { Sample } from '../../telemetry/sample.js'
+import type { Target } from './target.js'
+import type { Upstream } from './upstream.js'
+
+/** The counters of an upstream and its targets. */
+export function upstreamSamples(upstream: Upstream): Sample[] {
+  const labels = `upstream="${upstream.name}"`
+  return [
+    { name: 'gw_upstream_retries_total', labels, value: upstream.retries },
+    { name: 'gw_upstream_shed_total', labels, value: upstream.shed },
+    { name: 'gw_upstream_waits_total', labels, value: waitsOf(upstream) },
+    ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
+  ]
+}
+
+function waitsOf({ targets }: Upstream): number {
+  return targets.reduce((sum, { transport }) => sum + transport.waits, 0)
+}
+
+function targetSamples(upstream: string, target: Target): Sample[] {
+  const labels = `${upstream},target="${target.origin}"`
+  return [
+    { name: 'gw_upstream_attempts_total', labels, value: target.attempts },
+    { name: 'gw_upstream_failures_total', labels, value: target.failures },
+    { name: 'gw_upstream_active', labels, value: target.active },
+  ]
+}

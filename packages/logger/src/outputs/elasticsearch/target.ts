@@ -1,0 +1,120 @@
+import type { Client } from '@elastic/elasticsearch'
+import type { DiagnosticResult } from '@elastic/transport'
+import { rest } from '../../yield.js'
+import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
+import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
+import { bulkBody } from './bulk-body.js'
+import { ITEM_FILTER } from './bulk-item.js'
+import { ANSWER_BOUNDS, type ElasticsearchAccess, elasticsearchClient } from './client.js'
+import { failedDelivery, reasonOf, statusOf } from './failure.js'
+import { conflictText, type DataStreamOptions, setUp } from './setup.js'
+import { type AskedStream, withoutWritten } from './written.js'
+
+/** A cluster and the data stream in it. */
+export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOptions {
+  /** Creates the template, the lifecycle and the data stream before the first record. */
+  readonly manage: boolean
+}
+
+/** Room for a full segment and its actions. */
+const ROOM_BYTES = 1536 * 1024
+
+/** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
+export class ElasticsearchTarget implements LogTarget {
+  readonly #options: ElasticsearchOptions
+  readonly #client: Client
+  readonly #tell: TellProblem
+  readonly #ending: AbortController = new AbortController()
+  readonly #rest = (): Promise<void> => rest(this.#ending.signal)
+  #setup: Promise<void> | null = null
+  /** Where bodies are made, one after the other: a new megabyte for each would have to be collected. */
+  readonly #rooms: Buffer[] = []
+
+  /** @throws Error when the authorities' file cannot be read. */
+  constructor(options: ElasticsearchOptions, tell: TellProblem) {
+    this.#options = options
+    this.#client = elasticsearchClient(options)
+    this.#tell = tell
+  }
+
+  async deliver(shipment: Shipment): Promise<Delivery> {
+    try {
+      await this.#setUpOnce()
+    } catch (error) {
+      return {
+        kind: 'failed',
+        overload: false,
+        reason: `the data stream cannot be set up: ${reasonOf(error)}`,
+      }
+    }
+    const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
+    try {
+      const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#rest))
+      // Only an answer to all of it shows that nothing of the body waits in a socket any more.
+      if (delivery.kind === 'answered') this.#rooms.push(room)
+      return delivery
+    } catch (error) {
+      return failedDelivery(error)
+    }
+  }
+
+  /** Every answer tells of every record, in 26 bytes for one that was written. */
+  async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
+    const { body: answer, meta } = await this.#bulk(body)
+    const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#rest)
+    // The client itself goes on to another node when one breaks off.
+    const isFirst = !shipment.mayBeDelivered && meta.attempts === 0
+    if (delivery.kind !== 'answered' || isFirst) return delivery
+    return withoutWritten(this.#asked, shipment, delivery)
+  }
+
+  get #asked(): AskedStream {
+    const { dataStream } = this.#options
+    return { client: this.#client, dataStream, signal: this.#ending.signal, tell: this.#tell }
+  }
+
+  #bulk(body: Buffer): Promise<DiagnosticResult<BulkAnswer | string>> {
+    return this.#client.transport.request<BulkAnswer | string>(
+      {
+        method: 'POST',
+        path: `/${encodeURIComponent(this.#options.dataStream)}/_bulk`,
+        bulkBody: body as never,
+        querystring: { filter_path: ITEM_FILTER },
+      },
+      {
+        meta: true,
+        signal: this.#ending.signal,
+        ...ANSWER_BOUNDS,
+        // Redacting an error copies the request byte by byte, a gigabyte for a megabyte; we keep nothing of an error but its text.
+        redaction: { type: 'off' },
+      },
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#client.close()
+  }
+
+  /** Until it succeeds. Credentials that may only write are no obstacle: somebody else has set up the stream then. */
+  #setUpOnce(): Promise<void> {
+    if (!this.#options.manage) return Promise.resolve()
+    this.#setup ??= setUp(this.#client, this.#options).then(
+      (outcomes) => {
+        const conflict = outcomes.find(({ outcome }) => outcome === 'conflict')
+        if (conflict !== undefined) this.#tell(conflictText(conflict, this.#options.dataStream))
+      },
+      (error: unknown) => {
+        if (statusOf(error) === 403) {
+          this.#tell(
+            `the data stream is not set up: ${reasonOf(error)}; run 'gw log-setup' with other credentials`,
+          )
+          return
+        }
+        this.#setup = null
+        throw error
+      },
+    )
+    return this.#setup
+  }
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Eventual, Exchange, Outcome, Step } from '@sluice/core'
+import fc from 'fast-check'
+import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import { Places } from './places.js'
+import { concurrencyLimit } from './policy.js'
+import type { ConcurrencyLimitConfig } from './schema.js'
+import { LOOK_MS, Throttle } from './throttle.js'
+
+interface Gate {
+  enter(x: Exchange): Eventual
+  leave(x: Exchange): void
+  readonly places: Places
+}
+
+function gate(t: TestContext, config: ConcurrencyLimitConfig, table = new Map<string, unknown>()): Gate {
+  const env = testEnv(table)
+  t.after(() => env.close())
+  const step = concurrencyLimit.compile(config, env) as Step
+  const places = [...table.values()].at(-1) as Places
+  return { enter: (x) => step.onRequest!(x), leave: (x) => step.onFinish!(x), places }
+}
+
+function refused(outcome: Eventual): boolean {
+  assert.ok(!(outcome instanceof Promise))
+  return outcome !== null
+}
+
+/** Lets promises settle that can. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+test('as many as max are under way; one more is refused until one has ended', (t) => {
+  const { enter, leave } = gate(t, { max: 2 })
+  const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
+  assert.equal(enter(a), null)
+  assert.equal(enter(b), null)
+  const reply = enter(c) as Outcome
+  assert.equal(reply?.status, 503)
+  assert.deepEqual(reply?.headers, ['x-gw-error', 'GW_CONCURRENCY_LIMITED', 'retry-after', '1'])
+  leave(c)
+  assert.ok(refused(enter(d)), 'one that was refused gives nothing back')
+  leave(a)
+  assert.equal(enter(exchange()), null)
+})
+
+test('the log learns how many more would have had a place', (t) => {
+  const named = gate(t, { name: 'orders', max: 2 })
+  const [a, b, c] = [exchange(), exchange(), exchange()]
+  for (const x of [a, b, c]) named.enter(x)
+  assert.deepEqual(
+    [a, b, c].map((x) => [x.record.limitName, x.record.limitRemaining]),
+    [
+      ['orders', 1],
+      ['orders', 0],
+      ['orders', 0],
+    ],
+  )
+  const nameless = exchange()
+  gate(t, { max: 5 }).enter(nameless)
+  assert.deepEqual([nameless.record.limitName, nameless.record.limitRemaining], ['concurrency-limit', 4])
+})
+
+test('a place is given back once, however often the end is told', (t) => {
+  const { enter, leave } = gate(t, { max: 1 })
+  const a = exchange()
+  enter(a)
+  leave(a)
+  leave(a)
+  assert.equal(enter(exchange()), null)
+  assert.ok(refused(enter(exchange())))
+})
+
+test('a step that stands twice in a chain takes one place', (t) => {
+  const { enter, leave, places } = gate(t, { max: 1 })
+  const a = exchange()
+  assert.equal(enter(a), null)
+  assert.equal(enter(a), null)
+  leave(a)
+  assert.equal(places.size, 0)
+})
+
+test('keys are counted apart, and forgotten with their last request', (t) => {
+  const { enter, leave, places } = gate(t, { max: 1, key: ['consumer', 'header:X-Tenant'] })
+  const consumer = { id: 'acme', name: 'acme', auth: 'api-key', groups: [] }
+  const requests = [
+    exchange({ consumer }),
+    exchange({ consumer, headers: ['x-tenant', 'a'] }),
+    exchange({ consumer, headers: ['x-tenant', 'a', 'x-tenant', 'b'] }),
+    exchange({ headers: ['x-tenant', 'a'] }),
+    exchange({ headers: ['x-tenant', 'a'.repeat(10_000)] }),
+  ]
+  for (const x of requests) assert.equal(enter(x), null)
+  assert.equal(places.size, 5)
+  assert.ok(refused(enter(exchange({ consumer, headers: ['x-tenant', 'a'] }))))
+  for (const x of requests) leave(x)
+  assert.equal(places.size, 0)
+})
+
+test('by route, by address, and without a key all together', (t) => {
+  const byRoute = gate(t, { max: 1 })
+  assert.equal(byRoute.enter(exchange({ route: { id: 'a' } })), null)
+  assert.equal(byRoute.enter(exchange({ route: { id: 'b' } })), null)
+  assert.ok(refused(byRoute.enter(exchange({ route: { id: 'a' } }))))
+  const byAddress = gate(t, { max: 1, key: ['ip'] })
+  assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.1' })), null)
+  assert.equal(byAddress.enter(exchange({ clientIp: '192.0.2.2' })), null)
+  const together = gate(t, { max: 1, key: [] })
+  assert.equal(together.enter(exchange({ route: { id: 'a' } })), null)
+  assert.ok(refused(together.enter(exchange({ route: { id: 'b' } }))))
+})
+
+test('who waits gets the place in order, and one more than the queue holds is refused', async (t) => {
+  const { enter, leave } = gate(t, { max: 1, queue: { max: 2, timeout: '20s' } })
+  const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
+  enter(a)
+  const order: string[] = []
+  const second = (enter(b) as Promise<Outcome>).then((reply) => order.push(`b ${reply}`))
+  const third = (enter(c) as Promise<Outcome>).then((reply) => order.push(`c ${reply}`))
+  assert.ok(refused(enter(d)))
+  leave(a)
+  await second
+  assert.deepEqual(order, ['b null'])
+  leave(b)
+  await third
+  assert.deepEqual(order, ['b null', 'c null'])
+})
+
+test('nobody overtakes those who wait', (t) => {
+  const table = new Map<string, unknown>()
+  const small = gate(t, { name: 'n', max: 1, queue: { max: 1 } }, table)
+  const large = gate(t, { name: 'n', max: 5 }, table)
+  small.enter(exchange())
+  assert.ok(small.enter(exchange()) instanceof Promise)
+  assert.ok(refused(large.enter(exchange())))
+})
+
+test('who waits too long is refused, and leaves the queue', async (t) => {
+  const { enter, leave, places } = gate(t, { max: 1, queue: { max: 1, timeout: '5ms' } })
+  const [a, b] = [exchange(), exchange()]
+  enter(a)
+  const keepAlive = setInterval(() => {}, 1000)
+  t.after(() => clearInterval(keepAlive))
+  const reply = await enter(b)
+  assert.equal(reply?.problem?.code, 'GW_CONCURRENCY_LIMITED')
+  leave(b)
+  leave(a)
+  assert.equal(places.size, 0)
+})
+
+test('a client that goes away while it waits is not given a place', async (t) => {
+  const { enter, leave, places } = gate(t, { max: 1, queue: { max: 5, timeout: '20s' } })
+  const [a, b, c] = [exchange(), exchange(), exchange()]
+  enter(a)
+  void enter(b)
+  const third = enter(c)
+  leave(b)
+  leave(a)
+  assert.equal(await third, null)
+  assert.equal(places.heldOf('test'), 1)
+  leave(c)
+  assert.equal(places.size, 0)
+})
+
+test('uses of one name count together, each by its own max, also over a reload', (t) => {
+  const table = new Map<string, unknown>()
+  const old = gate(t, { name: 'n', max: 3 }, table)
+  const [a, b] = [exchange(), exchange()]
+  old.enter(a)
+  old.enter(b)
+  const fresh = gate(t, { name: 'n', max: 2 }, table)
+  assert.ok(refused(fresh.enter(exchange())))
+  old.leave(a)
+  assert.equal(fresh.enter(exchange()), null)
+  assert.equal(gate(t, { max: 2 }, table).enter(exchange()), null)
+})
+
+test('after 10,000 requests with random outcomes nothing is held', async (t) => {
+  const { enter, leave, places } = gate(t, { max: 7, key: ['ip'], queue: { max: 3, timeout: '20s' } })
+  const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
+  const open: Exchange[] = []
+  const isGranted = new Set<Exchange>()
+  let random = 1
+  const next = (bound: number): number => {
+    random = (random * 48_271) % 2_147_483_647
+    return random % bound
+  }
+  for (let i = 0; i < 10_000; i++) {
+    const x = exchange({ clientIp: addresses[next(3)]! })
+    open.push(x)
+    const outcome = enter(x)
+    if (outcome === null) isGranted.add(x)
+    else if (outcome instanceof Promise) void outcome.then((reply) => reply === null && isGranted.add(x))
+    // Answered, aborted while it waits, refused: the end is told for each of them, sometimes twice.
+    while (open.length > next(60)) {
+      const [ended] = open.splice(next(open.length), 1)
+      leave(ended!)
+      if (next(10) === 0) leave(ended!)
+      isGranted.delete(ended!)
+    }
+    if (i % 100 === 0) {
+      await nextTurn()
+      for (const clientIp of addresses) {
+        const granted = open.filter((one) => isGranted.has(one) && one.clientIp === clientIp).length
+        assert.equal(places.heldOf(clientIp), granted)
+        assert.ok(granted <= 7)
+      }
+    }
+  }
+  for (const x of open) leave(x)
+  assert.equal(places.size, 0)
+})
+
+test('in any order of arrivals and ends, no more than max hold a place and none is idle', () => {
+  const limits = { max: 3, queue: 4, waitMs: 60_000, throttle: null }
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 200 }), (steps) => {
+      const places = new Places()
+      const claims: NonNullable<ReturnType<Places['claim']>>[] = []
+      for (const step of steps) {
+        if (step < 5) {
+          const claim = places.claim('k', limits)
+          if (claim !== null) claims.push(claim)
+        } else if (claims.length > 0) places.release(claims[(step * 7) % claims.length]!)
+        const held = claims.filter(({ state }) => state === 'held').length
+        const waiting = claims.filter(({ state }) => state === 'waiting').length
+        assert.equal(places.heldOf('k'), held)
+        assert.ok(held <= 3 && waiting <= 4)
+        assert.ok(waiting === 0 || held === 3)
+      }
+      for (const claim of claims) places.release(claim)
+      assert.equal(places.size, 0)
+    }),
+  )
+})
+
+test('a late event loop lowers the limit, down to min, and time raises it again', () => {
+  const throttle = new Throttle(50, 2, 0)
+  const places = new Places()
+  const limits = { max: 10, queue: 0, waitMs: 1000, throttle }
+  let nowMono = 0
+  const look = (lateMs: number): void => {
+    nowMono += LOOK_MS + lateMs
+    throttle.look(nowMono)
+  }
+  look(50)
+  assert.equal(throttle.share, 1)
+  look(51)
+  assert.equal(throttle.share, 0.75)
+  for (let i = 0; i < 7; i++) places.claim('k', limits)
+  assert.equal(places.claim('k', limits), null)
+  for (let i = 0; i < 50; i++) look(500)
+  const few = new Places()
+  assert.notEqual(few.claim('k', limits), null)
+  assert.notEqual(few.claim('k', limits), null)
+  assert.equal(few.claim('k', limits), null)
+  for (let i = 0; i < 25; i++) look(0)
+  assert.equal(throttle.share, 1)
+})
+
+test('a wait that the pipeline would cut short is refused', (t) => {
+  assert.throws(() => gate(t, { max: 1, queue: { max: 1, timeout: '30s' } }), /write 25s or less/)
+})
+
+test('the schema takes what is documented and refuses the rest', (t) => {
+  const defaulted = { max: 5, queue: { max: 1 }, adaptive: {} }
+  assert.deepEqual(schemaMistakes(concurrencyLimit, defaulted), [])
+  assert.deepEqual(defaulted, {
+    max: 5,
+    key: ['route'],
+    queue: { max: 1, timeout: '1s' },
+    adaptive: { lag: '50ms', min: 1 },
+    retryAfter: '1s',
+  })
+  assert.ok(gate(t, defaulted).enter(exchange()) === null)
+  for (const config of [
+    {},
+    { max: 0 },
+    { max: 1.5 },
+    { max: 1, key: ['path'] },
+    { max: 1, key: ['header:'] },
+    { max: 1, queue: {} },
+    { max: 1, queue: { max: 1, timeout: 'soon' } },
+    { max: 1, limit: 2 },
+  ]) {
+    assert.notDeepEqual(schemaMistakes(concurrencyLimit, config), [], JSON.stringify(config))
+  }
+})

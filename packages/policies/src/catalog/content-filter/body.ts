@@ -1,0 +1,195 @@
+import { FORM_TYPE, isJsonType, MASK, UnreadableBody } from '@sluice/core'
+import {
+  compileJsonPlaces,
+  eachPlace,
+  type JsonPlace,
+  type JsonPlaces,
+  removePlaces,
+  setAt,
+  valueAt,
+} from '../../engines/json/places.js'
+import type { JsonView } from '../../engines/json/view.js'
+import { about } from '../../shared/about.js'
+import type { BodyInput } from '../../shared/text/body-reading.js'
+import { textsOfBody } from '../../shared/text/body-text.js'
+import { changed, changedText, changes, type Finder, type Finders } from './finder.js'
+import type { Rule } from './rules.js'
+
+/** What was found in a body. */
+export interface BodyFindings {
+  /** By their numbers, so that a thread can tell. */
+  readonly rules: readonly number[]
+  /** The body that is left; null: it was not changed. */
+  readonly body: Uint8Array | null
+  /** Something has to be taken out and cannot be told apart from the rest. */
+  readonly isStuck: boolean
+}
+
+interface PathFinder {
+  readonly places: JsonPlaces
+  readonly finder: Finder
+}
+
+const BODY = 'body'
+const PATH = 'body:'
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+/** Looks at bodies, and takes out of them what rules want out. */
+export class BodyFilter {
+  readonly #rules: readonly Rule[]
+  readonly #text: Finder | null
+  readonly #paths: readonly PathFinder[]
+
+  /** @throws Error for a path that is none. */
+  constructor(rules: readonly Rule[], finders: Finders) {
+    this.#rules = rules
+    this.#text = finders.of(BODY)
+    const targets = new Set(
+      rules.flatMap(({ targets }) => targets).filter((target) => target.startsWith(PATH)),
+    )
+    this.#paths = [...targets].map((target) => {
+      const meant = rules.filter((rule) => rule.targets.includes(target))
+      const places = about(`rule '${meant[0]!.name}':`, () => compileJsonPlaces(target.slice(PATH.length)))
+      return { places, finder: finders.of(target)! }
+    })
+  }
+
+  /** Whether there is nothing to look for. */
+  get isIdle(): boolean {
+    return this.#text === null && this.#paths.length === 0
+  }
+
+  /** Whether the beginning of a body is not enough to do what the rules want. */
+  get needsWhole(): boolean {
+    const inBody = this.#rules.filter(({ targets }) => targets.some((one) => one.startsWith(BODY)))
+    return this.#paths.length > 0 || changes(inBody)
+  }
+
+  /** @throws UnreadableBody when it says that it is JSON, and has to be, and is not. */
+  look(input: BodyInput, json: () => JsonView): BodyFindings {
+    const found = new Set<Rule>()
+    const texts = textsOfBody(input.body, input.kind)
+    const [text, ...others] = texts
+    const find = (one: string) => this.#text?.find(one, input.kind.type === FORM_TYPE) ?? []
+    const inText = find(text)
+    const inOthers = others.flatMap(find)
+    for (const rule of [...inText, ...inOthers]) found.add(rule)
+    const view = this.#paths.length > 0 || changes(inText) ? jsonIfAny(input, texts, json) : null
+    // The copy is made only for what changes it.
+    let root: unknown
+    const copy = (): unknown => {
+      root ??= view!.copy()
+      return root
+    }
+    let isStuck = changes(inOthers.filter((rule) => !inText.includes(rule)))
+    let rest: Uint8Array | null = null
+    if (changes(inText)) {
+      if (view !== null) {
+        const left = changedValues(copy(), { text, finder: this.#text!, expected: inText })
+        isStuck ||= left === null
+        root = left === null ? root : left.root
+      } else {
+        const left = changedText(text, inText, this.#text!)
+        isStuck ||= left === null
+        rest = left === null ? null : Buffer.from(left)
+      }
+    }
+    if (view !== null) {
+      for (const path of this.#paths) lookAtPlaces(path, root ?? view.value, copy, found)
+    }
+    if (root !== undefined) rest = Buffer.from(JSON.stringify(root))
+    return { rules: [...found].map((rule) => this.#rules.indexOf(rule)), body: rest, isStuck }
+  }
+}
+
+function jsonIfAny({ kind }: BodyInput, texts: readonly string[], json: () => JsonView): JsonView | null {
+  if (isJsonType(kind.type)) return unambiguous(json())
+  const text = texts.find((one) => /^\s*[[{"]/.test(one))
+  if (text === undefined) return null
+  let view: JsonView
+  try {
+    view = json()
+  } catch (error) {
+    // Too deep for us, behind a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
+    if (error instanceof UnreadableBody && !isJsonText(text)) return null
+    throw error
+  }
+  return unambiguous(view)
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Of a name that stands twice we would see one value, and the upstream perhaps the other one. */
+function unambiguous(view: JsonView): JsonView {
+  if (!view.hasDuplicateKeys) return view
+  throw new UnreadableBody('GW_BODY_UNPARSABLE', 'the body has an object with a name twice')
+}
+
+/**
+ * Changes all strings, numbers and booleans of a JSON value, which may be one itself. Null: what rules want out is
+ * still there, in a name, in the digits of a number that a double has not, or across the border of two values.
+ */
+function changedValues(
+  root: unknown,
+  { text, finder, expected }: { text: string; finder: Finder; expected: readonly Rule[] },
+): { readonly root: unknown } | null {
+  const missing = new Set(expected.filter((rule) => changes([rule])))
+  const whole = { root }
+  const gone: JsonPlace[] = []
+  let isStuck = longNumbersOf(text).some((digits) => changes(finder.find(digits)))
+  eachPlace(whole, (place, value) => {
+    if (typeof place.key === 'string' && place.parent !== whole) isStuck ||= changes(finder.find(place.key))
+    if (value === null || typeof value === 'object') return
+    const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
+    if (found.length === 0) return
+    for (const rule of found) missing.delete(rule)
+    if (!changes(found)) return
+    const rest = changed(String(value), found)
+    if (rest === null) gone.push(place)
+    else setAt(place, rest)
+  })
+  removePlaces(gone)
+  return isStuck || missing.size > 0 || whole.root === undefined ? null : whole
+}
+
+/** The numbers of a JSON text that are written otherwise than they are read. */
+function longNumbersOf(text: string): string[] {
+  const tokens = text.match(STRING_OR_NUMBER) ?? []
+  return tokens.filter((token) => token[0] !== '"' && token.length > 15 && String(Number(token)) !== token)
+}
+
+function lookAtPlaces(
+  { places, finder }: PathFinder,
+  root: unknown,
+  copy: () => unknown,
+  all: Set<Rule>,
+): void {
+  const changing: { readonly value: unknown; readonly found: readonly Rule[] }[] = []
+  for (const value of places.all(root).map(valueAt)) {
+    const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
+    for (const rule of found) all.add(rule)
+    changing.push({ value, found })
+  }
+  if (!changing.some(({ found }) => changes(found))) return
+  const gone: JsonPlace[] = []
+  // The copy has the same places in the same order.
+  places.all(copy()).forEach((place, i) => {
+    const { value, found } = changing[i]!
+    if (!changes(found)) return
+    const rest = typeof value === 'string' ? changed(value, found) : removed(found) ? null : MASK
+    if (rest === null) gone.push(place)
+    else setAt(place, rest)
+  })
+  removePlaces(gone)
+}
+
+function removed(found: readonly Rule[]): boolean {
+  return found.some(({ action }) => action === 'remove')
+}

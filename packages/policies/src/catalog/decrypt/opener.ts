@@ -1,0 +1,48 @@
+import type { Exchange } from '@sluice/core'
+import { type CipherName, cipherOf, type Decrypted, type Decryptor } from '../../crypto/cipher/cipher.js'
+import { compileContext } from '../../crypto/cipher/context.js'
+import { readSealed, type SealedEncoding } from '../../crypto/cipher/sealed-text.js'
+import type { KeyRing } from '../../crypto/keys/key-ring.js'
+
+/** How one value is decrypted. */
+export interface OpenerConfig {
+  readonly algorithm: CipherName
+  readonly keys: readonly string[]
+  readonly encoding: SealedEncoding
+  readonly context: string | undefined
+  readonly allowWeak: boolean
+}
+
+/** Decrypts what stands in a message; null for whatever fails. */
+export type Opener = (written: Uint8Array, x: Exchange) => Decrypted | Promise<Decrypted>
+
+/** @throws Error for keys that cannot be used. */
+export async function compileOpener(config: OpenerConfig, ring: KeyRing): Promise<Opener> {
+  const cipher = cipherOf(config.algorithm, config.allowWeak, config.context !== undefined)
+  const decryptors = new Map<string, Decryptor>()
+  for (const id of config.keys) decryptors.set(id, await cipher.decryptor(ring.get(id)))
+  const context = compileContext(config.context)
+  const all = [...decryptors.values()]
+  return (written, x) => {
+    const sealed = readSealed(written, config.encoding)
+    if (sealed === null) return null
+    if (sealed.keyId === null) return firstThatOpens(all, sealed.bytes, context(x))
+    return decryptors.get(sealed.keyId)?.(sealed.bytes, context(x)) ?? null
+  }
+}
+
+/** A promise only where a key needs one. */
+function firstThatOpens(
+  decryptors: readonly Decryptor[],
+  sealed: Uint8Array,
+  context: Uint8Array,
+): Decrypted | Promise<Decrypted> {
+  for (let i = 0; i < decryptors.length; i++) {
+    const opened = decryptors[i]!(sealed, context)
+    if (opened instanceof Promise) {
+      return opened.then((late) => late ?? firstThatOpens(decryptors.slice(i + 1), sealed, context))
+    }
+    if (opened !== null) return opened
+  }
+  return null
+}

@@ -1,0 +1,77 @@
+import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
+import type { Decrypted } from '../../crypto/cipher/cipher.js'
+import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
+import { type FieldPlaces, fieldPlaces } from '../../crypto/cipher/field-places.js'
+import { KeyRing } from '../../crypto/keys/key-ring.js'
+import { eventually } from '../../shared/eventually.js'
+import type { Draft } from '../../shared/field-location/draft.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
+import { namesOf } from '../../shared/field-location/place.js'
+import type { Side } from '../../shared/message/side.js'
+import { compileOpener, type Opener } from './opener.js'
+import { type DecryptConfig, decryptSchema } from './schema.js'
+
+type FieldConfig = DecryptConfig['fields'][number]
+
+/** Decrypts values of a message. */
+export const decrypt = definePolicy({
+  name: 'decrypt',
+  summary: 'Decrypts headers, fields of a JSON body or the whole body.',
+  schema: decryptSchema,
+  cost: 'cpu',
+  secretNames: ({ fields }) => namesOf(fields.map(({ from, to }) => to ?? from)),
+  async compile(config, env) {
+    const side = config.phase ?? 'request'
+    const ring = new KeyRing(config.keys)
+    const allowWeak = config.allowWeak === true
+    const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
+    const steps = fields.map(async ({ field, from, to }) => {
+      const { algorithm, keys, encoding = 'base64', context } = field
+      const open = await compileOpener({ algorithm, keys, encoding, context, allowWeak }, ring)
+      return compileField({ field, from, to, open }, side, env)
+    })
+    return fieldHooks({
+      name: 'decrypt',
+      side,
+      places: fields.flatMap(({ from, to }) => [from, to]),
+      steps: await Promise.all(steps),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+/** @throws Error for places that cannot hold what is meant for them. */
+function placesOf(field: FieldConfig, side: Side): FieldPlaces {
+  const places = fieldPlaces(field, side, 'from')
+  if (field.as === 'json' && !places.to.text.startsWith('json.'))
+    throw new Error("'as: json' is for to: json.…; remove it")
+  return places
+}
+
+interface Field extends FieldPlaces {
+  readonly field: FieldConfig
+  readonly open: Opener
+}
+
+function compileField({ field, from, to, open }: Field, side: Side, env: CompileEnv): FieldStep {
+  const failed = sideRefusal(
+    env,
+    side,
+    'GW_DECRYPT_FAILED',
+    `something in the ${side} could not be decrypted`,
+  )
+  const put = (draft: Draft, plain: Decrypted): Outcome => {
+    if (plain === null || !to.write(draft, plain, field.as === 'json')) return failed
+    if (field.contentType !== undefined) setHeader(draft.headers, 'content-type', field.contentType)
+    return null
+  }
+  return (draft) => {
+    const written = from.read(draft)
+    if (written === null) {
+      if (field.optional !== true) return failed
+      if (from.text !== to.text) to.remove(draft)
+      return null
+    }
+    return eventually(open(written, draft.x), (plain) => put(draft, plain))
+  }
+}

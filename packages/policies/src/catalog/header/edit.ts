@@ -1,0 +1,134 @@
+import {
+  appendHeader,
+  type Exchange,
+  type HeaderList,
+  headerCount,
+  isFieldValue,
+  removeHeader,
+  removeHeadersWithPrefix,
+  setHeader,
+} from '@sluice/core'
+import type { Side } from '../../shared/message/side.js'
+import { compileTemplate, type Render } from '../../shared/template.js'
+import { fieldName, fieldPrefix } from './field-name.js'
+import type { HeaderEdits } from './schema.js'
+
+/** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */
+export type Edit = (list: HeaderList, x: Exchange) => void
+
+/** What `securityHeaders` adds; a value of the upstream stays. */
+const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  ['content-security-policy', "frame-ancestors 'none'"],
+]
+
+/**
+ * The changes of one side in the order they are made: remove, rename, set, setIfAbsent, append.
+ * @throws Error for a name or a value that cannot stand in a header.
+ */
+export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[] {
+  if (config === undefined) return []
+  return [
+    ...(config.remove ?? []).map((written) => remove(side, written)),
+    ...renames(side, config.rename ?? {}),
+    ...perName(side, 'set', config.set ?? {}).map(([name, value]) => set(name, compileValue(name, value))),
+    ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
+      setIfAbsent(name, compileValue(name, value)),
+    ),
+    ...(config.securityHeaders === true ? SECURITY_HEADERS : []).map(([name, value]) =>
+      setIfAbsent(name, value),
+    ),
+    ...perName(side, 'append', config.append ?? {}).flatMap(([name, value]) =>
+      [value].flat().map((each) => append(name, compileValue(name, each))),
+    ),
+  ]
+}
+
+/** The entries with names in lower case; two spellings of one name are refused, because one would silently win. */
+function perName<T>(side: Side, list: string, values: Readonly<Record<string, T>>): [string, T][] {
+  const seen = new Set<string>()
+  return Object.entries(values).map(([written, value]) => {
+    const name = fieldName(side, written)
+    if (seen.has(name)) throw new Error(`'${name}' stands twice under ${side}.${list}; keep one`)
+    seen.add(name)
+    return [name, value]
+  })
+}
+
+function compileValue(name: string, text: string): string | Render {
+  if (/[\r\n]/.test(text)) throw new Error(`the value of '${name}' has a line break; a header is one line`)
+  const value = compileTemplate(text)
+  const fixed = typeof value === 'string' ? value : text
+  if (!isFieldValue(fixed)) {
+    throw new Error(
+      `the value of '${name}' has a character that no header may hold; use visible ASCII and spaces`,
+    )
+  }
+  return value
+}
+
+function remove(side: Side, written: string): Edit {
+  if (written.includes('*')) {
+    if (!written.endsWith('*'))
+      throw new Error(`'${written}' has its star inside; a star may only stand at the end`)
+    const prefix = fieldPrefix(side, written)
+    return (list) => removeHeadersWithPrefix(list, prefix)
+  }
+  const name = fieldName(side, written)
+  return (list) => removeHeader(list, name)
+}
+
+function renames(side: Side, names: Readonly<Record<string, string>>): Edit[] {
+  const pairs = perName(side, 'rename', names).map(([from, to]) => [from, fieldName(side, to)] as const)
+  const chained = pairs.find(([, to]) => pairs.some(([from]) => from === to))
+  if (chained !== undefined) {
+    throw new Error(
+      `'${chained[1]}' is both an old and a new name under ${side}.rename; use names that do not meet`,
+    )
+  }
+  return pairs.map(
+    ([from, to]) =>
+      (list) =>
+        rename(list, from, to),
+  )
+}
+
+/** Lines that had the new name are removed, so that nobody can send the new name beside the old one. */
+function rename(list: HeaderList, from: string, to: string): void {
+  if (headerCount(list, from) === 0) return
+  removeHeader(list, to)
+  for (let i = 0; i < list.length; i += 2) {
+    if (list[i] === from) list[i] = to
+  }
+}
+
+function set(name: string, value: string | Render): Edit {
+  if (typeof value === 'string') return (list) => setHeader(list, name, value)
+  return (list, x) => {
+    const rendered = value(x)
+    if (isUsable(rendered)) setHeader(list, name, rendered)
+    else removeHeader(list, name)
+  }
+}
+
+function setIfAbsent(name: string, value: string | Render): Edit {
+  const add = append(name, value)
+  return (list, x) => {
+    if (headerCount(list, name) === 0) add(list, x)
+  }
+}
+
+function append(name: string, value: string | Render): Edit {
+  if (typeof value === 'string') return (list) => appendHeader(list, name, value)
+  return (list, x) => {
+    const rendered = value(x)
+    if (isUsable(rendered)) appendHeader(list, name, rendered)
+  }
+}
+
+/** A rendered value comes from outside: nothing is sent rather than something that could break a line. */
+function isUsable(rendered: string): boolean {
+  return rendered !== '' && isFieldValue(rendered)
+}

@@ -1,0 +1,160 @@
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  headerCount,
+  headerValue,
+  type Outcome,
+  parseDuration,
+  type Reply,
+  removeHeader,
+  type Slot,
+} from '@sluice/core'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import { TimeWindow, wallClockNow } from '../../crypto/replay/time-window.js'
+import { eventually } from '../../shared/eventually.js'
+import { receivedRequest } from '../../shared/message/request-facts.js'
+import type { Check, Mac } from './mac.js'
+import { completed, type Draft } from './payload.js'
+import {
+  DEFAULT_CLOCK_SKEW,
+  DEFAULT_REPLAY_ENTRIES,
+  DEFAULT_REPLAY_WINDOW,
+  DEFAULT_TOLERANCE,
+  type HmacSignatureConfig,
+} from './schema.js'
+import type { Scheme } from './scheme.js'
+import { parseTime } from './signature-time.js'
+
+/** A request whose head is in order and whose body is awaited. */
+interface Pending {
+  readonly signatures: readonly Buffer[]
+  readonly draft: Draft
+  /** Empty where no time is signed. */
+  readonly timestamp: string
+}
+
+/** Decides about requests in two steps: the head says what was signed and when, the body completes it. */
+export class Gate {
+  readonly #scheme: Scheme
+  readonly #mac: Mac
+  readonly #window: TimeWindow
+  readonly #strips: boolean
+  readonly #replays: ReplayCache | null
+  readonly #pending: Slot<Pending>
+  readonly #refusals: ReturnType<typeof compileRefusals>
+
+  constructor(config: HmacSignatureConfig, scheme: Scheme, mac: Mac, env: CompileEnv) {
+    this.#scheme = scheme
+    this.#mac = mac
+    this.#window = new TimeWindow(
+      config.tolerance ?? DEFAULT_TOLERANCE,
+      config.clockSkew ?? DEFAULT_CLOCK_SKEW,
+    )
+    this.#strips = config.strip ?? false
+    this.#replays = config.replay === undefined ? null : this.#replayCache(config.replay, env)
+    this.#pending = env.slot()
+    this.#refusals = compileRefusals(scheme, env)
+  }
+
+  /** Judges what needs no body, before it is read. */
+  admit(x: Exchange): Eventual {
+    const pending = this.#read(x)
+    if ('status' in pending) return pending
+    if (this.#scheme.payload.needsBody) {
+      this.#pending.set(x, pending)
+      if (this.#strips) this.#strip(x)
+      return null
+    }
+    if (this.#strips) this.#strip(x)
+    return this.#judge(x, pending, EMPTY)
+  }
+
+  /** Judges the whole. A condition that was false for the head and is true now must not let the body in unseen. */
+  complete(x: Exchange, body: Uint8Array): Eventual {
+    const pending = this.#pending.get(x) ?? this.#read(x)
+    return 'status' in pending ? pending : this.#judge(x, pending, body)
+  }
+
+  #read(x: Exchange): Pending | Reply {
+    const { header, field, payload } = this.#scheme
+    const lines = headerCount(x.headers, header)
+    if (lines === 0) return this.#refusals.missing
+    const content = lines === 1 ? field.read(headerValue(x.headers, header)!) : null
+    if (content === null) return this.#refusals.invalid
+    const timestamp = content.timestamp ?? this.#timestamp(x)
+    if (timestamp === null) return this.#refusals.stale
+    if (!this.#isTimely(timestamp, x.startedAt)) return this.#refusals.stale
+    return { signatures: content.signatures, draft: payload.draft(receivedRequest(x), timestamp), timestamp }
+  }
+
+  /** Empty where no time is signed, null where it is absent or repeated. */
+  #timestamp(x: Exchange): string | null {
+    const { timestamp } = this.#scheme
+    if (timestamp === null) return ''
+    return headerCount(x.headers, timestamp.header) === 1 ? headerValue(x.headers, timestamp.header) : null
+  }
+
+  #isTimely(timestamp: string, nowMs: number): boolean {
+    if (!this.#scheme.payload.hasTimestamp) return true
+    const signedMs = parseTime(timestamp, this.#scheme.timestamp?.format ?? 'unix')
+    return signedMs !== null && this.#window.has(signedMs, nowMs)
+  }
+
+  #judge(x: Exchange, { signatures, draft, timestamp }: Pending, body: Uint8Array): Eventual {
+    const check = eventually(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
+    return eventually(check, (found) => this.#decide(x, found, timestamp))
+  }
+
+  #decide(x: Exchange, { matches, name }: Check, timestamp: string): Outcome {
+    if (!matches) return this.#refusals.invalid
+    if (this.#replays === null) return null
+    const nowMs = wallClockNow(x)
+    if (!this.#isTimely(timestamp, nowMs)) return this.#refusals.stale
+    const verdict = this.#replays.use(name.toString('base64'), nowMs)
+    if (verdict === 'first') return null
+    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
+  }
+
+  #strip(x: Exchange): void {
+    removeHeader(x.headers, this.#scheme.header)
+    if (this.#scheme.timestamp !== null) removeHeader(x.headers, this.#scheme.timestamp.header)
+  }
+
+  #replayCache(config: NonNullable<HmacSignatureConfig['replay']>, env: CompileEnv): ReplayCache {
+    const entries = config.maxEntries ?? DEFAULT_REPLAY_ENTRIES
+    const ttlMs = this.#scheme.payload.hasTimestamp
+      ? this.#window.lengthMs
+      : parseDuration(config.window ?? DEFAULT_REPLAY_WINDOW)
+    const key = `hmac-signature/${this.#scheme.header}/${entries}/${ttlMs}`
+    return env.shared(key, () => new ReplayCache(entries, ttlMs))
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+function compileRefusals({ header }: Scheme, env: CompileEnv) {
+  const challenge = ['www-authenticate', `Signature header="${header}"`]
+  return {
+    missing: env.refusal('GW_SIGNATURE_MISSING', `sign the request in the header '${header}'`, challenge),
+    invalid: env.refusal(
+      'GW_SIGNATURE_INVALID',
+      `the signature in '${header}' is not valid for this request`,
+      challenge,
+    ),
+    stale: env.refusal(
+      'GW_SIGNATURE_INVALID',
+      'the time of the signature is missing, too long ago or ahead; sign anew with a clock that is right',
+      challenge,
+    ),
+    replayed: env.refusal(
+      'GW_SIGNATURE_INVALID',
+      'the signature was used before; sign each request anew',
+      challenge,
+    ),
+    full: env.refusal('GW_OVERLOADED', 'too many signatures are remembered; try again', [
+      'retry-after',
+      '10',
+    ]),
+  }
+}

@@ -1,0 +1,50 @@
+import type { KeyPurpose } from '../../crypto/keys/key-purpose.js'
+import { type SecretEncoding, secretBytes } from '../../crypto/keys/secret-key.js'
+import {
+  asymmetricSigner,
+  asymmetricVerifier,
+  hmacSigner,
+  hmacVerifier,
+  type Signer,
+  type Verifier,
+} from '../../crypto/keys/signature.js'
+
+/** The registered names (RFC 9421 section 6.2) for pairs of keys, and the names of JOSE for the same. */
+const ASYMMETRIC = {
+  ed25519: 'Ed25519',
+  'ecdsa-p256-sha256': 'ES256',
+  'ecdsa-p384-sha384': 'ES384',
+  'rsa-pss-sha512': 'PS512',
+  'rsa-v1_5-sha256': 'RS256',
+} as const
+
+/** A key of the document. */
+export interface KeyConfig {
+  readonly id: string
+  readonly algorithm: keyof typeof ASYMMETRIC | 'hmac-sha256'
+  readonly key: string
+  readonly encoding?: SecretEncoding
+}
+
+/** @throws Error when the key cannot be read, is weak, or is not one for its algorithm. */
+export function compileVerifier(config: KeyConfig): Verifier {
+  const { algorithm } = config
+  if (algorithm === 'hmac-sha256') return hmacVerifier('sha256', secretOf(config, 'verify'))
+  return asymmetricVerifier(ASYMMETRIC[algorithm], withoutEncoding(config))
+}
+
+/** @throws Error as `compileVerifier`. */
+export function compileSigner(config: KeyConfig): Signer {
+  const { algorithm } = config
+  if (algorithm === 'hmac-sha256') return hmacSigner('sha256', secretOf(config, 'sign'))
+  return asymmetricSigner(ASYMMETRIC[algorithm], withoutEncoding(config))
+}
+
+function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose): Buffer {
+  return secretBytes(key, encoding, { purpose, algorithms: ['HS256'] }, `key '${id}'`)
+}
+
+function withoutEncoding(config: KeyConfig): KeyConfig {
+  if (config.encoding === undefined) return config
+  throw new Error(`'encoding' of key '${config.id}' is for hmac-sha256 only; remove it`)
+}

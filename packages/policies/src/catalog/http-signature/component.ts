@@ -1,0 +1,175 @@
+import { isToken } from '@sluice/core'
+import type { RequestFacts } from '../../shared/message/request-facts.js'
+import { parseDictionary } from '../../shared/structured-field/parser.js'
+import { reserialized, serializeItem, serializeMember } from '../../shared/structured-field/serializer.js'
+import type { FieldShape, Item, Parameters } from '../../shared/structured-field/structured-field.js'
+import { queryParameter } from './query-parameter.js'
+
+/** What a signature covers: a request, or a response together with its request. */
+export interface SignedMessage {
+  readonly request: RequestFacts
+  /** Null when the request is signed. */
+  readonly response: ResponseFacts | null
+}
+
+export interface ResponseFacts {
+  readonly status: number
+  lines(name: string): readonly string[]
+}
+
+/** A component of a message, as a signature covers it. */
+export interface Component {
+  /** Its identifier in the signature base: `"@query-param";name="id"`. */
+  readonly id: string
+  /** The same for two identifiers that differ only in the order of their parameters. */
+  readonly key: string
+  /** Null when the message does not have it, or it cannot be read. */
+  read(message: SignedMessage): string | null
+}
+
+/** What is covered: of a response, or of the request. */
+type MessageKind = 'request' | 'response'
+
+/** Shapes of registered fields, for `sf`. */
+export type FieldShapes = ReadonlyMap<string, FieldShape>
+
+const REGISTERED_SHAPES: readonly (readonly [string, FieldShape])[] = [
+  ['accept-signature', 'dictionary'],
+  ['cache-status', 'list'],
+  ['cdn-cache-control', 'dictionary'],
+  ['client-cert', 'item'],
+  ['client-cert-chain', 'list'],
+  ['content-digest', 'dictionary'],
+  ['priority', 'dictionary'],
+  ['proxy-status', 'list'],
+  ['repr-digest', 'dictionary'],
+  ['signature', 'dictionary'],
+  ['signature-input', 'dictionary'],
+  ['want-content-digest', 'dictionary'],
+  ['want-repr-digest', 'dictionary'],
+]
+
+/** The shapes that are known, and those that the document adds. */
+export function fieldShapes(more: Readonly<Record<string, FieldShape>>): FieldShapes {
+  return new Map([
+    ...REGISTERED_SHAPES,
+    ...Object.entries(more).map(([name, shape]) => [name.toLowerCase(), shape] as const),
+  ])
+}
+
+const DERIVED: Readonly<Record<string, (request: RequestFacts) => string>> = {
+  '@method': (request) => request.method,
+  '@target-uri': (request) => `${request.scheme}://${request.authority}${targetOf(request)}`,
+  '@authority': (request) => request.authority,
+  '@scheme': (request) => request.scheme,
+  '@request-target': targetOf,
+  '@path': (request) => request.path,
+  '@query': (request) => `?${request.query}`,
+}
+
+function targetOf({ path, query }: RequestFacts): string {
+  return query === '' ? path : `${path}?${query}`
+}
+
+/** The component that an identifier means, or a text that says what is wrong with it. */
+export function compileComponent(item: Item, kind: MessageKind, shapes: FieldShapes): Component | string {
+  const id = serializeItem(item)
+  if (item.item.type !== 'string') return `${id} is not a component identifier, which is a string`
+  const name = item.item.value
+  const read = name.startsWith('@')
+    ? derived(name, item.parameters, kind)
+    : field(name, item.parameters, kind, shapes)
+  if (typeof read === 'string') return `component ${id}: ${read}`
+  return { id, key: keyOf(name, item.parameters), read }
+}
+
+function keyOf(name: string, parameters: Parameters): string {
+  const sorted = new Map([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return serializeItem({ item: { type: 'string', value: name }, parameters: sorted })
+}
+
+type Read = Component['read']
+
+function derived(name: string, parameters: Parameters, kind: MessageKind): Read | string {
+  const isOfRequest = isSet(parameters, 'req')
+  const unknown = [...parameters.keys()].find(
+    (parameter) => parameter !== 'req' && !(parameter === 'name' && name === '@query-param'),
+  )
+  if (unknown !== undefined) return `the parameter '${unknown}' is not supported here`
+  if (isOfRequest === null) return "'req' takes no value"
+  if (kind === 'request' && isOfRequest) return "'req' is for signatures of responses"
+  if (name === '@status') {
+    if (kind === 'request' || isOfRequest) return 'only a response has a status'
+    return ({ response }) => String(response!.status)
+  }
+  if (kind === 'response' && !isOfRequest) return "in the signature of a response it needs 'req'"
+  if (name === '@query-param') {
+    const parameter = parameters.get('name')
+    if (parameter?.type !== 'string') return "it needs the parameter 'name'"
+    return ({ request }) => queryParameter(request.query, parameter.value)
+  }
+  const value = Object.hasOwn(DERIVED, name) ? DERIVED[name]! : null
+  return value === null ? 'it is not supported' : ({ request }) => value(request)
+}
+
+const FLAGS = ['sf', 'bs', 'req', 'tr'] as const
+
+function field(name: string, parameters: Parameters, kind: MessageKind, shapes: FieldShapes): Read | string {
+  if (!isToken(name) || name !== name.toLowerCase()) return 'it is not a field name in lower case'
+  const unknown = [...parameters.keys()].find((parameter) => parameter !== 'key' && !isFlag(parameter))
+  if (unknown !== undefined) return `the parameter '${unknown}' is not supported`
+  const [sf, bs, req, tr] = FLAGS.map((flag) => isSet(parameters, flag))
+  if (sf === null || bs === null || req === null || tr === null)
+    return "'sf', 'bs', 'req' and 'tr' take no value"
+  if (tr) return "fields of trailers ('tr') are not supported"
+  if (req && kind === 'request') return "'req' is for signatures of responses"
+  const key = parameters.get('key')
+  if (key !== undefined && key.type !== 'string') return "'key' is a string"
+  if (bs && (sf || key !== undefined)) return "'bs' goes neither with 'sf' nor with 'key'"
+  const form =
+    key !== undefined
+      ? memberForm(key.value as string)
+      : bs
+        ? wrapped
+        : sf
+          ? strictForm(name, shapes)
+          : combined
+  if (typeof form === 'string') return form
+  return ({ request, response }) => {
+    const lines = (req || response === null ? request : response).lines(name)
+    return lines.length === 0 ? null : form(lines)
+  }
+}
+
+function isFlag(parameter: string): boolean {
+  return FLAGS.some((flag) => flag === parameter)
+}
+
+/** Null when the parameter has another value than "true". */
+function isSet(parameters: Parameters, name: string): boolean | null {
+  const parameter = parameters.get(name)
+  if (parameter === undefined) return false
+  return parameter.type === 'boolean' && parameter.value ? true : null
+}
+
+type Form = (lines: readonly string[]) => string | null
+
+/** Several lines are one value (RFC 9421 section 2.1). */
+const combined: Form = (lines) => lines.map((line) => line.trim()).join(', ')
+
+const wrapped: Form = (lines) =>
+  lines.map((line) => `:${Buffer.from(line.trim(), 'latin1').toString('base64')}:`).join(', ')
+
+function strictForm(name: string, shapes: FieldShapes): Form | string {
+  const shape = shapes.get(name)
+  if (shape === undefined)
+    return `the shape of the field '${name}' is not known here, so 'sf' is not supported for it`
+  return (lines) => reserialized(lines.join(', '), shape)
+}
+
+function memberForm(key: string): Form {
+  return (lines) => {
+    const member = parseDictionary(lines.join(', '))?.get(key)
+    return member === undefined ? null : serializeMember(member)
+  }
+}

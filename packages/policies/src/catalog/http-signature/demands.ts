@@ -1,0 +1,64 @@
+import type { Consumer } from '@sluice/core'
+import { TimeWindow } from '../../crypto/replay/time-window.js'
+import { compileVerifier } from './algorithm.js'
+import { fieldShapes } from './component.js'
+import { compileComponents } from './component-list.js'
+import { type Coverage, listedCoverage, requestCoverage } from './coverage.js'
+import type { Demands, KnownKey } from './judge.js'
+import { DEFAULT_CLOCK_SKEW, DEFAULT_MAX_AGE, type VerificationConfig } from './schema.js'
+
+/** Whose key it is; null where the document does not say. */
+export type Owner = Consumer | null
+
+/** @throws Error for keys that cannot be used, and components that do not exist. */
+export function compileDemands(
+  kind: 'request' | 'response',
+  config: VerificationConfig,
+  needsNonce: boolean,
+): Demands<Owner> {
+  const shapes = fieldShapes(config.structuredFields ?? {})
+  return {
+    kind,
+    shapes,
+    keys: compileKeys(config.keys),
+    coverage: compileCoverage(kind, config, shapes),
+    window: new TimeWindow(config.maxAge ?? DEFAULT_MAX_AGE, config.clockSkew ?? DEFAULT_CLOCK_SKEW),
+    label: config.label ?? null,
+    tag: config.tag ?? null,
+    needsNonce,
+  }
+}
+
+function compileCoverage(
+  kind: 'request' | 'response',
+  config: VerificationConfig,
+  shapes: ReturnType<typeof fieldShapes>,
+): Coverage {
+  const needsDigest = (config.contentDigest ?? 'required') === 'required'
+  if (config.components !== undefined) {
+    return listedCoverage(compileComponents(config.components, kind, shapes), needsDigest)
+  }
+  if (kind === 'request') return requestCoverage(needsDigest)
+  return listedCoverage(compileComponents(['@status'], kind, shapes), needsDigest)
+}
+
+function compileKeys(configs: VerificationConfig['keys']): ReadonlyMap<string, KnownKey<Owner>> {
+  const keys = new Map<string, KnownKey<Owner>>()
+  for (const config of configs) {
+    if (keys.has(config.id)) throw new Error(`key '${config.id}' stands twice under 'keys'; keep one`)
+    keys.set(config.id, {
+      algorithm: config.algorithm,
+      verify: compileVerifier(config),
+      owner: ownerOf(config),
+    })
+  }
+  return keys
+}
+
+function ownerOf({ id, consumer, groups }: VerificationConfig['keys'][number]): Owner {
+  if (consumer === undefined) {
+    if (groups !== undefined) throw new Error(`key '${id}' has groups and no 'consumer'; name one`)
+    return null
+  }
+  return { id: consumer, name: consumer, auth: 'http-signature', groups: groups ?? [] }
+}

@@ -1,0 +1,135 @@
+import type { Verifier } from '../../crypto/keys/signature.js'
+import type { Check } from '../../crypto/keys/signature-checks.js'
+import type { TimeWindow } from '../../crypto/replay/time-window.js'
+import { type Component, compileComponent, type FieldShapes, type SignedMessage } from './component.js'
+import { type Coverage, coveredKeys } from './coverage.js'
+import { signatureBase } from './signature-base.js'
+import { type MessageSignature, signaturesOf } from './signature-set.js'
+
+/** A key that may have signed. */
+export interface KnownKey<K> {
+  readonly algorithm: string
+  readonly verify: Verifier
+  /** What its owner is to the caller. */
+  readonly owner: K
+}
+
+/** What is asked of a signature. */
+export interface Demands<K> {
+  readonly kind: 'request' | 'response'
+  readonly keys: ReadonlyMap<string, KnownKey<K>>
+  readonly coverage: Coverage
+  readonly shapes: FieldShapes
+  readonly window: TimeWindow
+  readonly label: string | null
+  readonly tag: string | null
+  readonly needsNonce: boolean
+}
+
+/** What was found about a message. */
+export type Verdict<K> =
+  | {
+      readonly isValid: true
+      readonly signature: MessageSignature
+      readonly owner: K
+      readonly coversDigest: boolean
+    }
+  | Failed
+
+interface Failed {
+  readonly isValid: false
+  readonly reason: Failure
+  readonly detail: string
+}
+
+/** Why no signature is good enough. */
+export type Failure = 'missing' | 'malformed' | 'component' | 'coverage' | 'time' | 'nonce' | 'invalid'
+
+export interface JudgedMessage {
+  readonly message: SignedMessage
+  /** The lines of `signature-input` and of `signature`. */
+  readonly inputs: readonly string[]
+  readonly signatures: readonly string[]
+  readonly hasBody: boolean
+  readonly nowMs: number
+}
+
+/**
+ * The search for one signature that meets all demands; it tells else what is wrong with the first that was looked at.
+ * A verdict where there is nothing to verify with a key.
+ */
+export function search<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> | Check<Verdict<K>> {
+  if (judged.inputs.length === 0 && judged.signatures.length === 0) return failed('missing')
+  const set = signaturesOf(judged.inputs.join(', '), judged.signatures.join(', '))
+  if (set === null) return failed('malformed')
+  const { label, tag } = demands
+  const candidates = set.filter(
+    (signature) => (label === null || signature.label === label) && (tag === null || signature.tag === tag),
+  )
+  const prepared = candidates.map((signature) => prepare(demands, judged, signature))
+  const first = prepared[0] ?? failed('missing')
+  const failure = 'isValid' in first ? first : failed('invalid')
+  const verifiable = prepared.filter((one): one is Verifiable<K> => !('isValid' in one))
+  if (verifiable.length === 0) return failure
+  return {
+    now() {
+      const found = verifiable.find(({ base, key, signature }) => key.verify(base, signature.bytes))
+      return found === undefined ? failure : valid(found)
+    },
+    async later() {
+      for (const one of verifiable) {
+        if (await one.key.verify.later(one.base, one.signature.bytes)) return valid(one)
+      }
+      return failure
+    },
+  }
+}
+
+/** What the search finds when it runs at once. */
+export function judge<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> {
+  const found = search(demands, judged)
+  return 'isValid' in found ? found : found.now()
+}
+
+/** A signature that meets all demands but for its bytes. */
+interface Verifiable<K> {
+  readonly signature: MessageSignature
+  readonly key: KnownKey<K>
+  readonly base: Uint8Array
+  readonly coversDigest: boolean
+}
+
+function valid<K>({ signature, key, coversDigest }: Verifiable<K>): Verdict<K> {
+  return { isValid: true, signature, owner: key.owner, coversDigest }
+}
+
+function prepare<K>(
+  demands: Demands<K>,
+  judged: JudgedMessage,
+  signature: MessageSignature,
+): Failed | Verifiable<K> {
+  const { input, created, expires, keyid, alg, nonce } = signature
+  const components: Component[] = []
+  for (const item of input.items) {
+    const component = compileComponent(item, demands.kind, demands.shapes)
+    if (typeof component === 'string') return failed('component', component)
+    components.push(component)
+  }
+  const covered = coveredKeys(components)
+  if (covered === null) return failed('malformed')
+  if (!demands.coverage.isEnough(covered, judged.hasBody)) return failed('coverage')
+  const isTimely = created !== null && demands.window.has(created * 1000, judged.nowMs)
+  if (!isTimely || (expires !== null && expires * 1000 <= judged.nowMs)) return failed('time')
+  if (demands.needsNonce && (nonce === null || nonce === '')) return failed('nonce')
+  const key = keyid === null ? undefined : demands.keys.get(keyid)
+  if (key === undefined || (alg !== null && alg !== key.algorithm)) return failed('invalid')
+  const base = signatureBase(components, input, judged.message)
+  if ('absent' in base)
+    return failed('component', `component ${base.absent.id}: the message does not have it, or not once`)
+  const bytes = Buffer.from(base.text, 'latin1')
+  return { signature, key, base: bytes, coversDigest: covered.has('"content-digest"') }
+}
+
+function failed(reason: Failure, detail = ''): Failed {
+  return { isValid: false, reason, detail }
+}

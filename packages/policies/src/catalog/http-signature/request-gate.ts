@@ -1,0 +1,148 @@
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  type Outcome,
+  type Reply,
+  refusal,
+  removeHeader,
+  type Slot,
+} from '@sluice/core'
+import { type SignatureChecks, signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import { wallClockNow } from '../../crypto/replay/time-window.js'
+import { eventually } from '../../shared/eventually.js'
+import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
+import { overloadRefusal } from '../../shared/overload.js'
+import { matchesDigest } from './content-digest.js'
+import { compileDemands, type Owner } from './demands.js'
+import { type Demands, type Failure, search, type Verdict } from './judge.js'
+import { DEFAULT_REPLAY_ENTRIES, type RequestVerificationConfig } from './schema.js'
+
+/** A request whose signature is valid and whose body is awaited. */
+interface Pending {
+  /** The digest that the body has to have; null when none was covered. */
+  readonly digest: string | null
+  /** What may be used once; null when nothing is remembered. */
+  readonly nonce: string | null
+  readonly createdMs: number
+}
+
+/** Decides about requests in two steps: the head carries the signature, the body has to have the signed digest. */
+export class RequestGate {
+  readonly #demands: Demands<Owner>
+  readonly #strips: boolean
+  readonly #checks: SignatureChecks
+  readonly #replays: ReplayCache | null
+  readonly #pending: Slot<Pending>
+  readonly #refusals: ReturnType<typeof compileRefusals>
+  /** Without it the body is not collected, and `complete` is never called. */
+  readonly readsBody: boolean
+
+  constructor(config: RequestVerificationConfig, env: CompileEnv) {
+    this.#demands = compileDemands('request', config, config.replay !== undefined)
+    this.#checks = signatureChecks(env)
+    this.#strips = config.strip ?? false
+    this.readsBody = config.contentDigest !== 'off'
+    this.#pending = env.slot()
+    this.#refusals = compileRefusals(this.#demands, env)
+    const entries = config.replay?.maxEntries ?? DEFAULT_REPLAY_ENTRIES
+    const ttlMs = this.#demands.window.lengthMs
+    this.#replays =
+      config.replay === undefined
+        ? null
+        : env.shared(`http-signature/${entries}/${ttlMs}`, () => new ReplayCache(entries, ttlMs))
+  }
+
+  admit(x: Exchange): Eventual {
+    return eventually(this.#judge(x), (pending) => this.#admit(x, pending))
+  }
+
+  #admit(x: Exchange, pending: Pending | Reply): Outcome {
+    if ('status' in pending) return pending
+    if (this.#strips) {
+      removeHeader(x.headers, 'signature')
+      removeHeader(x.headers, 'signature-input')
+    }
+    if (!this.readsBody) return this.#use(x, pending)
+    this.#pending.set(x, pending)
+    return null
+  }
+
+  /** A condition that was false for the head and is true now must not let the body in unseen. */
+  complete(x: Exchange, body: Uint8Array): Eventual {
+    return eventually(this.#pending.get(x) ?? this.#judge(x), (pending) => this.#complete(x, body, pending))
+  }
+
+  #complete(x: Exchange, body: Uint8Array, pending: Pending | Reply): Eventual {
+    if ('status' in pending) return pending
+    const isRight = pending.digest === null || matchesDigest(pending.digest, body)
+    return eventually(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
+  }
+
+  #judge(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
+    const found = search(this.#demands, {
+      message: { request: receivedRequest(x), response: null },
+      inputs: linesOf(x.headers, 'signature-input'),
+      signatures: linesOf(x.headers, 'signature'),
+      hasBody: x.contentLength !== 0,
+      nowMs: x.startedAt,
+    })
+    if ('isValid' in found) return this.#conclude(x, found)
+    return eventually(this.#checks.run(x, found), (verdict) =>
+      verdict === null ? this.#refusals.overloaded : this.#conclude(x, verdict),
+    )
+  }
+
+  #conclude(x: Exchange, verdict: Verdict<Owner>): Pending | Reply {
+    if (!verdict.isValid) {
+      if (verdict.reason !== 'component') return this.#refusals[verdict.reason]
+      return refusal('GW_SIGNATURE_INVALID', verdict.detail, CHALLENGE)
+    }
+    if (verdict.owner !== null) x.consumer = verdict.owner
+    const { keyid, nonce, created } = verdict.signature
+    return {
+      digest: verdict.coversDigest ? linesOf(x.headers, 'content-digest').join(', ') : null,
+      nonce: this.#replays === null ? null : `${keyid}\n${nonce}`,
+      createdMs: created! * 1000,
+    }
+  }
+
+  #use(x: Exchange, { nonce, createdMs }: Pending): Outcome {
+    if (nonce === null) return null
+    const nowMs = wallClockNow(x)
+    if (!this.#demands.window.has(createdMs, nowMs)) return this.#refusals.time
+    const verdict = this.#replays!.use(nonce, nowMs)
+    if (verdict === 'first') return null
+    return verdict === 'full' ? this.#refusals.full : this.#refusals.replayed
+  }
+}
+
+const CHALLENGE = ['www-authenticate', 'Signature']
+
+function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
+  const invalid = (detail: string): Reply => env.refusal('GW_SIGNATURE_INVALID', detail, CHALLENGE)
+  const texts: Readonly<Record<Exclude<Failure, 'missing' | 'component'>, string>> = {
+    malformed: "'signature-input' and 'signature' cannot be read as RFC 9421 has them",
+    coverage: `the signature does not cover what it has to: ${coverage.text}`,
+    time: "the signature has no 'created', is too old, ahead of time or expired; sign anew with a clock that is right",
+    nonce: "the signature needs a 'nonce', another one each time",
+    invalid: 'the signature is not that of a known key over this request',
+  }
+  return {
+    missing: env.refusal(
+      'GW_SIGNATURE_MISSING',
+      `sign the request (RFC 9421) over ${coverage.text}`,
+      CHALLENGE,
+    ),
+    malformed: invalid(texts.malformed),
+    coverage: invalid(texts.coverage),
+    time: invalid(texts.time),
+    nonce: invalid(texts.nonce),
+    invalid: invalid(texts.invalid),
+    digest: invalid("'content-digest' is not that of the body in sha-256 or sha-512"),
+    replayed: invalid('the nonce was used before; take another one each time'),
+    overloaded: overloadRefusal('too many signatures are being checked; try again'),
+    full: env.refusal('GW_OVERLOADED', 'too many nonces are remembered; try again', ['retry-after', '10']),
+  }
+}

@@ -1,0 +1,51 @@
+import type { CompileEnv, Eventual, Exchange, Outcome, Reply, Slot } from '@sluice/core'
+import { wallClockNow } from '../../crypto/replay/time-window.js'
+import { eventually } from '../../shared/eventually.js'
+import { linesOf, sentRequest } from '../../shared/message/request-facts.js'
+import { isBodiless } from '../../shared/message/side.js'
+import { matchesDigest } from './content-digest.js'
+import { compileDemands, type Owner } from './demands.js'
+import { type Demands, judge } from './judge.js'
+import type { VerificationConfig } from './schema.js'
+
+/** Decides about responses of the upstream. The client learns only that the response was not good. */
+export class ResponseGate {
+  readonly #demands: Demands<Owner>
+  /** The digest that the body has to have. */
+  readonly #digest: Slot<string>
+  readonly #refusal: Reply
+  readonly readsBody: boolean
+
+  constructor(config: VerificationConfig, env: CompileEnv) {
+    this.#demands = compileDemands('response', config, false)
+    this.#digest = env.slot()
+    this.#refusal = env.refusal(
+      'GW_RESPONSE_INVALID',
+      'the response of the upstream is not signed as it has to be',
+    )
+    this.readsBody = config.contentDigest !== 'off'
+  }
+
+  admit(x: Exchange): Outcome {
+    const headers = x.responseHeaders
+    const verdict = judge(this.#demands, {
+      message: {
+        request: sentRequest(x),
+        response: { status: x.status, lines: (name) => linesOf(headers, name) },
+      },
+      inputs: linesOf(headers, 'signature-input'),
+      signatures: linesOf(headers, 'signature'),
+      hasBody: !isBodiless(x),
+      nowMs: wallClockNow(x),
+    })
+    if (!verdict.isValid) return this.#refusal
+    if (verdict.coversDigest) this.#digest.set(x, linesOf(headers, 'content-digest').join(', '))
+    return null
+  }
+
+  complete(x: Exchange, body: Uint8Array): Eventual {
+    const digest = this.#digest.get(x)
+    if (digest === undefined || isBodiless(x)) return null
+    return eventually(matchesDigest(digest, body), (isRight) => (isRight ? null : this.#refusal))
+  }
+}

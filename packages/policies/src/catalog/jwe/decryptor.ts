@@ -1,0 +1,73 @@
+import type { KeyObject } from 'node:crypto'
+import { compactDecrypt } from 'jose'
+import { importJwk } from '../../crypto/jose/json-web-key.js'
+import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.js'
+import { KeyShelves } from '../../crypto/jose/key-shelves.js'
+import { memberOf } from '../../engines/json/strict-json.js'
+import { about } from '../../shared/about.js'
+import { decode } from '../../shared/encoding/byte-text.js'
+import type { DecryptionPlan } from './plain-key.js'
+
+/** Longest protected header, in characters. */
+const MAX_HEADER_LENGTH = 16 * 1024
+const DOT = 46
+
+/** Decrypts messages in compact form. */
+export class Decryptor {
+  readonly #keys = new KeyShelves<KeyObject>()
+  readonly #encryptions: readonly string[]
+
+  /** @throws Error for keys that cannot be told apart. */
+  constructor({ keys, encryptions }: DecryptionPlan) {
+    this.#encryptions = encryptions
+    for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
+      const { key } = importJwk(jwk as Record<string, unknown>, 'decrypt')
+      for (const alg of algorithms) {
+        about(`key ${i + 1}`, () => this.#keys.add(alg, kid, key))
+      }
+    }
+  }
+
+  /**
+   * What the message says; null when it cannot be decrypted, for whatever reason: whoever sends guesses must not learn
+   * how near they were (RFC 7516 section 11.5).
+   */
+  async decrypt(body: Uint8Array): Promise<Uint8Array | null> {
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const dot = bytes.indexOf(DOT)
+    if (dot < 1 || dot > MAX_HEADER_LENGTH) return null
+    const header = parseJoseHeader(bytes.toString('latin1', 0, dot))
+    if (header === null || !this.#isAllowed(header)) return null
+    const message = bytes.toString('latin1')
+    if (!isCompact(message)) return null
+    for (const key of this.#keys.candidates(header.alg, header.kid)) {
+      const plaintext = await this.#decryptWith(key, header.alg, message)
+      if (plaintext !== null) return plaintext
+    }
+    return null
+  }
+
+  /** Compression would tell by its length what was encrypted, and a small message could become a large one. */
+  #isAllowed({ crit, all }: JoseHeader): boolean {
+    if (crit !== null || Object.hasOwn(all, 'zip')) return false
+    return this.#encryptions.includes(memberOf(all, 'enc') as string)
+  }
+
+  /** In place of a key that cannot be unwrapped jose goes on with a random one, so that both fail at the same point. */
+  #decryptWith(key: KeyObject, alg: string, message: string): Promise<Uint8Array | null> {
+    return compactDecrypt(message, key, {
+      keyManagementAlgorithms: [alg],
+      contentEncryptionAlgorithms: [...this.#encryptions],
+      maxDecompressedLength: 0,
+    }).then(
+      ({ plaintext }) => plaintext,
+      () => null,
+    )
+  }
+}
+
+/** Five segments, each canonical; jose would take padding and white space inside them. */
+function isCompact(message: string): boolean {
+  const segments = message.split('.', 6)
+  return segments.length === 5 && segments.every((segment) => decode(segment, 'base64url') !== null)
+}

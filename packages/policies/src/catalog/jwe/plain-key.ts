@@ -1,0 +1,84 @@
+import type { JsonWebKey } from 'node:crypto'
+import type { KeyMaterial } from '../../crypto/jose/json-web-key.js'
+import { type KeyConfig, keyName } from '../../crypto/jose/key-schema.js'
+import { loadKey, loadKeySet } from '../../crypto/jose/load-key.js'
+import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
+import { about } from '../../shared/about.js'
+import { type Encryption, isKeyFor, isNamed, type KeyAlgorithm } from './key-algorithm.js'
+import { DEFAULT_ENCRYPTION, type JweConfig } from './schema.js'
+
+/** A key as it can be handed to a thread, which reads no files: what was loaded is what is used. */
+export interface PlainKey {
+  readonly kid: string | null
+  readonly algorithms: readonly KeyAlgorithm[]
+  readonly jwk: JsonWebKey
+}
+
+/** What a thread needs to know to decrypt. */
+export interface DecryptionPlan {
+  readonly action: 'decrypt'
+  readonly keys: readonly PlainKey[]
+  readonly encryptions: readonly Encryption[]
+}
+
+/** What a thread needs to know to encrypt. */
+export interface EncryptionPlan {
+  readonly action: 'encrypt'
+  readonly key: PlainKey
+  readonly header: Readonly<Record<string, string>> & { readonly alg: string; readonly enc: string }
+}
+
+/** The keys under `decrypt`. @throws Error that names the key and says what to do. */
+export function decryptionPlan(config: NonNullable<JweConfig['decrypt']>): DecryptionPlan {
+  const { keys = [], jwks, algorithms, encryptions = [DEFAULT_ENCRYPTION] } = config
+  if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
+  const plain = keys.map((key, i) =>
+    about(keyName(i, key), () => plainKey(loadKey(key, 'decrypt'), key, { algorithms, encryptions })),
+  )
+  const set = (jwks === undefined ? [] : loadKeySet(jwks, 'decrypt')).map((material) =>
+    about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () =>
+      plainKey(material, {}, { algorithms, encryptions }),
+    ),
+  )
+  return { action: 'decrypt', keys: [...plain, ...set], encryptions }
+}
+
+/** The key under `encrypt` and the header of every message. @throws Error for a key that is not right. */
+export function encryptionPlan(config: NonNullable<JweConfig['encrypt']>): EncryptionPlan {
+  const { key: source, algorithm: alg, encryption: enc = DEFAULT_ENCRYPTION, typ, cty } = config
+  const key = about("the key under 'encrypt'", () =>
+    plainKey(loadKey(source, 'encrypt'), {}, { algorithms: [alg], encryptions: [enc] }),
+  )
+  const header = {
+    alg,
+    enc,
+    ...(key.kid !== null && { kid: key.kid }),
+    ...(typ !== undefined && { typ }),
+    ...(cty !== undefined && { cty }),
+  }
+  return { action: 'encrypt', key, header }
+}
+
+interface Allowed {
+  readonly algorithms: readonly KeyAlgorithm[]
+  readonly encryptions: readonly Encryption[]
+}
+
+function plainKey(material: KeyMaterial, config: KeyConfig, allowed: Allowed): PlainKey {
+  const { key, kid, alg } = material
+  const algorithms = allowed.algorithms.filter(
+    (name) =>
+      isKeyFor(name, key, allowed.encryptions) &&
+      isNamed(name, alg, allowed.encryptions) &&
+      (config.algorithms === undefined || config.algorithms.includes(name)),
+  )
+  if (algorithms.length === 0)
+    throw new Error(`fits none of the allowed algorithms, which are ${allowed.algorithms.join(', ')}`)
+  if (key.type === 'secret' && algorithms.length > 1)
+    throw new Error(
+      `could serve for ${algorithms.join(' and ')}; name the one it is for under its 'algorithms'`,
+    )
+  const weakness = rsaWeaknessOf(key)
+  if (weakness !== null) throw new Error(weakness)
+  return { kid, algorithms, jwk: key.export({ format: 'jwk' }) }
+}

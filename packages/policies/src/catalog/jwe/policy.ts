@@ -1,0 +1,48 @@
+import { type CompileEnv, definePolicy, type Outcome, parseSize } from '@sluice/core'
+import { type BodyWork, bodyStep, messageRefusal } from '../../crypto/jose/body-step.js'
+import { replaceBody, type Side } from '../../shared/message/side.js'
+import { onOverload, overloadRefusal } from '../../shared/overload.js'
+import { decryptionPlan, encryptionPlan } from './plain-key.js'
+import { DEFAULT_CONTENT_TYPE, type JweConfig, jweSchema } from './schema.js'
+import { Transcoder } from './transcoder.js'
+
+const overloaded = onOverload(overloadRefusal('too many encrypted messages are being worked on; try again'))
+
+/** Encrypts bodies, or decrypts encrypted ones. */
+export const jwe = definePolicy({
+  name: 'jwe',
+  summary: 'Encrypts bodies of requests or responses as a JWE (RFC 7516), or decrypts encrypted ones.',
+  schema: jweSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const { phase: side = 'request', encrypt, decrypt, maxBodyBytes } = config
+    const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
+    if ((decrypt === undefined) === (encrypt === undefined))
+      throw new Error("write either 'decrypt' or 'encrypt'")
+    const work = decrypt === undefined ? encryption(encrypt!, side, env) : decryption(decrypt, side, env)
+    return bodyStep('jwe', side, work, { env, maxBytes })
+  },
+})
+
+function decryption(config: NonNullable<JweConfig['decrypt']>, side: Side, env: CompileEnv): BodyWork {
+  const transcoder = new Transcoder(decryptionPlan(config), env)
+  const type = config.contentType ?? DEFAULT_CONTENT_TYPE
+  const failed = messageRefusal(side, env, 'GW_DECRYPT_FAILED', 'the body could not be decrypted')
+  return (x, body) =>
+    transcoder.run(body, x).then((plaintext): Outcome => {
+      if (plaintext === null) return failed
+      replaceBody(x, side, plaintext, type)
+      return null
+    }, overloaded)
+}
+
+function encryption(config: NonNullable<JweConfig['encrypt']>, side: Side, env: CompileEnv): BodyWork {
+  const transcoder = new Transcoder(encryptionPlan(config), env)
+  return (x, body) => {
+    if (body.length === 0) return null
+    return transcoder.run(body, x).then((message): Outcome => {
+      replaceBody(x, side, message!, 'application/jose')
+      return null
+    }, overloaded)
+  }
+}

@@ -1,0 +1,24 @@
+import { definePolicy, parseSize } from '@sluice/core'
+import { bodyStep } from '../../crypto/jose/body-step.js'
+import { jwsSchema } from './schema.js'
+import { signing } from './signing.js'
+import { verification } from './verification.js'
+
+/** Signs bodies, or checks the signatures of signed ones. */
+export const jws = definePolicy({
+  name: 'jws',
+  summary:
+    'Signs bodies of requests or responses as a JWS (RFC 7515), or checks the signatures of signed ones.',
+  schema: jwsSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const { phase: side = 'request', verify, sign, maxBodyBytes } = config
+    const maxBytes = maxBodyBytes === undefined ? null : parseSize(maxBodyBytes)
+    if ((verify === undefined) === (sign === undefined)) throw new Error("write either 'verify' or 'sign'")
+    const work =
+      verify === undefined
+        ? signing({ ...config, sign: sign! }, side)
+        : verification({ ...config, verify }, side, env)
+    return bodyStep('jws', side, work, { env, maxBytes })
+  },
+})

@@ -1,0 +1,101 @@
+import {
+  type CompileEnv,
+  type Exchange,
+  headerCount,
+  headerValue,
+  isToken,
+  OFFLOAD_BYTES,
+} from '@sluice/core'
+import { type BodyWork, messageRefusal } from '../../crypto/jose/body-step.js'
+import { plainType } from '../../crypto/jose/jws-header.js'
+import { keySearch } from '../../crypto/jose/key-search.js'
+import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import { compileKeySet } from '../../crypto/jose/local-key-set.js'
+import { signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { eventually } from '../../shared/eventually.js'
+import { headersOf, replaceBody, type Side } from '../../shared/message/side.js'
+import { overloadRefusal } from '../../shared/overload.js'
+import { DEFAULT_CONTENT_TYPE, DEFAULT_HEADER, type JwsConfig, type JwsForm } from './schema.js'
+import { readCompact, readDetached, readFlattened, type SignedMessage } from './signed-message.js'
+
+/** What a message brings: a signature, nothing at all, or something else. */
+type Reading = SignedMessage | 'missing' | 'malformed'
+type Reader = (x: Exchange, body: Uint8Array) => Reading
+
+/** Checks the signature of each message. @throws Error for keys that are not right. */
+export function verification(
+  config: JwsConfig & { readonly verify: NonNullable<JwsConfig['verify']> },
+  side: Side,
+  env: CompileEnv,
+): BodyWork {
+  const { verify, form = 'compact' } = config
+  const keys: KeySet = compileKeySet({ ...verify, allowWeak: config.allowWeak === true }, verify.algorithms)
+  const types = verify.types === undefined ? null : new Set(verify.types.map(plainType))
+  const read = reader(form, side, config)
+  const refusals = compileRefusals(side, form, env)
+  const checks = signatureChecks(env)
+  const accept = (x: Exchange, { payload }: SignedMessage, key: SignatureKey | undefined) => {
+    if (key === undefined) return refusals.invalid
+    if (side === 'request') x.setVar('jws', key.kid ?? '')
+    if (form !== 'detached' && verify.payload !== 'keep')
+      replaceBody(x, side, payload, verify.contentType ?? DEFAULT_CONTENT_TYPE)
+    return null
+  }
+  return (x, body) => {
+    const message = read(x, body)
+    if (typeof message === 'string') return refusals[message]
+    if (types !== null && !types.has(plainType(message.header.typ ?? ''))) return refusals.invalid
+    const candidates = keys.candidates(message.header.alg, message.kid)
+    const { input, signature } = message
+    const signer = eventually(candidates, (found) => {
+      const search = keySearch(found, input, signature)
+      return input.length >= OFFLOAD_BYTES ? checks.runLater(x, search) : checks.run(x, search)
+    })
+    return eventually(signer, (found) =>
+      found === null ? refusals.overloaded : accept(x, message, found.key),
+    )
+  }
+}
+
+function reader(form: JwsForm, side: Side, { header, unencoded }: JwsConfig): Reader {
+  if (form === 'detached') return detachedReader(side, fieldNamed(header), unencoded !== false)
+  const read = form === 'compact' ? readCompact : readFlattened
+  return (_, body) => (body.length === 0 ? 'missing' : (read(body) ?? 'malformed'))
+}
+
+function detachedReader(side: Side, name: string, isUnencoded: boolean): Reader {
+  return (x, body) => {
+    const headers = headersOf(x, side)
+    const lines = headerCount(headers, name)
+    if (lines !== 1) return lines === 0 ? 'missing' : 'malformed'
+    return readDetached(headerValue(headers, name)!, body, isUnencoded) ?? 'malformed'
+  }
+}
+
+/** The header of a detached signature in lower case. @throws Error when it is not a field name. */
+export function fieldNamed(written = DEFAULT_HEADER): string {
+  const name = written.toLowerCase()
+  if (!isToken(name)) throw new Error(`'${written}' is not a header name; use letters, digits and '-'`)
+  return name
+}
+
+function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
+  const place =
+    form === 'detached' ? 'its header' : `a JWS in ${form === 'json' ? 'flattened JSON' : 'compact form'}`
+  return {
+    missing: messageRefusal(side, env, 'GW_SIGNATURE_MISSING', `the message has no signature; send ${place}`),
+    malformed: messageRefusal(
+      side,
+      env,
+      form === 'detached' ? 'GW_SIGNATURE_INVALID' : 'GW_BODY_UNPARSABLE',
+      `the signature cannot be read; send ${place}`,
+    ),
+    overloaded: overloadRefusal('too many signatures are being checked; try again'),
+    invalid: messageRefusal(
+      side,
+      env,
+      'GW_SIGNATURE_INVALID',
+      'the signature is not one that is accepted here',
+    ),
+  }
+}

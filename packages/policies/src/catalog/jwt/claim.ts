@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+
+/** Deepest claim that conditions see. */
+const MAX_DEPTH = 4
+/** Most claims that conditions see of one token. */
+const MAX_CLAIMS = 256
+
+/** The claim of that name, or, for a name with dots, the one inside of others; undefined when there is none. */
+export function claimAt(claims: JsonObject, path: string): unknown {
+  if (Object.hasOwn(claims, path)) return claims[path]
+  let value: unknown = claims
+  for (const name of path.split('.')) {
+    if (!isJsonObject(value)) return undefined
+    value = memberOf(value, name)
+  }
+  return value
+}
+
+/**
+ * A claim as text: texts, numbers and booleans as they are, a list of such with spaces between, as scopes are written,
+ * other lists and objects as JSON. Null when there is none.
+ */
+export function claimText(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  if (isScalar(value)) return String(value)
+  if (Array.isArray(value) && value.every(isScalar)) return value.join(' ')
+  return JSON.stringify(value)
+}
+
+/** The claims as conditions see them: by name, those inside of others by their path. */
+export function claimTexts(claims: JsonObject): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  addTexts(texts, claims, { prefix: '', depth: 1 })
+  return texts
+}
+
+/** What stands at the top wins over what a path could mean too. */
+function addTexts(
+  texts: Map<string, string>,
+  claims: JsonObject,
+  at: { prefix: string; depth: number },
+): void {
+  const inner: [string, JsonObject][] = []
+  for (const [name, value] of Object.entries(claims)) {
+    if (texts.size >= MAX_CLAIMS) return
+    const path = at.prefix + name
+    const text = claimText(value)
+    if (text !== null && !texts.has(path)) texts.set(path, text)
+    if (isJsonObject(value) && at.depth < MAX_DEPTH) inner.push([path, value])
+  }
+  for (const [path, value] of inner) addTexts(texts, value, { prefix: `${path}.`, depth: at.depth + 1 })
+}
+
+/** The items of a claim that is a list of texts, or a text with spaces. */
+export function claimItems(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value.split(' ').filter((item) => item !== '')
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Eventual } from '@sluice/core'
+import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import { signatureCheck } from '../../crypto/jose/signature-check.js'
+import { Issuer } from '../../crypto/jose/testing.js'
+import { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import { exchange, testEnv } from '../../testing.js'
+import { compileRefusals } from './refusals.js'
+import { TokenGate } from './token-gate.js'
+
+// A set of keys that is not in the configuration: one that is fetched answers late, and changes while requests run.
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+const issuer = new Issuer('ES256', 'a')
+const claims = { sub: 'ann', exp: NOW / 1000 + 600 }
+
+class ChangingKeys implements KeySet {
+  generation = 1
+  keys: readonly SignatureKey[] = [keyOf(issuer)]
+  isLate = false
+  asked = 0
+
+  candidates(): ReturnType<KeySet['candidates']> {
+    this.asked++
+    return this.isLate ? Promise.resolve(this.keys) : this.keys
+  }
+}
+
+function keyOf({ kid, publicKey }: Issuer): SignatureKey {
+  return { kid, issuer: null, check: signatureCheck('ES256', publicKey) }
+}
+
+function admission(keys: KeySet): (token: string) => Eventual {
+  const gate = new TokenGate({}, keys, compileRefusals({}, testEnv()), new SignatureChecks(() => 0))
+  return (token) => gate.admit(exchange({ startedAt: NOW, headers: ['authorization', `Bearer ${token}`] }))
+}
+
+test('a set that has to ask first makes the request wait, once', async () => {
+  const keys = new ChangingKeys()
+  keys.isLate = true
+  const admit = admission(keys)
+  const token = await issuer.token(claims)
+  const first = admit(token)
+  assert.ok(first instanceof Promise)
+  assert.equal(await first, null)
+  assert.equal(admit(token), null)
+  assert.equal(keys.asked, 1)
+})
+
+test('what was verified is verified again once the keys have changed', async () => {
+  const keys = new ChangingKeys()
+  const admit = admission(keys)
+  const token = await issuer.token(claims)
+  assert.equal(admit(token), null)
+  keys.keys = []
+  assert.equal(admit(token), null, 'it is remembered while the set says that nothing changed')
+  keys.generation++
+  assert.equal((await admit(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
+})
+
+test('what was verified with keys that have changed meanwhile is not remembered', async () => {
+  const keys = new ChangingKeys()
+  keys.isLate = true
+  const admit = admission(keys)
+  const token = await issuer.token(claims)
+  const waiting = admit(token)
+  keys.generation++
+  keys.isLate = false
+  keys.keys = []
+  assert.equal((await admit(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
+  assert.equal(await waiting, null)
+  assert.equal((await admit(token))?.problem?.code, 'GW_TOKEN_SIGNATURE')
+})

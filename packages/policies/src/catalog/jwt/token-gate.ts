@@ -1,0 +1,65 @@
+import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
+import type { KeySet } from '../../crypto/jose/key-set.js'
+import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import type { CredentialPlace } from '../../shared/field-location/credential.js'
+import type { TokenRefusals } from './refusals.js'
+import { RefusedTokens } from './refused-tokens.js'
+import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
+import { tokenPlace } from './token-place.js'
+import { TokenVerifier, type Verdict } from './token-verifier.js'
+import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
+
+/** The decision for one request; a token that was met before costs one look into a map. */
+export class TokenGate {
+  readonly #place: CredentialPlace
+  readonly #keys: KeySet
+  readonly #verifier: TokenVerifier
+  readonly #tokens: VerifiedTokens
+  readonly #refused = new RefusedTokens()
+  readonly #refusals: TokenRefusals
+  readonly #maxLength: number
+  readonly #strips: boolean
+
+  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
+    this.#place = tokenPlace(config)
+    this.#keys = keys
+    this.#verifier = new TokenVerifier(config, keys, refusals, checks)
+    this.#tokens = new VerifiedTokens(config.cacheEntries ?? DEFAULT_CACHE_ENTRIES)
+    this.#refusals = refusals
+    this.#maxLength = parseSize(config.maxTokenBytes ?? DEFAULT_TOKEN_BYTES)
+    this.#strips = config.strip ?? true
+  }
+
+  admit(x: Exchange): Eventual {
+    this.#verifier.forwarded.clear(x.headers)
+    const token = this.#place.read(x)
+    if (token === '') return this.#refusals.missing
+    if (token === null || token.length > this.#maxLength) return this.#refusals.malformed
+    const { generation } = this.#keys
+    const known = this.#tokens.find(token, generation)
+    if (known !== undefined) return this.#decide(x, known)
+    if (this.#refused.has(token, generation)) return this.#refusals.signature
+    const verdict = this.#verifier.verify(token, x)
+    const conclude = (late: Verdict): Outcome => {
+      if ('refusal' in late) {
+        if (late.refusal === this.#refusals.signature) this.#refused.add(token, generation)
+        return late.refusal
+      }
+      this.#tokens.add(token, generation, late.verified)
+      return this.#decide(x, late.verified)
+    }
+    return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
+  }
+
+  /** The times are compared for each request, whenever the signature was checked. */
+  #decide(x: Exchange, token: VerifiedToken): Outcome {
+    if (x.startedAt >= token.expiresAt) return this.#refusals.expired
+    if (x.startedAt < token.validFrom) return this.#refusals.notYetValid
+    if (token.refusal !== null) return token.refusal
+    if (this.#strips) this.#place.strip(x)
+    for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
+    x.consumer = token.consumer
+    x.claims = token.claims
+    return null
+  }
+}

@@ -1,0 +1,113 @@
+import { type Exchange, parseDuration, type Reply } from '@sluice/core'
+import { type JoseHeader, parseJoseHeader, plainType } from '../../crypto/jose/jws-header.js'
+import { keySearch, type Signer } from '../../crypto/jose/key-search.js'
+import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
+import { decode } from '../../shared/encoding/byte-text.js'
+import { eventually } from '../../shared/eventually.js'
+import { claimAt, claimItems, claimTexts } from './claim.js'
+import { type ClaimRule, compileRules, idOf } from './claim-rules.js'
+import { type ClaimsSet, parseClaims } from './claims-set.js'
+import { ForwardedClaims } from './forwarded-claims.js'
+import type { TokenRefusals } from './refusals.js'
+import { DEFAULT_CONSUMER_CLAIM, DEFAULT_SKEW, type JwtConfig } from './schema.js'
+import { tokenPlace } from './token-place.js'
+import type { VerifiedToken } from './verified-tokens.js'
+
+/** Whether the token is worth remembering: one whose signature is right is, also when its claims are refused. */
+export type Verdict = { readonly verified: VerifiedToken } | { readonly refusal: Reply }
+
+const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+/** What `typ` may be when the configuration does not say. A token for another use has another one (RFC 8725 section 3.11). */
+const USUAL_TYPES: readonly string[] = ['jwt', 'at+jwt']
+
+/** Verifies tokens that are not known yet. */
+export class TokenVerifier {
+  readonly forwarded: ForwardedClaims
+  readonly #keys: KeySet
+  readonly #checks: SignatureChecks
+  readonly #rules: readonly ClaimRule[]
+  readonly #refusals: TokenRefusals
+  readonly #types: ReadonlySet<string>
+  readonly #isTypeNeeded: boolean
+  readonly #skewMs: number
+  readonly #config: JwtConfig
+
+  constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
+    this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenPlace(config).name)
+    this.#keys = keys
+    this.#checks = checks
+    this.#rules = compileRules(config, refusals)
+    this.#refusals = refusals
+    this.#types = new Set((config.types ?? USUAL_TYPES).map(plainType))
+    this.#isTypeNeeded = config.types !== undefined
+    this.#skewMs = parseDuration(config.clockSkew ?? DEFAULT_SKEW)
+    this.#config = config
+  }
+
+  /** A promise only where the set of keys waits for one, or the event loop has no time for the check. */
+  verify(token: string, x: Exchange): Verdict | Promise<Verdict> {
+    const { malformed } = this.#refusals
+    if (!TOKEN.test(token)) return { refusal: malformed }
+    const header = parseJoseHeader(token.slice(0, token.indexOf('.')))
+    if (header === null || !this.#isRightKind(header)) return { refusal: malformed }
+    const keys = this.#keys.candidates(header.alg, header.kid)
+    return eventually(keys, (found) => this.#check(token, x, found))
+  }
+
+  /** `crit` asks to understand what is not understood here; `b64` must not be in a JWT (RFC 7797 section 7). */
+  #isRightKind({ crit, typ, all }: JoseHeader): boolean {
+    if (crit !== null || Object.hasOwn(all, 'b64')) return false
+    return typ === null ? !this.#isTypeNeeded : this.#types.has(plainType(typ))
+  }
+
+  #check(token: string, x: Exchange, keys: readonly SignatureKey[]): Verdict | Promise<Verdict> {
+    const [first, last] = [token.indexOf('.'), token.lastIndexOf('.')]
+    const payload = decode(token.slice(first + 1, last), 'base64url')
+    const signature = decode(token.slice(last + 1), 'base64url')
+    if (payload === null || signature === null) return { refusal: this.#refusals.malformed }
+    const input = Buffer.from(token.slice(0, last), 'latin1')
+    const found = this.#checks.run(x, keySearch(keys, input, signature))
+    return eventually(found, (signer) => this.#conclude(signer, payload))
+  }
+
+  #conclude(signer: Signer | null, payload: Uint8Array): Verdict {
+    if (signer === null) return { refusal: this.#refusals.overloaded }
+    const { key } = signer
+    if (key === undefined) return { refusal: this.#refusals.signature }
+    const claims = parseClaims(payload)
+    if (claims === null) return { refusal: this.#refusals.malformed }
+    return { verified: this.#judge(claims, key) }
+  }
+
+  #judge(claims: ClaimsSet, key: SignatureKey): VerifiedToken {
+    const { all } = claims
+    const refusal = this.#objection(claims, key)
+    const consumer = refusal === null ? this.#consumerOf(all) : null
+    return {
+      expiresAt: claims.exp === null ? Number.POSITIVE_INFINITY : claims.exp * 1000 + this.#skewMs,
+      validFrom: claims.nbf === null ? Number.NEGATIVE_INFINITY : claims.nbf * 1000 - this.#skewMs,
+      refusal,
+      consumer,
+      claims: claimTexts(all),
+      lines: this.forwarded.linesOf(all),
+    }
+  }
+
+  #objection(claims: ClaimsSet, key: SignatureKey): Reply | null {
+    if (key.issuer !== null && key.issuer !== claims.iss) return this.#refusals.issuer
+    for (const rule of this.#rules) {
+      const refusal = rule(claims)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
+
+  #consumerOf(all: ClaimsSet['all']): VerifiedToken['consumer'] {
+    const { consumerClaim = DEFAULT_CONSUMER_CLAIM, nameClaim, groupsClaim } = this.#config
+    const id = idOf(claimAt(all, consumerClaim))!
+    const name = nameClaim === undefined ? null : idOf(claimAt(all, nameClaim))
+    const groups = groupsClaim === undefined ? [] : claimItems(claimAt(all, groupsClaim))
+    return { id, name: name ?? id, auth: 'jwt', groups }
+  }
+}

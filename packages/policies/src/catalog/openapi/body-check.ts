@@ -1,0 +1,67 @@
+import { type Exchange, mediaType, OFFLOAD_BYTES, type Offload, UnreadableBody } from '@sluice/core'
+import { codingFlaw } from '../../engines/json/coding.js'
+import { type JsonReading, jsonOf } from '../../engines/json/view.js'
+import { headersOf, type Side } from '../../shared/message/side.js'
+import { onOverload } from '../../shared/overload.js'
+import { type Media, mediaFor } from './media.js'
+import type { BodyTask, BodyVerdict } from './openapi-work.js'
+import type { Schemas } from './schemas.js'
+
+/** What is wrong with a body beside what its schema says. */
+export type BodyFinding =
+  | BodyVerdict
+  | { readonly media: string }
+  | { readonly tooLarge: true }
+  | { readonly overloaded: true }
+
+interface BodyCheckSettings {
+  readonly schemas: Schemas
+  readonly offload: Offload<BodyTask, BodyVerdict>
+  readonly reading: JsonReading
+  readonly maxBodyBytes: number
+}
+
+const overloaded = onOverload<BodyFinding>({ overloaded: true })
+
+/** Checks bodies against the media types that are described. */
+export class BodyCheck {
+  readonly #settings: BodyCheckSettings
+
+  constructor(settings: BodyCheckSettings) {
+    this.#settings = settings
+  }
+
+  /** Which of the media types a message has; a text says why none. */
+  mediaOf(contentType: string | null, media: readonly Media[]): Media | string {
+    if (contentType === null) return `the body has no media type; send ${ranges(media)}`
+    return mediaFor(media, mediaType(contentType)) ?? `the media type is not described; send ${ranges(media)}`
+  }
+
+  check(
+    x: Exchange,
+    side: Side,
+    [media, body]: readonly [Media, Uint8Array],
+  ): BodyFinding | Promise<BodyFinding> {
+    if (media.pointer === null && media.form === null) return { violations: [] }
+    const flaw = codingFlaw(headersOf(x, side))
+    if (flaw !== null) return { media: `the body ${flaw}` }
+    if (body.length > this.#settings.maxBodyBytes) return { tooLarge: true }
+    if (media.pointer === null) return { violations: media.form!(Buffer.from(body).toString()) }
+    if (body.length < OFFLOAD_BYTES) return this.#inline(x, side, [media.pointer, body])
+    return this.#settings.offload.run({ pointer: media.pointer, direction: side, body }, x).catch(overloaded)
+  }
+
+  #inline(x: Exchange, side: Side, [pointer, body]: readonly [string, Uint8Array]): BodyVerdict {
+    try {
+      const view = jsonOf(x, body, this.#settings.reading)
+      return { violations: this.#settings.schemas.checkBody(pointer, side, view) }
+    } catch (error) {
+      if (error instanceof UnreadableBody) return { unreadable: error.message }
+      throw error
+    }
+  }
+}
+
+function ranges(media: readonly Media[]): string {
+  return media.map(({ range }) => range).join(' or ')
+}

@@ -1,0 +1,27 @@
+import { type OffloadedWork, UnreadableBody } from '@sluice/core'
+import type { Violation } from '../../engines/json-schema/violations.js'
+import type { Direction } from './rewrite.js'
+import { type SchemaSettings, Schemas } from './schemas.js'
+
+/** A body and where its schema stands. */
+export interface BodyTask {
+  readonly pointer: string
+  readonly direction: Direction
+  readonly body: Uint8Array
+}
+
+/** What is wrong with a body, or why it cannot be read. */
+export type BodyVerdict = { readonly violations: readonly Violation[] } | { readonly unreadable: string }
+
+/** Checks large bodies. */
+export const work: OffloadedWork<SchemaSettings, BodyTask, BodyVerdict> = async (settings) => {
+  const schemas = await Schemas.create(settings)
+  return ({ pointer, direction, body }) => {
+    try {
+      return { violations: schemas.checkBytes(pointer, direction, body) }
+    } catch (error) {
+      if (error instanceof UnreadableBody) return { unreadable: error.message }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { canonicalPath, type Exchange, type HeaderList, headerJoined } from '@sluice/core'
+import type { Violation } from '../../engines/json-schema/violations.js'
+import type { Operation } from './operation.js'
+import type { TextValue } from './parameter.js'
+import {
+  decodeForm,
+  decodeUrl,
+  type Pairs,
+  pairsOf,
+  UnreadableText,
+  valueInPairs,
+  valueInText,
+} from './text-value.js'
+
+/** What is wrong with the path, the query, the header fields and the cookies of a request. */
+export function checkParts(
+  x: Exchange,
+  operation: Operation,
+  {
+    texts,
+    rejectsUnknown,
+  }: { readonly texts: ReadonlyMap<string, string>; readonly rejectsUnknown: boolean },
+): Violation[] {
+  const violations: Violation[] = []
+  const path = operation.checks.get('path')
+  if (path !== undefined) violations.push(...path((of) => textOf(of, texts.get(of.name), decodeUrl)))
+  violations.push(...checkQuery(x.query, operation, rejectsUnknown))
+  const header = operation.checks.get('header')
+  if (header !== undefined) violations.push(...header((of) => headerText(of, x.headers)))
+  const cookie = operation.checks.get('cookie')
+  if (cookie !== undefined) {
+    const pairs = cookiesOf(x.headers)
+    violations.push(...cookie((of) => valueInPairs(of, pairs, decodeUrl)))
+  }
+  return violations
+}
+
+/** A header field as a value. @throws UnreadableText */
+export function headerText(of: TextValue, headers: HeaderList): unknown {
+  return textOf(of, headerJoined(headers, of.name) ?? undefined, (text) => text)
+}
+
+function textOf(of: TextValue, text: string | undefined, decode: (text: string) => string): unknown {
+  return text === undefined ? undefined : valueInText(of, text, decode)
+}
+
+function checkQuery(query: string, operation: Operation, rejectsUnknown: boolean): Violation[] {
+  const check = operation.checks.get('query')
+  if (check === undefined && !rejectsUnknown) return []
+  let pairs: Pairs
+  try {
+    pairs = pairsOf(query, '&', decodeForm)
+  } catch (error) {
+    if (error instanceof UnreadableText) return [`query ${error.message}`]
+    throw error
+  }
+  const violations = check === undefined ? [] : check((of) => valueInPairs(of, pairs, decodeForm))
+  if (rejectsUnknown && [...pairs.keys()].some((name) => !operation.knowsQuery(name))) {
+    violations.push('query has a parameter that is not described')
+  }
+  return violations
+}
+
+function cookiesOf(headers: HeaderList): Pairs {
+  const lines: string[] = []
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'cookie') lines.push(headers[i + 1]!)
+  const trimmed = lines
+    .join(';')
+    .split(';')
+    .map((part) => part.trim())
+  return pairsOf(trimmed.join(';'), ';', (name) => name)
+}
+
+/** A base path as requests have it. @throws Error when it is no path. */
+export function canonicalBase(basePath: string): string {
+  if (basePath === '') return ''
+  const canonical = canonicalPath(basePath)
+  if (canonical === null) throw new Error(`'${basePath}' is not a path; write for example /api/v1`)
+  return canonical
+}

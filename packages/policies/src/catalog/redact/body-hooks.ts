@@ -1,0 +1,50 @@
+import { type CompileEnv, type ErrorCode, parseSize } from '@sluice/core'
+import { faultCode, replaceBody, type Side } from '../../shared/message/side.js'
+import { overloadRefusal } from '../../shared/overload.js'
+import { type ReadingHooks, readingHooks } from '../../shared/text/body-reading.js'
+import { type BodyOutcome, redactedBody } from './body.js'
+import type { BodyWorkConfig } from './body-work.js'
+import type { Rule } from './rule.js'
+import type { RedactConfig } from './schema.js'
+
+/** The hooks for the bodies of a message. */
+export function bodyHooks(
+  { config, side, rules }: BodyWorkConfig & { readonly rules: readonly Rule[] },
+  env: CompileEnv,
+): ReadingHooks {
+  const refusals = refusalsOf(side, config, env)
+  const passes = config.unreadable === 'pass'
+  return readingHooks<BodyOutcome>({
+    side,
+    maxBytes: maxBodyBytesOf(config),
+    larger: refusals.tooLarge,
+    coded: refusals.coded,
+    overloaded: overloadRefusal('too many bodies are being redacted; try again later'),
+    threads: env.offload(new URL('./body-work.js', import.meta.url), {
+      config,
+      side,
+    } satisfies BodyWorkConfig),
+    read: (input, json) => redactedBody(input, rules, json),
+    settle(x, answer) {
+      if ('flaw' in answer) return answer.flaw === 'opaque' && passes ? null : refusals[answer.flaw]
+      if (answer.body !== null) replaceBody(x, side, answer.body)
+      return null
+    },
+  })
+}
+
+/** The largest body that is redacted, in bytes. */
+export function maxBodyBytesOf({ maxBodyBytes = '1mb' }: RedactConfig): number {
+  return parseSize(maxBodyBytes)
+}
+
+function refusalsOf(side: Side, { maxBodyBytes = '1mb' }: RedactConfig, env: CompileEnv) {
+  const of = (code: ErrorCode, detail: string) => env.refusal(faultCode(side, code), detail)
+  const body = `the body of the ${side}`
+  return {
+    coded: of('GW_MEDIA_TYPE', `${body} cannot be redacted in a content coding or in its charset`),
+    opaque: of('GW_MEDIA_TYPE', `${body} is of a kind that cannot be redacted`),
+    tooLarge: of('GW_BODY_TOO_LARGE', `${body} is too large to be redacted; at most ${maxBodyBytes} can be`),
+    tooMuch: of('GW_BODY_TOO_LARGE', `${body} has too much that has to be redacted`),
+  }
+}

@@ -1,0 +1,59 @@
+import { appendHeader, type Exchange, type HeaderList, removeHeader, setHeader } from '@sluice/core'
+import { forgetBytes } from '../../shared/body-fields.js'
+import type { Changes, FieldChange } from './changes.js'
+import { ScriptFault } from './engine.js'
+
+/** Makes the changes of a script; they have been checked, so that all of them can be made. */
+export function applyChanges(x: Exchange, changes: Changes, isRequest: boolean): void {
+  // What can still fail comes first: changes happen all or not at all.
+  const query = changes.query.length === 0 ? x.query : editedQuery(x.query, changes.query)
+  const headers = isRequest ? x.headers : x.responseHeaders
+  // What the script says itself about its body holds.
+  if (changes.body !== null) forgetBytes(headers)
+  for (const change of changes.headers) applyField(headers, change)
+  for (const [name, value] of changes.vars) {
+    if (value === null) x.vars?.delete(name)
+    else x.setVar(name, value)
+  }
+  if (isRequest) {
+    x.query = query
+    if (changes.body !== null) x.body = changes.body
+    return
+  }
+  if (changes.status !== null) x.status = changes.status
+  if (changes.body !== null) x.responseBody = changes.body
+}
+
+function applyField(headers: HeaderList, { operation, name, value }: FieldChange): void {
+  if (operation === 'set') setHeader(headers, name, value)
+  else if (operation === 'append') appendHeader(headers, name, value)
+  else removeHeader(headers, name)
+}
+
+/** The query with these changes; parameters that are not changed keep every byte. */
+function editedQuery(query: string, changes: readonly FieldChange[]): string {
+  let parts = query === '' ? [] : query.split('&')
+  for (const { operation, name, value } of changes) {
+    if (operation !== 'append') parts = parts.filter((part) => nameOf(part) !== name)
+    if (operation !== 'remove') parts.push(`${encoded(name)}=${encoded(value)}`)
+  }
+  return parts.join('&')
+}
+
+function nameOf(part: string): string {
+  const equals = part.indexOf('=')
+  const name = (equals === -1 ? part : part.slice(0, equals)).replaceAll('+', ' ')
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+function encoded(text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw new ScriptFault('answer', 'the script puts half a character into the query')
+  }
+}

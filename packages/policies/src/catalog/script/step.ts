@@ -1,0 +1,152 @@
+import {
+  answer,
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  hasContentCoding,
+  headerJoined,
+  OFFLOAD_BYTES,
+  type Offload,
+  PolicyFailure,
+  type Reply,
+  refusal,
+  type Step,
+} from '@sluice/core'
+import { BODY_REFUSALS } from '../../engines/json/refusals.js'
+import { boundBody, isBodiless } from '../../shared/message/side.js'
+import { onOverload } from '../../shared/overload.js'
+import { applyChanges } from './apply.js'
+import { changesOf } from './changes.js'
+import type { HookName, ScriptFault } from './engine.js'
+import { callInputs, type InputWish } from './input.js'
+import type { CallInputs, CallResult, ScriptRunner } from './runner.js'
+import type { ScriptSettings } from './settings.js'
+
+const UNDECLARED = {
+  onRequest: 'declare the body of the request: body: request',
+  onResponse: 'declare the body of the response, or there is none: body: response',
+} as const
+
+const overloaded = onOverload(BODY_REFUSALS.overloaded)
+
+/** The hooks of a script that is open. */
+export function scriptStep(runner: ScriptRunner, settings: ScriptSettings, env: CompileEnv): Step {
+  return new ScriptStep(runner, settings, env).step()
+}
+
+class ScriptStep {
+  readonly #runner: ScriptRunner
+  readonly #settings: ScriptSettings
+  readonly #env: CompileEnv
+  readonly #offload: Offload<CallInputs, CallResult>
+  readonly #codedRequest: Reply
+  readonly #codedResponse: Reply
+
+  constructor(runner: ScriptRunner, settings: ScriptSettings, env: CompileEnv) {
+    this.#runner = runner
+    this.#settings = settings
+    this.#env = env
+    this.#offload = env.offload(new URL('./script-work.js', import.meta.url), settings)
+    const sentence = 'a policy has to read the body, which has a content coding'
+    this.#codedRequest = env.refusal('GW_MEDIA_TYPE', `${sentence}; send it without content-encoding`)
+    this.#codedResponse = env.refusal('GW_RESPONSE_INVALID', sentence)
+  }
+
+  step(): Step {
+    const { exported } = this.#runner
+    const has = (hook: HookName): boolean => exported.includes(hook)
+    const { readsRequest, readsResponse } = this.#settings
+    return {
+      name: 'script',
+      ...(has('onRequest') && !readsRequest && { onRequest: this.#onRequest }),
+      ...(readsRequest && { onRequest: this.#beforeRequestBody, onRequestBody: this.#onRequestBody }),
+      ...((has('onResponse') || has('onError')) && { onResponse: this.#onHead }),
+      ...(readsResponse && { onResponseBody: this.#onResponseBody }),
+    }
+  }
+
+  readonly #onRequest = (x: Exchange): Eventual => {
+    return this.#run(x, { hook: 'onRequest', body: null, cannotSet: UNDECLARED.onRequest })
+  }
+
+  readonly #beforeRequestBody = (x: Exchange): Eventual => {
+    if (hasContentCoding(x.headers)) return this.#codedRequest
+    boundBody(x, 'request', this.#settings.maxBodyBytes)
+    return null
+  }
+
+  readonly #onRequestBody = (x: Exchange, body: Uint8Array): Eventual => {
+    return this.#run(x, { hook: 'onRequest', body, cannotSet: '' })
+  }
+
+  /** A refusal, or the head of a response whose body may still come. */
+  readonly #onHead = (x: Exchange): Eventual => {
+    const { exported } = this.#runner
+    if (x.errorCode !== '') {
+      return exported.includes('onError')
+        ? this.#run(x, { hook: 'onError', body: null, cannotSet: '' })
+        : null
+    }
+    if (!exported.includes('onResponse')) return null
+    if (!this.#settings.readsResponse || hasNoBody(x)) {
+      return this.#run(x, { hook: 'onResponse', body: null, cannotSet: UNDECLARED.onResponse })
+    }
+    if (hasContentCoding(x.responseHeaders)) return this.#codedResponse
+    boundBody(x, 'response', this.#settings.maxBodyBytes)
+    return null
+  }
+
+  readonly #onResponseBody = (x: Exchange, body: Uint8Array): Eventual => {
+    return this.#run(x, { hook: 'onResponse', body, cannotSet: '' })
+  }
+
+  #run(x: Exchange, wish: InputWish): Eventual {
+    const inputs = callInputs(x, wish)
+    const result =
+      inputs.body.length < OFFLOAD_BYTES ? this.#runner.call(inputs) : this.#offload.run(inputs, x)
+    if (result instanceof Promise)
+      return result.then((late) => this.#finish(x, inputs.hook, late), overloaded)
+    return this.#finish(x, inputs.hook, result)
+  }
+
+  #finish(x: Exchange, hook: HookName, { changes, fault }: CallResult): Reply | null {
+    if (fault !== null) return this.#failed(hook, fault)
+    try {
+      return this.#change(x, hook, changes)
+    } catch (error) {
+      return this.#failed(hook, error as ScriptFault)
+    }
+  }
+
+  #change(x: Exchange, hook: HookName, text: string): Reply | null {
+    const isRequest = hook === 'onRequest'
+    const changes = changesOf(text, isRequest ? 'request' : 'response', this.#settings.maxBodyBytes)
+    for (const line of changes.log) {
+      this.#env.report('script_log', { script: this.#settings.label, route: x.routeId, id: x.id, line })
+    }
+    applyChanges(x, changes, isRequest)
+    if (
+      hook === 'onError' &&
+      changes.body !== null &&
+      headerJoined(x.responseHeaders, 'content-type') === null
+    )
+      x.responseHeaders.push('content-type', 'text/plain; charset=utf-8')
+    const { reply } = changes
+    return reply === null ? null : answer(reply.status, reply.headers, reply.body)
+  }
+
+  /** A body that is not what the script reads is its sender's fault; all else is the script's. */
+  #failed(hook: HookName, fault: Pick<ScriptFault, 'kind' | 'message'>): Reply {
+    if (fault.kind === 'body') {
+      const message = fault.message.replace(/^BodyError: | \(line .*$/g, '')
+      return refusal(hook === 'onRequest' ? 'GW_BODY_UNPARSABLE' : 'GW_RESPONSE_INVALID', message)
+    }
+    const text = `${this.#settings.label}, ${hook}: ${fault.message}`
+    throw new PolicyFailure('GW_SCRIPT_ERROR', 'the script of this route failed', text)
+  }
+}
+
+/** Responses whose body the gateway collects for nobody: there is none, or a policy has made it. */
+function hasNoBody(x: Exchange): boolean {
+  return isBodiless(x) || x.result === 'blocked'
+}

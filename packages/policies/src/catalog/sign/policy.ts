@@ -1,0 +1,59 @@
+import { type CompileEnv, definePolicy } from '@sluice/core'
+import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
+import { KeyRing } from '../../crypto/keys/key-ring.js'
+import { asymmetricSigner } from '../../crypto/keys/signature.js'
+import { ecdsaForm } from '../../crypto/keys/signature-options.js'
+import { encode } from '../../shared/encoding/byte-text.js'
+import { eventually } from '../../shared/eventually.js'
+import type { Draft } from '../../shared/field-location/draft.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
+import { compilePlace } from '../../shared/field-location/place.js'
+import type { Side } from '../../shared/message/side.js'
+import { type SignConfig, signSchema } from './schema.js'
+
+type SignatureConfig = SignConfig['signatures'][number]
+
+/** Puts detached signatures of places of a message beside them. */
+export const sign = definePolicy({
+  name: 'sign',
+  summary:
+    'Signs headers, fields of a JSON body or the whole body, and puts the signatures into the message.',
+  schema: signSchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const side = config.phase ?? 'request'
+    const ring = new KeyRing(config.keys)
+    return fieldHooks({
+      name: 'sign',
+      side,
+      places: config.signatures.flatMap(({ from, to }) => [compilePlace(from, side), compilePlace(to, side)]),
+      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
+  const from = compilePlace(config.from, side)
+  const to = compilePlace(config.to, side)
+  if (from.text === to.text || to.isWholeBody) {
+    throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another place`)
+  }
+  const form = ecdsaForm(config)
+  const signBytes = asymmetricSigner(config.algorithm, ring.get(config.key), form)
+  const missing = sideRefusal(env, side, 'GW_BAD_REQUEST', `the ${side} has nothing at '${from.text}'`)
+  const noRoom = sideRefusal(env, side, 'GW_BODY_UNPARSABLE', `the ${side} has no room for '${to.text}'`)
+  const put = (draft: Draft, signature: Buffer) => {
+    const text = encode(signature, config.encoding ?? 'base64')
+    return to.write(draft, Buffer.from(text), false) ? null : noRoom
+  }
+  return (draft) => {
+    const bytes = from.read(draft)
+    if (bytes === null) {
+      if (config.optional !== true) return missing
+      to.remove(draft)
+      return null
+    }
+    return eventually(signBytes(bytes), (signature) => put(draft, signature))
+  }
+}

@@ -1,0 +1,29 @@
+import type { CompileEnv, Exchange, Outcome, Step } from '@sluice/core'
+import { boundBody, isBodiless } from '../../shared/message/side.js'
+import { boundsOf } from './bounds.js'
+import { areWithin } from './headers.js'
+import type { MessageSizes } from './schema.js'
+
+/** The hooks that measure responses. */
+export function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 'name'> {
+  const { headers, minBody, maxBody } = boundsOf(sizes)
+  const tooManyHeaders = refusalOf(env, 'the header fields of the response are too many or too long')
+  const tooLarge = refusalOf(env, 'the body of the response is too large')
+  const tooSmall = refusalOf(env, 'the body of the response is too small')
+  return {
+    onResponse(x: Exchange): Outcome {
+      if (!areWithin(x.responseHeaders, headers)) return tooManyHeaders
+      // What such a response announces is the length of a body that it does not bring (RFC 9110 section 8.6).
+      if (isBodiless(x)) return null
+      if (x.responseLength > maxBody) return tooLarge
+      if (x.responseLength >= 0 && x.responseLength < minBody) return tooSmall
+      boundBody(x, 'response', maxBody)
+      if (maxBody < x.responseCutoff) x.responseCutoff = maxBody
+      return null
+    },
+  }
+}
+
+function refusalOf(env: CompileEnv, what: string) {
+  return env.refusal('GW_RESPONSE_INVALID', `${what}; the operator of this API can tell more`)
+}

@@ -1,0 +1,79 @@
+import { type CompileEnv, definePolicy } from '@sluice/core'
+import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
+import { KeyRing } from '../../crypto/keys/key-ring.js'
+import { asymmetricVerifier, type Verifier } from '../../crypto/keys/signature.js'
+import { type Check, signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { ecdsaForm } from '../../crypto/keys/signature-options.js'
+import { decode } from '../../shared/encoding/byte-text.js'
+import { eventually } from '../../shared/eventually.js'
+import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
+import { compilePlace } from '../../shared/field-location/place.js'
+import type { Side } from '../../shared/message/side.js'
+import { overloadRefusal } from '../../shared/overload.js'
+import { type VerifyConfig, verifySchema } from './schema.js'
+
+type SignatureConfig = VerifyConfig['signatures'][number]
+
+/** Verifies detached signatures of places of a message. */
+export const verify = definePolicy({
+  name: 'verify',
+  summary: 'Verifies detached signatures of headers, fields of a JSON body or the whole body.',
+  schema: verifySchema,
+  cost: 'cpu',
+  compile(config, env) {
+    const side = config.phase ?? 'request'
+    const ring = new KeyRing(config.keys)
+    return fieldHooks({
+      name: 'verify',
+      side,
+      places: config.signatures.flatMap(({ from, signature }) => [
+        compilePlace(from, side),
+        compilePlace(signature, side),
+      ]),
+      steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
+      maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
+    })
+  },
+})
+
+function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
+  const from = compilePlace(config.from, side)
+  const place = compilePlace(config.signature, side)
+  if (from.text === place.text)
+    throw new Error(`'${from.text}' cannot be its own signature; name another place`)
+  const form = ecdsaForm(config)
+  const verifiers = config.keys.map((id) => asymmetricVerifier(config.algorithm, ring.get(id), form))
+  const checks = signatureChecks(env)
+  const overloaded = overloadRefusal('too many signatures are being checked; try again')
+  const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${place.text}'`)
+  const invalid = sideRefusal(
+    env,
+    side,
+    'GW_SIGNATURE_INVALID',
+    `the signature in '${place.text}' is not valid`,
+  )
+  return (draft) => {
+    const written = place.read(draft)
+    const bytes = from.read(draft)
+    if (written === null) return bytes === null && config.optional === true ? null : missing
+    const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
+    if (bytes === null || signature === null) return invalid
+    const isSigned = checks.run(draft.x, check(verifiers, bytes, signature))
+    return eventually(isSigned, (right) => {
+      if (right !== true) return right === null ? overloaded : invalid
+      if (config.strip === true) place.remove(draft)
+      return null
+    })
+  }
+}
+
+/** Whether the signature is that of any of the keys. */
+function check(verifiers: readonly Verifier[], bytes: Uint8Array, signature: Uint8Array): Check<boolean> {
+  return {
+    now: () => verifiers.some((isRight) => isRight(bytes, signature)),
+    async later() {
+      for (const verifier of verifiers) if (await verifier.later(bytes, signature)) return true
+      return false
+    },
+  }
+}

@@ -1,0 +1,206 @@
+import type { KeyObject, X509Certificate } from 'node:crypto'
+import { escapedXml } from '@sluice/core'
+import { type XmlDocument, XmlElement, XmlXPath } from 'libxml2-wasm'
+import { parseXml } from '../../engines/xml/gate.js'
+import { type CertificateNames, isNameOf, namesOf } from './certificate-names.js'
+import { type DataCipher, decryptData, undecryptable } from './ciphers.js'
+import {
+  attributeOf,
+  base64Bytes,
+  childElements,
+  childrenNamed,
+  isElement,
+  isInside,
+  localReference,
+  onlyElement,
+  optionalChild,
+  requiredChild,
+} from './elements.js'
+import type { Envelope } from './envelope.js'
+import { SecurityFault } from './fault.js'
+import { decryptKey, keyTransportOf } from './key-transport.js'
+import type { Message } from './message.js'
+import { ENCRYPTED, NS } from './names.js'
+import { Splice } from './splice.js'
+import { tokenReference } from './token-reference.js'
+
+/** With what messages are decrypted. */
+export interface DecryptionRules {
+  readonly keys: readonly DecryptionKey[]
+  readonly ciphers: ReadonlyMap<string, DataCipher>
+  readonly allowsPkcs1: boolean
+  /** Whether the content of the Body has to be encrypted. */
+  readonly needsBody: boolean
+}
+
+/** A private key, and under which names messages know it; null when there is no certificate. */
+export interface DecryptionKey {
+  readonly key: KeyObject
+  readonly names: CertificateNames | null
+}
+
+/** A key for messages that may name it by its certificate. */
+export function decryptionKey(key: KeyObject, certificate: X509Certificate | null): DecryptionKey {
+  return { key, names: certificate === null ? null : namesOf(certificate) }
+}
+
+const MAX_KEYS = 4
+const MAX_REFERENCES = 16
+const MAX_KEY_LENGTH = 4096
+const MAX_PLACES = 64
+/** What is inside of another one goes with it. */
+const ENCRYPTED_DATA = XmlXPath.compile(
+  '/descendant::xenc:EncryptedData[not(ancestor::xenc:EncryptedData)]',
+  {
+    xenc: NS.xenc,
+  },
+)
+
+/**
+ * Decrypts what the keys in the Security header refer to. The document is changed, and then written anew.
+ * @returns the message with what was encrypted in clear, or null when nothing was.
+ * @throws SecurityFault
+ */
+export function decryptMessage(
+  message: Message,
+  security: XmlElement,
+  rules: DecryptionRules,
+): Buffer | null {
+  const { document, envelope } = message
+  const keys = childrenNamed(security, NS.xenc, 'EncryptedKey')
+  if (keys.length > MAX_KEYS) throw new SecurityFault('InvalidSecurity', 'too many keys')
+  const places = encryptedPlaces(document, envelope, security)
+  const bodyPlace = encryptedBody(envelope)
+  const splice = new Splice()
+  let isBodyDecrypted = false
+  for (const key of keys) {
+    for (const place of referredPlaces(key, places)) {
+      if (bodyPlace !== null && place.isSameNode(bodyPlace)) isBodyDecrypted = true
+      replace(place, decryptPlace(place, key, security, rules), splice)
+    }
+  }
+  if (rules.needsBody && !isBodyDecrypted)
+    throw new SecurityFault('InvalidSecurity', 'the Body is not encrypted')
+  if (splice.isEmpty) return null
+  message.touch()
+  return splice.write(document)
+}
+
+/** Encrypted data by its Id, where it may stand: in the Body, or for a whole token in the Security header. */
+function encryptedPlaces(
+  document: XmlDocument,
+  { body }: Envelope,
+  security: XmlElement,
+): Map<string, XmlElement> {
+  const places = new Map<string, XmlElement>()
+  const found = document.find(ENCRYPTED_DATA)
+  if (found.length > MAX_PLACES) throw new SecurityFault('InvalidSecurity', 'too much that is encrypted')
+  for (const place of found) {
+    if (!(place instanceof XmlElement) || !(isInside(place, body) || place.parent?.isSameNode(security)))
+      continue
+    const id = attributeOf(place, 'Id')
+    if (id === null) continue
+    if (places.has(id)) throw new SecurityFault('InvalidSecurity', 'an id stands twice')
+    places.set(id, place)
+  }
+  return places
+}
+
+/** What stands for the whole content of the Body. */
+function encryptedBody({ body }: Envelope): XmlElement | null {
+  const only = onlyElement(body)
+  if (only === null) return null
+  return only.name === 'EncryptedData' && only.namespaceUri === NS.xenc ? only : null
+}
+
+/** Each is decrypted once: what a second reference names is gone. */
+function referredPlaces(key: XmlElement, places: Map<string, XmlElement>): XmlElement[] {
+  const list = optionalChild(key, NS.xenc, 'ReferenceList')
+  const references = list === null ? [] : childElements(list)
+  if (references.length > MAX_REFERENCES) throw new SecurityFault('InvalidSecurity', 'too many references')
+  return references.map((reference) => {
+    const id = localReference(attributeOf(reference, 'URI'), 'InvalidSecurity')
+    const place = places.get(id)
+    if (place === undefined || reference.name !== 'DataReference') {
+      throw new SecurityFault('InvalidSecurity', 'a reference to nothing encrypted')
+    }
+    places.delete(id)
+    return place
+  })
+}
+
+function decryptPlace(
+  place: XmlElement,
+  key: XmlElement,
+  security: XmlElement,
+  rules: DecryptionRules,
+): string {
+  const cipher = rules.ciphers.get(methodOf(place))
+  if (cipher === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'a cipher that is not allowed')
+  const method = requiredChild(key, NS.xenc, 'EncryptionMethod')
+  const transport = keyTransportOf(method, rules.allowsPkcs1)
+  const wrapped = base64Bytes(cipherValue(key), MAX_KEY_LENGTH)
+  const value = base64Bytes(cipherValue(place), Number.POSITIVE_INFINITY)
+  const dataKey = decryptKey(privateKeyFor(key, security, rules.keys), transport, wrapped, cipher.keyBytes)
+  return checkedFragment(decryptData(cipher, dataKey, value), place)
+}
+
+function methodOf(place: XmlElement): string {
+  return attributeOf(requiredChild(place, NS.xenc, 'EncryptionMethod'), 'Algorithm') ?? ''
+}
+
+/** What lies elsewhere (xenc:CipherReference) is never fetched. */
+function cipherValue(element: XmlElement): XmlElement {
+  const value = onlyElement(requiredChild(element, NS.xenc, 'CipherData'))
+  if (value === null || !isElement(value, NS.xenc, 'CipherValue')) throw undecryptable()
+  return value
+}
+
+/** The one key there is serves whatever the message says; of several the message has to name one. */
+function privateKeyFor(key: XmlElement, security: XmlElement, keys: readonly DecryptionKey[]): KeyObject {
+  if (keys.length === 1) return keys[0]!.key
+  const keyInfo = optionalChild(key, NS.ds, 'KeyInfo')
+  if (keyInfo === null) throw undecryptable()
+  const reference = tokenReference(keyInfo, security)
+  const named = keys.find(({ names }) => {
+    if (names === null) return false
+    return reference.kind === 'name' ? reference.isNamed(names) : isNameOf(names, reference.base64)
+  })
+  if (named === undefined) throw undecryptable()
+  return named.key
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The plaintext, when it is a part of a document by itself: tags that close what stands around it would put what was
+ * encrypted to another place. It is parsed in the scope of its place, and again as part of the message.
+ */
+function checkedFragment(plaintext: Buffer, place: XmlElement): string {
+  const type = attributeOf(place, 'Type')
+  const parent = place.parent
+  try {
+    if (parent === null || (type !== ENCRYPTED.content && type !== ENCRYPTED.element)) throw undecryptable()
+    const fragment = UTF8.decode(plaintext)
+    const view = parseXml(Buffer.from(`<fragment${declarations(parent)}>${fragment}</fragment>`))
+    try {
+      if (type === ENCRYPTED.element && onlyElement(view.document.root) === null) throw undecryptable()
+    } finally {
+      view.close()
+    }
+    return fragment
+  } catch {
+    throw undecryptable()
+  }
+}
+
+function declarations(scope: XmlElement): string {
+  return Object.entries(scope.namespaces)
+    .map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapedXml(uri)}"`)
+    .join('')
+}
+
+function replace(place: XmlElement, content: string, splice: Splice): void {
+  place.appendText(splice.mark(content))
+  place.remove()
+}

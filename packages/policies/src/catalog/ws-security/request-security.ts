@@ -1,0 +1,86 @@
+import {
+  type CompileEnv,
+  type Eventual,
+  type Exchange,
+  hasContentCoding,
+  type Outcome,
+  type Reply,
+  refusal,
+} from '@sluice/core'
+import { ReplayCache } from '../../crypto/replay/replay-cache.js'
+import { replaceBody } from '../../shared/message/side.js'
+import { announcedVersion, announceUtf8 } from './content-type.js'
+import { faultReplies } from './fault.js'
+import { consumerOf } from './identity.js'
+import { MessageDesk, OVERLOADED } from './message-desk.js'
+import type { DirectionConfig, Secured } from './securing.js'
+
+/** Values remembered; more than this many within their time are more messages than one process answers. */
+const MAX_VALUES = 200_000
+
+/** What clients send. */
+export class RequestSecurity {
+  readonly #desk: MessageDesk
+  readonly #replays: ReplayCache
+  readonly #faults = faultReplies()
+  readonly #mediaType: Reply
+  readonly #coded: Reply
+
+  /** @throws Error for a configuration that the schema cannot refuse */
+  constructor(config: DirectionConfig, env: CompileEnv) {
+    this.#desk = new MessageDesk(config, env)
+    this.#replays = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
+    this.#replays.widen(this.#desk.rememberMs)
+    this.#mediaType = env.refusal(
+      'GW_MEDIA_TYPE',
+      'send a SOAP message without attachments, as text/xml or application/soap+xml',
+    )
+    this.#coded = env.refusal('GW_MEDIA_TYPE', 'send the message without a content coding')
+  }
+
+  /** Before the body is read. */
+  admit(x: Exchange): Outcome {
+    if (announcedVersion(x.headers) === null) return this.#mediaType
+    return hasContentCoding(x.headers) ? this.#coded : null
+  }
+
+  secure(x: Exchange, body: Uint8Array): Eventual {
+    return this.#desk.secure(x, body, (secured) => this.#decide(x, secured))
+  }
+
+  #decide(x: Exchange, secured: Secured): Outcome {
+    if (secured.kind === 'fault') return this.#fault(x, secured)
+    if (secured.kind === 'unreadable') {
+      return secured.code === 'GW_OVERLOADED' ? OVERLOADED : refusal(secured.code, secured.message)
+    }
+    const refused = this.#remember(x, secured.once)
+    if (refused !== null) return refused
+    if (secured.identity !== null) x.consumer = consumerOf(secured.identity)
+    if (secured.body !== null) {
+      replaceBody(x, 'request', secured.body)
+      announceUtf8(x.headers)
+    }
+    return null
+  }
+
+  #fault(x: Exchange, { code, version }: Secured & { kind: 'fault' }): Reply {
+    return this.#faults[code][version ?? announcedVersion(x.headers) ?? '1.1']
+  }
+
+  #remember(x: Exchange, once: readonly string[]): Outcome {
+    const nowMs = Date.now()
+    for (const value of once) {
+      const sighting = this.#replays.use(value, nowMs)
+      if (sighting === 'full') return OVERLOADED
+      if (sighting === 'replayed') {
+        return this.#fault(x, {
+          kind: 'fault',
+          code: 'FailedAuthentication',
+          version: null,
+          reason: 'replayed',
+        })
+      }
+    }
+    return null
+  }
+}

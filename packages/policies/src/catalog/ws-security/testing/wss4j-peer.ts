@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Pair } from './make-certificate.js'
+
+const home = process.env['SLUICE_WSS4J_HOME']
+const SOURCE = join(import.meta.dirname, './Wss4jPeer.java')
+
+/** The option `skip` of tests against WSS4J: a reason where it is not installed. */
+export const wss4jSkip: string | false =
+  home === undefined && 'no WSS4J; use npm test, or npm run services and the variable that it prints'
+
+/** What WSS4J says: the answer, or why not. */
+export type Wss4jAnswer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: string }
+
+/** One WSS4J process, which answers questions one after the other. */
+export class Wss4jPeer {
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #lines: AsyncIterator<string>
+  #complaints = ''
+
+  /** @throws Error where it is not installed */
+  constructor() {
+    if (home === undefined) throw new Error('WSS4J is missing; npm run services installs it')
+    // Compiles the source and runs it; the small compiler is enough for a few dozen messages.
+    const options = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xmx256m']
+    const classpath = join(home, '*')
+    this.#child = spawn('java', [...options, '-cp', classpath, '--source', '17', SOURCE])
+    this.#child.stderr.on('data', (part: Buffer) => {
+      this.#complaints = (this.#complaints + part.toString()).slice(-4000)
+    })
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+  }
+
+  /** Signs, decrypts and trusts with this pair from here on. */
+  async useKeys({ key, der }: Pair): Promise<void> {
+    const algorithm = key.asymmetricKeyType === 'ec' ? 'EC' : 'RSA'
+    const pkcs8 = key.export({ type: 'pkcs8', format: 'der' }).toString('base64')
+    const answer = await this.#ask('keys', { algorithm }, `${pkcs8}:${der.toString('base64')}`)
+    assert.ok(answer.ok, JSON.stringify(answer))
+  }
+
+  /** The message with a Security header by WSS4J. */
+  async secure(message: string, options: Readonly<Record<string, string>>): Promise<string> {
+    const answer = await this.#ask('secure', options, Buffer.from(message).toString('base64'))
+    assert.ok(answer.ok, JSON.stringify(answer))
+    return answer.text
+  }
+
+  /** What WSS4J thinks of a message: the numbers of what it found, then the message as it left it. */
+  check(message: string, options: Readonly<Record<string, string>> = {}): Promise<Wss4jAnswer> {
+    return this.#ask('check', options, Buffer.from(message).toString('base64'))
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin.end()
+    if (this.#child.exitCode === null) await once(this.#child, 'exit')
+  }
+
+  async #ask(verb: string, options: Readonly<Record<string, string>>, payload: string): Promise<Wss4jAnswer> {
+    const list = Object.entries(options).map(([name, value]) => `${name}=${value}`)
+    this.#child.stdin.write(`${verb}\t${list.join(',')}\t${payload}\n`)
+    const { value, done } = await this.#lines.next()
+    if (done === true) throw new Error(`WSS4J ended: ${this.#complaints}`)
+    const [status, encoded = ''] = value.split('\t')
+    const text = Buffer.from(encoded, 'base64').toString()
+    return status === 'ok' ? { ok: true, text } : { ok: false, reason: text }
+  }
+}

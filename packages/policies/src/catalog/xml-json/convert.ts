@@ -1,0 +1,58 @@
+import { UnreadableBody } from '@sluice/core'
+import { jsonOfBytes } from '../../engines/json/view.js'
+import { bodyText } from '../../engines/xml/body-text.js'
+import { parseXml } from '../../engines/xml/gate.js'
+import { unreadableXml } from '../../engines/xml/unreadable-xml.js'
+import { failed, type Transformed, unreadable } from '../../shared/transformed.js'
+import { JsonTreeBuilder, jsonText } from './json-tree.js'
+import type { Mapping } from './mapping.js'
+import { readXml } from './xml-reader.js'
+import { NotXml, xmlText } from './xml-text.js'
+
+/** The body as the other one of the two. The XML library has to be loaded. */
+export function convert(body: Uint8Array, mapping: Mapping): Transformed {
+  try {
+    const output = mapping.direction === 'to-json' ? toJson(body, mapping) : toXml(body, mapping)
+    return output.length > mapping.maxOutputBytes ? tooLarge() : output
+  } catch (problem) {
+    if (problem instanceof UnreadableBody) return unreadable(problem.message)
+    if (problem instanceof NotXml) return { kind: 'refused', detail: `the body ${problem.message}` }
+    if (problem instanceof RangeError) return tooLarge()
+    throw problem
+  }
+}
+
+function tooLarge(): Transformed {
+  return failed('the result is larger than it may be')
+}
+
+/** Another parser judges first: the reader takes for granted that the document is well-formed. */
+function toJson(body: Uint8Array, mapping: Mapping): Uint8Array {
+  const view = parseXml(body)
+  const { encoding } = view.document
+  const { depth } = view.shape
+  view.close()
+  if (depth > mapping.maxDepth) throw unreadableXml(`has elements nested deeper than ${mapping.maxDepth}`)
+  const builder = new JsonTreeBuilder(mapping)
+  readXml(bodyText(body, encoding), builder)
+  return Buffer.from(jsonText(builder.result))
+}
+
+function toXml(body: Uint8Array, mapping: Mapping): Uint8Array {
+  const { value } = jsonOfBytes(body, { maxDepth: mapping.maxDepth, duplicateKeys: 'reject' })
+  const text = xmlText(value, mapping)
+  const bytes = Buffer.from(text)
+  // Prefixes and attributes that only together are wrong, or names that are letters to us and not to XML.
+  if (text.includes(':') || bytes.length !== text.length) judge(bytes)
+  return bytes
+}
+
+function judge(bytes: Uint8Array): void {
+  try {
+    parseXml(bytes).close()
+  } catch (problem) {
+    if (problem instanceof UnreadableBody)
+      throw new NotXml('does not become well-formed XML with its names and prefixes')
+    throw problem
+  }
+}

@@ -1,0 +1,37 @@
+import { definePolicy, isJsonType, OFFLOAD_BYTES, parseSize } from '@sluice/core'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import { transformationStep } from '../../shared/body-transformation.js'
+import { isXmlType } from '../../shared/text/body-text.js'
+import type { Transformed } from '../../shared/transformed.js'
+import { convert } from './convert.js'
+import { mappingOf } from './mapping.js'
+import { DEFAULTS, xmlJsonSchema } from './schema.js'
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024
+
+/** Turns XML bodies into JSON, or JSON bodies into XML. */
+export const xmlJson = definePolicy({
+  name: 'xml-json',
+  summary: 'Turns XML bodies into JSON or JSON bodies into XML, on the way there or on the way back.',
+  schema: xmlJsonSchema,
+  cost: 'cpu',
+  async compile(config, env) {
+    const maxBodyBytes = parseSize(config.maxBodyBytes ?? DEFAULTS.maxBodyBytes)
+    if (maxBodyBytes > MAX_BODY_BYTES) throw new Error("'maxBodyBytes' can be at most 10mb")
+    const mapping = mappingOf(config)
+    await loadLibxml()
+    const offload = env.offload<Uint8Array, Transformed>(
+      new URL('./xml-json-work.js', import.meta.url),
+      mapping,
+    )
+    const type = config.direction === 'to-json' ? 'application/json' : 'application/xml; charset=utf-8'
+    return transformationStep({
+      name: 'xml-json',
+      phase: config.phase ?? 'request',
+      maxBodyBytes,
+      isInput: config.direction === 'to-json' ? isXmlType : ({ type }) => isJsonType(type),
+      contentType: () => type,
+      transform: (x, body) => (body.length < OFFLOAD_BYTES ? convert(body, mapping) : offload.run(body, x)),
+    })
+  },
+})

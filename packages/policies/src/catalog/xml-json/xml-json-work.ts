@@ -1,0 +1,11 @@
+import type { OffloadedWork } from '@sluice/core'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import type { Transformed } from '../../shared/transformed.js'
+import { convert } from './convert.js'
+import type { Mapping } from './mapping.js'
+
+/** Converts on a thread. */
+export const work: OffloadedWork<Mapping, Uint8Array, Transformed> = async (mapping) => {
+  await loadLibxml()
+  return (body) => convert(body, mapping)
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import { mendSchemas } from './mended-schemas.js'
+import { Validator } from './validator.js'
+
+before(() => loadLibxml())
+
+/** A schema of elements `a0`, `a1`, … of which each has a pattern. */
+function schemaOf(...patterns: readonly string[]): string {
+  const elements = patterns.map(
+    (pattern, i) => `<xs:element name="a${i}"><xs:simpleType><xs:restriction base="xs:string">
+<xs:pattern value="${pattern}"/></xs:restriction></xs:simpleType></xs:element>`,
+  )
+  return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${elements.join('\n')}</xs:schema>`
+}
+
+function mended(...texts: readonly string[]) {
+  const documents = texts.map((text, i) => ({ systemId: `${i}.xsd`, bytes: Buffer.from(text) }))
+  return mendSchemas({ root: '0.xsd', documents })
+}
+
+function verdict(schemas: ReturnType<typeof mended>, document: string): string {
+  const validator = new Validator({ ...schemas, select: undefined, names: {}, maxErrors: 10, maxDepth: 10 })
+  try {
+    const found = validator.validateBytes(Buffer.from(document))
+    return found.kind === 'invalid' ? found.mistakes : found.kind === 'valid' ? '' : found.kind
+  } finally {
+    validator.close()
+  }
+}
+
+test('schemas whose patterns libxml2 understands are the bytes that they were', () => {
+  const text = schemaOf('[a-z]+', '\\d+(\\.\\d+)?')
+  const { schemas, patterns, isSlow } = mended(text)
+  assert.equal(schemas.documents[0]!.bytes.toString(), text)
+  assert.deepEqual(patterns, {})
+  assert.equal(isSlow, false)
+})
+
+test('a message has the pattern as it was written, also of two that become the same', () => {
+  const schemas = mended(
+    schemaOf('a(c)*|b', '[\\w-.]', '[\\w\\-.]', '(&lt;\\P{L}&amp;?)*&#10;?\\s', '[.\\w-.]', 'constructor'),
+  )
+  assert.equal(Object.keys(schemas.patterns).length, 4)
+  assert.match(verdict(schemas, '<a0>d</a0>'), /by the pattern 'a\(c\)\*\|b'/)
+  assert.match(verdict(schemas, '<a1>!</a1>'), /by the pattern '\[\\w-\.\]'/)
+  assert.match(verdict(schemas, '<a3>c</a3>'), /by the pattern '\(<\\P\{L\}&\?\)\* \?\\s'/)
+  assert.match(verdict(schemas, '<a4>!</a4>'), /by the pattern '\[\.\\w-\.\]'/)
+  assert.match(verdict(schemas, '<a5>c</a5>'), /by the pattern 'constructor'/)
+  assert.equal(verdict(schemas, '<a0>acc</a0>'), '')
+  assert.equal(verdict(schemas, '<a3>&lt;1&amp;&lt;2&#10; </a3>'), '')
+})
+
+test('patterns of schemas that are included are written anew as well', () => {
+  const root = `<?xml version="1.0" encoding="UTF-8"?>
+    <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:include schemaLocation="1.xsd"/></xs:schema>`
+  const schemas = mended(root, `<?xml version="1.0" encoding="UTF-8"?>${schemaOf('ğ(ş)*|b')}`)
+  assert.equal(verdict(schemas, '<a0>ğşş</a0>'), '')
+  assert.match(verdict(schemas, '<a0>bş</a0>'), /by the pattern 'ğ\(ş\)\*\|b'/)
+})
+
+test('a pattern that can match in many ways makes its schemas slow', () => {
+  assert.equal(mended(schemaOf('a', '[a-z]{0,35}[a-z0-9]{0,35}')).isSlow, true)
+})
+
+test('no verdict is neither valid nor the fault of the value', () => {
+  const long = 'x'.repeat(60)
+  const schemas = mended(schemaOf('(x+x+)+y'))
+  assert.equal(verdict(schemas, `<a0>${long}y</a0>`), '')
+  assert.equal(verdict(schemas, `<a0>${long}</a0>`), 'undecided')
+})
+
+test('an example in an annotation is no pattern', () => {
+  const example = '<xs:annotation><xs:appinfo><xs:pattern value="(("/></xs:appinfo></xs:annotation>'
+  const text = schemaOf('a').replace('<xs:element', `${example}<xs:element`)
+  assert.deepEqual(mended(text).patterns, {})
+})
+
+const BROKEN: readonly (readonly [what: string, text: string, words: RegExp])[] = [
+  ['a pattern that is none', schemaOf('a('), /the schema '0\.xsd' is broken at line 2/],
+  [
+    'what is broken beside a pattern that is written anew',
+    schemaOf('a(c)*|b').replace('xs:string', 'xs:sting'),
+    /the schema '0\.xsd' is broken at line 1/,
+  ],
+  ['what is not well-formed', '<a>', /the schema '0\.xsd' is not well-formed/],
+]
+
+for (const [what, text, words] of BROKEN) {
+  test(`${what} is told`, () => assert.throws(() => mended(text), words))
+}

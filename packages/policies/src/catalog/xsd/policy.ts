@@ -1,0 +1,60 @@
+import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
+import { type Judgement, validationStep } from '../../engines/json-schema/body-gate.js'
+import { loadLibxml } from '../../engines/xml/libxml.js'
+import { DEFAULT_DEPTH, XML_LIMITS } from '../../engines/xml/limits.js'
+import { mediaTypeCheck } from '../../engines/xml/media-type.js'
+import { xmlOf } from '../../engines/xml/xml-of.js'
+import { DEFAULT_CONTENT_TYPES, type XsdConfig, xsdSchema } from './schema.js'
+import { readSchemas } from './schema-documents.js'
+import { Validator, type ValidatorConfig, type Verdict } from './validator.js'
+
+/** Longest validation on a thread. */
+const MAX_MS = 2000
+
+/** Validates XML bodies against XML Schema 1.0. */
+export const xsd = definePolicy({
+  name: 'xsd',
+  summary: 'Validates XML bodies of requests and responses against XML Schema 1.0.',
+  schema: xsdSchema,
+  cost: 'cpu',
+  async compile(config, env): Promise<Step> {
+    const maxBodyBytes = parseSize(config.maxBodyBytes ?? '1mb')
+    if (maxBodyBytes > XML_LIMITS.maxBytes) {
+      throw new Error(`'maxBodyBytes' ${config.maxBodyBytes} is above 10mb, the most that is read as XML`)
+    }
+    await loadLibxml()
+    const settings = await settingsOf(config)
+    const validator = new Validator(settings)
+    env.onClose(() => validator.close())
+    return validationStep<Verdict>({
+      name: 'xsd',
+      phase: config.phase ?? 'request',
+      maxBodyBytes,
+      isReport: config.mode === 'report',
+      isSlow: settings.isSlow,
+      offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings, MAX_MS),
+      flaw: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
+      verdict: (x, body) => validator.validate(() => xmlOf(x, body, settings.maxDepth)),
+      judge: (_x, _side, verdict) => judgementOf(verdict),
+    })
+  },
+})
+
+function judgementOf(verdict: Verdict): Judgement {
+  if (verdict.kind === 'valid') return null
+  if (verdict.kind === 'undecided') return 'undecided'
+  if (verdict.kind === 'invalid') return refusal('GW_SCHEMA_INVALID', verdict.mistakes)
+  return verdict.code === 'GW_OVERLOADED' ? 'overloaded' : refusal(verdict.code, verdict.mistakes)
+}
+
+async function settingsOf(config: XsdConfig): Promise<ValidatorConfig> {
+  // The library of character sets takes 60 ms to load: gateways without schemas do not pay for it.
+  const { mendSchemas } = await import('./mended-schemas.js')
+  return {
+    ...mendSchemas(readSchemas(config)),
+    select: config.select,
+    names: config.namespaces ?? {},
+    maxErrors: config.maxErrors ?? 10,
+    maxDepth: config.maxDepth ?? DEFAULT_DEPTH,
+  }
+}

@@ -1,0 +1,82 @@
+import { UnreadableBody } from '@sluice/core'
+import { parseXml } from '../../engines/xml/gate.js'
+import { unreadableXml } from '../../engines/xml/unreadable-xml.js'
+import type { XmlView } from '../../engines/xml/view.js'
+import { Diagnostics } from './diagnostics.js'
+import type { MendedSchemas } from './mended-schemas.js'
+import { compileSchemas, type SchemaSet } from './schema-set.js'
+import { compileSelection, type Selection } from './selection.js'
+import { violationText, withoutValues, withPattern } from './violation.js'
+
+/** What a validator is made of; can be cloned, and written as JSON. */
+export interface ValidatorConfig extends MendedSchemas {
+  readonly select: string | undefined
+  readonly names: Readonly<Record<string, string>>
+  readonly maxErrors: number
+  readonly maxDepth: number
+}
+
+/** What became of a body; can be cloned. */
+export type Verdict =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly mistakes: string }
+  /** libxml2 gave up. */
+  | { readonly kind: 'undecided' }
+  | { readonly kind: 'unreadable'; readonly code: UnreadableBody['code']; readonly mistakes: string }
+
+const VALID: Verdict = { kind: 'valid' }
+
+/** Validates documents against one schema, as often as wanted. */
+export class Validator {
+  readonly #config: ValidatorConfig
+  readonly #selection: Selection
+  readonly #schemas: SchemaSet
+
+  /** `libxml()` has to be there. @throws Error that says what is wrong with the schemas or with the selection */
+  constructor(config: ValidatorConfig) {
+    this.#config = config
+    this.#selection = compileSelection(config.select, config.names)
+    this.#schemas = compileSchemas(config.schemas)
+  }
+
+  /** @param view makes the document of the body: the shared one, or one of its own. */
+  validate(view: () => XmlView): Verdict {
+    try {
+      return this.#verdictOf(view())
+    } catch (problem) {
+      if (!(problem instanceof UnreadableBody)) throw problem
+      return { kind: 'unreadable', code: problem.code, mistakes: problem.message }
+    }
+  }
+
+  /** The same for a body that nobody else reads. */
+  validateBytes(body: Uint8Array): Verdict {
+    let view: XmlView | null = null
+    try {
+      return this.validate(() => {
+        view = parseXml(body)
+        return view
+      })
+    } finally {
+      ;(view as XmlView | null)?.close()
+    }
+  }
+
+  #verdictOf(view: XmlView): Verdict {
+    const { maxDepth, maxErrors, patterns } = this.#config
+    if (view.shape.depth > maxDepth) throw unreadableXml(`has elements nested deeper than ${maxDepth}`)
+    const selected = this.#selection(view)
+    if ('mistake' in selected)
+      return { kind: 'invalid', mistakes: `the body is not valid: ${selected.mistake}` }
+    const diagnostics = new Diagnostics(maxErrors, (message) => withPattern(withoutValues(message), patterns))
+    for (const element of selected.elements) this.#schemas.validate(element, diagnostics)
+    if (diagnostics.isUndecided) return { kind: 'undecided' }
+    if (diagnostics.count === 0) return VALID
+    const text = violationText(diagnostics.violations, diagnostics.count)
+    return { kind: 'invalid', mistakes: `the body is not valid: ${text}` }
+  }
+
+  close(): void {
+    this.#schemas.close()
+  }
+}

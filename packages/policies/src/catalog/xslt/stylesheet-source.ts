@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs'
+import type { XmlDocument, XmlElement } from 'libxml2-wasm'
+import { libxml, loadLibxml } from '../../engines/xml/libxml.js'
+import { KNOWN_PREFIXES } from '../../engines/xml/namespaces.js'
+import { prefixesOf } from '../../engines/xml/xpath-words.js'
+import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/stylesheet-names.js'
+import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
+import type { XsltConfig } from './schema.js'
+
+/** A document in base64, because threads are told configurations apart by their JSON. */
+export interface SourceFile {
+  /** Its address. Nothing is there; relative ones begin at it. */
+  readonly url: string
+  readonly base64: string
+  /** It was read as XML and checked; others are nothing but documents for `document()` and `unparsed-text()`. */
+  readonly isXml: boolean
+}
+
+/** A stylesheet and all that it may read, from the files of the configuration. */
+export interface StylesheetSource {
+  readonly main: SourceFile
+  readonly imports: readonly SourceFile[]
+  /** A stylesheet that copies the selected element; null when the whole body is transformed. */
+  readonly selection: SourceFile | null
+  readonly version: '1.0' | '2.0' | '3.0'
+  /** The output method of `xsl:output`; empty when the stylesheet names none. */
+  readonly method: string
+}
+
+/** A source, and what is checked once and not kept. */
+export interface ReadStylesheet {
+  readonly source: StylesheetSource
+  /** What the modules of a stylesheet of XSLT 1.0 name; empty for other versions, and where nobody can tell. */
+  readonly names: readonly StylesheetNames[]
+}
+
+const XSL = 'http://www.w3.org/1999/XSL/Transform'
+const BASE = 'gateway:/'
+const MAX_FILE_BYTES = 2_000_000
+
+/** Elements that write files in some processor: namespace and name. */
+const WRITING: readonly (readonly [string, string])[] = [
+  [XSL, 'document'],
+  [XSL, 'result-document'],
+  ['http://exslt.org/common', 'document'],
+  ['http://www.jclark.com/xt', 'document'],
+  ['http://icl.com/saxon', 'output'],
+  ['http://xml.apache.org/xalan/redirect', 'write'],
+  ['org.apache.xalan.xslt.extensions.Redirect', 'write'],
+]
+
+/**
+ * Reads the files of a configuration and finds what can be said about the stylesheet before it is compiled.
+ * @throws Error for what the operator has to mend.
+ */
+export async function readStylesheet(config: XsltConfig): Promise<ReadStylesheet> {
+  await loadLibxml()
+  const bytes = mainBytes(config)
+  const version = config.version ?? versionOf(bytes)
+  const imports = new Map(
+    Object.entries(config.imports ?? {}).map(([name, path]) => [addressOf(name), readFile(path)] as const),
+  )
+  const reader = { imports, version }
+  const url = `${BASE}stylesheet.xsl`
+  const main = readSource(reader, bytes, { address: url, what: 'the stylesheet', isImport: false })
+  const others = [...imports].map(([address, each]) => {
+    const what = `the import '${address.slice(BASE.length)}'`
+    return readSource(reader, each, { address, what, isImport: true })
+  })
+  const source: StylesheetSource = {
+    main: main.file,
+    imports: others.map(({ file }) => file),
+    selection: selectionOf(config),
+    version,
+    method: main.method,
+  }
+  return { source, names: [main, ...others].flatMap(({ names }) => (names === null ? [] : [names])) }
+}
+
+interface Reader {
+  readonly imports: ReadonlyMap<string, Uint8Array>
+  readonly version: StylesheetSource['version']
+}
+
+interface SourceName {
+  readonly address: string
+  /** How messages call it. */
+  readonly what: string
+  readonly isImport: boolean
+}
+
+/** Imports may be documents of any kind; those that have something of XSLT are stylesheets. */
+function readSource({ imports, version }: Reader, bytes: Uint8Array, name: SourceName) {
+  const { address, what, isImport } = name
+  let document: XmlDocument
+  try {
+    document = parse(bytes, what)
+  } catch (problem) {
+    if (!isImport || Buffer.from(bytes).includes(XSL)) throw problem
+    return { file: sourceFile(address, bytes, false), method: '', names: null }
+  }
+  try {
+    const isStylesheet = !isImport || document.get('//xsl:* | //@xsl:*', { xsl: XSL }) !== null
+    if (!isStylesheet) return { file: sourceFile(address, bytes, true), method: '', names: null }
+    const method = check(document, what, address, imports)
+    if (version === '1.0')
+      return { file: sourceFile(address, bytes, true), method, names: namesOf(document, what) }
+    refuseCode(document, what)
+    // SaxonJS reads XML with a parser of its own: it is given what was checked, and not what it might read instead.
+    const { root } = document
+    const checked = '\n'.repeat(root.line - 1) + root.toString({ format: false })
+    return { file: sourceFile(address, Buffer.from(checked), true), method, names: null }
+  } finally {
+    document.dispose()
+  }
+}
+
+function sourceFile(url: string, bytes: Uint8Array, isXml = true): SourceFile {
+  return { url, base64: Buffer.from(bytes).toString('base64'), isXml }
+}
+
+function selectionOf({ select, namespaces = {} }: XsltConfig): SourceFile | null {
+  for (const prefix of Object.keys(namespaces)) {
+    if (!/^[A-Za-z_][\w.-]*$/.test(prefix)) throw new Error(`'${prefix}' is not a namespace prefix`)
+  }
+  if (select === undefined) return null
+  const known = { ...KNOWN_PREFIXES, ...namespaces }
+  const prefixes = prefixesOf(select, known)
+  checkSelection(select, known)
+  const declared = prefixes.map((prefix) => ` xmlns:${prefix}="${escaped(known[prefix]!)}"`)
+  const text =
+    `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"${declared.join('')}>` +
+    `<xsl:template match="/"><xsl:copy-of select="(${escaped(select)})[self::*][1]"/></xsl:template></xsl:stylesheet>`
+  return sourceFile(`${BASE}select`, Buffer.from(text))
+}
+
+/** Whether an expression finds elements is a question of its text alone, so any document answers it. */
+function checkSelection(select: string, names: Readonly<Record<string, string>>): void {
+  const { XmlDocument: Document, XmlError } = libxml()
+  const document = Document.fromString('<a/>')
+  try {
+    if (!Array.isArray(document.eval(select, { ...names })))
+      throw new Error(`'select' computes a value; write an XPath that finds elements`)
+  } catch (problem) {
+    if (!(problem instanceof XmlError)) throw problem
+    throw new Error(`'select' cannot be compiled: '${select}' is not an XPath 1.0 expression`)
+  } finally {
+    document.dispose()
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}
+
+function mainBytes({ stylesheet: { file, inline } }: XsltConfig): Uint8Array {
+  if ((file === undefined) === (inline === undefined)) {
+    throw new Error("'stylesheet' takes either file or inline")
+  }
+  return file === undefined ? Buffer.from(inline!) : readFile(file)
+}
+
+function readFile(path: string): Uint8Array {
+  const bytes = readFileSync(path)
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`'${path}' is larger than ${MAX_FILE_BYTES} bytes`)
+  return new Uint8Array(bytes)
+}
+
+function addressOf(name: string, base = BASE): string {
+  if (!URL.canParse(name, base)) throw new Error(`'${name}' is not a name that a stylesheet can refer to`)
+  return new URL(name, base).href
+}
+
+/** @returns the output method that it names. */
+function check(
+  document: XmlDocument,
+  what: string,
+  address: string,
+  imports: ReadonlyMap<string, Uint8Array>,
+): string {
+  refuseWriting(document, what)
+  for (const name of attributes(document, '//xsl:import/@href | //xsl:include/@href')) {
+    if (imports.has(addressOf(name, address))) continue
+    throw new Error(`${what} imports '${name}', which 'imports' does not have; add it with its file`)
+  }
+  const encoding = attributes(document, '//xsl:output/@encoding').find((each) => !/^utf-?8$/i.test(each))
+  if (encoding !== undefined) throw new Error(`${what} asks for '${encoding}'; results are in UTF-8`)
+  return attributes(document, '//xsl:output/@method')[0] ?? ''
+}
+
+function refuseWriting(document: XmlDocument, what: string): void {
+  for (const [namespace, name] of WRITING) {
+    const path = `//*[local-name() = '${name}' and namespace-uri() = '${namespace}']`
+    if (document.get(path) !== null) throw new Error(`${what} has an element '${name}', which writes files`)
+  }
+}
+
+function attributes(document: XmlDocument, path: string): string[] {
+  return document.find(path, { xsl: XSL }).map((attribute) => attribute.content.trim())
+}
+
+/** Stylesheets come from the operator and may declare entities; they still read nothing but themselves. */
+function parse(bytes: Uint8Array, what: string): XmlDocument {
+  const { XmlDocument: Document, ParseOption } = libxml()
+  const { XML_PARSE_NONET, XML_PARSE_NO_XXE, XML_PARSE_NOENT } = ParseOption
+  try {
+    return Document.fromBuffer(bytes, { option: XML_PARSE_NONET | XML_PARSE_NO_XXE | XML_PARSE_NOENT })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.trim() : String(cause)
+    throw new Error(`${what} is not well-formed XML: ${reason}`, { cause })
+  }
+}
+
+function versionOf(bytes: Uint8Array): StylesheetSource['version'] {
+  const document = parse(bytes, 'the stylesheet')
+  try {
+    const { root } = document
+    const isLiteral = root.namespaceUri !== XSL
+    if (!isLiteral && root.name !== 'stylesheet' && root.name !== 'transform') {
+      throw new Error(`the stylesheet begins with 'xsl:${root.name}'; it has to begin with 'xsl:stylesheet'`)
+    }
+    return versionNumber(versionAttribute(root, isLiteral))
+  } finally {
+    document.dispose()
+  }
+}
+
+function versionAttribute(root: XmlElement, isLiteral: boolean): string {
+  const path = isLiteral ? '@xsl:version' : '@version'
+  const found = root.get(path, { xsl: XSL })
+  if (found === null)
+    throw new Error(`the stylesheet has no ${path.slice(1)} at its first element; write 1.0, 2.0 or 3.0`)
+  return found.content.trim()
+}
+
+function versionNumber(said: string): StylesheetSource['version'] {
+  const version = Number(said)
+  if (!(version >= 1)) throw new Error(`the stylesheet says version '${said}'; write 1.0, 2.0 or 3.0`)
+  if (version < 2) return '1.0'
+  return version < 3 ? '2.0' : '3.0'
+}

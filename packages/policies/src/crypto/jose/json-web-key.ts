@@ -1,0 +1,50 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
+import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { decode } from '../../shared/encoding/byte-text.js'
+import { halfFlaw, isPrivateJwk, type KeyPurpose, purposeFlaw } from '../keys/key-purpose.js'
+
+/** A key, and what its JWK says about it. */
+export interface KeyMaterial {
+  readonly key: KeyObject
+  readonly kid: string | null
+  /** The algorithm that the JWK is bound to; null when it names none. */
+  readonly alg: string | null
+}
+
+/** The key of a JWK (RFC 7517). @throws Error that says what is wrong, without what is secret in it. */
+export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
+  const kid = textMember(jwk, 'kid')
+  const alg = textMember(jwk, 'alg')
+  const misuse = purposeFlaw(jwk, purpose)
+  if (misuse !== null) throw new Error(misuse)
+  if (memberOf(jwk, 'kty') === 'oct') return { key: importSecret(jwk), kid, alg }
+  const isPrivate = isPrivateJwk(jwk)
+  const flaw = halfFlaw(isPrivate, purpose)
+  if (flaw !== null) throw new Error(flaw)
+  const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
+  try {
+    return { key: isPrivate ? createPrivateKey(input) : createPublicKey(input), kid, alg }
+  } catch {
+    throw new Error('is a JWK that cannot be read; it needs a known kty and crv, and the members of its type')
+  }
+}
+
+function importSecret(jwk: JsonObject): KeyObject {
+  const written = memberOf(jwk, 'k')
+  const bytes = typeof written === 'string' ? decode(written, 'base64url') : null
+  if (bytes === null || bytes.length === 0) throw new Error("is an oct JWK whose 'k' is not base64url")
+  return createSecretKey(bytes)
+}
+
+function textMember(jwk: JsonObject, name: 'kid' | 'alg'): string | null {
+  const value = memberOf(jwk, name)
+  if (value === undefined) return null
+  if (typeof value === 'string') return value
+  throw new Error(`is a JWK whose '${name}' is no text`)
+}

@@ -1,0 +1,66 @@
+import { about } from '../../shared/about.js'
+import { isBroken, weaknessOf } from '../keys/key-strength.js'
+import { isKeyFor, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
+import type { KeyMaterial } from './json-web-key.js'
+import type { JwksConfig, KeyConfig } from './key-schema.js'
+import { keyName } from './key-schema.js'
+import type { KeySet, SignatureKey } from './key-set.js'
+import { KeyShelves } from './key-shelves.js'
+import { loadKey, loadKeySet } from './load-key.js'
+import { signatureCheck } from './signature-check.js'
+
+/** The keys of a policy that verifies. */
+export interface KeySetConfig {
+  readonly keys?: readonly (KeyConfig & { readonly issuer?: string })[]
+  readonly jwks?: JwksConfig & { readonly issuer?: string }
+  readonly allowWeak?: boolean
+}
+
+/**
+ * The keys of a configuration, each with the algorithms that its type, its own list and the policy's list allow.
+ * @throws Error that names the key and says what to do.
+ */
+export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
+  const shelves = new KeyShelves<SignatureKey>()
+  const place = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
+    const names = algorithmsOf(material, key, allowed)
+    if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
+    for (const name of names) {
+      const weakness = config.allowWeak === true ? null : weaknessOf(material.key, name)
+      if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
+      const check = signatureCheck(name, material.key)
+      shelves.add(name, material.kid, { kid: material.kid, issuer: key.issuer ?? null, check })
+    }
+    return names.length
+  }
+  config.keys?.forEach((key, i) => {
+    about(keyName(i, key), () => {
+      if (place(loadKey(key, 'verify'), key) > 0) return
+      throw new Error(`fits none of the allowed algorithms, which are ${allowed.join(', ')}`)
+    })
+  })
+  const { jwks } = config
+  if (jwks !== undefined) {
+    const placed = loadKeySet(jwks, 'verify').map((material) =>
+      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => place(material, jwks)),
+    )
+    if (!placed.some((count) => count > 0))
+      throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)
+  }
+  if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
+  return { generation: 0, candidates: (alg, kid) => shelves.candidates(alg, kid) }
+}
+
+/** What a key is used for: what it fits, of that what it says itself, of that what the policy allows. */
+function algorithmsOf(
+  { key, alg }: KeyMaterial,
+  { algorithms }: KeyConfig,
+  allowed: readonly SignatureAlgorithm[],
+): readonly SignatureAlgorithm[] {
+  return allowed.filter(
+    (name) =>
+      isKeyFor(name, key) &&
+      (alg === null || alg === name) &&
+      (algorithms === undefined || algorithms.includes(name)),
+  )
+}

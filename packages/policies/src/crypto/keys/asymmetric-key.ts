@@ -1,0 +1,86 @@
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
+import { jwkOf } from './jwk.js'
+import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, type KeyUse } from './key-purpose.js'
+import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
+
+/** Above that a check takes milliseconds. */
+const MAX_RSA_BITS = 8192
+
+const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1'])
+
+/** A key of the document; its id is for messages, which never hold the key. */
+export interface WrittenKey {
+  readonly id: string
+  readonly key: string
+}
+
+/**
+ * One half of a pair: the public one from PEM (a certificate too, whose dates are not looked at) or a JWK, the private
+ * one from PEM without a passphrase or a JWK. The half that the purpose does not need is refused.
+ * @throws Error when it cannot be read, or is too weak.
+ */
+export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
+  const what = `key '${id}'`
+  return strong(read(key, use, what), what)
+}
+
+function read(text: string, use: KeyUse, what: string): KeyObject {
+  const isJwk = text.trimStart().startsWith('{')
+  if (!isJwk && !text.includes('-----BEGIN ')) {
+    throw new Error(`${what} is neither PEM nor a JWK; write for example \${file:keys/name.pem}`)
+  }
+  if (text.includes('ENCRYPTED')) throw new Error(`${what} is encrypted; store it without a passphrase`)
+  return isJwk ? jwkKey(jwkOf(text, use, what), use.purpose, what) : pemKey(text, use.purpose, what)
+}
+
+function jwkKey(jwk: JsonObject, purpose: KeyPurpose, what: string): KeyObject {
+  if (memberOf(jwk, 'kty') === 'oct')
+    throw new Error(`${what} is a secret, which is no half of a pair of keys`)
+  const isPrivate = isPrivateJwk(jwk)
+  assertHalf(isPrivate, purpose, what)
+  return created({ key: jwk as JsonWebKey, format: 'jwk' }, isPrivate, what)
+}
+
+function pemKey(pem: string, purpose: KeyPurpose, what: string): KeyObject {
+  const isPrivate = isPrivatePem(pem)
+  assertHalf(isPrivate, purpose, what)
+  return created(pem, isPrivate, what)
+}
+
+function assertHalf(isPrivate: boolean, purpose: KeyPurpose, what: string): void {
+  const flaw = halfFlaw(isPrivate, purpose)
+  if (flaw !== null) throw new Error(`${what} ${flaw}`)
+}
+
+type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
+
+function created(input: KeyInput, isPrivate: boolean, what: string): KeyObject {
+  try {
+    return isPrivate ? createPrivateKey(input) : createPublicKey(input)
+  } catch {
+    // The cause is left out: OpenSSL and the JWK reader may repeat what they were given.
+    throw new Error(`${what} cannot be read as a ${isPrivate ? 'private' : 'public'} key`)
+  }
+}
+
+function strong(key: KeyObject, what: string): KeyObject {
+  const type = key.asymmetricKeyType
+  const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
+  if (type === 'rsa' || type === 'rsa-pss') {
+    if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
+      throw new Error(
+        `${what} is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, better 3072`,
+      )
+    }
+    if (publicExponent < MIN_RSA_EXPONENT)
+      throw new Error(`${what} is an RSA key with a small exponent; make one with 65537`)
+    return key
+  }
+  if (type === 'ec') {
+    if (!CURVES.has(namedCurve)) throw new Error(`${what} is on the curve ${namedCurve}; use P-256 or P-384`)
+    return key
+  }
+  if (type === 'ed25519') return key
+  throw new Error(`${what} is a key of type ${type}; use RSA, EC (P-256, P-384) or Ed25519`)
+}

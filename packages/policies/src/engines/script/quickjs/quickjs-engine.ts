@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { QuickJSWASMModule } from 'quickjs-emscripten'
+import type { Engine, Program } from '../../../catalog/script/engine.js'
+import { QuickjsSandbox } from './quickjs-sandbox.js'
+import type { EngineParts } from './rejections.js'
+import { TABLE_EXPORT, withTableExport } from './table-export.js'
+import { type WasmInstance, type WasmModule, type WasmTable, webAssembly } from './web-assembly.js'
+
+const PAGE_BYTES = 65_536
+/** What the engine begins with. */
+const FIRST_PAGES = 256
+
+type QuickjsModule = typeof import('quickjs-emscripten')
+
+let loading: Promise<Engine> | null = null
+
+/**
+ * Scripts on QuickJS in WebAssembly, which has no other way out than what the gateway hands in. Each sandbox is an
+ * instance of its own, with its own memory: what breaks one leaves the others whole.
+ */
+export function quickjsEngine(): Promise<Engine> {
+  loading ??= load()
+  return loading
+}
+
+/** Loaded at the first use: most gateways run no scripts. */
+async function load(): Promise<Engine> {
+  const quickjs = await import('quickjs-emscripten')
+  const fromEngine = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'))
+  const binary = readFileSync(fromEngine.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'))
+  const compiled = await webAssembly.compile(withTableExport(binary))
+  return {
+    name: 'quickjs',
+    async open(program) {
+      return new QuickjsSandbox(await instantiate(quickjs, compiled, program), program)
+    },
+  }
+}
+
+/** An engine with what the gateway has to hold of it. */
+export interface Instance extends EngineParts {
+  readonly engine: QuickJSWASMModule
+}
+
+async function instantiate(
+  quickjs: QuickjsModule,
+  compiled: WasmModule,
+  { limits }: Program,
+): Promise<Instance> {
+  const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = quickjs
+  let exports: WasmInstance['exports'] = {}
+  // The engine does not count all of its memory (not that of ArrayBuffers): what it can have at all is bounded too.
+  const maximum = FIRST_PAGES + Math.ceil(limits.memoryBytes / PAGE_BYTES)
+  const memory = new webAssembly.Memory({ initial: FIRST_PAGES, maximum })
+  const emscriptenModule = {
+    wasmMemory: memory,
+    instantiateWasm(imports: object, done: (instance: WasmInstance) => void) {
+      const instance = new webAssembly.Instance(compiled, imports)
+      exports = instance.exports
+      done(instance)
+      return exports
+    },
+  }
+  const variant = newVariant(RELEASE_SYNC, { emscriptenModule: emscriptenModule as object })
+  const engine = await newQuickJSWASMModuleFromVariant(variant)
+  return { engine, memory, table: exports[TABLE_EXPORT] as WasmTable }
+}

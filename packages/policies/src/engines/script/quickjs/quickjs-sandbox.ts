@@ -1,0 +1,169 @@
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten'
+import { answerText, faultOf } from '../../../catalog/script/answer.js'
+import { Deadline } from '../../../catalog/script/deadline.js'
+import {
+  type FaultKind,
+  type HookName,
+  MAX_JOBS,
+  type Program,
+  type Sandbox,
+  SCRIPT_NAME,
+  ScriptFault,
+  TOO_LONG,
+} from '../../../catalog/script/engine.js'
+import { runWithTimeout, TimeIsOver } from '../../deadline/run-with-timeout.js'
+import { RUNTIME_SOURCE } from '../sandbox/runtime.js'
+import type { Instance } from './quickjs-engine.js'
+import { Rejections } from './rejections.js'
+
+/**
+ * The engine asks between instructions of a script whether its time is over; one instruction may keep it in a loop of
+ * its own for hours, such as `new Array(2 ** 32 - 1).indexOf(1)`. So much later it is stopped wherever it is.
+ */
+const GRACE_MS = 250
+/** Loading is done once, and the code of the engine is still cold. */
+const LOAD_TIMEOUT_MS = 1000
+
+/** One script in an instance of QuickJS. */
+export class QuickjsSandbox implements Sandbox {
+  readonly exported: readonly string[]
+  isBroken = false
+  readonly #runtime: QuickJSRuntime
+  readonly #context: QuickJSContext
+  readonly #start: QuickJSHandle
+  readonly #finish: QuickJSHandle
+  readonly #describe: QuickJSHandle
+  readonly #rejections: Rejections
+  readonly #timeoutMs: number
+  #deadline = new Deadline(LOAD_TIMEOUT_MS)
+
+  constructor(instance: Instance, { source, limits }: Program) {
+    this.#timeoutMs = limits.timeoutMs
+    this.#runtime = instance.engine.newRuntime()
+    this.#runtime.setMaxStackSize(limits.stackBytes)
+    this.#context = this.#runtime.newContext()
+    this.#deadline.start()
+    this.#rejections = new Rejections(instance, this.#context, () => {
+      this.#runtime.setInterruptHandler(() => this.#deadline.check())
+    })
+    const bridge = this.#value(this.#context.evalCode(RUNTIME_SOURCE, 'runtime'))
+    this.#start = this.#context.getProp(bridge, 'start')
+    this.#finish = this.#context.getProp(bridge, 'finish')
+    this.#describe = this.#context.getProp(bridge, 'describe')
+    this.#runtime.setMemoryLimit(limits.memoryBytes)
+    this.exported = this.#guarded(LOAD_TIMEOUT_MS, () => this.#load(bridge, source))
+    this.#deadline = new Deadline(limits.timeoutMs)
+  }
+
+  #load(bridge: QuickJSHandle, source: string): string[] {
+    const context = this.#context
+    const module = this.#value(context.evalCode(source, SCRIPT_NAME, { type: 'module' }))
+    const namespace = this.#loaded(module)
+    this.#assertHandled()
+    const load = context.getProp(bridge, 'load')
+    const names = context.getString(this.#value(context.callFunction(load, context.undefined, namespace)))
+    return names === '' ? [] : names.split(' ')
+  }
+
+  /** A module that awaits something is a promise for its exports. */
+  #loaded(module: QuickJSHandle): QuickJSHandle {
+    this.#runJobs()
+    const state = this.#context.getPromiseState(module)
+    if (state.type === 'fulfilled') return state.value
+    if (state.type === 'rejected') throw this.#thrown(state.error)
+    throw new ScriptFault('promise', 'the script waits for a promise while it is loaded')
+  }
+
+  call(hook: HookName, input: string, body: string, factor: number): string {
+    this.#deadline.start()
+    return this.#guarded(this.#timeoutMs * factor, () => {
+      const context = this.#context
+      const args = [context.newString(hook), context.newString(input), context.newString(body)]
+      this.#value(context.callFunction(this.#start, context.undefined, ...args)).dispose()
+      for (const arg of args) arg.dispose()
+      this.#runJobs()
+      // A promise swallows what interrupted it.
+      if (this.#deadline.isPast) throw timeoutFault()
+      const text = answerText(this.#text(context.callFunction(this.#finish, context.undefined)))
+      this.#assertHandled()
+      return text
+    })
+  }
+
+  /** What rejects a promise that nothing handles fails the call as if it were thrown. */
+  #assertHandled(): void {
+    if (!this.#rejections.isAny) return
+    const { reason } = this.#rejections
+    if (reason === null) throw new ScriptFault('promise', 'a promise was rejected that nothing handles')
+    answerText(this.#text(this.#context.callFunction(this.#describe, this.#context.undefined, reason)))
+  }
+
+  /** What gets here without being a ScriptFault came out of the engine itself, which is not whole any more. */
+  #guarded<T>(timeoutMs: number, work: () => T): T {
+    this.#rejections.forget()
+    try {
+      return runWithTimeout(timeoutMs + GRACE_MS, work)
+    } catch (error) {
+      if (!(error instanceof ScriptFault)) {
+        this.isBroken = true
+        throw error instanceof TimeIsOver ? error : engineFault(error)
+      }
+      this.isBroken ||= error.kind === 'timeout' || error.kind === 'memory' || error.kind === 'stack'
+      throw error
+    }
+  }
+
+  #runJobs(): void {
+    if (!this.#runtime.hasPendingJob()) return
+    const done = this.#runtime.executePendingJobs(MAX_JOBS)
+    if (done.error !== undefined) throw this.#thrown(done.error)
+    if (!this.#runtime.hasPendingJob()) return
+    this.isBroken = true
+    throw new ScriptFault('promise', `the script has more than ${MAX_JOBS} promise callbacks in one call`)
+  }
+
+  #text(result: ReturnType<QuickJSContext['callFunction']>): string {
+    const handle = this.#value(result)
+    const text = this.#context.getString(handle)
+    handle.dispose()
+    return text
+  }
+
+  #value(result: ReturnType<QuickJSContext['callFunction']>): QuickJSHandle {
+    if (result.error !== undefined) throw this.#thrown(result.error)
+    return result.value
+  }
+
+  /** What no script can catch, or what failed while it was loaded. */
+  #thrown(error: QuickJSHandle): ScriptFault {
+    if (this.#deadline.isPast) return timeoutFault()
+    const read = (name: string): string => {
+      const value = this.#context.getProp(error, name)
+      const text = this.#context.typeof(value) === 'string' ? this.#context.getString(value) : ''
+      value.dispose()
+      return text.slice(0, 2000)
+    }
+    return faultOf({ name: read('name'), message: read('message'), stack: read('stack'), isBody: false })
+  }
+
+  memoryBytes(): number {
+    const usage = this.#context.dump(this.#runtime.computeMemoryUsage()) as { memory_used_size: number }
+    return usage.memory_used_size
+  }
+
+  close(): void {
+    // The instance goes with its last reference: freeing it piece by piece may fail in one that is broken.
+    this.isBroken = true
+  }
+}
+
+function timeoutFault(): ScriptFault {
+  return new ScriptFault('timeout', TOO_LONG)
+}
+
+/** The stack of the gateway itself may end before that of the script. */
+function engineFault(error: unknown): ScriptFault {
+  if (error instanceof RangeError) return new ScriptFault('stack', 'the script went too deep')
+  const kind: FaultKind = 'exception'
+  return new ScriptFault(kind, `the engine failed: ${error instanceof Error ? error.message : String(error)}`)
+}

@@ -1,0 +1,94 @@
+// Runs inside the sandbox (see runtime.ts): uses nothing but what stands in this folder.
+import type { Editing } from '../../../catalog/script/ctx.js'
+
+/** Names and values in turn, and what was changed: operation, name and value in turn. */
+export class Fields implements Editing {
+  readonly #list: string[]
+  readonly #changes: string[] | null
+  readonly #separator: string | null
+
+  /**
+   * @param changes null: they can only be read.
+   * @param separator between the values of one name; null: `get` gives the first.
+   */
+  constructor(list: string[], changes: string[] | null, separator: string | null) {
+    this.#list = list
+    this.#changes = changes
+    this.#separator = separator
+  }
+
+  get(name: string): string | null {
+    const values = this.getAll(name)
+    if (values.length === 0) return null
+    return this.#separator === null ? values[0]! : values.join(this.#separator)
+  }
+
+  getAll(name: string): string[] {
+    const key = this.#key(name)
+    return this.#list.filter((_, i) => i % 2 === 1 && this.#list[i - 1] === key)
+  }
+
+  has(name: string): boolean {
+    return this.getAll(name).length > 0
+  }
+
+  names(): string[] {
+    return [...new Set(this.#list.filter((_, i) => i % 2 === 0))]
+  }
+
+  set(name: string, value: string): void {
+    this.#change('set', name, value)
+  }
+
+  append(name: string, value: string): void {
+    this.#change('append', name, value)
+  }
+
+  remove(name: string): void {
+    this.#change('remove', name, '')
+  }
+
+  #change(operation: string, name: string, value: string): void {
+    if (this.#changes === null) throw new TypeError('the request has been sent and cannot be changed')
+    const key = this.#key(name)
+    const text = String(value)
+    this.#changes.push(operation, key, text)
+    if (operation !== 'append') this.#take(key)
+    if (operation !== 'remove') this.#list.push(key, text)
+  }
+
+  #take(key: string): void {
+    for (let i = this.#list.length - 2; i >= 0; i -= 2) {
+      if (this.#list[i] === key) this.#list.splice(i, 2)
+    }
+  }
+
+  /** Names of header fields have no case. */
+  #key(name: string): string {
+    return this.#separator === null ? String(name) : String(name).toLowerCase()
+  }
+}
+
+/** The parameters of a query in turn, decoded; what cannot be decoded stays as it is. */
+export function queryList(text: string): string[] {
+  const list: string[] = []
+  if (text === '') return list
+  for (const part of text.split('&')) {
+    const equals = part.indexOf('=')
+    const at = equals === -1 ? part.length : equals
+    list.push(queryPart(part.slice(0, at)), queryPart(part.slice(at + 1)))
+  }
+  return list
+}
+
+function queryPart(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return spaced
+  }
+}
+
+/** What these functions and classes need beside themselves. */
+export const FIELDS_PARTS = [Fields, queryList, queryPart]

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exchange } from '../../../testing.js'
+import { glanceAt } from './glance.js'
+
+/** How many of the paths `//e0`, `//e1` … a body answers at a glance, asked one after another. */
+function answers(body: string, first = 0): number {
+  const x = exchange({ body: Buffer.from(body) })
+  let count = 0
+  for (let i = first; i < 100; i++) if (glanceAt(`//e${i}`, {})!(x) === `${i}`) count++
+  return count
+}
+
+const ELEMENTS = Array.from({ length: 100 }, (_, i) => `<e${i}>${i}</e${i}>`).join('')
+
+test('many routes ask a body at a glance while their answers stand near its beginning', () => {
+  assert.equal(answers(`<a>${ELEMENTS}`), 100)
+})
+
+test('a body is not read again and again for many routes', () => {
+  const count = answers(`<a>${' '.repeat(25_000)}${ELEMENTS}`)
+  assert.ok(count > 0 && count <= 3, `${count} were answered`)
+})
+
+test('once the parser has to read a body, nothing else does', () => {
+  const x = exchange({ body: Buffer.from('<a><b>1</b></a>') })
+  assert.equal(glanceAt('//b', {})!(x), '1')
+  assert.equal(glanceAt('//c', {})!(x), undefined)
+  assert.equal(glanceAt('//a', {})!(x), undefined)
+  assert.equal(glanceAt('//b', {})!(x), '1')
+})

@@ -1,0 +1,78 @@
+import { failed, type Transformed } from '../../../shared/transformed.js'
+import type { RunLimits } from '../libxslt/engine.js'
+import type { EngineAnswer } from './engine-main.js'
+import { EngineEnded, EngineProcess } from './engine-process.js'
+import type { CompiledStylesheet } from './sandbox/stylesheet-sandbox.js'
+import type { SaxonError, TransformInput } from './sandbox/transform.js'
+
+/** Stylesheets that an engine keeps, each in a sandbox of some 10 MB; the oldest makes room. */
+const MAX_STYLESHEETS = 16
+
+let engine: EngineProcess | null = null
+/** The stylesheets that the engine has, by their numbers. */
+const loaded = new Set<string>()
+let nextKey = 1
+
+/** Runs a compiled stylesheet in the engine that the stylesheets of this thread share. */
+export class SaxonRunner {
+  readonly #stylesheet: CompiledStylesheet
+  readonly #key = String(nextKey++)
+
+  constructor(stylesheet: CompiledStylesheet) {
+    this.#stylesheet = stylesheet
+  }
+
+  async run(
+    { text, isJson, params }: Pick<TransformInput, 'isJson' | 'params'> & { readonly text: string },
+    { timeoutMs, maxOutputBytes }: RunLimits,
+  ): Promise<Transformed> {
+    const input = { isJson, params, maxOutputChars: maxOutputBytes }
+    try {
+      const running = this.#loadInto(current())
+      const request = { kind: 'transform', key: this.#key, body: text, input, timeoutMs } as const
+      return transformed(await running.ask(request, timeoutMs), maxOutputBytes)
+    } catch (problem) {
+      if (!(problem instanceof EngineEnded)) throw problem
+      return failed('the transformation takes too much memory or time', problem.message)
+    }
+  }
+
+  /** Requests are answered in their order, so that nobody has to wait for this one. */
+  #loadInto(running: EngineProcess): EngineProcess {
+    if (loaded.has(this.#key)) return running
+    if (loaded.size >= MAX_STYLESHEETS) {
+      const [oldest] = loaded
+      loaded.delete(oldest!)
+      running.ask({ kind: 'forget', key: oldest! }, 0).catch(() => undefined)
+    }
+    loaded.add(this.#key)
+    running.ask({ kind: 'load', key: this.#key, stylesheet: this.#stylesheet }, 0).catch(() => undefined)
+    return running
+  }
+}
+
+/** The engine, or a new one in the place of one that has ended. */
+function current(): EngineProcess {
+  if (engine === null || engine.isEnded) {
+    engine = new EngineProcess()
+    loaded.clear()
+  }
+  return engine
+}
+
+function transformed(answer: EngineAnswer, maxOutputBytes: number): Transformed {
+  if (answer.kind === 'timeout') return failed('the transformation takes too long')
+  if (answer.kind === 'error') return judged(answer.error)
+  if (answer.kind !== 'output') return failed('the transformation failed')
+  const output = Buffer.from(answer.text)
+  return output.length > maxOutputBytes ? failed('the result is larger than it may be') : output
+}
+
+function judged({ code, message }: SaxonError): Transformed {
+  if (code === 'TOO_LARGE') return failed('the result is larger than it may be')
+  if (code === 'STACK') return failed('the stylesheet calls itself too often')
+  // xsl:message with terminate="yes" (XSLT 3.0 section 23.1.1).
+  if (code.endsWith('}XTMM9000'))
+    return { kind: 'refused', detail: 'the stylesheet does not accept the body' }
+  return failed('the stylesheet failed', `${code.replace(/^Q\{[^}]*\}/, '')}: ${message}`)
+}

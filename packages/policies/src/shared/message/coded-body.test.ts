@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Exchange, Outcome, Policy, Step } from '@sluice/core'
+import { contentFilter } from '../../catalog/content-filter/policy.js'
+import { jsonSchema } from '../../catalog/json-schema/policy.js'
+import { redact } from '../../catalog/redact/policy.js'
+import { transform } from '../../catalog/transform/policy.js'
+import { xmlJson } from '../../catalog/xml-json/policy.js'
+import { xsd } from '../../catalog/xsd/policy.js'
+import { xslt } from '../../catalog/xslt/policy.js'
+import { exchange, schemaMistakes, testEnv } from '../../testing.js'
+import type { Side } from './side.js'
+
+const STYLESHEET =
+  '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><b/></xsl:template></xsl:stylesheet>'
+const SCHEMA =
+  '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="a" type="xs:string"/></xs:schema>'
+
+/** Every policy that reads bodies as text of some kind, none above a kilobyte. */
+function policiesOn(phase: Side): [Policy, object][] {
+  const maxBodyBytes = '1kb'
+  return [
+    [transform, { [phase]: { jsonata: { inline: '1' } }, maxBodyBytes }],
+    [jsonSchema, { schema: { inline: {} }, phase, maxBodyBytes }],
+    [xsd, { schemas: [{ inline: SCHEMA }], phase, maxBodyBytes }],
+    [xslt, { stylesheet: { inline: STYLESHEET }, phase, maxBodyBytes }],
+    [xmlJson, { direction: 'to-json', phase, maxBodyBytes }],
+    [
+      contentFilter,
+      { rules: [{ name: 'r', pattern: 'x', target: ['body'], phase }], maxScanBytes: maxBodyBytes },
+    ],
+    [redact, { rules: [{ keys: ['a'], action: 'delete', phase }], maxBodyBytes }],
+  ]
+}
+
+async function compile([policy, config]: [Policy, object]): Promise<Step> {
+  assert.deepEqual(schemaMistakes(policy, config), [], policy.name)
+  const step = await policy.compile(config as never, testEnv())
+  assert.ok(step !== null)
+  return step
+}
+
+const CODED = ['content-type', 'application/xml', 'content-encoding', 'gzip']
+const LARGE = Buffer.alloc(2000, 'x')
+
+function coded(length: number): Exchange {
+  return exchange({
+    method: 'POST',
+    status: 200,
+    contentLength: length,
+    responseLength: length,
+    headers: [...CODED],
+    responseHeaders: [...CODED],
+  })
+}
+
+test('a body in a content coding is refused for that, before it is collected and whatever its size', async (t) => {
+  for (const written of policiesOn('request')) {
+    const step = await compile(written)
+    await t.test(step.name, async () => {
+      const code = async (outcome: unknown) => ((await outcome) as Outcome)?.problem?.code
+      for (const length of [-1, 100, 2000]) {
+        assert.equal(await code(step.onRequest!(coded(length))), 'GW_MEDIA_TYPE', `${length} bytes`)
+      }
+      assert.equal(await code(step.onRequestBody!(coded(2000), LARGE)), 'GW_MEDIA_TYPE')
+      assert.equal(await code(step.onRequest!(coded(0))), undefined, 'there is no body')
+    })
+  }
+})
+
+test('so is that of a response, where there is one', async (t) => {
+  for (const written of policiesOn('response')) {
+    const step = await compile(written)
+    await t.test(step.name, async () => {
+      const code = async (outcome: unknown) => ((await outcome) as Outcome)?.problem?.code
+      assert.equal(await code(step.onResponse!(coded(-1))), 'GW_RESPONSE_INVALID')
+      assert.equal(await code(step.onResponse!(coded(0))), undefined)
+      for (const bodiless of [{ method: 'HEAD' }, { status: 304 }]) {
+        assert.equal(await code(step.onResponse!(Object.assign(coded(100), bodiless))), undefined)
+      }
+    })
+  }
+})

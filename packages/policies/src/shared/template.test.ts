@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exchange } from '../testing.js'
+import { compileTemplate, TEMPLATE_VARIABLES } from './template.js'
+
+function render(text: string, x = exchange()): string {
+  const value = compileTemplate(text)
+  return typeof value === 'string' ? value : value(x)
+}
+
+test('text without places stays a string', () => {
+  assert.equal(compileTemplate('plain } { text'), 'plain } { text')
+  assert.equal(compileTemplate(''), '')
+})
+
+test('every documented variable renders from the exchange', () => {
+  const x = exchange({
+    id: 'r1',
+    method: 'PUT',
+    host: 'h.example',
+    path: '/a',
+    clientIp: '192.0.2.1',
+    route: { id: 'orders', api: { name: 'orders-api', group: 'sales', revision: '7' } },
+    consumer: { id: 'c1', name: 'Acme', auth: 'basic-auth', groups: [] },
+    headers: ['x-tenant', 't1', 'accept', 'a', 'accept', 'b'],
+  })
+  x.setVar('tier', 'gold')
+  const all = TEMPLATE_VARIABLES.map((name) =>
+    name.replace('header.NAME', 'header.X-Tenant').replace('vars.NAME', 'vars.tier'),
+  )
+  assert.equal(
+    render(all.map((name) => `{{${name}}}`).join('|'), x),
+    'r1|PUT|h.example|/a|192.0.2.1|c1|Acme|orders|orders-api|sales|7|t1|gold',
+  )
+  assert.equal(render('<{{ req.header.accept }}>', x), '<a, b>')
+})
+
+test('what the request does not have renders empty', () => {
+  assert.equal(render('[{{consumer.id}}{{consumer.name}}{{vars.none}}{{req.header.none}}]'), '[]')
+  assert.equal(render('{{req.header.host}}', exchange({ authority: 'a.example:81' })), 'a.example:81')
+})
+
+test('rendered text is not read as a template again', () => {
+  assert.equal(render('{{req.header.x}}!', exchange({ headers: ['x', '{{req.id}}'] })), '{{req.id}}!')
+})
+
+test('an unknown variable, an open place and a bad header name are refused', () => {
+  assert.throws(
+    () => compileTemplate('{{req.body}}'),
+    /'{{req.body}}' is not known; the variables are req.id/,
+  )
+  assert.throws(() => compileTemplate('{{toString}}'), /is not known/)
+  assert.throws(() => compileTemplate('{{}}'), /is not known/)
+  assert.throws(() => compileTemplate('{{vars.}}'), /is not known/)
+  assert.throws(() => compileTemplate('a {{req.id'), /without '}}'/)
+  assert.throws(() => compileTemplate('{{req.header.a b}}'), /does not name a header/)
+})
