@@ -26,7 +26,7 @@ test('the packages hold what gw needs outside the repository, and no tests', () 
     ['@sluice/bench', 'reference/apinizer.json'],
     ['@sluice/gateway', 'dist/worker/main.js'],
     ['@sluice/policies', 'src/catalog/xslt/example.yaml'],
-    ['@sluice/logger', 'dist/target/custom/load-thread.js'],
+    ['@sluice/logger', 'dist/outputs/custom/load-thread.js'],
   ]) {
     assert.ok(files[name]?.includes(file), `${name} has no ${file}`)
   }

@@ -61,7 +61,7 @@ function compare(file: string, generated: string): void {
 }
 
 for (const policy of catalog.values()) {
-  const folder = join(sources, policy.name)
+  const folder = join(sources, 'catalog', policy.name)
   const example = exampleOf(policy)
 
   test(`the README of ${policy.name} is what its schema and example generate`, () => {
