@@ -2,10 +2,10 @@ import net, { type AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { documentFor, rssOf, startGateway, statusOf, until } from './testing.js'
 
-const UPLOADS = 200
+const UPLOADS = 400
 const UPLOAD_BYTES = 9_000_000
-/** What V8 keeps beside its heap until it collects the next time, and a few tens of bytes of every request. */
-const SLACK_BYTES = 70_000_000
+/** What V8 and the allocator keep, 80 to 95 MB however many uploads there were; memory that is not given back grows with them. */
+const SLACK_BYTES = 120_000_000
 
 test('the memory of uploads to a target that does not read is given back', async (t) => {
   const document = documentFor(await silentTarget(t)).replace('total: 10m', 'total: 3s')
