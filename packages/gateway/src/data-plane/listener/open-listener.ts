@@ -20,8 +20,9 @@ export interface ListenerOptions {
 }
 
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
-export function openListener(options: ListenerOptions): Promise<Listener> {
+export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { plan, ...rest } = options
+  if (plan.engine !== 'uws') throw new Error(`the listener engine '${plan.engine}' does not exist yet`)
   return openUwsListener({ host: plan.host, tls: plan.tls, ...rest })
 }
 
