@@ -3,23 +3,23 @@ import { type TestContext, test } from 'node:test'
 import type { Eventual, Exchange, Outcome, Step } from '@sluice/core'
 import fc from 'fast-check'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
-import { Places } from './places.js'
 import { concurrencyLimit } from './policy.js'
 import type { ConcurrencyLimitConfig } from './schema.js'
+import { Semaphores } from './semaphore.js'
 import { LOOK_MS, Throttle } from './throttle.js'
 
 interface Gate {
   enter(x: Exchange): Eventual
   leave(x: Exchange): void
-  readonly places: Places
+  readonly semaphores: Semaphores
 }
 
 function gate(t: TestContext, config: ConcurrencyLimitConfig, table = new Map<string, unknown>()): Gate {
   const env = testEnv(table)
   t.after(() => env.close())
   const step = concurrencyLimit.compile(config, env) as Step
-  const places = [...table.values()].at(-1) as Places
-  return { enter: (x) => step.onRequest!(x), leave: (x) => step.onFinish!(x), places }
+  const semaphores = [...table.values()].at(-1) as Semaphores
+  return { enter: (x) => step.onRequest!(x), leave: (x) => step.onFinish!(x), semaphores }
 }
 
 function refused(outcome: Eventual): boolean {
@@ -46,7 +46,7 @@ test('as many as max are under way; one more is refused until one has ended', (t
   assert.equal(enter(exchange()), null)
 })
 
-test('the log learns how many more would have had a place', (t) => {
+test('the log learns how many more would have had a permit', (t) => {
   const named = gate(t, { name: 'orders', max: 2 })
   const [a, b, c] = [exchange(), exchange(), exchange()]
   for (const x of [a, b, c]) named.enter(x)
@@ -63,7 +63,7 @@ test('the log learns how many more would have had a place', (t) => {
   assert.deepEqual([nameless.record.limitName, nameless.record.limitRemaining], ['concurrency-limit', 4])
 })
 
-test('a place is given back once, however often the end is told', (t) => {
+test('a permit is given back once, however often the end is told', (t) => {
   const { enter, leave } = gate(t, { max: 1 })
   const a = exchange()
   enter(a)
@@ -73,17 +73,17 @@ test('a place is given back once, however often the end is told', (t) => {
   assert.ok(refused(enter(exchange())))
 })
 
-test('a step that stands twice in a chain takes one place', (t) => {
-  const { enter, leave, places } = gate(t, { max: 1 })
+test('a step that stands twice in a chain takes one permit', (t) => {
+  const { enter, leave, semaphores } = gate(t, { max: 1 })
   const a = exchange()
   assert.equal(enter(a), null)
   assert.equal(enter(a), null)
   leave(a)
-  assert.equal(places.size, 0)
+  assert.equal(semaphores.size, 0)
 })
 
 test('keys are counted apart, and forgotten with their last request', (t) => {
-  const { enter, leave, places } = gate(t, { max: 1, key: ['consumer', 'header:X-Tenant'] })
+  const { enter, leave, semaphores } = gate(t, { max: 1, key: ['consumer', 'header:X-Tenant'] })
   const consumer = { id: 'acme', name: 'acme', auth: 'api-key', groups: [] }
   const requests = [
     exchange({ consumer }),
@@ -93,10 +93,10 @@ test('keys are counted apart, and forgotten with their last request', (t) => {
     exchange({ headers: ['x-tenant', 'a'.repeat(10_000)] }),
   ]
   for (const x of requests) assert.equal(enter(x), null)
-  assert.equal(places.size, 5)
+  assert.equal(semaphores.size, 5)
   assert.ok(refused(enter(exchange({ consumer, headers: ['x-tenant', 'a'] }))))
   for (const x of requests) leave(x)
-  assert.equal(places.size, 0)
+  assert.equal(semaphores.size, 0)
 })
 
 test('by route, by address, and without a key all together', (t) => {
@@ -112,7 +112,7 @@ test('by route, by address, and without a key all together', (t) => {
   assert.ok(refused(together.enter(exchange({ route: { id: 'b' } }))))
 })
 
-test('who waits gets the place in order, and one more than the queue holds is refused', async (t) => {
+test('who waits gets the permit in order, and one more than the queue holds is refused', async (t) => {
   const { enter, leave } = gate(t, { max: 1, queue: { max: 2, timeout: '20s' } })
   const [a, b, c, d] = [exchange(), exchange(), exchange(), exchange()]
   enter(a)
@@ -138,7 +138,7 @@ test('nobody overtakes those who wait', (t) => {
 })
 
 test('who waits too long is refused, and leaves the queue', async (t) => {
-  const { enter, leave, places } = gate(t, { max: 1, queue: { max: 1, timeout: '5ms' } })
+  const { enter, leave, semaphores } = gate(t, { max: 1, queue: { max: 1, timeout: '5ms' } })
   const [a, b] = [exchange(), exchange()]
   enter(a)
   const keepAlive = setInterval(() => {}, 1000)
@@ -147,11 +147,11 @@ test('who waits too long is refused, and leaves the queue', async (t) => {
   assert.equal(reply?.problem?.code, 'GW_CONCURRENCY_LIMITED')
   leave(b)
   leave(a)
-  assert.equal(places.size, 0)
+  assert.equal(semaphores.size, 0)
 })
 
-test('a client that goes away while it waits is not given a place', async (t) => {
-  const { enter, leave, places } = gate(t, { max: 1, queue: { max: 5, timeout: '20s' } })
+test('a client that goes away while it waits is not given a permit', async (t) => {
+  const { enter, leave, semaphores } = gate(t, { max: 1, queue: { max: 5, timeout: '20s' } })
   const [a, b, c] = [exchange(), exchange(), exchange()]
   enter(a)
   void enter(b)
@@ -159,9 +159,9 @@ test('a client that goes away while it waits is not given a place', async (t) =>
   leave(b)
   leave(a)
   assert.equal(await third, null)
-  assert.equal(places.heldOf('test'), 1)
+  assert.equal(semaphores.heldOf('test'), 1)
   leave(c)
-  assert.equal(places.size, 0)
+  assert.equal(semaphores.size, 0)
 })
 
 test('uses of one name count together, each by its own max, also over a reload', (t) => {
@@ -178,7 +178,7 @@ test('uses of one name count together, each by its own max, also over a reload',
 })
 
 test('after 10,000 requests with random outcomes nothing is held', async (t) => {
-  const { enter, leave, places } = gate(t, { max: 7, key: ['ip'], queue: { max: 3, timeout: '20s' } })
+  const { enter, leave, semaphores } = gate(t, { max: 7, key: ['ip'], queue: { max: 3, timeout: '20s' } })
   const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
   const open: Exchange[] = []
   const isGranted = new Set<Exchange>()
@@ -204,41 +204,41 @@ test('after 10,000 requests with random outcomes nothing is held', async (t) => 
       await nextTurn()
       for (const clientIp of addresses) {
         const granted = open.filter((one) => isGranted.has(one) && one.clientIp === clientIp).length
-        assert.equal(places.heldOf(clientIp), granted)
+        assert.equal(semaphores.heldOf(clientIp), granted)
         assert.ok(granted <= 7)
       }
     }
   }
   for (const x of open) leave(x)
-  assert.equal(places.size, 0)
+  assert.equal(semaphores.size, 0)
 })
 
-test('in any order of arrivals and ends, no more than max hold a place and none is idle', () => {
+test('in any order of arrivals and ends, no more than max hold a permit and none is idle', () => {
   const limits = { max: 3, queue: 4, waitMs: 60_000, throttle: null }
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 200 }), (steps) => {
-      const places = new Places()
-      const claims: NonNullable<ReturnType<Places['claim']>>[] = []
+      const semaphores = new Semaphores()
+      const permits: NonNullable<ReturnType<Semaphores['acquire']>>[] = []
       for (const step of steps) {
         if (step < 5) {
-          const claim = places.claim('k', limits)
-          if (claim !== null) claims.push(claim)
-        } else if (claims.length > 0) places.release(claims[(step * 7) % claims.length]!)
-        const held = claims.filter(({ state }) => state === 'held').length
-        const waiting = claims.filter(({ state }) => state === 'waiting').length
-        assert.equal(places.heldOf('k'), held)
+          const permit = semaphores.acquire('k', limits)
+          if (permit !== null) permits.push(permit)
+        } else if (permits.length > 0) semaphores.release(permits[(step * 7) % permits.length]!)
+        const held = permits.filter(({ state }) => state === 'held').length
+        const waiting = permits.filter(({ state }) => state === 'waiting').length
+        assert.equal(semaphores.heldOf('k'), held)
         assert.ok(held <= 3 && waiting <= 4)
         assert.ok(waiting === 0 || held === 3)
       }
-      for (const claim of claims) places.release(claim)
-      assert.equal(places.size, 0)
+      for (const permit of permits) semaphores.release(permit)
+      assert.equal(semaphores.size, 0)
     }),
   )
 })
 
 test('a late event loop lowers the limit, down to min, and time raises it again', () => {
   const throttle = new Throttle(50, 2, 0)
-  const places = new Places()
+  const semaphores = new Semaphores()
   const limits = { max: 10, queue: 0, waitMs: 1000, throttle }
   let nowMono = 0
   const look = (lateMs: number): void => {
@@ -249,13 +249,13 @@ test('a late event loop lowers the limit, down to min, and time raises it again'
   assert.equal(throttle.share, 1)
   look(51)
   assert.equal(throttle.share, 0.75)
-  for (let i = 0; i < 7; i++) places.claim('k', limits)
-  assert.equal(places.claim('k', limits), null)
+  for (let i = 0; i < 7; i++) semaphores.acquire('k', limits)
+  assert.equal(semaphores.acquire('k', limits), null)
   for (let i = 0; i < 50; i++) look(500)
-  const few = new Places()
-  assert.notEqual(few.claim('k', limits), null)
-  assert.notEqual(few.claim('k', limits), null)
-  assert.equal(few.claim('k', limits), null)
+  const few = new Semaphores()
+  assert.notEqual(few.acquire('k', limits), null)
+  assert.notEqual(few.acquire('k', limits), null)
+  assert.equal(few.acquire('k', limits), null)
   for (let i = 0; i < 25; i++) look(0)
   assert.equal(throttle.share, 1)
 })

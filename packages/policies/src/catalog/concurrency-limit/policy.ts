@@ -10,8 +10,8 @@ import {
   type Reply,
 } from '@sluice/core'
 import { compileKey } from './key.js'
-import { type Claim, type Limits, Places } from './places.js'
 import { type ConcurrencyLimitConfig, concurrencyLimitSchema } from './schema.js'
+import { type Limits, type Permit, Semaphores } from './semaphore.js'
 import { LOOK_MS, Throttle } from './throttle.js'
 
 const DEFAULT_KEY = ['route']
@@ -27,34 +27,34 @@ export const concurrencyLimit = definePolicy({
     const limits = compileLimits(config, env)
     const kinds = config.key ?? DEFAULT_KEY
     const group = config.name === undefined ? JSON.stringify(config) : `${config.name} ${kinds.join(' ')}`
-    const places = env.shared(`concurrency-limit:${group}`, () => new Places())
-    const claims = env.slot<Claim>()
+    const semaphores = env.shared(`concurrency-limit:${group}`, () => new Semaphores())
+    const permits = env.slot<Permit>()
     const keyOf = compileKey(kinds)
     const limited = refusalOf(config, env)
     const name = config.name ?? 'concurrency-limit'
     return {
       name: 'concurrency-limit',
       onRequest(x: Exchange): Eventual {
-        // Equal uses in one chain are one step: the request has its place already.
-        if (claims.get(x) !== undefined) return null
+        // Equal uses in one chain are one step: the request has its permit already.
+        if (permits.get(x) !== undefined) return null
         const key = keyOf(x)
-        const claim = places.claim(key, limits)
-        noteLimit(x, name, claim === null ? 0 : places.roomFor(key, limits))
-        if (claim === null) return limited
-        claims.set(x, claim)
-        return claim.state === 'held' ? null : whenGranted(claim, limited)
+        const permit = semaphores.acquire(key, limits)
+        noteLimit(x, name, permit === null ? 0 : semaphores.roomFor(key, limits))
+        if (permit === null) return limited
+        permits.set(x, permit)
+        return permit.state === 'held' ? null : whenGranted(permit, limited)
       },
       onFinish(x: Exchange) {
-        const claim = claims.get(x)
-        if (claim !== undefined) places.release(claim)
+        const permit = permits.get(x)
+        if (permit !== undefined) semaphores.release(permit)
       },
     }
   },
 })
 
-function whenGranted(claim: Claim, limited: Reply): Promise<Outcome> {
+function whenGranted(permit: Permit, limited: Reply): Promise<Outcome> {
   return new Promise((resolve) => {
-    claim.settle = (isHeld) => resolve(isHeld ? null : limited)
+    permit.settle = (isHeld) => resolve(isHeld ? null : limited)
   })
 }
 
