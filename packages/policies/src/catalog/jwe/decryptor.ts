@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { compactDecrypt } from 'jose'
 import { importJwk } from '../../crypto/jose/json-web-key.js'
 import { type JoseHeader, parseJoseHeader } from '../../crypto/jose/jws-header.js'
-import { KeyShelves } from '../../crypto/jose/key-shelves.js'
+import { KeyTable } from '../../crypto/jose/key-table.js'
 import { memberOf } from '../../engines/json/strict-json.js'
 import { about } from '../../shared/about.js'
 import { decode } from '../../shared/encoding/byte-text.js'
@@ -14,7 +14,7 @@ const DOT = 46
 
 /** Decrypts messages in compact form. */
 export class Decryptor {
-  readonly #keys = new KeyShelves<KeyObject>()
+  readonly #keys = new KeyTable<KeyObject>()
   readonly #encryptions: readonly string[]
 
   /** @throws Error for keys that cannot be told apart. */

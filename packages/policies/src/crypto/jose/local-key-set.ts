@@ -5,7 +5,7 @@ import type { KeyMaterial } from './json-web-key.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
 import { keyName } from './key-schema.js'
 import type { KeySet, SignatureKey } from './key-set.js'
-import { KeyShelves } from './key-shelves.js'
+import { KeyTable } from './key-table.js'
 import { loadKey, loadKeySet } from './load-key.js'
 import { signatureCheck } from './signature-check.js'
 
@@ -21,7 +21,7 @@ export interface KeySetConfig {
  * @throws Error that names the key and says what to do.
  */
 export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
-  const shelves = new KeyShelves<SignatureKey>()
+  const keys = new KeyTable<SignatureKey>()
   const place = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
     const names = algorithmsOf(material, key, allowed)
     if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
@@ -29,7 +29,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
       const weakness = config.allowWeak === true ? null : weaknessOf(material.key, name)
       if (weakness !== null) throw new Error(`${weakness}, or set allowWeak`)
       const check = signatureCheck(name, material.key)
-      shelves.add(name, material.kid, { kid: material.kid, issuer: key.issuer ?? null, check })
+      keys.add(name, material.kid, { kid: material.kid, issuer: key.issuer ?? null, check })
     }
     return names.length
   }
@@ -48,7 +48,7 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
       throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)
   }
   if (config.keys === undefined && jwks === undefined) throw new Error("neither 'keys' nor 'jwks' is given")
-  return { generation: 0, candidates: (alg, kid) => shelves.candidates(alg, kid) }
+  return { generation: 0, candidates: (alg, kid) => keys.candidates(alg, kid) }
 }
 
 /** What a key is used for: what it fits, of that what it says itself, of that what the policy allows. */

@@ -1,7 +1,7 @@
 /** Most keys that are tried for one message: whoever sends it decides how much work that is. */
 export const MAX_TRIES = 4
 
-interface Shelf<K> {
+interface KeyGroup<K> {
   readonly named: Map<string, K>
   /** Keys whose id nobody has said: they may belong to any. */
   readonly unnamed: K[]
@@ -10,34 +10,34 @@ interface Shelf<K> {
 /**
  * Keys by algorithm and id.
  *
- *     alg ─► shelf ─┬─ named: kid ─► the one key     when the message names it
+ *     alg ─► group ─┬─ named: kid ─► the one key     when the message names it
  *                   ├─ unnamed: up to 4 keys         when the message names a key that is not here
  *                   └─ all of them, up to 4          when the message names none; else the unnamed ones
  */
-export class KeyShelves<K> {
-  readonly #shelves = new Map<string, Shelf<K>>()
+export class KeyTable<K> {
+  readonly #groups = new Map<string, KeyGroup<K>>()
 
   /** @throws Error for an id that stands twice, and for more keys without id than would be tried. */
   add(alg: string, kid: string | null, key: K): void {
-    const shelf: Shelf<K> = this.#shelves.get(alg) ?? { named: new Map(), unnamed: [] }
-    this.#shelves.set(alg, shelf)
+    const group: KeyGroup<K> = this.#groups.get(alg) ?? { named: new Map(), unnamed: [] }
+    this.#groups.set(alg, group)
     if (kid === null) {
-      if (shelf.unnamed.push(key) > MAX_TRIES) {
+      if (group.unnamed.push(key) > MAX_TRIES) {
         throw new Error(`is one of more than ${MAX_TRIES} keys for ${alg} without an id; give each its kid`)
       }
-    } else if (shelf.named.has(kid)) {
+    } else if (group.named.has(kid)) {
       throw new Error(`has the kid '${kid}' of another key for ${alg}; give each its own`)
-    } else shelf.named.set(kid, key)
+    } else group.named.set(kid, key)
   }
 
   candidates(alg: string, kid: string | null): readonly K[] {
-    const shelf = this.#shelves.get(alg)
-    if (shelf === undefined) return []
+    const group = this.#groups.get(alg)
+    if (group === undefined) return []
     if (kid === null) {
-      const all = [...shelf.named.values(), ...shelf.unnamed]
-      return all.length <= MAX_TRIES ? all : shelf.unnamed
+      const all = [...group.named.values(), ...group.unnamed]
+      return all.length <= MAX_TRIES ? all : group.unnamed
     }
-    const key = shelf.named.get(kid)
-    return key === undefined ? shelf.unnamed : [key]
+    const key = group.named.get(kid)
+    return key === undefined ? group.unnamed : [key]
   }
 }
