@@ -18,7 +18,7 @@ export const OVERLOADED = overloadRefusal('too many messages are being checked; 
 const overloaded = onOverload(OVERLOADED)
 
 /** Secures messages here, or on a thread when they are large or the event loop has no time. */
-export class MessageDesk {
+export class MessageSecurer {
   readonly #securing: Securing
   readonly #checks: SignatureChecks
   readonly #thread: Offload<SecuringInput, Secured>

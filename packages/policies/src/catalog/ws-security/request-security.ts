@@ -12,7 +12,7 @@ import { replaceBody } from '../../shared/message/side.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
 import { faultReplies } from './fault.js'
 import { consumerOf } from './identity.js'
-import { MessageDesk, OVERLOADED } from './message-desk.js'
+import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
 /** Values remembered; more than this many within their time are more messages than one process answers. */
@@ -20,7 +20,7 @@ const MAX_VALUES = 200_000
 
 /** What clients send. */
 export class RequestSecurity {
-  readonly #desk: MessageDesk
+  readonly #securer: MessageSecurer
   readonly #replays: ReplayCache
   readonly #faults = faultReplies()
   readonly #mediaType: Reply
@@ -28,9 +28,9 @@ export class RequestSecurity {
 
   /** @throws Error for a configuration that the schema cannot refuse */
   constructor(config: DirectionConfig, env: CompileEnv) {
-    this.#desk = new MessageDesk(config, env)
+    this.#securer = new MessageSecurer(config, env)
     this.#replays = env.shared('ws-security/replays', () => new ReplayCache(MAX_VALUES, 0))
-    this.#replays.widen(this.#desk.rememberMs)
+    this.#replays.widen(this.#securer.rememberMs)
     this.#mediaType = env.refusal(
       'GW_MEDIA_TYPE',
       'send a SOAP message without attachments, as text/xml or application/soap+xml',
@@ -45,7 +45,7 @@ export class RequestSecurity {
   }
 
   secure(x: Exchange, body: Uint8Array): Eventual {
-    return this.#desk.secure(x, body, (secured) => this.#decide(x, secured))
+    return this.#securer.secure(x, body, (secured) => this.#decide(x, secured))
   }
 
   #decide(x: Exchange, secured: Secured): Outcome {

@@ -8,18 +8,18 @@ import {
 } from '@sluice/core'
 import { replaceBody } from '../../shared/message/side.js'
 import { announcedVersion, announceUtf8 } from './content-type.js'
-import { MessageDesk, OVERLOADED } from './message-desk.js'
+import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
 /** What the upstream sends. What is wrong with it is no fault of the client's, who is told no more than that. */
 export class ResponseSecurity {
-  readonly #desk: MessageDesk
+  readonly #securer: MessageSecurer
   readonly #invalid: Reply
   readonly #unreadable: Reply
 
   /** @throws Error for a configuration that the schema cannot refuse */
   constructor(config: DirectionConfig, env: CompileEnv) {
-    this.#desk = new MessageDesk(config, env)
+    this.#securer = new MessageSecurer(config, env)
     this.#invalid = env.refusal(
       'GW_RESPONSE_INVALID',
       'the response of the upstream is not secured as it has to be',
@@ -36,7 +36,7 @@ export class ResponseSecurity {
   secure(x: Exchange, body: Uint8Array): Eventual {
     if (body.length === 0) return null
     if (announcedVersion(x.responseHeaders) === null) return this.#unreadable
-    return this.#desk.secure(x, body, (secured) => this.#decide(x, secured))
+    return this.#securer.secure(x, body, (secured) => this.#decide(x, secured))
   }
 
   #decide(x: Exchange, secured: Secured): Outcome {
