@@ -19,11 +19,16 @@ import { REFUSALS } from './data-plane/pipeline/refusals.js'
 import type { Candidate } from './data-plane/router/candidate.js'
 import { compileRouter } from './data-plane/router/router.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
-import { appetitesOf, type PolicyAppetite } from './explain/policy-requirements.js'
-import { type Contestant, type Loser, loserOf, verdictOf } from './explain/rejected-route.js'
+import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
+import {
+  type ComparedRoute,
+  type RejectedRoute,
+  rejectedRouteOf,
+  verdictOf,
+} from './explain/rejected-route.js'
 
 export type { ExplainedRequest } from './explain/arrival.js'
-export type { Loser } from './explain/rejected-route.js'
+export type { RejectedRoute } from './explain/rejected-route.js'
 
 /** Which route a request takes, why the others do not get it, and what happens to it there. */
 export interface Explanation {
@@ -41,7 +46,7 @@ export interface Explanation {
   readonly outcome: 'routed' | 'refused' | 'health'
   readonly refusal: { readonly status: number; readonly code: string; readonly detail: string } | null
   readonly route: ExplainedRoute | null
-  readonly losers: readonly Loser[]
+  readonly losers: readonly RejectedRoute[]
 }
 
 /** The route that wins, as the request meets it. References stand as written, secrets are masked. */
@@ -61,7 +66,7 @@ export interface ExplainedRoute {
 }
 
 /** A policy of the chain. */
-export interface ExplainedPolicy extends PolicyUse, PolicyAppetite {
+export interface ExplainedPolicy extends PolicyUse, PolicyRequirements {
   /** What the condition says of the request as it arrives; `unknown` when it asks for what is only known later. */
   readonly verdict: 'always' | 'true' | 'false' | 'fails' | 'unknown'
 }
@@ -108,7 +113,7 @@ export async function explainRequest(
     return { ...nothing, outcome: 'refused', refusal: refusalOf(REFUSALS.encodedSlash) }
   const route = winner === null ? null : await routeOf(winner, x, { shown, catalog, limits: listener.limits })
   const others = candidates.filter(({ value }) => value !== winner)
-  const losers = others.map(({ value }) => loserOf(value, x, { winner, catalog }))
+  const losers = others.map(({ value }) => rejectedRouteOf(value, x, { winner, catalog }))
   x.views?.close()
   if (route !== null) return { ...nothing, outcome: 'routed', route, losers }
   return { ...nothing, outcome: 'refused', refusal: refusalOf(missReply(allowed)), losers }
@@ -128,7 +133,7 @@ function missReply(allowed: readonly string[] | null): Reply {
   return refusal('GW_METHOD_NOT_ALLOWED', `this path accepts ${allowed.join(', ')}`)
 }
 
-function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candidate<Contestant> {
+function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candidate<ComparedRoute> {
   const { when } = plan.match
   const predicate =
     when === null
@@ -138,18 +143,18 @@ function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candi
 }
 
 async function routeOf(
-  { plan, shown }: Contestant,
+  { plan, shown }: ComparedRoute,
   x: Exchange,
   context: { readonly shown: Plan; readonly catalog: Catalog; readonly limits: ListenerLimits },
 ): Promise<ExplainedRoute> {
   const verdicts = plan.policies.map(({ when }) => policyVerdict(when, x, context.catalog))
-  const appetites = await appetitesOf(plan.policies, context.catalog)
+  const requirements = await requirementsOf(plan.policies, context.catalog)
   return {
     id: shown.id,
     api: shown.api,
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
-    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...appetites[i]! })),
+    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...requirements[i]! })),
     action: actionOf({ plan, shown }, x, context.shown),
     timeouts: shown.timeouts,
     limits: context.limits,
@@ -164,7 +169,7 @@ function policyVerdict(when: string | null, x: Exchange, catalog: Catalog): Expl
   return checkCondition(when, 'route').ok ? verdictOf({ text: when, scope: 'policy' }, x, catalog) : 'unknown'
 }
 
-function actionOf({ plan, shown: route }: Contestant, x: Exchange, shown: Plan): ExplainedAction {
+function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Plan): ExplainedAction {
   const { action } = route
   if (action.kind === 'respond') return { kind: 'respond', status: action.status }
   const isOpen = hasReference(action) || hasReference(route.rewrite)

@@ -6,7 +6,7 @@ import { countText, durationText, visibleText } from '../output/text.js'
 type Route = NonNullable<Explanation['route']>
 type Action = Route['action']
 type Policy = Route['policies'][number]
-type Loser = Explanation['losers'][number]
+type RejectedRoute = Explanation['losers'][number]
 
 /** Losers that have another host or path; more are only counted. */
 const MAX_FAR = 10
@@ -20,7 +20,7 @@ export function explanationLines(explanation: Explanation, isComplete: boolean):
     visibleText(head),
     ...verdictLines(explanation),
     ...(route === null ? [] : routeLines(route)),
-    ...loserLines(losers, isComplete),
+    ...rejectedRouteLines(losers, isComplete),
   ]
 }
 
@@ -123,9 +123,9 @@ function verdictText(verdict: Policy['verdict']): string {
 }
 
 /** Near misses first; of those that are for another host or path only the first few. */
-function loserLines(losers: readonly Loser[], isComplete: boolean): string[] {
+function rejectedRouteLines(losers: readonly RejectedRoute[], isComplete: boolean): string[] {
   if (losers.length === 0) return []
-  const isFar = ({ failed }: Loser): boolean => failed === 'host' || failed === 'path'
+  const isFar = ({ failed }: RejectedRoute): boolean => failed === 'host' || failed === 'path'
   const far = losers.filter(isFar)
   const shown = [
     ...losers.filter((loser) => !isFar(loser)),

@@ -3,7 +3,7 @@ import type { Catalog, MeasuredCost, PolicyCost, Step } from '@sluice/core'
 import { withTrialEnv } from './trial-env.js'
 
 /** What a policy asks of the gateway. */
-export interface PolicyAppetite {
+export interface PolicyRequirements {
   readonly cost: PolicyCost
   /** Null: nobody has measured it, which is so for plugins. */
   readonly measured: MeasuredCost | null
@@ -12,20 +12,20 @@ export interface PolicyAppetite {
 }
 
 /** Compiles the policies of a chain as a snapshot would, to see which hooks they have. */
-export function appetitesOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyAppetite[]> {
+export function requirementsOf(uses: readonly PolicyUse[], catalog: Catalog): Promise<PolicyRequirements[]> {
   return withTrialEnv(async (env) => {
-    const appetites: PolicyAppetite[] = []
+    const requirements: PolicyRequirements[] = []
     for (const use of uses) {
       const policy = catalog.get(use.use)
       const costs = { cost: policy?.cost ?? 'cheap', measured: catalog.measured?.get(use.use) ?? null }
       try {
         const step = (await policy?.compile(use.with as never, env)) ?? null
-        appetites.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
+        requirements.push({ ...costs, buffers: step === null ? [] : buffersOf(step) })
       } catch {
-        appetites.push({ ...costs, buffers: null })
+        requirements.push({ ...costs, buffers: null })
       }
     }
-    return appetites
+    return requirements
   })
 }
 

@@ -13,13 +13,13 @@ import { hostMatches } from '../data-plane/router/host-table.js'
 import { compileRouter } from '../data-plane/router/router.js'
 
 /** A route twice: as it works, and as it may be shown. */
-export interface Contestant {
+export interface ComparedRoute {
   readonly plan: RoutePlan
   readonly shown: RoutePlan
 }
 
 /** A route that does not get the request, and the first thing that speaks against it. */
-export interface Loser {
+export interface RejectedRoute {
   readonly id: string
   /** The path pattern as written. */
   readonly path: string
@@ -29,13 +29,13 @@ export interface Loser {
 }
 
 /** Says why a route does not get a request. Clears the exchange's path parameters. */
-export function loserOf(
-  contestant: Contestant,
+export function rejectedRouteOf(
+  route: ComparedRoute,
   x: Exchange,
-  { winner, catalog }: { readonly winner: Contestant | null; readonly catalog: Catalog },
-): Loser {
-  const { id, match } = contestant.shown
-  const [failed, reason] = firstFlaw(contestant, x, catalog) ?? ['order', behind(contestant, x, winner)]
+  { winner, catalog }: { readonly winner: ComparedRoute | null; readonly catalog: Catalog },
+): RejectedRoute {
+  const { id, match } = route.shown
+  const [failed, reason] = firstFlaw(route, x, catalog) ?? ['order', behind(route, x, winner)]
   return { id, path: match.path.text || '/*', failed, reason }
 }
 
@@ -52,10 +52,10 @@ export function verdictOf(
   }
 }
 
-type Flaw = readonly [failed: Loser['failed'], reason: string]
+type Flaw = readonly [failed: RejectedRoute['failed'], reason: string]
 
 /** The first predicate of a route that does not hold; null when all do. */
-function firstFlaw({ plan, shown }: Contestant, x: Exchange, catalog: Catalog): Flaw | null {
+function firstFlaw({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Flaw | null {
   const { hosts, path, methods } = plan.match
   if (!holds(plan, { hosts }, x)) return ['host', `host ${x.host} is not ${orList(shown.match.hosts)}`]
   if (!holds(plan, { path }, x)) return ['path', `path ${x.path} does not match ${shown.match.path.text}`]
@@ -85,7 +85,7 @@ function holds(plan: RoutePlan, part: Partial<MatchPlan>, x: Exchange): boolean 
   return isMatch
 }
 
-function fieldFlaw({ plan, shown }: Contestant, x: Exchange): Flaw | null {
+function fieldFlaw({ plan, shown }: ComparedRoute, x: Exchange): Flaw | null {
   const { headers, query } = plan.match
   const header = headers.findIndex((predicate) => !compileHeader(predicate).test(x))
   if (header >= 0) {
@@ -103,7 +103,7 @@ function fieldText({ name, test, value }: FieldPredicate, actual: string | null)
   return actual === null ? `${name} is not ${wanted}` : `${name} is '${actual}', not ${wanted}`
 }
 
-function conditionFlaw({ plan, shown }: Contestant, x: Exchange, catalog: Catalog): Flaw | null {
+function conditionFlaw({ plan, shown }: ComparedRoute, x: Exchange, catalog: Catalog): Flaw | null {
   const { when } = plan.match
   const verdict = when === null ? 'true' : verdictOf({ text: when, scope: 'route' }, x, catalog)
   if (verdict === 'true') return null
@@ -125,7 +125,7 @@ const ADVANTAGES = [
 /** The number that holds the order of regular expressions. */
 const REGEX_ORDER = 4
 
-function behind({ plan }: Contestant, x: Exchange, winner: Contestant | null): string {
+function behind({ plan }: ComparedRoute, x: Exchange, winner: ComparedRoute | null): string {
   if (winner === null) return 'matches'
   const [first, second] = [rankFor(winner.plan, x), rankFor(plan, x)]
   const at = first.findIndex((number, i) => number !== second[i])
