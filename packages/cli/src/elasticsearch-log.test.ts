@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@sluice/logger/testing'
 import { elasticsearchSkip as skip } from '@sluice/logger/testing/elasticsearch'
-import { call, ElasticsearchBed, identityOf, isSettledAt } from './testing/elasticsearch-bed.js'
+import { call, ElasticsearchFixture, identityOf, isSettledAt } from './testing/elasticsearch-fixture.js'
 import { gw, origin, type RunningGateway, startGateway } from './testing.js'
 
 // The traffic log of the whole gateway in a real Elasticsearch, with security on.
 
-const bed = new ElasticsearchBed()
+const fixture = new ElasticsearchFixture()
 
 /** The header of an API key that may do this with the stream. */
 async function keyFor(stream: string, privileges: readonly string[]): Promise<string> {
-  const { body } = await bed.node.request('POST', '/_security/api_key?refresh=wait_for', {
+  const { body } = await fixture.node.request('POST', '/_security/api_key?refresh=wait_for', {
     name: stream,
     role_descriptors: { traffic: { index: [{ names: [`${stream}*`], privileges }] } },
   })
@@ -26,24 +26,24 @@ async function lagOf(gateway: RunningGateway): Promise<number> {
 test('every call is in the data stream, with the credentials of the document and none of them in the log', {
   skip,
 }, async (t) => {
-  const gateway = await bed.started(t, 'logs-e2e')
+  const gateway = await fixture.started(t, 'logs-e2e')
   await call(gateway, 50)
   await until(isSettledAt(gateway, 50), 'all calls are indexed', 60_000)
-  assert.equal(await bed.countIn('logs-e2e'), 50)
+  assert.equal(await fixture.countIn('logs-e2e'), 50)
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
   assert.match(metrics, /^gw_log_received_total 50$/m)
   assert.match(metrics, /^gw_log_dropped_total\{reason="queue_full"\} 0$/m)
   assert.match(metrics, /^gw_log_indexed_total 50$/m)
-  assert.ok(!gateway.logText().includes(bed.node.password!))
-  assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(bed.node.password!))
+  assert.ok(!gateway.logText().includes(fixture.node.password!))
+  assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password!))
 })
 
 test('wrong credentials are told, and records wait until a deploy brings the right ones', {
   skip,
 }, async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
-  const auth = { username: bed.node.username, password: 'wrong' }
-  const text = bed.documentTo(target, 'logs-credentials', { auth })
+  const auth = { username: fixture.node.username, password: 'wrong' }
+  const text = fixture.documentTo(target, 'logs-credentials', { auth })
   const gateway = await startGateway(t, text)
   await call(gateway, 20)
   await until(() => gateway.logText().includes('check log.elasticsearch.auth'), 'the mistake is told', 60_000)
@@ -54,11 +54,11 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   const put = await fetch(`${gateway.admin}/v1/config`, {
     method: 'PUT',
     headers: { 'content-type': 'application/yaml' },
-    body: text.replace('"wrong"', JSON.stringify(bed.node.password)),
+    body: text.replace('"wrong"', JSON.stringify(fixture.node.password)),
   })
   assert.equal(put.status, 200, await put.text())
   await call(gateway, 5)
-  await until(async () => (await bed.countIn('logs-credentials')) === 25, 'all calls are there', 90_000)
+  await until(async () => (await fixture.countIn('logs-credentials')) === 25, 'all calls are there', 90_000)
   await until(isSettledAt(gateway, 25), 'nothing is counted twice', 30_000)
   await until(async () => (await lagOf(gateway)) === 0, 'none waits')
 })
@@ -67,24 +67,24 @@ test('a key that may create documents and nothing else ships what somebody else 
   skip,
 }, async (t) => {
   const stream = 'logs-key'
-  const administrator = await bed.started(t, stream)
+  const administrator = await fixture.started(t, stream)
   await call(administrator, 1)
   await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
   const auth = { apiKey: await keyFor(stream, ['create_doc', 'auto_configure']) }
-  const gateway = await bed.started(t, stream, { auth, manage: false })
+  const gateway = await fixture.started(t, stream, { auth, manage: false })
   await call(gateway, 30)
   await until(isSettledAt(gateway, 30), 'all calls are indexed', 60_000)
-  assert.equal(await bed.countIn(stream), 31)
+  assert.equal(await fixture.countIn(stream), 31)
   assert.doesNotMatch(gateway.logText(), /log_problem/)
 })
 
 test('whoever may not set up is told so, and ships all the same', { skip }, async (t) => {
   const stream = 'logs-unmanaged'
-  const administrator = await bed.started(t, stream)
+  const administrator = await fixture.started(t, stream)
   await call(administrator, 1)
   await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
   const auth = { apiKey: await keyFor(stream, ['create_doc', 'auto_configure']) }
-  const gateway = await bed.started(t, stream, { auth })
+  const gateway = await fixture.started(t, stream, { auth })
   await call(gateway, 30)
   await until(isSettledAt(gateway, 30), 'all calls are indexed', 60_000)
   assert.match(gateway.logText(), /"event":"log_problem".*403/)
@@ -94,11 +94,11 @@ test('whoever may not set up is told so, and ships all the same', { skip }, asyn
 test('a certificate that nobody vouches for is refused, unless the document says that it need not be checked', {
   skip,
 }, async (t) => {
-  const checking = await bed.started(t, 'logs-unknown', { tls: {} })
+  const checking = await fixture.started(t, 'logs-unknown', { tls: {} })
   await call(checking, 3)
   await until(() => /log_problem.*certificate/.test(checking.logText()), 'the certificate is told', 60_000)
   assert.equal((await identityOf(checking.admin)).indexed, 0)
-  const trusting = await bed.started(t, 'logs-insecure', { tls: { insecure: true } })
+  const trusting = await fixture.started(t, 'logs-insecure', { tls: { insecure: true } })
   await call(trusting, 3)
   await until(isSettledAt(trusting, 3), 'all calls are indexed', 60_000)
 })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { until } from '@sluice/logger/testing'
 import { elasticsearchSkip as skip } from '@sluice/logger/testing/elasticsearch'
-import { call, ElasticsearchBed, identityOf, isSettledAt } from './testing/elasticsearch-bed.js'
+import { call, ElasticsearchFixture, identityOf, isSettledAt } from './testing/elasticsearch-fixture.js'
 import { origin, type RunningGateway, startGateway, statusOf } from './testing.js'
 
 // What becomes of the traffic log when gateways, workers and Elasticsearch end.
 
-const bed = new ElasticsearchBed()
+const fixture = new ElasticsearchFixture()
 
 /** Ends a gateway whose last 40 calls Elasticsearch has not seen; returns the one that comes after it. */
 async function successor(
@@ -16,17 +16,17 @@ async function successor(
   end: (gateway: RunningGateway) => Promise<void>,
 ): Promise<RunningGateway> {
   const target = await origin(t, (_, res) => res.end('ok'))
-  const text = bed.documentTo(target, stream)
+  const text = fixture.documentTo(target, stream)
   const first = await startGateway(t, text)
   await call(first, 10)
   await until(isSettledAt(first, 10), 'the first are indexed', 60_000)
-  await bed.outage(async () => {
+  await fixture.outage(async () => {
     await call(first, 40)
     await end(first)
   })
   const second = await startGateway(t, text)
   await until(isSettledAt(second, 40), 'what was left is shipped', 90_000)
-  assert.equal(await bed.countIn(stream), 50)
+  assert.equal(await fixture.countIn(stream), 50)
   return second
 }
 
@@ -57,7 +57,7 @@ test('a gateway that is killed under load loses what its workers had not handed 
 }, async (t) => {
   const stream = 'logs-load-killed'
   const target = await origin(t, (_, res) => res.end('ok'))
-  const text = bed.documentTo(target, stream)
+  const text = fixture.documentTo(target, stream)
   const first = await startGateway(t, text)
   await call(first, 10)
   await until(isSettledAt(first, 10), 'the first are indexed', 60_000)
@@ -68,7 +68,7 @@ test('a gateway that is killed under load loses what its workers had not handed 
       answered++
     }
   }
-  await bed.outage(async () => {
+  await fixture.outage(async () => {
     const loads = Array.from({ length: 16 }, () => load().catch(() => {}))
     await until(() => answered > 3000, 'thousands are answered')
     const { workers } = await statusOf(first.admin)
@@ -89,15 +89,15 @@ test('a gateway that is killed under load loses what its workers had not handed 
     90_000,
   )
   const { indexed, dropped, droppedBy } = await identityOf(second.admin)
-  assert.equal(await bed.countIn(stream), 10 + indexed)
+  assert.equal(await fixture.countIn(stream), 10 + indexed)
   assert.equal(dropped, droppedBy['process_lost'] ?? 0)
   assert.ok(indexed > allButOneWindow, `${answered} were answered, ${indexed} are there`)
   t.diagnostic(`${answered} answered, ${10 + indexed} indexed, ${dropped} counted as lost`)
 })
 
 test('workers that are killed leave their records to the others', { skip }, async (t) => {
-  const gateway = await bed.started(t, 'logs-killed')
-  bed.node.pause()
+  const gateway = await fixture.started(t, 'logs-killed')
+  fixture.node.pause()
   try {
     await call(gateway, 60)
     await until(async () => (await identityOf(gateway.admin)).onDisk === 60, 'all wait on disk', 30_000)
@@ -109,8 +109,8 @@ test('workers that are killed leave their records to the others', { skip }, asyn
     }, 'it is replaced')
     await call(gateway, 10)
   } finally {
-    bed.node.resume()
+    fixture.node.resume()
   }
-  await until(async () => (await bed.countIn('logs-killed')) === 70, 'all calls are there', 90_000)
+  await until(async () => (await fixture.countIn('logs-killed')) === 70, 'all calls are there', 90_000)
   await until(isSettledAt(gateway, 70), 'the account is whole', 30_000)
 })

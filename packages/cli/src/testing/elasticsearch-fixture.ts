@@ -10,7 +10,7 @@ import {
 import { documentFor, origin, type RunningGateway, startGateway } from '../testing.js'
 
 /** An Elasticsearch with security on for all tests of a file, and gateways that log to it. */
-export class ElasticsearchBed {
+export class ElasticsearchFixture {
   readonly #dir = scratchDir()
   #node: ElasticsearchNode | null = null
 
