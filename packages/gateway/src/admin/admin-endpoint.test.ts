@@ -6,22 +6,22 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
 import type { AdminPlan } from '@sluice/config'
-import { TOY_ADMIN } from '../supervisor/testing/toy-plan.js'
+import { FAKE_ADMIN } from '../supervisor/testing/fake-plan.js'
 import { until } from '../supervisor/testing/until.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { AdminEndpoint } from './admin-endpoint.js'
-import { ToyBackend } from './testing/toy-backend.js'
-import { TOY_CERTIFICATES } from './testing/toy-certificate.js'
+import { FakeBackend } from './testing/fake-backend.js'
+import { FAKE_CERTIFICATES } from './testing/test-certificate.js'
 
 const TOKEN = {
   id: 'ops',
   sha256: createHash('sha256').update('secret').digest('hex'),
   role: 'admin',
 } as const
-const ELSEWHERE: AdminPlan = { ...TOY_ADMIN, address: '[::1]:0', host: '::1' }
+const ELSEWHERE: AdminPlan = { ...FAKE_ADMIN, address: '[::1]:0', host: '::1' }
 
 function endpoint(t: TestContext) {
-  const admin = new AdminEndpoint(new ToyBackend(), createOperationLog({ write: () => {} }))
+  const admin = new AdminEndpoint(new FakeBackend(), createOperationLog({ write: () => {} }))
   t.after(() => admin.close())
   const change = async (plan: AdminPlan) => {
     const preparation = await admin.prepare(plan)
@@ -35,9 +35,9 @@ function certificateFiles(t: TestContext) {
   const dir = mkdtempSync(join(tmpdir(), 'admin-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
-  const put = (name: keyof typeof TOY_CERTIFICATES) => {
-    writeFileSync(files.certFile, TOY_CERTIFICATES[name].cert)
-    writeFileSync(files.keyFile, TOY_CERTIFICATES[name].key)
+  const put = (name: keyof typeof FAKE_CERTIFICATES) => {
+    writeFileSync(files.certFile, FAKE_CERTIFICATES[name].cert)
+    writeFileSync(files.keyFile, FAKE_CERTIFICATES[name].key)
   }
   put('localhost')
   return { files, put }
@@ -65,7 +65,7 @@ function commonName(url: string): Promise<string> {
 test('the first address answers as soon as it is prepared, a discarded one no more', async (t) => {
   const { admin, change } = endpoint(t)
   assert.equal(admin.url, null)
-  const prepared = await change(TOY_ADMIN)
+  const prepared = await change(FAKE_ADMIN)
   const url = admin.url ?? ''
   assert.equal(await statusOf(url), 200)
   await prepared.discard()
@@ -75,7 +75,7 @@ test('the first address answers as soon as it is prepared, a discarded one no mo
 
 test('a move answers on both addresses until it is activated', async (t) => {
   const { admin, change } = endpoint(t)
-  await (await change(TOY_ADMIN)).activate()
+  await (await change(FAKE_ADMIN)).activate()
   const old = admin.url ?? ''
   const prepared = await change(ELSEWHERE)
   assert.equal(admin.url, old)
@@ -87,7 +87,7 @@ test('a move answers on both addresses until it is activated', async (t) => {
 
 test('a discarded move leaves the old address and its tokens', async (t) => {
   const { admin, change } = endpoint(t)
-  await (await change(TOY_ADMIN)).activate()
+  await (await change(FAKE_ADMIN)).activate()
   const old = admin.url ?? ''
   await (await change({ ...ELSEWHERE, tokens: [TOKEN] })).discard()
   assert.equal(admin.url, old)
@@ -96,9 +96,9 @@ test('a discarded move leaves the old address and its tokens', async (t) => {
 
 test('new tokens count from activation on, on the same address', async (t) => {
   const { admin, change } = endpoint(t)
-  await (await change(TOY_ADMIN)).activate()
+  await (await change(FAKE_ADMIN)).activate()
   const url = admin.url ?? ''
-  const prepared = await change({ ...TOY_ADMIN, tokens: [TOKEN] })
+  const prepared = await change({ ...FAKE_ADMIN, tokens: [TOKEN] })
   assert.equal(await statusOf(url), 200)
   await prepared.activate()
   assert.equal(admin.url, url)
@@ -109,7 +109,7 @@ test('new tokens count from activation on, on the same address', async (t) => {
 test('TLS is served, renewed with the files and taken back', async (t) => {
   const { admin, change } = endpoint(t)
   const { files, put } = certificateFiles(t)
-  const secure: AdminPlan = { ...TOY_ADMIN, tls: files }
+  const secure: AdminPlan = { ...FAKE_ADMIN, tls: files }
   await (await change(secure)).activate()
   const url = admin.url ?? ''
   assert.match(url, /^https:/)
@@ -118,22 +118,22 @@ test('TLS is served, renewed with the files and taken back', async (t) => {
   await (await change(secure)).activate()
   assert.equal(admin.url, url)
   assert.equal(await commonName(url), 'renewed')
-  await (await change(TOY_ADMIN)).activate()
+  await (await change(FAKE_ADMIN)).activate()
   assert.match(admin.url ?? '', /^http:/)
   assert.equal(await statusOf(admin.url ?? ''), 200)
 })
 
 test('an address in use and a certificate that cannot be read are told with the remedy', async (t) => {
   const { admin, change } = endpoint(t)
-  await (await change(TOY_ADMIN)).activate()
+  await (await change(FAKE_ADMIN)).activate()
   const port = Number(new URL(admin.url ?? '').port)
-  const taken = await endpoint(t).admin.prepare({ ...TOY_ADMIN, address: `127.0.0.1:${port}`, port })
+  const taken = await endpoint(t).admin.prepare({ ...FAKE_ADMIN, address: `127.0.0.1:${port}`, port })
   assert.deepEqual(taken, {
     ok: false,
     reason: `address 127.0.0.1:${port} is in use; stop the other process or change admin.address`,
   })
   const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
-  const unreadable = await admin.prepare({ ...TOY_ADMIN, tls })
+  const unreadable = await admin.prepare({ ...FAKE_ADMIN, tls })
   assert.ok(!unreadable.ok)
   assert.match(unreadable.reason, /check certFile and keyFile/)
   assert.equal(await statusOf(admin.url ?? ''), 200)

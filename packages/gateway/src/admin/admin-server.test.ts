@@ -5,14 +5,14 @@ import { request as httpsRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AdminRole } from '@sluice/config'
-import { TOY_ADMIN } from '../supervisor/testing/toy-plan.js'
+import { FAKE_ADMIN } from '../supervisor/testing/fake-plan.js'
 import { until } from '../supervisor/testing/until.js'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import { AdminServer, type TlsFiles } from './admin-server.js'
 import { Authenticator } from './authenticator.js'
 import { ENDPOINTS } from './endpoints.js'
-import { TOY_DIGEST, ToyBackend, toyStatus } from './testing/toy-backend.js'
-import { TOY_CERTIFICATES } from './testing/toy-certificate.js'
+import { FAKE_DIGEST, FakeBackend, fakeStatus } from './testing/fake-backend.js'
+import { FAKE_CERTIFICATES } from './testing/test-certificate.js'
 
 interface Reply {
   readonly status: number
@@ -32,13 +32,13 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 async function served(t: TestContext, hasTokens = false, tls: TlsFiles | null = null) {
-  const backend = new ToyBackend()
+  const backend = new FakeBackend()
   const logged: string[] = []
   const log = createOperationLog({ write: (line) => logged.push(line) })
   const tokens = hasTokens ? ROLES.map((role) => ({ id: role, sha256: sha256(`${role}-token`), role })) : []
   const authenticator = new Authenticator()
   authenticator.use(tokens)
-  const server = new AdminServer({ plan: { ...TOY_ADMIN, tokens }, tls, backend, authenticator, log })
+  const server = new AdminServer({ plan: { ...FAKE_ADMIN, tokens }, tls, backend, authenticator, log })
   await server.listen()
   t.after(() => server.close())
   const ask = (path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Reply> =>
@@ -103,7 +103,7 @@ test('an unknown path is 404 and a wrong method 405 with Allow', async (t) => {
 test('readiness tells why not', async (t) => {
   const { ask, backend } = await served(t)
   assert.equal((await ask('/readyz')).status, 200)
-  backend.currentStatus = toyStatus({ ready: false, reason: 'no worker is ready' })
+  backend.currentStatus = fakeStatus({ ready: false, reason: 'no worker is ready' })
   const reply = await ask('/readyz')
   assertProblem(reply, 503, 'GW_ADMIN_NOT_READY')
   assert.match(reply.text, /no worker is ready/)
@@ -121,12 +121,12 @@ test('before the first plan what is read from it answers 503', async (t) => {
 
 test('a document is applied with its note, its condition and who sent it', async (t) => {
   const { ask, backend } = await served(t)
-  const headers = { ...YAML, 'if-match': `"${TOY_DIGEST}"` }
+  const headers = { ...YAML, 'if-match': `"${FAKE_DIGEST}"` }
   const path = '/v1/config?dryRun=1&note=a%20note'
   const reply = await ask(path, { method: 'PUT', headers, body: 'version: 1' })
   assert.equal(reply.status, 200)
   assert.equal((JSON.parse(reply.text) as { result: string }).result, 'applied')
-  const request = { dryRun: true, ifMatch: TOY_DIGEST, note: 'a note', actor: 'local@127.0.0.1' }
+  const request = { dryRun: true, ifMatch: FAKE_DIGEST, note: 'a note', actor: 'local@127.0.0.1' }
   assert.deepEqual(backend.journal, [{ text: 'version: 1', request }])
 })
 
@@ -148,7 +148,7 @@ test('each end of a deploy has its status', async (t) => {
   const refused = await put()
   assertProblem(refused, 409, 'GW_ADMIN_ROLLED_BACK')
   assert.match(refused.text, /"result":"rolled-back".*"reason":"no"/)
-  backend.result = { result: 'stale', digest: TOY_DIGEST }
+  backend.result = { result: 'stale', digest: FAKE_DIGEST }
   assertProblem(await put(), 412, 'GW_ADMIN_STALE')
   backend.result = { result: 'busy' }
   const busy = await put()
@@ -337,7 +337,7 @@ test('a deploy under way is not given up for a crowd of silent connections', asy
 })
 
 const tlsFiles = (): TlsFiles => {
-  const { cert, key } = TOY_CERTIFICATES.localhost
+  const { cert, key } = FAKE_CERTIFICATES.localhost
   return { cert: Buffer.from(cert), key: Buffer.from(key) }
 }
 

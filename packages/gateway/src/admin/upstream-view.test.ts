@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
-import { toyPlan } from '../supervisor/testing/toy-plan.js'
+import { fakePlan } from '../supervisor/testing/fake-plan.js'
 import { upstreamViews } from './upstream-view.js'
 
 function upstream(name: string, urls: readonly string[]): UpstreamPlan {
@@ -24,7 +24,7 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
 }
 
 test('an upstream gets the numbers whose labels name it, a target those that name it too', () => {
-  const plan = toyPlan({ upstreams: [upstream('orders', ['http://a:1', 'http://a:12'])] })
+  const plan = fakePlan({ upstreams: [upstream('orders', ['http://a:1', 'http://a:12'])] })
   const samples = [
     { name: 'gw_upstream_requests_total', labels: 'upstream="orders",target="http://a:1"', value: 3 },
     { name: 'gw_upstream_requests_total', labels: 'upstream="orders",target="http://a:12"', value: 4 },

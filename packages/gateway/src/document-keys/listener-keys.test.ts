@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
-import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
+import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { type TestGateway, until } from '../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
@@ -40,12 +40,12 @@ const overTls: Effect = async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-  writeFileSync(certFile, TOY_CERTIFICATES.localhost.cert)
-  writeFileSync(keyFile, TOY_CERTIFICATES.localhost.key)
+  writeFileSync(certFile, FAKE_CERTIFICATES.localhost.cert)
+  writeFileSync(keyFile, FAKE_CERTIFICATES.localhost.key)
   const gateway = await echoing(t, { tls: { certFile, keyFile } })
   const options = { port: gateway.port, host: '127.0.0.1', servername: 'localhost', agent: false } as const
   const status = await new Promise((resolve, reject) => {
-    const ca = TOY_CERTIFICATES.localhost.cert
+    const ca = FAKE_CERTIFICATES.localhost.cert
     https.get({ ...options, ca }, (res) => resolve(res.resume().statusCode)).on('error', reject)
   })
   assert.equal(status, 200)

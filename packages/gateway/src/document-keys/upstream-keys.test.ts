@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { loadOrThrow } from '@sluice/config/testing'
-import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
+import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { until } from '../testing/gateway.js'
 import { answering, closedPort, httpOrigin, type Origin, rawOrigin } from '../testing/origin.js'
 import { connectRaw } from '../testing/raw-connection.js'
@@ -62,7 +62,7 @@ async function stalled(t: TestContext, timeouts: object, said = ''): Promise<str
 }
 
 async function secureOrigin(t: TestContext): Promise<string> {
-  const options = { ...TOY_CERTIFICATES.localhost, requestCert: true, rejectUnauthorized: false }
+  const options = { ...FAKE_CERTIFICATES.localhost, requestCert: true, rejectUnauthorized: false }
   const server = https.createServer(options, (req, res) => {
     const { subject } = (req.socket as TLSSocket).getPeerCertificate()
     res.end(`client ${subject?.CN ?? 'unknown'}`)
@@ -79,8 +79,8 @@ function files(t: TestContext): { readonly cert: string; readonly key: string } 
   const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-  writeFileSync(cert, TOY_CERTIFICATES.localhost.cert)
-  writeFileSync(key, TOY_CERTIFICATES.localhost.key)
+  writeFileSync(cert, FAKE_CERTIFICATES.localhost.cert)
+  writeFileSync(key, FAKE_CERTIFICATES.localhost.key)
   return { cert, key }
 }
 

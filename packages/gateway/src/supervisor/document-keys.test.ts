@@ -4,17 +4,17 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { TOY_CERTIFICATES } from '../admin/testing/toy-certificate.js'
-import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
+import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 
 // The keys of the document that the supervisor itself obeys, where no other test has them.
 
 test('metrics.enabled: false takes the numbers away, and a deploy brings them back', async (t) => {
-  const off = toyDocument('first', 'metrics: { enabled: false }')
+  const off = fakeDocument('first', 'metrics: { enabled: false }')
   const gateway = await new GatewayProcess(t, { document: off }).started()
   assert.equal((await gateway.api('/metrics')).status, 404)
   assert.equal((await gateway.api('/v1/status')).status, 200)
-  await gateway.put(toyDocument('first', 'metrics: { enabled: true }'))
+  await gateway.put(fakeDocument('first', 'metrics: { enabled: true }'))
   assert.equal((await gateway.api('/metrics')).status, 200)
 })
 
@@ -24,7 +24,7 @@ test('admin.tokens of the document decide who may do what, and a deploy changes 
       { id: 'looks', role: 'viewer', sha256: sha256(viewer) },
       { id: 'rules', role: 'admin', sha256: sha256('admin-token') },
     ]
-    return toyDocument('first').replace(
+    return fakeDocument('first').replace(
       'admin: { address: 127.0.0.1:0 }',
       `admin: { address: "127.0.0.1:0", tokens: ${JSON.stringify(tokens)} }`,
     )
@@ -42,11 +42,11 @@ test('admin.tokens of the document decide who may do what, and a deploy changes 
 test('admin.tls of the document serves the admin API with its certificate', async (t) => {
   const dir = testDirectory()
   t.after(() => rmSync(dir, { recursive: true, force: true }))
-  const { cert, key } = TOY_CERTIFICATES.localhost
+  const { cert, key } = FAKE_CERTIFICATES.localhost
   writeFileSync(join(dir, 'cert.pem'), cert)
   writeFileSync(join(dir, 'key.pem'), key)
   const tls = `tls: { certFile: ${join(dir, 'cert.pem')}, keyFile: ${join(dir, 'key.pem')} }`
-  const document = toyDocument('first').replace('127.0.0.1:0 }\nlog', `"127.0.0.1:0", ${tls} }\nlog`)
+  const document = fakeDocument('first').replace('127.0.0.1:0 }\nlog', `"127.0.0.1:0", ${tls} }\nlog`)
   const gateway = await new GatewayProcess(t, { document }).started()
   const url = new URL('/healthz', gateway.addresses.admin!)
   assert.equal(url.protocol, 'https:')

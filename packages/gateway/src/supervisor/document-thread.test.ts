@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DocumentThread } from './document-thread.js'
-import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-const ENTRY = new URL('./testing/toy-documents.js', import.meta.url)
+const ENTRY = new URL('./testing/fake-documents.js', import.meta.url)
 const BOUNDS = { deadlineMs: 60_000, memoryMb: 256, idleMs: 60_000 }
 /** Everything is wrong in it. */
 const MISTAKES = `version: 1\nroutes:\n${'- a: 1\n'.repeat(60_000)}`
@@ -18,7 +18,7 @@ function thread(t: TestContext, bounds: Partial<typeof BOUNDS> = {}): DocumentTh
 test('a document is checked beside the event loop with the settings of the gateway, again and again', async (t) => {
   const checked = thread(t, { idleMs: 1 })
   for (const body of ['one', 'two']) {
-    const text = toyDocument(body).replace('body: ok', 'body: "${env:NAME}"')
+    const text = fakeDocument(body).replace('body: ok', 'body: "${env:NAME}"')
     const result = await checked.load({ name: 'gateway.yaml', text })
     assert.ok(result.ok, JSON.stringify(result))
     assert.deepEqual([result.load.plan.routes[0]?.id, Object.values(result.load.values)], [body, ['set']])
@@ -36,11 +36,11 @@ test('a document whose check takes too much memory is refused, and the next is c
   const checked = thread(t, { memoryMb: 48 })
   const large = await checked.load({ name: 'gateway.yaml', text: MISTAKES })
   assert.match(JSON.stringify(large), /more than 48 MB of memory/)
-  assert.equal((await checked.load({ name: 'gateway.yaml', text: toyDocument('small') })).ok, true)
+  assert.equal((await checked.load({ name: 'gateway.yaml', text: fakeDocument('small') })).ok, true)
 })
 
 test('a deploy of 60,000 mistakes leaves health, numbers and workers alone, and tells the first of them', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   let isOver = false
   const deploy = gateway.put(MISTAKES).finally(() => {
     isOver = true

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { addressText, ListenerPorts } from './listener-ports.js'
-import { toyListener } from './testing/toy-plan.js'
+import { fakeListener } from './testing/fake-plan.js'
 
 async function foreignProcess(t: TestContext): Promise<number> {
   const server = createServer()
@@ -15,7 +15,7 @@ async function foreignProcess(t: TestContext): Promise<number> {
 
 test('a port that another process holds is refused with the address and the place to change', async (t) => {
   const port = await foreignProcess(t)
-  const claim = await new ListenerPorts().claim([toyListener(0), toyListener(port)])
+  const claim = await new ListenerPorts().claim([fakeListener(0), fakeListener(port)])
   assert.deepEqual(claim, {
     ok: false,
     reasons: [`address 127.0.0.1:${port} is in use; stop the other process or change listeners[1].address`],
@@ -24,13 +24,13 @@ test('a port that another process holds is refused with the address and the plac
 
 test('port 0 becomes a free port and keeps it over reloads', async () => {
   const ports = new ListenerPorts()
-  const claim = await ports.claim([toyListener(0)])
+  const claim = await ports.claim([fakeListener(0)])
   assert.ok(claim.ok)
   const port = claim.ports['127.0.0.1:0'] ?? 0
   // None that the system would give to a connection in the meantime.
   assert.ok(port >= 10_000 && port < 20_000, String(port))
   ports.commit(claim.ports)
-  const again = await ports.claim([toyListener(0)])
+  const again = await ports.claim([fakeListener(0)])
   assert.deepEqual(again, claim)
 })
 
@@ -38,11 +38,11 @@ test('an address that the gateway serves itself is not probed', async (t) => {
   const port = await foreignProcess(t)
   const ports = new ListenerPorts()
   ports.commit({ [`127.0.0.1:${port}`]: port })
-  assert.deepEqual(await ports.claim([toyListener(port)]), { ok: true, ports: ports.serving })
+  assert.deepEqual(await ports.claim([fakeListener(port)]), { ok: true, ports: ports.serving })
 })
 
 test('an address of another machine is refused', async () => {
-  const listener = { ...toyListener(0), host: '192.0.2.1', address: '192.0.2.1:0' }
+  const listener = { ...fakeListener(0), host: '192.0.2.1', address: '192.0.2.1:0' }
   const claim = await new ListenerPorts().claim([listener])
   assert.ok(!claim.ok)
   assert.match(claim.reasons[0]!, /192\.0\.2\.1:0 is not an address of this machine; change listeners\[0\]/)

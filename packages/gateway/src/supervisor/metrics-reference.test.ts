@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { LOSS_REASONS } from '@sluice/core'
 import { METRICS_HELP } from './metrics-help.js'
-import { GatewayProcess, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
 
 const PAGE = new URL('../../../../docs/reference/metrics.md', import.meta.url)
 
@@ -36,7 +36,7 @@ test('the page of metrics is what the help texts generate', () => {
 })
 
 test('each worker reports its heap, its garbage collections and the delays of its loop', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const text = await (await gateway.api('/metrics')).text()
   for (const worker of [1, 2]) {
     assert.match(text, new RegExp(`^gw_worker_heap_used_bytes{worker="${worker}"} \\d{6,}$`, 'm'))

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
 const serves = (gateway: GatewayProcess, routeId: string): Promise<true> =>
   until(async () => (await gateway.echo()).routes.join() === routeId)
 
 test('a document that is written anew is applied without being asked', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
-  gateway.write(toyDocument('second'))
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
+  gateway.write(fakeDocument('second'))
   await serves(gateway, 'second')
   assert.equal((await gateway.status()).origin, 'file')
 })
@@ -19,7 +19,7 @@ test('a document mounted as Kubernetes does it is applied when the ..data link i
   const dir = testDirectory()
   for (const routeId of ['first', 'second']) {
     mkdirSync(join(dir, `..${routeId}`))
-    writeFileSync(join(dir, `..${routeId}`, 'gateway.yaml'), toyDocument(routeId))
+    writeFileSync(join(dir, `..${routeId}`, 'gateway.yaml'), fakeDocument(routeId))
   }
   symlinkSync('..first', join(dir, '..data'))
   symlinkSync('..data/gateway.yaml', join(dir, 'gateway.yaml'))
@@ -30,7 +30,7 @@ test('a document mounted as Kubernetes does it is applied when the ..data link i
 })
 
 test('a document that becomes broken is told with its mistakes and the old plan goes on serving', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   gateway.write('version: 1\nroutes: 5\n')
   const [entry] = await until(() =>
     gateway.log('config.invalid').length > 0 ? gateway.log('config.invalid') : null,
@@ -48,7 +48,7 @@ test('a document that becomes broken is told with its mistakes and the old plan 
   assert.match(text, /gw_rollouts_total\{result="applied"\} 1\n/)
   assert.deepEqual((await gateway.echo()).routes, ['first'])
   assert.equal((await gateway.api('/readyz')).status, 200)
-  gateway.write(toyDocument('second'))
+  gateway.write(fakeDocument('second'))
   await serves(gateway, 'second')
 })
 
@@ -59,7 +59,7 @@ test('SIGHUP reads the document again, and references get their new values', asy
   const elsewhere = join(dir, 'elsewhere', 'secret')
   writeFileSync(elsewhere, 'one')
   symlinkSync(elsewhere, secret)
-  const document = toyDocument('first').replace('body: ok', `body: "\${file:${secret}}"`)
+  const document = fakeDocument('first').replace('body: ok', `body: "\${file:${secret}}"`)
   const gateway = await new GatewayProcess(t, { dir, document }).started()
   const before = await gateway.status()
   const applied = () => gateway.log('config.applied').length
@@ -76,8 +76,8 @@ test('SIGHUP reads the document again, and references get their new values', asy
 })
 
 test('a document deployed over the API serves until the file is read again', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
-  await gateway.put(toyDocument('second'))
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
+  await gateway.put(fakeDocument('second'))
   await serves(gateway, 'second')
   gateway.signal('SIGHUP')
   await serves(gateway, 'first')
@@ -87,10 +87,10 @@ test('a document deployed over the API serves until the file is read again', asy
 })
 
 test('the admin API moves to another address and the old one closes', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const old = gateway.addresses.admin
   await gateway.put(
-    toyDocument('first').replace('admin: { address: 127.0.0.1:0 }', 'admin: { address: "[::1]:0" }'),
+    fakeDocument('first').replace('admin: { address: 127.0.0.1:0 }', 'admin: { address: "[::1]:0" }'),
   )
   await until(() =>
     fetch(`${old}/healthz`).then(
@@ -104,7 +104,7 @@ test('the admin API moves to another address and the old one closes', async (t) 
 })
 
 test('a document that cannot be read when SIGHUP comes is told as refused, a dry run is not', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   await gateway.put('version: 1\nroutes: 5\n', '?dryRun=1')
   assert.equal((await gateway.status()).lastRollout?.result, 'applied')
   rmSync(gateway.configFile)

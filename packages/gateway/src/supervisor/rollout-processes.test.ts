@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GatewayProcess, isAlive, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess, isAlive } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
 interface Answer {
@@ -14,23 +14,23 @@ interface Answer {
 const answerOf = async (response: Response): Promise<Answer> => (await response.json()) as Answer
 
 test('a deploy reaches every worker and the same document again changes nothing', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   assert.deepEqual((await gateway.echo()).routes, ['first'])
-  const applied = await answerOf(await gateway.put(toyDocument('second'), '?note=try'))
+  const applied = await answerOf(await gateway.put(fakeDocument('second'), '?note=try'))
   assert.equal(applied.result, 'applied')
   assert.ok((applied.changes?.length ?? 0) > 0)
   assert.deepEqual(await gateway.servedDigests(), [applied.digest, applied.digest])
   assert.deepEqual((await gateway.echo()).routes, ['second'])
-  const again = await answerOf(await gateway.put(toyDocument('second')))
+  const again = await answerOf(await gateway.put(fakeDocument('second')))
   assert.deepEqual([again.result, again.digest], ['unchanged', applied.digest])
   const { origin, lastRollout } = await gateway.status()
   assert.deepEqual([origin, lastRollout?.note, lastRollout?.result], ['api', 'try', 'applied'])
 })
 
 test('one worker that cannot prepare keeps the old plan on all of them', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const before = await gateway.status()
-  const response = await gateway.put(toyDocument('refused-by-2'))
+  const response = await gateway.put(fakeDocument('refused-by-2'))
   assert.equal(response.status, 409)
   const answer = await answerOf(response)
   assert.equal(answer.result, 'rolled-back')
@@ -40,13 +40,13 @@ test('one worker that cannot prepare keeps the old plan on all of them', async (
     (await gateway.status()).workers.map((worker) => worker.pid),
     before.workers.map((worker) => worker.pid),
   )
-  assert.equal((await answerOf(await gateway.put(toyDocument('second')))).result, 'applied')
+  assert.equal((await answerOf(await gateway.put(fakeDocument('second')))).result, 'applied')
 })
 
 test('a worker that dies while it prepares fails the rollout and comes back with the old plan', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const { digest } = await gateway.status()
-  const answer = await answerOf(await gateway.put(toyDocument('crash-by-1')))
+  const answer = await answerOf(await gateway.put(fakeDocument('crash-by-1')))
   assert.equal(answer.result, 'rolled-back')
   assert.match(answer.reasons?.[0]?.reason ?? '', /SIGABRT/)
   await until(async () => (await gateway.servedDigests()).every((served) => served === digest))
@@ -54,8 +54,8 @@ test('a worker that dies while it prepares fails the rollout and comes back with
 })
 
 test('a worker that dies after a rollout comes back with the new plan', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
-  const { digest } = await answerOf(await gateway.put(toyDocument('second')))
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
+  const { digest } = await answerOf(await gateway.put(fakeDocument('second')))
   const [first] = (await gateway.status()).workers
   process.kill(first!.pid!, 'SIGKILL')
   await until(async () => {
@@ -65,22 +65,22 @@ test('a worker that dies after a rollout comes back with the new plan', async (t
 })
 
 test('a dry run and a stale digest change nothing', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const before = await gateway.status()
-  const dry = await answerOf(await gateway.put(toyDocument('second'), '?dryRun=1'))
+  const dry = await answerOf(await gateway.put(fakeDocument('second'), '?dryRun=1'))
   assert.equal(dry.result, 'valid')
   assert.ok((dry.changes?.length ?? 0) > 0)
   const etag = (await gateway.api('/v1/plan')).headers.get('etag') ?? ''
   assert.equal(etag, `"${before.digest}"`)
-  const stale = await gateway.put(toyDocument('second'), '', { 'if-match': `"${'0'.repeat(64)}"` })
+  const stale = await gateway.put(fakeDocument('second'), '', { 'if-match': `"${'0'.repeat(64)}"` })
   assert.equal(stale.status, 412)
   assert.deepEqual(await gateway.servedDigests(), [before.digest, before.digest])
-  const current = await gateway.put(toyDocument('second'), '', { 'if-match': etag })
+  const current = await gateway.put(fakeDocument('second'), '', { 'if-match': etag })
   assert.equal((await answerOf(current)).result, 'applied')
 })
 
 test('a document with mistakes is answered with every one of them', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const response = await gateway.put('version: 1\nlistners: []\nroutes: 5\n')
   assert.equal(response.status, 422)
   const { diagnostics } = (await response.json()) as {
@@ -91,8 +91,8 @@ test('a document with mistakes is answered with every one of them', async (t) =>
 })
 
 test('earlier documents are listed and can be rolled back to', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
-  await gateway.put(toyDocument('second'))
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
+  await gateway.put(fakeDocument('second'))
   const headers = { 'content-type': 'application/json' }
   const post = (body: string) => gateway.api('/v1/rollback', { method: 'POST', headers, body })
   assert.equal((await answerOf(await post('{}'))).result, 'applied')
@@ -111,10 +111,10 @@ test('earlier documents are listed and can be rolled back to', async (t) => {
 })
 
 test('a larger head limit brings new workers, ready before the old ones leave', async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const before = await gateway.status()
   assert.equal((await gateway.echo()).headBytes, '32768')
-  const larger = toyDocument('first').replace('0 }]', '0, limits: { headerBytes: 32kb } }]')
+  const larger = fakeDocument('first').replace('0 }]', '0, limits: { headerBytes: 32kb } }]')
   const slow = fetch(`${gateway.url}/slow`)
   await until(async () => (await gateway.status()).workers.some((worker) => worker.inFlight > 0))
   assert.equal((await answerOf(await gateway.put(larger))).result, 'applied')
@@ -133,20 +133,20 @@ test('a larger head limit brings new workers, ready before the old ones leave', 
 
 test('the number of workers follows the document when nothing else decides it', async (t) => {
   const gateway = await new GatewayProcess(t, {
-    document: toyDocument('first', 'workers: 1'),
+    document: fakeDocument('first', 'workers: 1'),
     workers: null,
   }).started()
   const states = async () => (await gateway.status()).workers.map((worker) => worker.state)
   assert.deepEqual(await states(), ['ready'])
-  await gateway.put(toyDocument('first', 'workers: 3'))
+  await gateway.put(fakeDocument('first', 'workers: 3'))
   await until(async () => (await states()).join() === 'ready,ready,ready')
   const third = (await gateway.status()).workers[2]!
   process.kill(third.pid!, 'SIGKILL')
   await until(async () => (await gateway.status()).workers[2]?.restarts === 1)
   await until(async () => (await states()).join() === 'ready,ready,ready')
-  await gateway.put(toyDocument('first', 'workers: 1'))
+  await gateway.put(fakeDocument('first', 'workers: 1'))
   await until(async () => (await states()).join() === 'ready')
-  await gateway.put(toyDocument('first', 'workers: 3'))
+  await gateway.put(fakeDocument('first', 'workers: 3'))
   await until(async () => (await states()).join() === 'ready,ready,ready')
   // Its counter goes on.
   assert.equal((await gateway.status()).workers[2]?.restarts, 1)

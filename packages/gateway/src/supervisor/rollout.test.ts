@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Assignment, type Participant, type Refusal, rollOut } from './rollout.js'
-import { toyLoad } from './testing/toy-plan.js'
+import { fakeLoad } from './testing/fake-plan.js'
 
-const assignment: Assignment = { epoch: 7, load: toyLoad(), ports: {} }
+const assignment: Assignment = { epoch: 7, load: fakeLoad(), ports: {} }
 
 /** A worker that writes down what it was asked, and refuses what it is told to refuse. */
 function participant(worker: number, journal: string[], refusals: Readonly<Record<string, string>> = {}) {

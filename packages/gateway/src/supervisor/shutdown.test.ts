@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { GatewayProcess, isAlive, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess, isAlive } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
 async function started(t: TestContext, drain: string) {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first', drain) }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first', drain) }).started()
   const pids = (await gateway.status()).workers.map((worker) => worker.pid!)
   return { gateway, pids }
 }
@@ -17,7 +17,7 @@ test('SIGTERM turns readiness to 503 first, finishes what is in flight and exits
   gateway.signal('SIGTERM')
   await until(async () => (await gateway.api('/readyz')).status === 503)
   assert.equal((await gateway.status()).draining, true)
-  assert.equal((await gateway.put(toyDocument('second'))).status, 503)
+  assert.equal((await gateway.put(fakeDocument('second'))).status, 503)
   await until(async () => !(await gateway.echo()).ready)
   const slow = gateway.echo('/slow')
   assert.equal((await slow).worker > 0, true)
@@ -41,7 +41,7 @@ test('SIGINT does not wait for load balancers, cuts what is in flight at the dea
 })
 
 test('SIGTERM while the gateway starts ends it without a complaint', async (t) => {
-  const gateway = new GatewayProcess(t, { document: toyDocument('slow-by-1') })
+  const gateway = new GatewayProcess(t, { document: fakeDocument('slow-by-1') })
   await until(() => gateway.log('plane.dawdles').length === 1)
   gateway.signal('SIGTERM')
   assert.match((await gateway.startError()) ?? '', /told to end while it started/)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { SpareWorker } from './spare-worker.js'
-import { ToyProcess } from './testing/toy-process.js'
+import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
 import { WORKER_DEADLINES, WorkerHandle } from './worker-handle.js'
 
 function spare(t: TestContext) {
-  const processes: ToyProcess[] = []
+  const processes: FakeProcess[] = []
   const worker = new SpareWorker(() => {
-    const process = new ToyProcess()
+    const process = new FakeProcess()
     processes.push(process)
     return new WorkerHandle(process, WORKER_DEADLINES)
   })

@@ -5,12 +5,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GatewayProcess, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
 test('the last good document serves when the one on disk is broken, and says so loudly', async (t) => {
   const dir = testDirectory()
-  const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
+  const first = await new GatewayProcess(t, { dir, document: fakeDocument('good') }).started()
   const { digest } = await first.status()
   const file = join(dir, 'data', 'last-good.json')
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -23,7 +23,7 @@ test('the last good document serves when the one on disk is broken, and says so 
   assert.match(status.warnings[0] ?? '', /last good/)
   assert.equal(second.log('config.invalid').length, 1)
   assert.equal(second.log('start.last-good').length, 1)
-  second.write(toyDocument('mended'))
+  second.write(fakeDocument('mended'))
   second.signal('SIGHUP')
   await until(async () => (await second.echo()).routes.join() === 'mended')
   // A worker answers with the new routes before the supervisor has heard of it.
@@ -32,10 +32,10 @@ test('the last good document serves when the one on disk is broken, and says so 
 
 test('a document that the workers refuse at start gives way to the last good one', async (t) => {
   const dir = testDirectory()
-  const first = await new GatewayProcess(t, { dir, document: toyDocument('good') }).started()
+  const first = await new GatewayProcess(t, { dir, document: fakeDocument('good') }).started()
   first.signal('SIGTERM')
   await first.exited
-  const second = await new GatewayProcess(t, { dir, document: toyDocument('refused-by-1') }).started()
+  const second = await new GatewayProcess(t, { dir, document: fakeDocument('refused-by-1') }).started()
   assert.deepEqual((await second.echo()).routes, ['good'])
 })
 
@@ -50,7 +50,7 @@ test('without a last good document a broken one ends the start with every mistak
 test('what is stored holds references, not their values', async (t) => {
   const dir = testDirectory()
   const secret = 'a value that must not be stored'
-  const document = toyDocument('first').replace('body: ok', 'body: "${env:GW_TEST_SECRET}"')
+  const document = fakeDocument('first').replace('body: ok', 'body: "${env:GW_TEST_SECRET}"')
   const gateway = await new GatewayProcess(t, { dir, document, env: { GW_TEST_SECRET: secret } }).started()
   for (const file of ['last-good.json', 'deploys/00000001.json']) {
     const text = readFileSync(join(dir, 'data', file), 'utf8')
@@ -68,12 +68,12 @@ test('an address that another process holds is refused at start and on a deploy,
   await once(foreign, 'listening')
   t.after(() => foreign.close())
   const address = `127.0.0.1:${(foreign.address() as AddressInfo).port}`
-  const taken = toyDocument('first').replace('address: 127.0.0.1:0', `address: ${address}`)
+  const taken = fakeDocument('first').replace('address: 127.0.0.1:0', `address: ${address}`)
   const refused = new GatewayProcess(t, { document: taken })
   const reason = `address ${address} is in use; stop the other process or change listeners[0].address`
   assert.equal(await refused.startError(), reason)
 
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const response = await gateway.put(taken)
   assert.equal(response.status, 409)
   const { reasons } = (await response.json()) as { reasons: unknown }
@@ -87,7 +87,7 @@ test('an admin address that another process holds ends the start', async (t) => 
   await once(foreign, 'listening')
   t.after(() => foreign.close())
   const address = `127.0.0.1:${(foreign.address() as AddressInfo).port}`
-  const document = toyDocument('first').replace(
+  const document = fakeDocument('first').replace(
     'admin: { address: 127.0.0.1:0 }',
     `admin: { address: "${address}" }`,
   )
@@ -101,7 +101,7 @@ test('an admin address that another process holds ends the start', async (t) => 
 test('a data directory that cannot be written costs the memory, not the service', async (t) => {
   const dir = testDirectory()
   writeFileSync(join(dir, 'data'), 'a file where the directory should be')
-  const gateway = await new GatewayProcess(t, { dir, document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { dir, document: fakeDocument('first') }).started()
   assert.equal(gateway.log('config.not-kept').length, 1)
   assert.equal((await gateway.echo()).ready, true)
 })
@@ -109,7 +109,7 @@ test('a data directory that cannot be written costs the memory, not the service'
 test('a worker runs with one helper thread of V8, and young objects keep their room', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const { workers } = await gateway.status()
   assert.ok(workers.length > 0)
   for (const { pid } of workers) {
@@ -122,7 +122,7 @@ test('a worker runs with one helper thread of V8, and young objects keep their r
 test('a worker that only stands by comes to rest', {
   skip: process.platform !== 'linux' && 'it has no /proc',
 }, async (t) => {
-  const gateway = await new GatewayProcess(t, { document: toyDocument('first') }).started()
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   const { workers } = await gateway.status()
   const spare = await until(() => childrenOf(gateway.pid).find((pid) => !workers.some((w) => w.pid === pid)))
   // It loads for a while at first.

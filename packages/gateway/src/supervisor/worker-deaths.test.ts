@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
 import { assertIdentity } from '@sluice/core/testing'
-import { GatewayProcess, isAlive, testDirectory, toyDocument } from './testing/gateway-process.js'
+import { fakeDocument, GatewayProcess, isAlive, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
 const started = (t: TestContext): Promise<GatewayProcess> =>
-  new GatewayProcess(t, { document: toyDocument('first') }).started()
+  new GatewayProcess(t, { document: fakeDocument('first') }).started()
 
 /** Waits until the slot holds another worker that is ready. */
 function replaced(gateway: GatewayProcess, slot: number, pid: number) {
@@ -83,7 +83,7 @@ test('workers that die before they are ready are given up and the start fails wi
   writeFileSync(flag, '')
   const gateway = new GatewayProcess(t, {
     dir,
-    document: toyDocument('first'),
+    document: fakeDocument('first'),
     env: { GW_TEST_CRASH_FLAG: flag },
   })
   const error = await gateway.startError()
@@ -94,7 +94,7 @@ test('workers that die before they are ready are given up and the start fails wi
 test('a slot that cannot be filled any more leaves the others serving, and is filled when it can be', async (t) => {
   const dir = testDirectory()
   const flag = join(dir, 'crash')
-  const options = { dir, document: toyDocument('first'), env: { GW_TEST_CRASH_FLAG: flag } }
+  const options = { dir, document: fakeDocument('first'), env: { GW_TEST_CRASH_FLAG: flag } }
   const gateway = await new GatewayProcess(t, options).started()
   const [one, two] = (await gateway.status()).workers
   writeFileSync(flag, '')
@@ -102,7 +102,7 @@ test('a slot that cannot be filled any more leaves the others serving, and is fi
   await until(() => gateway.log('worker.ended').length >= 3)
   assert.equal((await gateway.echo()).worker, 2)
   assert.equal((await gateway.api('/readyz')).status, 200)
-  const deploy = await gateway.put(toyDocument('second'))
+  const deploy = await gateway.put(fakeDocument('second'))
   assert.equal(deploy.status, 200)
   rmSync(flag)
   await replaced(gateway, 1, one!.pid!)

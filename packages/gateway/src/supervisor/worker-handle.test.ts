@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { EMPTY_LOG } from '@sluice/core'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import type { FromWorker } from '../worker/messages.js'
-import { toyLoad } from './testing/toy-plan.js'
-import { ToyProcess } from './testing/toy-process.js'
+import { fakeLoad } from './testing/fake-plan.js'
+import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
 import { watchSilence } from './watchdog.js'
 import { WORKER_DEADLINES, type WorkerDeadlines, WorkerHandle } from './worker-handle.js'
@@ -17,7 +17,7 @@ const SHORT: WorkerDeadlines = {
   samplesMs: 30,
   silenceMs: 30,
 }
-const ASSIGNMENT = { epoch: 3, load: toyLoad(), ports: {} }
+const ASSIGNMENT = { epoch: 3, load: fakeLoad(), ports: {} }
 const BEAT: FromWorker = {
   kind: 'heartbeat',
   digest: null,
@@ -29,7 +29,7 @@ const BEAT: FromWorker = {
 }
 
 function handle(deadlines: WorkerDeadlines = WORKER_DEADLINES) {
-  const process = new ToyProcess()
+  const process = new FakeProcess()
   return { process, worker: new WorkerHandle(process, deadlines) }
 }
 

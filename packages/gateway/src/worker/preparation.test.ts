@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Load } from '@sluice/config'
 import { EMPTY_LOG } from '@sluice/core'
-import { toyLoad } from '../supervisor/testing/toy-plan.js'
+import { fakeLoad } from '../supervisor/testing/fake-plan.js'
 import type { DataPlane } from './data-plane.js'
 import { Preparation } from './preparation.js'
 
 /** A data plane that writes down what it is asked; `gate` holds back every prepare. */
-function toyPlane(journal: string[], gate: Promise<void> = Promise.resolve()): DataPlane {
+function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): DataPlane {
   return {
     digest: 'abc',
     inFlight: 0,
@@ -28,8 +28,8 @@ function toyPlane(journal: string[], gate: Promise<void> = Promise.resolve()): D
 
 test('a load is prepared, then activated once', async () => {
   const journal: string[] = []
-  const preparation = new Preparation(toyPlane(journal))
-  assert.deepEqual(await preparation.prepare(1, 7, toyLoad()), { kind: 'prepared', id: 1 })
+  const preparation = new Preparation(fakePlane(journal))
+  assert.deepEqual(await preparation.prepare(1, 7, fakeLoad()), { kind: 'prepared', id: 1 })
   assert.deepEqual(await preparation.activate(2, 7), { kind: 'activated', id: 2, digest: 'abc' })
   const again = await preparation.activate(3, 7)
   assert.deepEqual(again, { kind: 'failed', id: 3, reason: 'epoch 7 is not prepared' })
@@ -38,8 +38,8 @@ test('a load is prepared, then activated once', async () => {
 
 test('a failed prepare tells its reason and can be discarded all the same', async () => {
   const journal: string[] = []
-  const preparation = new Preparation(toyPlane(journal))
-  const failed = await preparation.prepare(1, 7, toyLoad({ routes: [] }))
+  const preparation = new Preparation(fakePlane(journal))
+  const failed = await preparation.prepare(1, 7, fakeLoad({ routes: [] }))
   assert.deepEqual(failed, { kind: 'failed', id: 1, reason: 'no routes' })
   assert.deepEqual(await preparation.discard(2, 7), { kind: 'discarded', id: 2 })
   assert.deepEqual(journal, [])
@@ -51,8 +51,8 @@ test('a discard that overtakes a slow prepare discards what it prepared', async 
   const gate = new Promise<void>((resolve) => {
     open = resolve
   })
-  const preparation = new Preparation(toyPlane(journal, gate))
-  const prepared = preparation.prepare(1, 7, toyLoad())
+  const preparation = new Preparation(fakePlane(journal, gate))
+  const prepared = preparation.prepare(1, 7, fakeLoad())
   const discarded = preparation.discard(2, 7)
   open()
   await Promise.all([prepared, discarded])
@@ -61,9 +61,9 @@ test('a discard that overtakes a slow prepare discards what it prepared', async 
 
 test('a new prepare lets go of one that was left behind', async () => {
   const journal: string[] = []
-  const preparation = new Preparation(toyPlane(journal))
-  await preparation.prepare(1, 7, toyLoad())
-  await preparation.prepare(2, 8, toyLoad())
+  const preparation = new Preparation(fakePlane(journal))
+  await preparation.prepare(1, 7, fakeLoad())
+  await preparation.prepare(2, 8, fakeLoad())
   assert.equal((await preparation.activate(3, 7)).kind, 'failed')
   assert.equal((await preparation.activate(4, 8)).kind, 'activated')
   assert.deepEqual(journal, ['prepare', 'discard', 'prepare', 'activate'])

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Heartbeat } from '../../telemetry/heartbeat.js'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { type PlanWish, startGateway, until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 
 // A thousand connections may bring a piece of a body in one turn of the event loop: each piece is a sign of life.
 
@@ -32,14 +32,14 @@ function lateHeartbeat() {
 const READERS: Readonly<Record<string, PlanWish>> = {
   'that waits for more before it goes to its upstream': {},
   'on its way to its upstream': { listener: { limits: { bodyBuffer: 0 } } },
-  'that a policy reads': { routes: [{ id: 'all', policies: TOY_POLICIES }] },
+  'that a policy reads': { routes: [{ id: 'all', policies: FAKE_POLICIES }] },
 }
 
 for (const [name, wish] of Object.entries(READERS)) {
   test(`each piece of a request body ${name} shows that the worker works`, async (t) => {
     const origin = await httpOrigin(t, (request) => request.resume())
     const late = lateHeartbeat()
-    const catalog = toyCatalog({ onRequestBody: () => null })
+    const catalog = fakeCatalog({ onRequestBody: () => null })
     const gateway = await startGateway(
       t,
       { upstreams: [{ urls: [origin.url] }], ...wish },

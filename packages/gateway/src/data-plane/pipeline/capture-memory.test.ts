@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { CAPTURE_MEMORY, refusal } from '@sluice/core'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { TIMEOUTS, until } from '../../testing/gateway.js'
 import { closedPort, echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 import { captureOf, type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
 const ON = { headers: true, body: true }
@@ -66,8 +66,8 @@ test('a client that goes away in its response gives back what both bodies held',
 
 test('refusals give back what they held: by a policy, without a target, without a route', async (t) => {
   const origin = await echoOrigin(t)
-  const catalog = toyCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
+  const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
   const refusing = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
   assert.equal(await uploadedStatus(t, refusing), 403)
   await assertNothingIsHeld(refusing)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CAPTURE_MEMORY, refusal } from '@sluice/core'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { TIMEOUTS, until } from '../../testing/gateway.js'
 import { closedPort, echoOrigin, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 import { captureOf, startLogged } from '../../testing/traffic-records.js'
 
 const ON = { headers: true, body: true }
@@ -19,7 +19,7 @@ test('each region is recorded as it was there: what policies changed shows only 
       res.end('made')
     })
   })
-  const catalog = toyCatalog({
+  const catalog = fakeCatalog({
     onRequest: (x) => {
       x.headers.push('x-added', 'yes')
       return null
@@ -29,7 +29,7 @@ test('each region is recorded as it was there: what policies changed shows only 
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
   const gateway = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
   await fetch(`${gateway.url}/a`, {
     method: 'POST',
@@ -62,13 +62,13 @@ test('each region is recorded as it was there: what policies changed shows only 
 
 test('a body that a policy needed whole is recorded as it came and as it went', async (t) => {
   const origin = await echoOrigin(t)
-  const catalog = toyCatalog({
+  const catalog = fakeCatalog({
     onRequestBody: (x) => {
       x.body = Buffer.from('{"b":2}')
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] }
+  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
   const capture = captureOf({ requestIn: ON, requestUp: ON })
   const gateway = await startLogged(t, wish, { capture }, { catalog })
   await fetch(`${gateway.url}/a`, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })
@@ -133,13 +133,13 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
     res.statusCode = req.url === '/broken' ? 500 : 200
     res.end('text')
   })
-  const catalog = toyCatalog({
+  const catalog = fakeCatalog({
     onRequest: (x) => (x.path === '/blocked' ? refusal('GW_IP_DENIED', 'not here') : null),
   })
   const keepBodyOn = { results: ['blocked' as const], slowMs: 60_000, status: 500, share: null }
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
+    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] },
     { capture: captureOf({ responseOut: ON, keepBodyOn }) },
     { catalog },
   )
@@ -156,10 +156,10 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
 })
 
 test('known limit: a call that is refused by its head is told without its body, which nobody has read', async (t) => {
-  const catalog = toyCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
+  const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: ['http://127.0.0.1:1'] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
+    { upstreams: [{ urls: ['http://127.0.0.1:1'] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] },
     { capture: captureOf({ requestIn: ON, responseOut: ON }) },
     { catalog },
   )

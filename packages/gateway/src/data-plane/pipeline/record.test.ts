@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { TIMEOUTS, until } from '../../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 import { startLogged, type WrittenRecord } from '../../testing/traffic-records.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
 /** A policy that waits before the upstream and again when it sees the response. */
-const WAITING = toyCatalog({
+const WAITING = fakeCatalog({
   onRequest: async () => {
     await sleep(20)
     return null
@@ -43,7 +43,7 @@ test('the times of the phases add up to the total, and each tells what was waite
   })
   const gateway = await startLogged(
     t,
-    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: TOY_POLICIES }] },
+    { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] },
     {},
     { catalog: WAITING },
   )

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { type Outcome, refusal, type Step, UnreadableBody } from '@sluice/core'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { startGateway, TIMEOUTS } from '../../testing/gateway.js'
 import { httpOrigin, rawOrigin } from '../../testing/origin.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 
 /** A step that turns the response's body into capitals. */
 const CAPITALS: Omit<Step, 'name'> = {
@@ -16,8 +16,8 @@ const CAPITALS: Omit<Step, 'name'> = {
 
 async function serve(t: TestContext, step: Omit<Step, 'name'>, handler: http.RequestListener) {
   const origin = await httpOrigin(t, handler)
-  const routes = [{ id: 'all', policies: TOY_POLICIES }]
-  return startGateway(t, { upstreams: [{ urls: [origin.url] }], routes }, { catalog: toyCatalog(step) })
+  const routes = [{ id: 'all', policies: FAKE_POLICIES }]
+  return startGateway(t, { upstreams: [{ urls: [origin.url] }], routes }, { catalog: fakeCatalog(step) })
 }
 
 test('a response goes to the client as the policy has made it, with its own length', async (t) => {
@@ -70,9 +70,9 @@ test('a response that stops coming while it is gathered is given up after the id
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'),
   )
   const timeouts = { ...TIMEOUTS, idleMs: 200, headersMs: 60_000 }
-  const routes = [{ id: 'all', policies: TOY_POLICIES }]
+  const routes = [{ id: 'all', policies: FAKE_POLICIES }]
   const wish = { upstreams: [{ urls: [origin.url], timeouts }], routes }
-  const { url } = await startGateway(t, wish, { catalog: toyCatalog(CAPITALS) })
+  const { url } = await startGateway(t, wish, { catalog: fakeCatalog(CAPITALS) })
   const answer = await fetch(url, { signal: AbortSignal.timeout(6000) })
   assert.equal(answer.status, 504)
   assert.equal(answer.headers.get('x-gw-error'), 'GW_UPSTREAM_TIMEOUT')
@@ -129,21 +129,21 @@ test('an upstream that breaks off within the body is answered for with 502, beca
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'))
   })
-  const routes = [{ id: 'all', policies: TOY_POLICIES }]
+  const routes = [{ id: 'all', policies: FAKE_POLICIES }]
   const wish = { upstreams: [{ urls: [origin.url] }], routes }
-  const { url } = await startGateway(t, wish, { catalog: toyCatalog(CAPITALS) })
+  const { url } = await startGateway(t, wish, { catalog: fakeCatalog(CAPITALS) })
   assert.equal((await fetch(url)).status, 502)
 })
 
 test('what a route answers by itself goes through the same policy; refusals do not', async (t) => {
   const action = { kind: 'respond' as const, status: 200, headers: [], body: 'hello' }
-  const routes = [{ id: 'all', policies: TOY_POLICIES, action, timeouts: null }]
-  const { url } = await startGateway(t, { routes }, { catalog: toyCatalog(CAPITALS) })
+  const routes = [{ id: 'all', policies: FAKE_POLICIES, action, timeouts: null }]
+  const { url } = await startGateway(t, { routes }, { catalog: fakeCatalog(CAPITALS) })
   assert.equal(await (await fetch(url)).text(), 'HELLO')
   const head = await fetch(url, { method: 'HEAD' })
   assert.equal(head.headers.get('content-length'), null)
   const refusing = { ...CAPITALS, onRequest: () => refusal('GW_IP_DENIED', 'not you') }
-  const other = await startGateway(t, { routes }, { catalog: toyCatalog(refusing) })
+  const other = await startGateway(t, { routes }, { catalog: fakeCatalog(refusing) })
   const refused = await fetch(other.url)
   assert.equal(refused.status, 403)
   assert.match(await refused.text(), /not you/)

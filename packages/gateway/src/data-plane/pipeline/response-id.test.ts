@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Step } from '@sluice/core'
+import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
 import { startGateway } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { sendRaw } from '../../testing/raw-client.js'
-import { TOY_POLICIES, toyCatalog } from '../../testing/toy-policy.js'
 
 /** The hooks of a response that a route may have, none at all included. */
 const HOOKS: readonly Omit<Step, 'name'>[] = [
@@ -21,9 +21,9 @@ async function serve(t: TestContext, step: Omit<Step, 'name'>): Promise<number> 
     const status = Number(req.url!.slice(1))
     res.writeHead(status, { 'x-request-id': 'of-the-target' }).end(status === 200 ? 'body' : undefined)
   })
-  const route = { id: 'all', policies: TOY_POLICIES }
+  const route = { id: 'all', policies: FAKE_POLICIES }
   const wish = { upstreams: [{ urls: [origin.url] }], routes: [route] }
-  const gateway = await startGateway(t, wish, { catalog: toyCatalog(step) })
+  const gateway = await startGateway(t, wish, { catalog: fakeCatalog(step) })
   return Number(new URL(gateway.url).port)
 }
 

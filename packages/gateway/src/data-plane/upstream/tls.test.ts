@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { UpstreamTlsPlan } from '@sluice/config'
-import { TOY_CERTIFICATES } from '../../admin/testing/toy-certificate.js'
+import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
 /** Nothing trusted but what the system trusts. */
@@ -17,7 +17,7 @@ const SYSTEM: UpstreamTlsPlan = {
 
 /** A gateway in front of a target that speaks TLS with a certificate that it has signed itself. */
 async function gatewayBefore(t: TestContext, wish: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
-  const server = https.createServer(TOY_CERTIFICATES.localhost, (req, res) =>
+  const server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) =>
     req.resume().on('end', () => res.end('sealed')),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -33,7 +33,7 @@ function caFile(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'gw-upstream-tls-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const file = join(dir, 'ca.pem')
-  writeFileSync(file, TOY_CERTIFICATES.localhost.cert)
+  writeFileSync(file, FAKE_CERTIFICATES.localhost.cert)
   return file
 }
 

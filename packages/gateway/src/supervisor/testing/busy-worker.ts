@@ -1,11 +1,11 @@
-import { toyCatalog } from '../../testing/toy-policy.js'
+import { fakeCatalog } from '../../testing/fake-policy.js'
 import { createDataPlane } from '../../worker/create-data-plane.js'
 import { runWorker } from '../../worker/worker-process.js'
 
 /** What each request costs of the worker's core, in milliseconds; `/hang` never ends. */
 const BUSY_MS = 0.2
 
-const catalog = toyCatalog({
+const catalog = fakeCatalog({
   onRequest: (x) => {
     const untilMono = x.path === '/hang' ? Number.POSITIVE_INFINITY : performance.now() + BUSY_MS
     while (performance.now() < untilMono);

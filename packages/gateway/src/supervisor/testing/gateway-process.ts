@@ -36,7 +36,7 @@ interface StartReport {
 export type LogEntry = Readonly<Record<string, unknown>>
 
 /** A document with one listener and one route, by whose id a test recognises it. */
-export function toyDocument(routeId: string, more = ''): string {
+export function fakeDocument(routeId: string, more = ''): string {
   return [
     'version: 1',
     'listeners: [{ address: 127.0.0.1:0 }]',

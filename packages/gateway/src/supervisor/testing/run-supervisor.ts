@@ -1,4 +1,4 @@
-import { toyCatalog } from '../../testing/toy-policy.js'
+import { fakeCatalog } from '../../testing/fake-policy.js'
 import { StartError } from '../start-error.js'
 import { startSupervisor } from '../start-supervisor.js'
 
@@ -13,8 +13,8 @@ try {
     configFile,
     dataDir,
     ...(workers === '' ? {} : { workers: Number(workers) }),
-    catalog: toyCatalog({}),
-    documentsEntry: new URL('./toy-documents.js', import.meta.url),
+    catalog: fakeCatalog({}),
+    documentsEntry: new URL('./fake-documents.js', import.meta.url),
     workerEntry: new URL(`./${kind}-worker.js`, import.meta.url),
   })
   process.send?.({ addresses: supervisor.addresses })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
-import { TOY_CERTIFICATES } from '../../../admin/testing/toy-certificate.js'
+import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
 import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
@@ -14,8 +14,8 @@ async function tlsGateway(t: TestContext, connections = 100): Promise<TestGatewa
   t.after(() => rmSync(dir, { recursive: true }))
   const certFile = join(dir, 'cert.pem')
   const keyFile = join(dir, 'key.pem')
-  writeFileSync(certFile, TOY_CERTIFICATES.localhost.cert)
-  writeFileSync(keyFile, TOY_CERTIFICATES.localhost.key)
+  writeFileSync(certFile, FAKE_CERTIFICATES.localhost.cert)
+  writeFileSync(keyFile, FAKE_CERTIFICATES.localhost.key)
   const origin = await echoOrigin(t)
   return startGateway(t, {
     upstreams: [{ urls: [origin.url] }],

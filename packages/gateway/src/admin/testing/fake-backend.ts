@@ -1,20 +1,20 @@
 import { EMPTY_LOG } from '@sluice/core'
 import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
-import { toyLoad } from '../../supervisor/testing/toy-plan.js'
+import { fakeLoad } from '../../supervisor/testing/fake-plan.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
-/** The digest that the toy backend serves. */
-export const TOY_DIGEST = 'ab'.repeat(32)
+/** The digest that the fake backend serves. */
+export const FAKE_DIGEST = 'ab'.repeat(32)
 
 /** A status of a gateway in which all is well. */
-export function toyStatus(changes: Partial<SupervisorStatus> = {}): SupervisorStatus {
+export function fakeStatus(changes: Partial<SupervisorStatus> = {}): SupervisorStatus {
   return {
     version: '0.0.0',
     pid: 1,
     startedAt: '2026-01-01T00:00:00.000Z',
     uptimeMs: 1,
-    digest: TOY_DIGEST,
+    digest: FAKE_DIGEST,
     origin: 'file',
     ready: true,
     reason: null,
@@ -29,10 +29,10 @@ export function toyStatus(changes: Partial<SupervisorStatus> = {}): SupervisorSt
 }
 
 /** A gateway that only writes down what it is asked; `result` is what every deploy comes to. */
-export class ToyBackend implements AdminBackend {
+export class FakeBackend implements AdminBackend {
   readonly journal: { readonly text: string; readonly request: WriteRequest }[] = []
-  result: ApplyResult = { result: 'applied', digest: TOY_DIGEST, changes: [], warnings: [] }
-  currentStatus = toyStatus()
+  result: ApplyResult = { result: 'applied', digest: FAKE_DIGEST, changes: [], warnings: [] }
+  currentStatus = fakeStatus()
   hasPlan = true
   drainedBy: string | null = null
   /** Deploys end when this does. */
@@ -43,7 +43,7 @@ export class ToyBackend implements AdminBackend {
   }
 
   plan() {
-    return this.hasPlan ? { digest: TOY_DIGEST, plan: toyLoad().plan } : null
+    return this.hasPlan ? { digest: FAKE_DIGEST, plan: fakeLoad().plan } : null
   }
 
   async samples() {

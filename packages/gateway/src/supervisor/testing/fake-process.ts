@@ -3,7 +3,7 @@ import type { FromWorker, ToWorker } from '../../worker/messages.js'
 import type { WorkerProcess } from '../worker-handle.js'
 
 /** A process that says what the test tells it to. */
-export class ToyProcess extends EventEmitter implements WorkerProcess {
+export class FakeProcess extends EventEmitter implements WorkerProcess {
   readonly heard: ToWorker[] = []
   readonly signals: string[] = []
   isOpen = true

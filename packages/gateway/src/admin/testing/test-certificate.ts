@@ -1,5 +1,5 @@
 /** Self-signed for localhost and 127.0.0.1, for tests only; the common name tells the two apart. */
-export const TOY_CERTIFICATES = {
+export const FAKE_CERTIFICATES = {
   localhost: {
     cert: `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUeGx3A2QvxY0b867B17cmvsFg9lcwCgYIKoZIzj0EAwIw

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AdminPlan, ListenerPlan, Load, Plan, RoutePlan } from '@sluice/config'
 
 /** A listener on loopback with small limits. */
-export function toyListener(port: number, headerBytes = 16_384): ListenerPlan {
+export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
   return {
     address: `127.0.0.1:${port}`,
     host: '127.0.0.1',
@@ -29,7 +29,7 @@ export function toyListener(port: number, headerBytes = 16_384): ListenerPlan {
 }
 
 /** A route that answers by itself; its id is what tests recognise a plan by. */
-export function toyRoute(id: string): RoutePlan {
+export function fakeRoute(id: string): RoutePlan {
   return {
     id,
     match: {
@@ -53,7 +53,7 @@ export function toyRoute(id: string): RoutePlan {
 }
 
 /** The admin API on any free loopback port, without tokens. */
-export const TOY_ADMIN: AdminPlan = {
+export const FAKE_ADMIN: AdminPlan = {
   address: '127.0.0.1:0',
   host: '127.0.0.1',
   port: 0,
@@ -62,15 +62,15 @@ export const TOY_ADMIN: AdminPlan = {
 }
 
 /** A whole plan with one listener and one route. */
-export function toyPlan(changes: Partial<Plan> = {}): Plan {
+export function fakePlan(changes: Partial<Plan> = {}): Plan {
   return {
     version: 1,
     environment: null,
-    listeners: [toyListener(0)],
-    admin: TOY_ADMIN,
+    listeners: [fakeListener(0)],
+    admin: FAKE_ADMIN,
     workers: null,
     upstreams: [],
-    routes: [toyRoute('first')],
+    routes: [fakeRoute('first')],
     log: {
       sink: 'none',
       fields: 'standard',
@@ -90,8 +90,8 @@ export function toyPlan(changes: Partial<Plan> = {}): Plan {
 }
 
 /** A plan with its digest and no references. */
-export function toyLoad(changes: Partial<Plan> = {}): Load {
-  const plan = toyPlan(changes)
+export function fakeLoad(changes: Partial<Plan> = {}): Load {
+  const plan = fakePlan(changes)
   const digest = createHash('sha256').update(JSON.stringify(plan)).digest('hex')
   return { plan, digest, values: {} }
 }
