@@ -76,7 +76,7 @@ test('a single record reaches the disk without another one and without closing',
 
 test('the identity holds at every moment while records come and go', async (t) => {
   const dir = scratchDir()
-  const sink = open(dir, { queueBytes: 200_000, handOffMs: 1, onProblem: () => {} })
+  const sink = open(dir, { queueBytes: 200_000, flushMs: 1, onProblem: () => {} })
   t.after(() => closeWhole(sink, 1000))
   for (let burst = 0; burst < 40; burst++) {
     recordMany(sink, numbered(`b${burst}`, 250))

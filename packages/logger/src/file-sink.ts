@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import { checkedPreparation } from './preparation.js'
-import { HandOff } from './queue/record-queue.js'
+import { RecordQueue } from './queue/record-queue.js'
 import { recordEnv } from './record/record-env.js'
 import type { SinkOptions } from './sink-options.js'
 import { makeWritable } from './writable-dir.js'
@@ -21,7 +21,7 @@ export interface FileSinkOptions extends SinkOptions {
 
 const MIN_CAP_BYTES = 1024 ** 2
 const QUEUE_BYTES = 8 * 1024 ** 2
-const HAND_OFF_MS = 20
+const FLUSH_MS = 20
 /** The widest tier has 8 workers. */
 const WRITERS = 8
 
@@ -39,11 +39,11 @@ export function openFileSink(options: FileSinkOptions): LogSink {
   const segmentBytes = fittingSegmentBytes(options)
   const { maxBytes, worker } = options
   const preparation = checkedPreparation(options)
-  return new HandOff({
+  return new RecordQueue({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),
     program: segmentProgram({ dir, maxBytes, segmentBytes, worker, preparation }),
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
-    handOffMs: options.handOffMs ?? HAND_OFF_MS,
+    flushMs: options.flushMs ?? FLUSH_MS,
     maxRecordBytes: segmentBytes,
     onProblem: options.onProblem ?? ignore,
     spool: null,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
 import type { TargetOptions } from './outputs/open-target.js'
 import { checkedPreparation } from './preparation.js'
-import { HandOff } from './queue/record-queue.js'
+import { RecordQueue } from './queue/record-queue.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
@@ -26,7 +26,7 @@ export interface ShippingSinkOptions extends SinkOptions {
 }
 
 const QUEUE_BYTES = 8 * 1024 ** 2
-const HAND_OFF_MS = 20
+const FLUSH_MS = 20
 /** A larger record could not be shipped by any target. */
 const MAX_RECORD_BYTES = 1024 ** 2
 
@@ -52,11 +52,11 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     keepFreeBytes: spool.keepFreeBytes ?? 0,
     shareBytes: Math.floor(spool.maxBytes / Math.max(1, options.writers ?? 1)),
   }
-  return new HandOff({
+  return new RecordQueue({
     env: recordEnv({ ...options, node: options.node ?? hostname() }),
     program: { entry: new URL('./shipper/thread.js', import.meta.url), options: thread },
     queueBytes: options.queueBytes ?? QUEUE_BYTES,
-    handOffMs: options.handOffMs ?? HAND_OFF_MS,
+    flushMs: options.flushMs ?? FLUSH_MS,
     maxRecordBytes: MAX_RECORD_BYTES,
     onProblem: options.onProblem ?? (() => {}),
     spool: watch,

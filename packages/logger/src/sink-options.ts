@@ -31,7 +31,7 @@ export interface SinkOptions {
   /** Bytes that may wait for the thread; default 8 MiB. Beyond, new records are dropped and counted. */
   readonly queueBytes?: number
   /** The longest time before a record is on its way to the disk, ms; default 20. */
-  readonly handOffMs?: number
+  readonly flushMs?: number
   /** Told what goes wrong, once a second at most. */
   readonly onProblem?: (message: string) => void
 }

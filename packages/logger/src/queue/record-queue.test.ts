@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { recordEnv } from '../record/record-env.js'
 import { assertIdentity, closeWhole, sampleExchange, until } from '../testing.js'
 import type { WriterProgram } from '../writer/writer-thread.js'
-import { HandOff, type HandOffOptions, newSpoolCount } from './record-queue.js'
+import { newSpoolCount, RecordQueue, type RecordQueueOptions } from './record-queue.js'
 
 /** A writer that answers every batch, unless `misbehave` (code that sees `life` and the message) does otherwise. */
 function program(misbehave: string): WriterProgram {
@@ -22,12 +22,12 @@ function program(misbehave: string): WriterProgram {
   return { entry, options: new SharedArrayBuffer(4) }
 }
 
-function open(t: TestContext, writer: WriterProgram, changes: Partial<HandOffOptions> = {}) {
+function open(t: TestContext, writer: WriterProgram, changes: Partial<RecordQueueOptions> = {}) {
   const problems: string[] = []
-  const sink = new HandOff({
+  const sink = new RecordQueue({
     env: recordEnv({ fields: 'standard', worker: 0, node: 'n', version: '1', configDigest: () => 'abc' }),
     program: writer,
-    ...{ queueBytes: 1_000_000, handOffMs: 1, maxRecordBytes: 100_000 },
+    ...{ queueBytes: 1_000_000, flushMs: 1, maxRecordBytes: 100_000 },
     onProblem: (message) => problems.push(message),
     spool: null,
     ...changes,
@@ -36,7 +36,7 @@ function open(t: TestContext, writer: WriterProgram, changes: Partial<HandOffOpt
   return { sink, problems }
 }
 
-function recordMany(sink: HandOff, count: number): void {
+function recordMany(sink: RecordQueue, count: number): void {
   for (let i = 0; i < count; i++) {
     sink.record(sampleExchange())
     assertIdentity(sink.identity())
@@ -106,7 +106,7 @@ test('a thread that always dies is started once a second at most', async (t) => 
 
 test('while no thread can start, records wait up to the bound, and closing counts them', async (t) => {
   const nowhere = { entry: new URL('data:text/javascript,throw new Error("no")'), options: null }
-  const { sink, problems } = open(t, nowhere, { queueBytes: 50_000, handOffMs: 20 })
+  const { sink, problems } = open(t, nowhere, { queueBytes: 50_000, flushMs: 20 })
   await until(() => problems.length > 0, 'the failure is reported')
   assert.match(problems[0]!, /the writer of the traffic log ended: no/)
   recordMany(sink, 2000)

@@ -9,13 +9,13 @@ import { ProblemReport } from './problem-report.js'
 import { SpoolOwners } from './spool-owners.js'
 
 /** How records get from the request path to a writer thread. */
-export interface HandOffOptions {
+export interface RecordQueueOptions {
   readonly env: RecordEnv
   readonly program: WriterProgram
   /** Bytes that may be held without a receipt; beyond, new records are dropped. */
   readonly queueBytes: number
   /** The longest time a record waits for company, ms. */
-  readonly handOffMs: number
+  readonly flushMs: number
   /** A longer record is dropped. */
   readonly maxRecordBytes: number
   readonly onProblem: (message: string) => void
@@ -62,10 +62,10 @@ const OPENING_MS = 5000
  *
  * Batches stay sealed here only while there is no thread. Every record is counted where it is, at every moment.
  */
-export class HandOff implements LogSink {
+export class RecordQueue implements LogSink {
   readonly opened: Promise<void>
   #tellOpened: () => void = () => {}
-  readonly #options: HandOffOptions
+  readonly #options: RecordQueueOptions
   readonly #writer: WriterThread
   readonly #report: ProblemReport
   readonly #timer: NodeJS.Timeout
@@ -91,7 +91,7 @@ export class HandOff implements LogSink {
   readonly #spoolCount: SpoolCount
   readonly #owners: SpoolOwners
 
-  constructor(options: HandOffOptions) {
+  constructor(options: RecordQueueOptions) {
     this.#options = options
     // Counting into a place of its own costs less than asking whether there is one.
     this.#spoolCount = options.spool?.count ?? newSpoolCount()
@@ -103,7 +103,7 @@ export class HandOff implements LogSink {
       onDown: (problem) => this.#loseSent(problem),
       onUp: () => this.#flush(),
     })
-    this.#timer = setTimeout(() => this.#tick(), options.handOffMs)
+    this.#timer = setTimeout(() => this.#tick(), options.flushMs)
     this.#timer.unref()
     this.#writer.start()
   }
