@@ -48,12 +48,12 @@ function defineTests(): void {
     await until(() => encodedBy(spoolDir) === ON_DISK + IN_HAND, 'the thread has noted how many there are')
     child.kill('SIGKILL')
     await once(child, 'close')
-    const heir = sinkTo(spoolDir)
-    t.after(() => heir.close(0))
-    await until(() => heir.identity().received === ON_DISK + IN_HAND, 'what it has left is taken over')
-    const { onDisk, droppedBy } = heir.identity()
+    const adopter = sinkTo(spoolDir)
+    t.after(() => adopter.close(0))
+    await until(() => adopter.identity().received === ON_DISK + IN_HAND, 'what it has left is taken over')
+    const { onDisk, droppedBy } = adopter.identity()
     assert.deepEqual({ onDisk, ...droppedBy }, { onDisk: ON_DISK, process_lost: IN_HAND })
-    assertIdentity(heir.identity())
+    assertIdentity(adopter.identity())
   })
 }
 

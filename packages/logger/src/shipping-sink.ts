@@ -7,8 +7,8 @@ import { RecordQueue } from './queue/record-queue.js'
 import { recordEnv } from './record/record-env.js'
 import type { ShipperThreadOptions } from './shipper/thread.js'
 import type { SinkOptions } from './sink-options.js'
+import { OwnerDirectoryWatch } from './spool/owner-directory-watch.js'
 import { ownerName } from './spool/owner-name.js'
-import { HomeWatch } from './spool/spool-owner-watch.js'
 import { makeWritable } from './writable-dir.js'
 
 /** How the traffic log is shipped to a target. */
@@ -39,7 +39,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
   const { spool, target, worker } = options
   const dir = resolve(spool.dir)
   makeWritable(dir, 'the log spool', 'choose another spool.dir')
-  const watch = new HomeWatch(dir, ownerName(worker))
+  const watch = new OwnerDirectoryWatch(dir, ownerName(worker))
   const thread: ShipperThreadOptions = {
     dir,
     count: watch.count,

@@ -45,12 +45,12 @@ test('what an ended worker has left in a spool stays counted as on disk until an
   const between = ledger.total([worker('b', { received: 3, indexed: 3 })])
   assert.equal(isWhole(between), true)
   assert.deepEqual([between.received, between.indexed, between.onDisk, between.dropped], [13, 7, 6, 0])
-  const heir = worker(
+  const adopter = worker(
     'b',
     { received: 3 + 6, indexed: 3, onDisk: 5, dropped: 1, droppedBy: { process_lost: 1 } },
     [{ made: 'a', from: 'a', by: 'b', records: 6 }],
   )
-  const total = ledger.total([heir])
+  const total = ledger.total([adopter])
   assert.equal(isWhole(total), true)
   assert.deepEqual([total.received, total.indexed, total.onDisk, total.dropped], [13, 7, 5, 1])
   assert.equal(total.spools, undefined)
@@ -60,11 +60,11 @@ test('what an ended worker delivered and received after its last heartbeat is co
   const ledger = new LogLedger()
   ledger.depart(worker('a', { received: 10, indexed: 4, onDisk: 6 }))
   ledger.depart(worker('b', { received: 2, indexed: 1, onDisk: 1 }))
-  const heir = worker('c', { received: 1 + 4, onDisk: 5 }, [
+  const adopter = worker('c', { received: 1 + 4, onDisk: 5 }, [
     { made: 'a', from: 'a', by: 'c', records: 1 },
     { made: 'b', from: 'b', by: 'c', records: 4 },
   ])
-  const total = ledger.total([heir])
+  const total = ledger.total([adopter])
   assert.equal(isWhole(total), true)
   assert.deepEqual([total.received, total.indexed, total.onDisk], [15, 10, 5])
 })

@@ -52,7 +52,7 @@ function bench(t: TestContext, answer: Answer) {
       root,
       owner,
       encoded: () => account.received,
-      isHomeMade: false,
+      isDirectoryMade: false,
       maxBytes: 1e9,
       shareBytes: 1e9,
       keepFreeBytes: 0,

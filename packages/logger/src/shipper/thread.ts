@@ -22,7 +22,7 @@ export interface ShipperThreadOptions {
   readonly whenFull: 'drop-oldest' | 'drop-newest'
   /** What the request path has encoded, how much of it other threads had, what was noted of it, and when the oldest that waits came. */
   readonly count: SpoolCount
-  /** The name and home that the first thread of the sink finds made; null: it makes its own, as later threads do. */
+  /** The name and directory that the first thread of the sink finds made; null: it makes its own, as later threads do. */
   readonly firstOwner: string | null
   /** The worker's index, for the ids of records. */
   readonly worker: number
@@ -55,8 +55,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
     preparation: rules,
     ...bounds
   } = workerData as ShipperThreadOptions
-  const isHomeMade = count[2]!++ === 0 && firstOwner !== null
-  const owner = isHomeMade ? firstOwner : ownerName(worker)
+  const isDirectoryMade = count[2]!++ === 0 && firstOwner !== null
+  const owner = isDirectoryMade ? firstOwner : ownerName(worker)
   const gaps = new Gaps(owner, worker)
   /** Of the batch that is worked on, whose lines are in frames before it is answered. */
   let lent: ArrayBuffer | null = null
@@ -69,7 +69,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const before = count[1]!
   const encoded = () => count[0]! - before
   const noted = (records: number) => (count[3] = before + records)
-  const spool = new Spool({ root: dir, owner, encoded, noted, isHomeMade, ...bounds }, tell)
+  const spool = new Spool({ root: dir, owner, encoded, noted, isDirectoryMade, ...bounds }, tell)
   // From here on every record that is lost by a kill is counted by whoever comes next.
   tell({ owner })
   // A database takes a while to read.

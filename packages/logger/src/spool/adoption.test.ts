@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir } from '../testing.js'
-import { adoptOrphans } from './adoption.js'
+import { adoptDirectories } from './adoption.js'
 import { lockPath } from './lock.js'
 import { kill, now, openSpool, put } from './testing/open-spool.js'
 
@@ -16,7 +16,7 @@ test('directories that are no spool, such as that of the dead letters, stay wher
     mkdirSync(join(root, dir))
     writeFileSync(join(root, dir, file), '{}\n')
   }
-  assert.deepEqual(adoptOrphans(root, 'me', Date.now()), {
+  assert.deepEqual(adoptDirectories(root, 'me', Date.now()), {
     segments: [],
     damaged: 0,
     lost: 0,
@@ -26,19 +26,19 @@ test('directories that are no spool, such as that of the dead letters, stay wher
   assert.deepEqual(readdirSync(root).sort(), ['dead', 'traffic'])
 })
 
-test('what a thread of this process has lost is not counted again, though its first heir has ended on its way', () => {
+test('what a thread of this process has lost is not counted again, though its first adopter has ended on its way', () => {
   const root = scratchDir()
   const thread = openSpool(root, { encoded: () => 17 })
   put(thread.spool, 10)
   const { owner } = thread.options
   // A thread is gone when it has been silent for long.
   utimesSync(lockPath(root, owner), 0, 0)
-  const heir = openSpool(root)
-  renameSync(join(root, owner), join(root, `${owner}~${heir.options.owner}`))
+  const adopter = openSpool(root)
+  renameSync(join(root, owner), join(root, `${owner}~${adopter.options.owner}`))
   const { spool, ledger } = openSpool(root)
   spool.look(now())
   assert.equal(ledger.account.received, 0)
-  kill(root, heir.options.owner)
+  kill(root, adopter.options.owner)
   spool.look(now())
   const { received, onDisk, dropped } = ledger.account
   assert.deepEqual({ received, onDisk, dropped }, { received: 10, onDisk: 10, dropped: 0 })

@@ -27,10 +27,10 @@ export function ownDirectory(root: string, owner: string): string {
 
 /**
  * Takes over what owners that are gone have left. A directory is taken by renaming it: of several that try, one
- * succeeds, and only that one has the mark in it, which tells what died with the directory's maker. An heir that ends
+ * succeeds, and only that one has the mark in it, which tells what died with the directory's maker. An adopter that ends
  * on its way leaves all that to the next one. @throws the file system's error when the root cannot be read.
  */
-export function adoptOrphans(root: string, owner: string, nowMs: number): Inheritance {
+export function adoptDirectories(root: string, owner: string, nowMs: number): Inheritance {
   const estates: Estate[] = []
   const problems: string[] = []
   const makers = new Set<string>()
@@ -83,7 +83,7 @@ function estateOf(
   return { dir, made, from: taken, by: owner, isCounted, found: segmentsIn(dir, made) }
 }
 
-/** The marks go last, when all is ready to be told: an heir that ends before has counted nothing. */
+/** The marks go last, when all is ready to be told: an adopter that ends before has counted nothing. */
 function inheritanceOf(root: string, estates: readonly Estate[], problems: string[]): Inheritance {
   const segments: Segment[] = []
   let lost = 0

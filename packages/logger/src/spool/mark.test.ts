@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { scratchDir, until } from '../testing.js'
 import { Mark, type Progress, takeProgress } from './mark.js'
-import { HomeWatch } from './spool-owner-watch.js'
+import { OwnerDirectoryWatch } from './owner-directory-watch.js'
 
 const OWNER = '0123abcd-m0-1-abcdef'
 
-test('the last of several counts of the request path is what an heir finds', async () => {
+test('the last of several counts of the request path is what an adopter finds', async () => {
   const dir = scratchDir()
   const mark = new Mark(dir, false)
   mark.set({ encoded: 3, safe: 3, openFirst: 8192, openRecords: 2 })
@@ -44,7 +44,7 @@ test('of several marks one writes at a time, and the others are told to come aga
 
 test('what the thread has noted is not written again, and what it has not is, even if nothing comes any more', async () => {
   const root = scratchDir()
-  const watch = new HomeWatch(root, OWNER)
+  const watch = new OwnerDirectoryWatch(root, OWNER)
   watch.count[3] = 4
   assert.equal(watch.note(4), true)
   assert.equal(watch.note(6), false)

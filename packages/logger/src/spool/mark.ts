@@ -31,7 +31,7 @@ const FILE = 'mark'
 /**
  * How far an owner has come, kept in its directory, so that whoever takes that over has it too, and nobody else: the
  * numbers of its progress, and the first once more, as the request path itself has counted; 8 bytes each, little-endian.
- * The page cache outlives a process that is killed, so the heir can tell how many records died.
+ * The page cache outlives a process that is killed, so the adopter can tell how many records died.
  */
 export class Mark {
   readonly #path: string

@@ -20,7 +20,7 @@ const MEASURE_EVERY_MS = 1000
 
 /**
  * Whether an owner may keep more. Its share is its own; beyond that, what counts is whether all owners together have
- * room, because the heir of several owners keeps their shares as well.
+ * room, because the adopter of several owners keeps their shares as well.
  */
 export class Room {
   readonly #options: RoomOptions

@@ -69,25 +69,25 @@ test('the spool of an owner that was killed is taken over, records that died wit
   assert.deepEqual(readdirSync(root), [])
 })
 
-test('a living owner is left alone, and of two heirs one inherits', () => {
+test('a living owner is left alone, and of two adopters one inherits', () => {
   const root = scratchDir()
   const dead = openSpool(root)
   put(dead.spool, 10)
-  const heirs = [openSpool(root), openSpool(root)]
-  for (const { spool } of heirs) spool.look(now())
+  const adopters = [openSpool(root), openSpool(root)]
+  for (const { spool } of adopters) spool.look(now())
   assert.deepEqual(
-    heirs.map(({ ledger }) => ledger.account.received),
+    adopters.map(({ ledger }) => ledger.account.received),
     [0, 0],
   )
   kill(root, dead.options.owner)
-  for (const { spool } of heirs) spool.look(now())
+  for (const { spool } of adopters) spool.look(now())
   assert.deepEqual(
-    heirs.map(({ ledger }) => ledger.account.received),
+    adopters.map(({ ledger }) => ledger.account.received),
     [10, 0],
   )
 })
 
-test('an heir that is killed is inherited in its turn, and ids stay those of the first owner', () => {
+test('an adopter that is killed is inherited in its turn, and ids stay those of the first owner', () => {
   const root = scratchDir()
   const first = openSpool(root)
   put(first.spool, 3)
@@ -294,7 +294,7 @@ test('a directory of somebody else is not taken over', () => {
   assert.ok(existsSync(join(root, 'notes.txt')))
 })
 
-test('an heir keeps what owners have left together, though it is more than its own share', () => {
+test('an adopter keeps what owners have left together, though it is more than its own share', () => {
   const root = scratchDir()
   const share = { maxBytes: 400_000, shareBytes: 100_000 }
   for (let i = 0; i < 3; i++) {

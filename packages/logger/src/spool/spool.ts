@@ -1,11 +1,11 @@
 import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../steady-clock.js'
 import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
-import { adoptOrphans, ownDirectory, removeEmpty } from './adoption.js'
+import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'
+import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
 import { Segment, type SegmentPlace } from './segment.js'
-import { Home } from './spool-owner.js'
 
 /** Where and how much a spool keeps. The root exists; the name of an owner is never used twice. */
 export interface SpoolOptions extends RoomOptions {
@@ -13,8 +13,8 @@ export interface SpoolOptions extends RoomOptions {
   readonly encoded: () => number
   /** Hears of so many when they are noted on disk. */
   readonly noted?: (encoded: number) => void
-  /** The owner's home is there: it was made before this thread began. */
-  readonly isHomeMade: boolean
+  /** The owner's directory is there: it was made before this thread began. */
+  readonly isDirectoryMade: boolean
 }
 
 /** A segment is sealed at this size, number of records, or age, whatever comes first. */
@@ -40,7 +40,7 @@ export class Spool {
   readonly #options: SpoolOptions
   readonly #tell: TellChange
   /** Null while the disk does not even take that. */
-  #home: Home | null = null
+  #directory: OwnerDirectory | null = null
   /** Records that were taken in, whatever became of them then. */
   #taken = 0
   readonly #waiting: Segment[] = []
@@ -106,7 +106,7 @@ export class Spool {
     const open = this.#open?.isOnDisk === true ? this.#open : null
     const encoded = this.#options.encoded()
     try {
-      this.#home?.mark.set({
+      this.#directory?.mark.set({
         encoded,
         safe: this.#taken - this.#memoryRecords,
         openFirst: open?.place.first ?? this.#next,
@@ -180,11 +180,11 @@ export class Spool {
     const { wallMs: nowMs } = now
     const hasStepped = this.#hasClockStepped(now)
     try {
-      if (this.#home === null) this.#settleIn()
-      else this.#home.touch(nowMs)
+      if (this.#directory === null) this.#settleIn()
+      else this.#directory.touch(nowMs)
       // The signs of life of the others are by the clock as it was: until the next look they have renewed them.
       if (hasStepped) return
-      const adoption = adoptOrphans(root, owner, nowMs)
+      const adoption = adoptDirectories(root, owner, nowMs)
       for (const segment of adoption.segments) {
         this.#all.add(segment)
         this.#diskBytes += segment.bytes
@@ -235,14 +235,14 @@ export class Spool {
     for (const segment of this.#waiting) if (!segment.isOnDisk) lost += segment.records
     if (lost > 0)
       this.#tell({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
-    this.#home?.leave()
+    this.#directory?.leave()
   }
 
   /** A disk that is full when the log begins is no reason to do without it: what works without a disk is done. */
   #settleIn(): void {
     const { root, owner } = this.#options
     try {
-      this.#home = new Home(root, owner, this.#options.isHomeMade)
+      this.#directory = new OwnerDirectory(root, owner, this.#options.isDirectoryMade)
     } catch (error) {
       this.#tell({ problem: memoryText(error) })
     }
@@ -266,7 +266,7 @@ export class Spool {
     const place = this.#nextPlace()
     this.#openedMono = performance.now()
     try {
-      if (this.#home === null) throw new Error('its directory cannot be made')
+      if (this.#directory === null) throw new Error('its directory cannot be made')
       this.#room.checkDisk()
       makeFolders(place.dir)
       this.#open = Segment.create(place)

@@ -36,7 +36,7 @@ class Ledger {
 export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): OpenSpool {
   const ledger = new Ledger()
   const options: SpoolOptions = {
-    ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isHomeMade: false },
+    ...{ root, owner: ownerName(1), encoded: () => ledger.account.received, isDirectoryMade: false },
     ...{ maxBytes: 64 * 1024 ** 2, keepFreeBytes: 0, whenFull: 'drop-oldest' as const },
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,

@@ -4,7 +4,7 @@ import { OwnerLock } from './lock.js'
 import { Mark } from './mark.js'
 
 /** What an owner has in the root of a spool: its lock, and the directory of its files with its mark. */
-export class Home {
+export class OwnerDirectory {
   readonly #dir: string
   readonly #lock: OwnerLock
   readonly mark: Mark

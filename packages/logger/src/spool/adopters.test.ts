@@ -13,7 +13,7 @@ import { kill, now, openSpool, put } from './testing/open-spool.js'
 
 const THIS_FILE = fileURLToPath(import.meta.url)
 /** Each meets at its barrier with the others before it looks. */
-const HEIRS = 3
+const ADOPTERS = 3
 const ROUNDS = 60
 const OWNERS = 3
 /** Of one owner: what it has encoded, and what of that is whole on disk. */
@@ -23,7 +23,7 @@ const WHOLE = 14
 const CHANGES = ['renameSync', 'truncateSync', 'rmSync', 'unlinkSync', 'rmdirSync'] as const
 
 const [, , rootOfHeir, stepsOfHeir] = process.argv
-if (!isMainThread) serveHeir(workerData as SharedArrayBuffer)
+if (!isMainThread) serveAdopter(workerData as SharedArrayBuffer)
 else if (rootOfHeir !== undefined) inheritUntil(rootOfHeir, Number(stepsOfHeir))
 else defineTests()
 
@@ -42,7 +42,7 @@ function leaveCutOff(root: string): void {
 }
 
 /** In a thread: looks through every root that it is given at the same moment as the others. */
-function serveHeir(memory: SharedArrayBuffer): void {
+function serveAdopter(memory: SharedArrayBuffer): void {
   const arrived = new Int32Array(memory)
   let close = (): void => {}
   parentPort!.on('message', (root: string | null) => {
@@ -52,8 +52,8 @@ function serveHeir(memory: SharedArrayBuffer): void {
       spool.close()
       parentPort!.postMessage(null)
     }
-    const round = Math.floor(Atomics.add(arrived, 0, 1) / HEIRS) + 1
-    while (Atomics.load(arrived, 0) < round * HEIRS);
+    const round = Math.floor(Atomics.add(arrived, 0, 1) / ADOPTERS) + 1
+    while (Atomics.load(arrived, 0) < round * ADOPTERS);
     spool.look(now())
     const { account, reasons } = ledger
     parentPort!.postMessage({ account, reasons } satisfies Told)
@@ -76,19 +76,19 @@ function inheritUntil(root: string, steps: number): void {
   process.exit()
 }
 
-function startHeirs(t: TestContext): Worker[] {
+function startAdopters(t: TestContext): Worker[] {
   const memory = new SharedArrayBuffer(4)
-  const heirs = Array.from({ length: HEIRS }, () => new Worker(THIS_FILE, { workerData: memory }))
-  t.after(() => Promise.all(heirs.map((heir) => heir.terminate())))
-  return heirs
+  const adopters = Array.from({ length: ADOPTERS }, () => new Worker(THIS_FILE, { workerData: memory }))
+  t.after(() => Promise.all(adopters.map((adopter) => adopter.terminate())))
+  return adopters
 }
 
-/** What all heirs answer to the same message. */
-function ask(heirs: readonly Worker[], message: string | null): Promise<unknown[]> {
+/** What all adopters answer to the same message. */
+function ask(adopters: readonly Worker[], message: string | null): Promise<unknown[]> {
   return Promise.all(
-    heirs.map(async (heir) => {
-      heir.postMessage(message)
-      return ((await once(heir, 'message')) as unknown[])[0]
+    adopters.map(async (adopter) => {
+      adopter.postMessage(message)
+      return ((await once(adopter, 'message')) as unknown[])[0]
     }),
   )
 }
@@ -96,15 +96,15 @@ function ask(heirs: readonly Worker[], message: string | null): Promise<unknown[
 type Told = Pick<ReturnType<typeof openSpool>['ledger'], 'account' | 'reasons'>
 
 function defineTests(): void {
-  test('of several heirs that come at the same moment each record is counted by one, in one way', async (t) => {
+  test('of several adopters that come at the same moment each record is counted by one, in one way', async (t) => {
     const estate = scratchDir()
     for (let i = 0; i < OWNERS; i++) leaveCutOff(estate)
-    const heirs = startHeirs(t)
+    const adopters = startAdopters(t)
     let rivalries = 0
     for (let round = 0; round < ROUNDS; round++) {
       const root = scratchDir()
       cpSync(estate, root, { recursive: true })
-      const told = (await ask(heirs, root)) as Told[]
+      const told = (await ask(adopters, root)) as Told[]
       const sum = (place: 'received' | 'onDisk' | 'dropped') =>
         told.reduce((total, { account }) => total + account[place], 0)
       assert.deepEqual(
@@ -114,13 +114,13 @@ function defineTests(): void {
       )
       assert.ok(told.every(({ reasons }) => reasons.every((reason) => reason === 'process_lost')))
       if (told.filter(({ account }) => account.received > 0).length > 1) rivalries++
-      await ask(heirs, null)
+      await ask(adopters, null)
       assert.equal(recordsIn(root), OWNERS * WHOLE)
     }
-    assert.ok(rivalries > 0, 'several heirs have had a share of the same round')
+    assert.ok(rivalries > 0, 'several adopters have had a share of the same round')
   })
 
-  test('an heir that is killed at any of its steps leaves all of it to the next one', async (t) => {
+  test('an adopter that is killed at any of its steps leaves all of it to the next one', async (t) => {
     const estate = scratchDir()
     leaveCutOff(estate)
     let steps = 0
