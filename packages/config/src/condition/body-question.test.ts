@@ -5,7 +5,7 @@ import { checkCondition, compileCondition } from './index.js'
 
 /** Knows one path, and tells the prefixes it was given. */
 /** What the first byte of a body answers. */
-const GLANCES = new Map<number | undefined, string | null>([
+const STREAMED = new Map<number | undefined, string | null>([
   [0x31, 'one'],
   [0x3f, null],
 ])
@@ -17,7 +17,7 @@ const language: BodyLanguage = {
     return ({ body }) =>
       path === 'names' ? JSON.stringify(names) : (JSON.parse(Buffer.from(body!).toString()) as number)
   },
-  glance: (path) => (path === 'begin' ? ({ body }) => GLANCES.get(body![0]) : null),
+  compileStreaming: (path) => (path === 'begin' ? ({ body }) => STREAMED.get(body![0]) : null),
 }
 const bodies = { json: language, xml: language }
 
@@ -58,7 +58,7 @@ test('a path is checked where its language is there, and only there', () => {
   )
 })
 
-test('a route is chosen by a glance where one is enough; what decides about a body has read it', () => {
+test('a route is chosen by the beginning where that is enough; what decides about a body has read it', () => {
   const x = (text: string) => Object.assign(new Exchange(), { body: Buffer.from(text) })
   const route = compileCondition('req.body.json("begin") == "one"', 'route', { bodies })
   assert.equal(route.test(x('1 and what is no JSON')), true)

@@ -1,4 +1,4 @@
-import type { BodyGlance, BodyLanguage, BodyLanguages, BodyQuestion, BodyReader } from '@sluice/core'
+import type { BodyLanguage, BodyLanguages, BodyQuestion, BodyReader, StreamingReader } from '@sluice/core'
 import type { ConditionScope, Node } from './parser.js'
 import { type Code, dynamic, fixed } from './value.js'
 
@@ -30,13 +30,15 @@ export function compileBodyQuestion(
   questions.push(question)
   const read = compiledPath(language, question)
   // What only chooses a route need not see what stands behind it; policies that decide on a body see all of it.
-  const glance = scope === 'route' ? language.glance(text, names) : null
-  return dynamic(readerOf(question, glance === null ? read : glancing(glance, read)), { mayThrow: true })
+  const streaming = scope === 'route' ? language.compileStreaming(text, names) : null
+  return dynamic(readerOf(question, streaming === null ? read : streamingFirst(streaming, read)), {
+    mayThrow: true,
+  })
 }
 
-function glancing(glance: BodyGlance, read: BodyReader): BodyReader {
+function streamingFirst(streaming: StreamingReader, read: BodyReader): BodyReader {
   return (x) => {
-    const seen = glance(x)
+    const seen = streaming(x)
     return seen === undefined ? read(x) : seen
   }
 }

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.js'
 export type BodyReader = (x: Exchange) => BodyValue
 
 /** The same without reading the whole body; undefined: it takes the whole body to tell. */
-export type BodyGlance = (x: Exchange) => BodyValue | undefined
+export type StreamingReader = (x: Exchange) => BodyValue | undefined
 
 /** One way to ask a body for a value, as conditions do with `req.body.json(path)` and `req.body.xml(path)`. */
 export interface BodyLanguage {
@@ -24,7 +24,7 @@ export interface BodyLanguage {
    *
    * @param path that `compile` has taken.
    */
-  glance(path: string, names: Readonly<Record<string, string>>): BodyGlance | null
+  compileStreaming(path: string, names: Readonly<Record<string, string>>): StreamingReader | null
 }
 
 /** The ways that a gateway knows. */

@@ -2,7 +2,6 @@ import type { ConditionScope } from '@sluice/config'
 import {
   type BodyAnswer,
   BodyAnswers,
-  type BodyGlance,
   type BodyInput,
   type BodyLanguages,
   type BodyQuestion,
@@ -14,6 +13,7 @@ import {
   type Offload,
   Overload,
   refusal,
+  type StreamingReader,
 } from '@sluice/core'
 
 const CROWDED = refusal('GW_OVERLOADED', 'too many large bodies are being read; try again', [
@@ -36,7 +36,7 @@ export function bodyExaminer(
 ): Examine | null {
   if (questions.length === 0 || bodyWork === undefined) return null
   const offload = env.offload<BodyInput, BodyAnswer[]>(bodyWork, questions)
-  const isSeen = scope === 'route' ? glances(questions, bodies) : null
+  const isSeen = scope === 'route' ? streamingReaderOf(questions, bodies) : null
   return (x) => {
     const { body } = x
     if (body === null || body.length < OFFLOAD_BYTES) return null
@@ -45,18 +45,18 @@ export function bodyExaminer(
   }
 }
 
-/** Whether a glance at a body answers all questions; null when that is not possible for one of them. */
-function glances(
+/** Whether the beginning of a body answers all questions; null when that is not possible for one of them. */
+function streamingReaderOf(
   questions: readonly BodyQuestion[],
   bodies: BodyLanguages | undefined,
 ): ((x: Exchange) => boolean) | null {
-  const all: BodyGlance[] = []
+  const all: StreamingReader[] = []
   for (const { kind, path, names } of questions) {
-    const glance = bodies?.[kind].glance(path, names) ?? null
-    if (glance === null) return null
-    all.push(glance)
+    const streaming = bodies?.[kind].compileStreaming(path, names) ?? null
+    if (streaming === null) return null
+    all.push(streaming)
   }
-  return (x) => all.every((glance) => glance(x) !== undefined)
+  return (x) => all.every((streaming) => streaming(x) !== undefined)
 }
 
 async function ask(

@@ -19,7 +19,7 @@ const WORDS: BodyLanguage = {
       return text.split(' ')[Number(path)] ?? null
     }
   },
-  glance: () => null,
+  compileStreaming: () => null,
 }
 
 const told: string[] = []

@@ -14,7 +14,7 @@ export const jsonLanguage: BodyLanguage = {
   },
   // The last of several members with one name is the one that counts (RFC 8259, section 4, as most parsers read it), and
   // whoever stops at the first routes by another value than the upstream reads.
-  glance: () => null,
+  compileStreaming: () => null,
 }
 
 function documentOf(x: Exchange, body: Uint8Array): unknown {

@@ -1,7 +1,7 @@
 import type { BodyReader, Exchange } from '@sluice/core'
-import { glanceAt } from './glance/glance.js'
 import { isLibxmlLoaded, loadLibxml } from './libxml.js'
 import { xmlCodingFlaw } from './media-type.js'
+import { compileStreamingXPath } from './streaming-xpath/streaming-xpath.js'
 import { unreadableXml } from './unreadable-xml.js'
 import type { XmlView } from './view.js'
 import { xmlOf } from './xml-of.js'
@@ -19,7 +19,7 @@ export const xmlLanguage = {
     const read = compileValue(path, names)
     return (x) => (x.body === null || x.body.length === 0 ? null : read(documentOf(x, x.body)))
   },
-  glance: glanceAt,
+  compileStreaming: compileStreamingXPath,
 }
 
 function documentOf(x: Exchange, body: Uint8Array): XmlView {

@@ -1,4 +1,4 @@
-import { type BodyGlance, type BodyValue, type BodyView, OFFLOAD_BYTES } from '@sluice/core'
+import { type BodyValue, type BodyView, OFFLOAD_BYTES, type StreamingReader } from '@sluice/core'
 import { xmlCodingFlaw } from '../media-type.js'
 import { KNOWN_PREFIXES } from '../namespaces.js'
 import { plainPath } from './plain-path.js'
@@ -14,7 +14,10 @@ const MAX_BYTES = 2 * OFFLOAD_BYTES
  * @param path that has been compiled: its syntax is right.
  * @param names what prefixes stand for, beside the known ones.
  */
-export function glanceAt(path: string, names: Readonly<Record<string, string>>): BodyGlance | null {
+export function compileStreamingXPath(
+  path: string,
+  names: Readonly<Record<string, string>>,
+): StreamingReader | null {
   const plain = plainPath(path, { ...KNOWN_PREFIXES, ...names })
   if (plain === null) return null
   const reader = new PlainReader(plain)
@@ -22,7 +25,7 @@ export function glanceAt(path: string, names: Readonly<Record<string, string>>):
   return (x) => {
     const { body } = x
     if (body === null) return undefined
-    const { answers, budget } = x.viewOf(newGlances, body)
+    const { answers, budget } = x.viewOf(newStreamedAnswers, body)
     if (!answers.has(question)) {
       const mayRead = budget.bytes > 0 && xmlCodingFlaw(x.headers) === null
       const answer = mayRead ? reader.first(body) : undefined
@@ -35,12 +38,12 @@ export function glanceAt(path: string, names: Readonly<Record<string, string>>):
 }
 
 /** What a body has answered: many routes may ask the same of it. */
-interface Glances extends BodyView {
+interface StreamedAnswers extends BodyView {
   readonly answers: Map<string, BodyValue | undefined>
   /** What may still be read of it. */
   readonly budget: { bytes: number }
 }
 
-function newGlances(): Glances {
+function newStreamedAnswers(): StreamedAnswers {
   return { answers: new Map(), budget: { bytes: MAX_BYTES }, close() {} }
 }

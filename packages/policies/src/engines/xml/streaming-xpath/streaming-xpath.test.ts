@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exchange } from '../../../testing.js'
-import { glanceAt } from './glance.js'
+import { compileStreamingXPath } from './streaming-xpath.js'
 
-/** How many of the paths `//e0`, `//e1` … a body answers at a glance, asked one after another. */
+/** How many of the paths `//e0`, `//e1` … a body answers at a streaming, asked one after another. */
 function answers(body: string, first = 0): number {
   const x = exchange({ body: Buffer.from(body) })
   let count = 0
-  for (let i = first; i < 100; i++) if (glanceAt(`//e${i}`, {})!(x) === `${i}`) count++
+  for (let i = first; i < 100; i++) if (compileStreamingXPath(`//e${i}`, {})!(x) === `${i}`) count++
   return count
 }
 
 const ELEMENTS = Array.from({ length: 100 }, (_, i) => `<e${i}>${i}</e${i}>`).join('')
 
-test('many routes ask a body at a glance while their answers stand near its beginning', () => {
+test('many routes ask a body at a streaming while their answers stand near its beginning', () => {
   assert.equal(answers(`<a>${ELEMENTS}`), 100)
 })
 
@@ -24,8 +24,8 @@ test('a body is not read again and again for many routes', () => {
 
 test('once the parser has to read a body, nothing else does', () => {
   const x = exchange({ body: Buffer.from('<a><b>1</b></a>') })
-  assert.equal(glanceAt('//b', {})!(x), '1')
-  assert.equal(glanceAt('//c', {})!(x), undefined)
-  assert.equal(glanceAt('//a', {})!(x), undefined)
-  assert.equal(glanceAt('//b', {})!(x), '1')
+  assert.equal(compileStreamingXPath('//b', {})!(x), '1')
+  assert.equal(compileStreamingXPath('//c', {})!(x), undefined)
+  assert.equal(compileStreamingXPath('//a', {})!(x), undefined)
+  assert.equal(compileStreamingXPath('//b', {})!(x), '1')
 })
