@@ -1,6 +1,7 @@
 import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { SharedNode } from './elasticsearch/shared-node.mjs'
 import { runLintTool } from './lint-tools/lint-tool.mjs'
 import { provideServices } from './services.mjs'
 import { structureProblems } from './structure.mjs'
@@ -28,7 +29,11 @@ const steps = [
 const failedSteps = steps.filter((step) => (step.isAlways || !isPartial) && hasFailed(step))
 
 heading('tests')
-const report = await runTests()
+const node = new SharedNode()
+await node.offer()
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort())
+const report = await runTests().finally(() => node.stop())
 report.close()
 for (const { name } of failedSteps) console.log(`✖ the step '${name}' before the tests failed; see above`)
 const failed = report.failed + failedSteps.length
@@ -66,7 +71,12 @@ async function runTests() {
     return report
   }
   console.log(`${files.length} files, ${FILES_AT_A_TIME} at a time`)
-  const options = { files, concurrency: FILES_AT_A_TIME, timeout: FILE_TIMEOUT_MS }
+  const options = {
+    files,
+    concurrency: FILES_AT_A_TIME,
+    timeout: FILE_TIMEOUT_MS,
+    signal: interrupted.signal,
+  }
   if (values.grep !== undefined) options.testNamePatterns = [literally(values.grep)]
   for await (const event of run(options)) report.take(event)
   return report

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@sluice/logger/testing'
 import { elasticsearchSkip as skip } from '@sluice/logger/testing/elasticsearch'
+import { freshDataStream } from '@sluice/logger/testing/shared-elasticsearch'
 import { call, ElasticsearchFixture, identityOf, isSettledAt } from './testing/elasticsearch-fixture.js'
 import { gw, origin, type RunningGateway, startGateway } from './testing.js'
 
@@ -26,24 +27,26 @@ async function lagOf(gateway: RunningGateway): Promise<number> {
 test('every call is in the data stream, with the credentials of the document and none of them in the log', {
   skip,
 }, async (t) => {
-  const gateway = await fixture.started(t, 'logs-e2e')
+  const stream = freshDataStream()
+  const gateway = await fixture.started(t, stream)
   await call(gateway, 50)
   await until(isSettledAt(gateway, 50), 'all calls are indexed', 60_000)
-  assert.equal(await fixture.countIn('logs-e2e'), 50)
+  assert.equal(await fixture.countIn(stream), 50)
   const metrics = await (await fetch(`${gateway.admin}/metrics`)).text()
   assert.match(metrics, /^gw_log_received_total 50$/m)
   assert.match(metrics, /^gw_log_dropped_total\{reason="queue_full"\} 0$/m)
   assert.match(metrics, /^gw_log_indexed_total 50$/m)
-  assert.ok(!gateway.logText().includes(fixture.node.password!))
-  assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password!))
+  assert.ok(!gateway.logText().includes(fixture.node.password))
+  assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password))
 })
 
 test('wrong credentials are told, and records wait until a deploy brings the right ones', {
   skip,
 }, async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
+  const stream = freshDataStream()
   const auth = { username: fixture.node.username, password: 'wrong' }
-  const text = fixture.documentTo(target, 'logs-credentials', { auth })
+  const text = fixture.documentTo(target, stream, { auth })
   const gateway = await startGateway(t, text)
   await call(gateway, 20)
   await until(() => gateway.logText().includes('check log.elasticsearch.auth'), 'the mistake is told', 60_000)
@@ -58,7 +61,7 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   })
   assert.equal(put.status, 200, await put.text())
   await call(gateway, 5)
-  await until(async () => (await fixture.countIn('logs-credentials')) === 25, 'all calls are there', 90_000)
+  await until(async () => (await fixture.countIn(stream)) === 25, 'all calls are there', 90_000)
   await until(isSettledAt(gateway, 25), 'nothing is counted twice', 30_000)
   await until(async () => (await lagOf(gateway)) === 0, 'none waits')
 })
@@ -66,7 +69,7 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
 test('a key that may create documents and nothing else ships what somebody else has set up', {
   skip,
 }, async (t) => {
-  const stream = 'logs-key'
+  const stream = freshDataStream()
   const administrator = await fixture.started(t, stream)
   await call(administrator, 1)
   await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
@@ -79,7 +82,7 @@ test('a key that may create documents and nothing else ships what somebody else 
 })
 
 test('whoever may not set up is told so, and ships all the same', { skip }, async (t) => {
-  const stream = 'logs-unmanaged'
+  const stream = freshDataStream()
   const administrator = await fixture.started(t, stream)
   await call(administrator, 1)
   await until(isSettledAt(administrator, 1), 'the stream is there', 60_000)
@@ -94,11 +97,11 @@ test('whoever may not set up is told so, and ships all the same', { skip }, asyn
 test('a certificate that nobody vouches for is refused, unless the document says that it need not be checked', {
   skip,
 }, async (t) => {
-  const checking = await fixture.started(t, 'logs-unknown', { tls: {} })
+  const checking = await fixture.started(t, freshDataStream(), { tls: {} })
   await call(checking, 3)
   await until(() => /log_problem.*certificate/.test(checking.logText()), 'the certificate is told', 60_000)
   assert.equal((await identityOf(checking.admin)).indexed, 0)
-  const trusting = await fixture.started(t, 'logs-insecure', { tls: { insecure: true } })
+  const trusting = await fixture.started(t, freshDataStream(), { tls: { insecure: true } })
   await call(trusting, 3)
   await until(isSettledAt(trusting, 3), 'all calls are indexed', 60_000)
 })

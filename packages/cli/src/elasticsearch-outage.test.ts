@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { until } from '@sluice/logger/testing'
 import { elasticsearchSkip as skip } from '@sluice/logger/testing/elasticsearch'
+import { freshDataStream } from '@sluice/logger/testing/shared-elasticsearch'
 import { call, ElasticsearchFixture, identityOf, isSettledAt } from './testing/elasticsearch-fixture.js'
 import { origin, type RunningGateway, startGateway, statusOf } from './testing.js'
 
@@ -12,9 +13,9 @@ const fixture = new ElasticsearchFixture()
 /** Ends a gateway whose last 40 calls Elasticsearch has not seen; returns the one that comes after it. */
 async function successor(
   t: TestContext,
-  stream: string,
   end: (gateway: RunningGateway) => Promise<void>,
 ): Promise<RunningGateway> {
+  const stream = freshDataStream()
   const target = await origin(t, (_, res) => res.end('ok'))
   const text = fixture.documentTo(target, stream)
   const first = await startGateway(t, text)
@@ -33,7 +34,7 @@ async function successor(
 test('a gateway that ends while Elasticsearch is away loses nothing: the next one ships it', {
   skip,
 }, async (t) => {
-  await successor(t, 'logs-restart', async (first) => {
+  await successor(t, async (first) => {
     first.process.kill('SIGTERM')
     assert.equal(await first.exited, 0)
   })
@@ -42,7 +43,7 @@ test('a gateway that ends while Elasticsearch is away loses nothing: the next on
 test('a gateway that is killed while Elasticsearch is away has lost nothing that was on disk', {
   skip,
 }, async (t) => {
-  const second = await successor(t, 'logs-all-killed', async (first) => {
+  const second = await successor(t, async (first) => {
     await until(async () => (await identityOf(first.admin)).onDisk === 40, 'all wait on disk', 30_000)
     const { workers } = await statusOf(first.admin)
     for (const pid of [first.process.pid!, ...workers.map((worker) => worker.pid!)])
@@ -55,7 +56,7 @@ test('a gateway that is killed while Elasticsearch is away has lost nothing that
 test('a gateway that is killed under load loses what its workers had not handed over, and the next one counts it', {
   skip,
 }, async (t) => {
-  const stream = 'logs-load-killed'
+  const stream = freshDataStream()
   const target = await origin(t, (_, res) => res.end('ok'))
   const text = fixture.documentTo(target, stream)
   const first = await startGateway(t, text)
@@ -96,9 +97,9 @@ test('a gateway that is killed under load loses what its workers had not handed 
 })
 
 test('workers that are killed leave their records to the others', { skip }, async (t) => {
-  const gateway = await fixture.started(t, 'logs-killed')
-  fixture.node.pause()
-  try {
+  const stream = freshDataStream()
+  const gateway = await fixture.started(t, stream)
+  await fixture.silence(async () => {
     await call(gateway, 60)
     await until(async () => (await identityOf(gateway.admin)).onDisk === 60, 'all wait on disk', 30_000)
     const { workers } = await statusOf(gateway.admin)
@@ -108,9 +109,7 @@ test('workers that are killed leave their records to the others', { skip }, asyn
       return status.workers.every(({ state, pid }) => state === 'ready' && pid !== workers[0]!.pid)
     }, 'it is replaced')
     await call(gateway, 10)
-  } finally {
-    fixture.node.resume()
-  }
-  await until(async () => (await fixture.countIn('logs-killed')) === 70, 'all calls are there', 90_000)
+  })
+  await until(async () => (await fixture.countIn(stream)) === 70, 'all calls are there', 90_000)
   await until(isSettledAt(gateway, 70), 'the account is whole', 30_000)
 })

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { LogIdentity } from '@sluice/core'
 import { openShippingSink } from './shipping-sink.js'
-import { elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
+import { elasticsearchSkip } from './testing/elasticsearch.js'
+import { connectionTo, freshDataStream, sharedElasticsearch } from './testing/shared-elasticsearch.js'
+import { TcpBridge } from './testing/tcp-bridge.js'
 import { assertIdentity, sampleExchange, scratchDir, until } from './testing.js'
 
 // A spool on a file system that is really full. Only the process that logs sees it: it has a mount namespace of its own.
@@ -17,25 +19,25 @@ const RECORDS = 6000
 /** Of some 700 bytes each, so that most records find the disk full. */
 const DISK_BYTES = 1024 ** 2
 
+type Stream = ReturnType<typeof connectionTo> & { readonly dataStream: string }
+
 interface Told {
   readonly identity: LogIdentity
   readonly problems: readonly string[]
 }
 
-const url = process.argv[2]
-if (url === undefined) defineTest()
-else await logTo(url, process.argv[3]!)
+const target = process.argv[2]
+if (target === undefined) defineTest()
+else await logTo(JSON.parse(target) as Stream, process.argv[3]!)
 
 /** Logs, tells all the time how far it is, and ends when it is told to. */
-async function logTo(node: string, dir: string): Promise<void> {
+async function logTo(stream: Stream, dir: string): Promise<void> {
   const problems = new Set<string>()
-  const access = { nodes: [node], auth: null, caFile: null, insecure: false, compress: false }
-  const stream = { dataStream: 'logs-disk', retentionDays: null, replicas: 0, manage: true }
   const sink = openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.add(problem),
     spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: { kind: 'elasticsearch', ...access, ...stream },
+    target: { kind: 'elasticsearch', ...stream, retentionDays: null, replicas: 0, manage: true },
   })
   const tell = (): void => {
     process.send!({ identity: sink.identity(), problems: [...problems] } satisfies Told)
@@ -65,22 +67,26 @@ function defineTest(): void {
       t.skip('no mount namespace for a small disk')
       return
     }
-    const node = await startElasticsearch({ dir: scratchDir() })
-    t.after(() => node.stop())
-    node.pause()
-    const { child, told } = start(t, `${mount} exec "$@"`, [node.url, dir])
+    const node = await sharedElasticsearch()
+    t.after(() => node.release())
+    const bridge = await TcpBridge.to(node.port)
+    t.after(() => bridge.cut())
+    const dataStream = freshDataStream()
+    const stream: Stream = { ...connectionTo(node, `https://127.0.0.1:${bridge.port}`), dataStream }
+    bridge.pause()
+    const { child, told } = start(t, `${mount} exec "$@"`, [JSON.stringify(stream), dir])
     await until(() => told().identity.received === RECORDS, 'all are made', 60_000)
     await until(() => /records wait in memory: ENOSPC/.test(told().problems.join('\n')), 'it is told', 60_000)
     await until(() => told().identity.inMemory > RECORDS / 2, 'what the disk does not take is kept', 60_000)
     assertIdentity(told().identity)
-    node.resume()
+    bridge.resume()
     await until(() => told().identity.indexed === RECORDS, 'all are indexed', 120_000)
     child.send('close')
     await until(() => child.exitCode !== null, 'it has ended')
     assertIdentity(told().identity)
     assert.equal(told().identity.dropped, 0)
-    await node.request('POST', '/logs-disk/_refresh')
-    const { body } = await node.request('GET', '/logs-disk/_count')
+    await node.request('POST', `/${dataStream}/_refresh`)
+    const { body } = await node.request('GET', `/${dataStream}/_count`)
     assert.equal((body as { count: number }).count, RECORDS)
   })
 }

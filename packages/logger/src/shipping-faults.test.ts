@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSink } from '@sluice/core'
+import { ElasticsearchTarget } from './outputs/elasticsearch/target.js'
+import { sampleShipment } from './outputs/testing/sample-shipment.js'
 import { openShippingSink } from './shipping-sink.js'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
 import { assertIdentity, closeWhole, sampleExchange, scratchDir, until } from './testing.js'
@@ -23,6 +25,14 @@ before(async () => {
 })
 after(() => node?.stop())
 
+function access() {
+  return { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
+}
+
+function streamed(dataStream: string, manage: boolean) {
+  return { dataStream, retentionDays: null, replicas: 0, manage }
+}
+
 interface Bench {
   readonly sink: LogSink
   readonly spoolDir: string
@@ -37,12 +47,11 @@ function open(
   const { manage = true, maxBytes = 256 * 1024 ** 2 } = changes
   const spoolDir = scratchDir()
   const problems: string[] = []
-  const access = { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
   const sink = openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.push(problem),
     spool: { dir: spoolDir, maxBytes, whenFull: 'drop-oldest' },
-    target: { kind: 'elasticsearch', ...access, dataStream, retentionDays: null, replicas: 0, manage },
+    target: { kind: 'elasticsearch', ...access(), ...streamed(dataStream, manage) },
   })
   t.after(() => closeWhole(sink, 0))
   return { sink, spoolDir, problems }
@@ -145,4 +154,15 @@ test('a spool at its bound drops the oldest, and the account says how many', { s
   assert.ok(dropped > 1000, `${dropped} dropped`)
   assert.equal(droppedBy['spool_full'], dropped)
   assert.equal(await countIn('logs-full'), indexed)
+})
+
+test('a node that has no room for a shipment says so, and smaller ones pass', { skip }, async (t) => {
+  const target = new ElasticsearchTarget({ ...access(), ...streamed('logs-room', true) }, () => {})
+  t.after(() => target.close())
+  const text = JSON.stringify({ '@timestamp': '2026-01-31T12:00:00Z', ua: 'x'.repeat(1000) })
+  const texts = Array.from({ length: 500 }, () => text)
+  const refused = await target.deliver(sampleShipment(texts))
+  assert.equal(refused.kind === 'failed' && refused.overload, true, JSON.stringify(refused))
+  const delivery = await target.deliver(sampleShipment(texts.slice(0, 50)))
+  assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [] })
 })

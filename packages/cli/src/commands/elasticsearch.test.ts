@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { scratchDir } from '@sluice/logger/testing'
+import { elasticsearchSkip } from '@sluice/logger/testing/elasticsearch'
 import {
-  type ElasticsearchNode,
-  elasticsearchSkip,
-  startElasticsearch,
-} from '@sluice/logger/testing/elasticsearch'
+  freshDataStream,
+  type SharedElasticsearch,
+  sharedElasticsearch,
+} from '@sluice/logger/testing/shared-elasticsearch'
 import {
   closedPort,
   fileWith,
@@ -21,23 +21,16 @@ import {
 } from '../testing.js'
 
 const skip = elasticsearchSkip
-let node: ElasticsearchNode
-let streams = 0
+let node: SharedElasticsearch
 
 before(async () => {
-  if (skip === false) node = await startElasticsearch({ dir: scratchDir(), security: true })
+  if (skip === false) node = await sharedElasticsearch()
 })
-after(async () => {
-  if (skip === false) await node.stop()
-})
-
-function freshStream(): string {
-  return `logs-gateway-${streams++}`
-}
+after(() => node?.release())
 
 /** Runs `gw` against the node; `env` names who asks. */
 function ask(env: Record<string, string>, ...args: readonly string[]): Promise<Outcome> {
-  return gw([...args, '--elasticsearch', node.url, '--es-ca-file', node.caFile!], { env })
+  return gw([...args, '--elasticsearch', node.url, '--es-ca-file', node.caFile], { env })
 }
 
 /** An API key that may do no more than this with one data stream. */
@@ -72,7 +65,7 @@ function steps({ stdout, stderr, code }: Outcome): readonly Step[] {
 }
 
 test('log-setup says what it would send, does it once, and renews what differs', { skip }, async () => {
-  const stream = freshStream()
+  const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await setupKey(stream) }
   const setUp = (...args: string[]) => ask(env, 'log-setup', 'es', '--data-stream', stream, ...args)
   const dry = await setUp('--dry-run', '--retention', '30d', '--replicas', '0')
@@ -106,7 +99,7 @@ test('log-setup says what it would send, does it once, and renews what differs',
 test('log-setup says nothing of a lifecycle where none is asked for and none can be had', {
   skip,
 }, async () => {
-  const stream = freshStream()
+  const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await setupKey(stream) }
   const setUp = (retention: string) =>
     ask(env, 'log-setup', '--data-stream', stream, '--retention', retention)
@@ -120,7 +113,7 @@ test('log-setup says nothing of a lifecycle where none is asked for and none can
 test('log-setup tells of a template that wins over ours, with its name and the remedy, and mends what it has made', {
   skip,
 }, async (t) => {
-  const stream = freshStream()
+  const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await setupKey(stream) }
   const setUp = (...args: string[]) =>
     ask(env, 'log-setup', '--data-stream', stream, '--replicas', '0', ...args)
@@ -134,7 +127,7 @@ test('log-setup tells of a template that wins over ours, with its name and the r
     const { code, stdout, stderr } = await setUp(...flags)
     assert.equal(code, 1)
     assert.match(stdout, /\nindex template +house-rules +in the way\n/)
-    assert.match(stdout, / {2}priority 900, for logs-gateway-\d+\*\n/)
+    assert.ok(stdout.includes(`  priority 900, for ${stream}*\n`), stdout)
     assert.match(stdout, / {2}url: text, not object\n/)
     assert.match(stderr, /'house-rules' wins over .* give it a priority below 500\n$/)
   }
@@ -160,7 +153,7 @@ test('log-setup tells of a template that wins over ours, with its name and the r
 })
 
 test('log-setup is told when its credentials are not enough', { skip }, async () => {
-  const stream = freshStream()
+  const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }
   const { code, stderr, stdout } = await ask(env, 'log-setup', '--data-stream', stream)
   assert.match(stderr, /does not allow it \(403\): .*index_template.* is unauthorized for API key/)
@@ -168,7 +161,7 @@ test('log-setup is told when its credentials are not enough', { skip }, async ()
 })
 
 async function bench(t: TestContext) {
-  const dataStream = freshStream()
+  const dataStream = freshDataStream()
   const target = await origin(t, (_, res) => res.end('hello'))
   const document = `version: 1
 listeners: [{ address: "127.0.0.1:0" }]
@@ -225,7 +218,7 @@ test('the calls of a gateway are found in Elasticsearch, and followed', { skip }
 })
 
 test('reading needs read alone, and whoever may not read is told', { skip }, async (t) => {
-  const stream = freshStream()
+  const stream = freshDataStream()
   assert.equal(
     (await ask({ GW_ES_API_KEY: await setupKey(stream) }, 'log-setup', '--data-stream', stream)).code,
     0,
@@ -237,9 +230,9 @@ test('reading needs read alone, and whoever may not read is told', { skip }, asy
   const [reader, writer, wrong, nobody, user] = await Promise.all([
     search({ GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }),
     search({ GW_ES_API_KEY: await keyFor(stream, { index: ['create_doc'] }) }),
-    search({ GW_ES_USERNAME: node.username!, GW_ES_PASSWORD: 'wrong-password' }),
+    search({ GW_ES_USERNAME: node.username, GW_ES_PASSWORD: 'wrong-password' }),
     search({}),
-    search({}, '--es-username', node.username!, '--es-password-file', secret),
+    search({}, '--es-username', node.username, '--es-password-file', secret),
   ])
   for (const { code, stdout, stderr } of [reader, user])
     assert.deepEqual([code, stdout, stderr], [0, '', 'no record matches\n'])

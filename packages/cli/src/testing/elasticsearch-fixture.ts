@@ -2,38 +2,49 @@ import { join } from 'node:path'
 import { after, before, type TestContext } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
 import { assertIdentity, scratchDir } from '@sluice/logger/testing'
-import {
-  type ElasticsearchNode,
-  elasticsearchSkip,
-  startElasticsearch,
-} from '@sluice/logger/testing/elasticsearch'
+import { elasticsearchSkip } from '@sluice/logger/testing/elasticsearch'
+import { type SharedElasticsearch, sharedElasticsearch } from '@sluice/logger/testing/shared-elasticsearch'
+import { TcpBridge } from '@sluice/logger/testing/tcp-bridge'
 import { documentFor, origin, type RunningGateway, startGateway } from '../testing.js'
 
-/** An Elasticsearch with security on for all tests of a file, and gateways that log to it. */
+/** An Elasticsearch with security on, and gateways that log to it over a way of this file's own. */
 export class ElasticsearchFixture {
-  readonly #dir = scratchDir()
-  #node: ElasticsearchNode | null = null
+  #node: SharedElasticsearch | null = null
+  #bridge: TcpBridge | null = null
 
   constructor() {
     before(async () => {
-      if (elasticsearchSkip === false)
-        this.#node = await startElasticsearch({ dir: this.#dir, security: true })
+      if (elasticsearchSkip !== false) return
+      this.#node = await sharedElasticsearch()
+      this.#bridge = await TcpBridge.to(this.#node.port)
     })
-    after(() => this.#node?.stop())
+    after(async () => {
+      await this.#bridge?.cut()
+      await this.#node?.release()
+    })
   }
 
-  get node(): ElasticsearchNode {
+  get node(): SharedElasticsearch {
     return this.#node!
   }
 
-  /** Ends the node as a power failure would, and starts it again behind what happens meanwhile. */
+  /** Connections to the node break and are refused, until what happens meanwhile is over. */
   async outage(during: () => Promise<void>): Promise<void> {
-    const { port } = this.node
-    await this.node.kill()
+    await this.#bridge!.cut()
     try {
       await during()
     } finally {
-      this.#node = await startElasticsearch({ dir: this.#dir, port, security: true })
+      await this.#bridge!.mend()
+    }
+  }
+
+  /** Connections to the node stay open and nobody answers, until what happens meanwhile is over. */
+  async silence(during: () => Promise<void>): Promise<void> {
+    this.#bridge!.pause()
+    try {
+      await during()
+    } finally {
+      this.#bridge!.resume()
     }
   }
 
@@ -45,9 +56,9 @@ export class ElasticsearchFixture {
 
   /** A document that logs all calls to a stream. */
   documentTo(target: string, stream: string, changes: object = {}): string {
-    const { url, username, password, caFile } = this.node
+    const { username, password, caFile } = this.node
     const settings = {
-      nodes: [url],
+      nodes: [`https://127.0.0.1:${this.#bridge!.port}`],
       dataStream: stream,
       auth: { username, password },
       tls: { caFile },

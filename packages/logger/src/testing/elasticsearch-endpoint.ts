@@ -20,8 +20,16 @@ export interface ElasticsearchAnswer {
 /** Where a node is reached; the access is there when the node has security. */
 export interface ElasticsearchEndpoint extends Partial<ElasticsearchAccess> {
   readonly url: string
-  /** One request on a connection of its own, as its user unless `authorization` says otherwise (`''`: nobody). */
-  request(method: string, path: string, body?: object, authorization?: string): Promise<ElasticsearchAnswer>
+  /**
+   * One request on a connection of its own, as its user unless `authorization` says otherwise (`''`: nobody). A body
+   * that is a text is sent as it is.
+   */
+  request(
+    method: string,
+    path: string,
+    body?: object | string,
+    authorization?: string,
+  ): Promise<ElasticsearchAnswer>
 }
 
 /** The node on a port of the loopback address. */
@@ -40,7 +48,7 @@ export function elasticsearchEndpoint(
       if (body !== undefined) headers['content-type'] = 'application/json'
       const options = { method, headers, ca, agent: false, signal: AbortSignal.timeout(ANSWER_MS) }
       const request = (access === null ? http : https).request(url + path, options)
-      request.end(body === undefined ? undefined : JSON.stringify(body))
+      request.end(typeof body === 'object' ? JSON.stringify(body) : body)
       return answerTo(request)
     },
   }

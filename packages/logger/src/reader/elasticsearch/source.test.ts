@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { AttemptTrace } from '@sluice/core'
@@ -8,8 +7,15 @@ import { setUpCluster } from '../../outputs/elasticsearch/set-up-cluster.js'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { segmentFile } from '../../segment-name.js'
-import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from '../../testing/elasticsearch.js'
+import { elasticsearchSkip } from '../../testing/elasticsearch.js'
 import { valueAt } from '../../testing/elasticsearch-endpoint.js'
+import {
+  connectionTo,
+  freshDataStream,
+  type SharedElasticsearch,
+  sharedElasticsearch,
+} from '../../testing/shared-elasticsearch.js'
+import { TcpBridge } from '../../testing/tcp-bridge.js'
 import { sampleExchange, scratchDir, until } from '../../testing.js'
 import { FileSource } from '../file-source.js'
 import { endedMs } from '../newest-records.js'
@@ -21,23 +27,20 @@ import { ElasticsearchSource } from './source.js'
 const skip = elasticsearchSkip
 const START_MS = Date.UTC(2026, 0, 31, 12)
 const { signal } = new AbortController()
-let node: ElasticsearchNode
-let streams = 0
+let node: SharedElasticsearch
 
 before(async () => {
-  if (skip === false) node = await startElasticsearch({ dir: scratchDir() })
+  if (skip === false) node = await sharedElasticsearch()
 })
-after(async () => {
-  if (skip === false) await node.stop()
-})
+after(() => node?.release())
 
 function access() {
-  return { nodes: [node.url], auth: null, caFile: null, insecure: false, compress: false }
+  return connectionTo(node, node.url)
 }
 
 /** The name of a fresh data stream. */
 async function stream(): Promise<string> {
-  const dataStream = `traffic-${streams++}`
+  const dataStream = freshDataStream()
   await setUpCluster({ ...access(), dataStream, retentionDays: null, replicas: 0 })
   return dataStream
 }
@@ -52,12 +55,8 @@ function sourceOf(t: TestContext, dataStream: string, problems: string[] = []): 
 /** Writes lines as a shipper does, and makes them searchable. */
 async function index(dataStream: string, lines: readonly string[], prefix = ''): Promise<void> {
   const body = lines.map((line, i) => `{"create":{"_id":"${prefix}${i}"}}\n${line}\n`).join('')
-  const response = await fetch(`${node.url}/${dataStream}/_bulk?refresh=true`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  })
-  assert.equal(valueAt(await response.json(), 'errors'), false)
+  const answer = await node.request('POST', `/${dataStream}/_bulk?refresh=true`, body)
+  assert.equal(valueAt(answer.body, 'errors'), false)
 }
 
 function brief(second: number, more: object = {}): string {
@@ -360,41 +359,20 @@ test('following more records than ids are kept still shows each once', { skip },
   assert.equal(new Set(seen).size, written)
 })
 
-/** A way to the node that can be cut and mended. */
-async function bridge(t: TestContext) {
-  const sockets = new Set<net.Socket>()
-  const server = net.createServer((socket) => {
-    const onward = net.connect(node.port, '127.0.0.1')
-    for (const [one, other] of [
-      [socket, onward],
-      [onward, socket],
-    ] as const) {
-      sockets.add(one)
-      one.on('error', () => other.destroy())
-      one.on('close', () => sockets.delete(one))
-      one.pipe(other)
-    }
-  })
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const cut = async () => {
-    const closed = new Promise((resolve) => server.close(resolve))
-    for (const socket of sockets) socket.destroy()
-    await closed
-  }
-  await listen(0)
-  t.after(cut)
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, cut, mend: () => listen(port) }
-}
-
 test('following outlives a cluster that is away, says so once, and leaves nothing out', {
   skip,
 }, async (t) => {
   const dataStream = await stream()
   const problems: string[] = []
-  const way = await bridge(t)
+  const way = await TcpBridge.to(node.port)
+  t.after(() => way.cut())
   const onProblem = (problem: string) => void problems.push(problem)
-  const source = new ElasticsearchSource({ ...access(), nodes: [way.url], dataStream, onProblem })
+  const source = new ElasticsearchSource({
+    ...access(),
+    nodes: [`https://127.0.0.1:${way.port}`],
+    dataStream,
+    onProblem,
+  })
   t.after(() => source.close())
   await index(dataStream, [brief(1)], 'a')
   const { seen } = follow(t, source, 10)
