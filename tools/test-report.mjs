@@ -1,13 +1,16 @@
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { inspect } from 'node:util'
 
 const DOTS_PER_LINE = 100
+const SLOWEST = 10
+/** Of what a file prints, the end, which is shown when one of its tests fails. */
+const OUTPUT_LENGTH = 20_000
 /** How Node.js 20 reports a test that --grep left out; later versions are silent about it. */
 const NOT_SELECTED = 'test name does not match pattern'
 
 /**
- * Prints a dot for each test that passes, and in full what fails, is skipped or is printed by a test. What failed is
- * printed once more at the end, because of a long log often only the end is kept.
+ * Prints a dot for each test that passes, and in full what fails or is skipped. At the end come the slowest files, what
+ * files with failures have printed, and the failures once more, because of a long log often only the end is kept.
  */
 export class TestReport {
   passed = 0
@@ -17,6 +20,11 @@ export class TestReport {
   /** The names of the tests that are open, outermost first. */
   #open = []
   #summary = []
+  /** The end of what each file has printed. */
+  #outputs = new Map()
+  /** How long each file took, in milliseconds. */
+  #durations = new Map()
+  #failedFiles = new Set()
   #failures = []
 
   /** Takes one event of the runner of node:test. */
@@ -24,14 +32,21 @@ export class TestReport {
     if (type === 'test:start') this.#open[data.nesting] = data.name
     else if (type === 'test:pass') this.#pass(data)
     else if (type === 'test:fail') this.#fail(data)
-    else if (type === 'test:stdout' || type === 'test:stderr') this.#line(data.message.trimEnd())
+    else if (type === 'test:stdout' || type === 'test:stderr') this.#keep(data)
+    else if (type === 'test:complete') this.#time(data)
     else if (type === 'test:diagnostic' && data.nesting === 0) this.#summary.push(data.message)
   }
 
-  /** The closing lines: what the runner itself counted. */
+  /** The closing lines, with what the runner itself counted. */
   close() {
     this.#line('')
+    const slowest = [...this.#durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
+    for (const [file, ms] of slowest) this.#line(`${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
     for (const message of this.#summary) this.#line(`ℹ ${message}`)
+    for (const file of this.#failedFiles) {
+      const output = this.#outputs.get(file)
+      if (output !== undefined) this.#line(`${file} printed:\n${indented(output.trimEnd())}`)
+    }
     for (const failure of this.#failures) this.#line(failure)
   }
 
@@ -46,7 +61,18 @@ export class TestReport {
     this.#line(`↷ skipped: ${this.#title(data)}${typeof reason === 'string' ? ` (${reason})` : ''}`)
   }
 
+  #keep({ file, message }) {
+    const name = relative('.', file)
+    this.#outputs.set(name, ((this.#outputs.get(name) ?? '') + message).slice(-OUTPUT_LENGTH))
+  }
+
+  /** The runner takes each file for a test with the name of the file. */
+  #time({ nesting, name, file, details }) {
+    if (nesting === 0 && file === resolve(name)) this.#durations.set(relative('.', file), details.duration_ms)
+  }
+
   #fail(data) {
+    if (data.file !== undefined) this.#failedFiles.add(relative('.', data.file))
     if (data.details.type !== 'suite') this.failed += 1
     const { error } = data.details
     if (error.failureType === 'subtestsFailed') return
