@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { run } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -32,7 +33,14 @@ heading('tests')
 const node = new SharedNode()
 await node.offer()
 const interrupted = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort())
+// One for each file.
+setMaxListeners(0, interrupted.signal)
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    console.log(`\nended by ${signal}`)
+    interrupted.abort()
+  })
+}
 const report = await runTests().finally(() => node.stop())
 report.close()
 for (const { name } of failedSteps) console.log(`✖ the step '${name}' before the tests failed; see above`)
