@@ -75,7 +75,7 @@ export class TestReport {
     if (data.file !== undefined) this.#failedFiles.add(relative('.', data.file))
     if (data.details.type !== 'suite') this.failed += 1
     const { error } = data.details
-    // Of tests that the end of the run cut short the count is enough.
+    // Of what the end of the run cuts short the count is enough.
     if (error.failureType === 'subtestsFailed' || error.failureType === 'testAborted') return
     const place = data.file === undefined ? '' : `  ${relative('.', data.file)}:${data.line ?? 1}`
     const reason = inspect(error.cause instanceof Error ? error.cause : error, { depth: 8 })
