@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
+import net, { type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogIdentity } from '@sluice/core'
@@ -141,4 +142,38 @@ log: { targets: [{ id: siem, sink: file, file: { dir: ${join(file, 'traffic')} }
   const started = spawnGw(t, startArgs(t, fileWith(t, document)))
   assert.notEqual(await started.exited, 0)
   assert.match(started.stderr(), /target 'siem': .*no-directory/)
+})
+
+test('a body is recorded up to capture.maxBody, and a message beyond syslog.maxMessage is a dead letter', async (t) => {
+  const dir = scratch(t)
+  const receiver = net.createServer((socket) => socket.on('error', () => {}).resume())
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  t.after(() => receiver.close())
+  const { port } = receiver.address() as AddressInfo
+  const document = `version: 1
+listeners: [{ address: "127.0.0.1:0" }]
+admin: { address: "127.0.0.1:0" }
+workers: 1
+routes:
+  - id: all
+    match: { path: /* }
+    respond: { status: 200, headers: { content-type: text/plain }, body: abcdefgh }
+log:
+  sink: file
+  file: { dir: ${join(dir, 'files')} }
+  capture: { responseOut: { body: true }, maxBody: 3b }
+  targets:
+    - id: siem
+      sink: syslog
+      syslog: { address: "tcp://127.0.0.1:${port}", maxMessage: 2kb, spool: { dir: ${join(dir, 'spool')} } }
+`
+  const gateway = await startGateway(t, document)
+  for (const path of ['/short', `/${'long'.repeat(600)}`]) await (await fetch(gateway.url + path)).text()
+  await until(async () => {
+    const siem = (await identityOf(gateway.admin)).targets?.['siem']
+    return siem?.indexed === 1 && siem.dead === 1
+  })
+  const { stdout } = await gw(['logs', 'search', '-c', gateway.config, '--target', 'main', '-o', 'jsonl'])
+  const { body } = JSON.parse(stdout.split('\n')[0]!)
+  assert.deepEqual([body.res_out.text, body.res_out.bytes], ['abc', 8])
 })
