@@ -44,7 +44,7 @@ for (const suite of suites) {
       assert.deepEqual(remarks.map(formatDiagnostic), [], scenario.id)
       assert.ok(result.ok)
       const { method, path, headers, body } = scenario.call
-      const explanation = await explainRequest(result.load, catalog, {
+      const explanation = await explainRequest(result.bundle, catalog, {
         method,
         url: `${ORIGIN}${path}`,
         headers: Object.entries(headers),

@@ -1,7 +1,7 @@
 import {
+  type ConfigBundle,
   type DocumentSource,
   formatDiagnostic,
-  type Load,
   type LoadResult,
   loadBodyLanguages,
   loadDocument,
@@ -50,11 +50,11 @@ export function checkDocument(source: DocumentSource): LoadResult {
 }
 
 /** Loads a document; its warnings go to stderr. @throws Failure with every mistake. */
-export function loadSource(source: DocumentSource): Load {
+export function loadSource(source: DocumentSource): ConfigBundle {
   const result = checkDocument(source)
   if (!result.ok) throw new Failure(EXIT.invalid, result.diagnostics.map(formatDiagnostic).join('\n'))
   for (const warning of result.warnings) say(formatDiagnostic(warning))
-  return result.load
+  return result.bundle
 }
 
 /**
@@ -75,6 +75,6 @@ function readNothing(): never {
 }
 
 /** Loads the document in a file. @throws Failure when it cannot be read, or with every mistake. */
-export async function loadFile(file: string): Promise<Load> {
+export async function loadFile(file: string): Promise<ConfigBundle> {
   return loadSource(await readDocument(file))
 }

@@ -200,14 +200,14 @@ export async function until(
 }
 
 /** Calls made in a loop, on kept connections and on new ones, until stopped. */
-export interface Load {
+export interface ConfigBundle {
   readonly sent: () => number
   readonly failures: () => readonly string[]
   stop(): Promise<void>
 }
 
 /** Keeps calling a URL from `clients` loops; every second one opens a connection for each call. */
-export function startLoad(url: string, clients: number): Load {
+export function startLoad(url: string, clients: number): ConfigBundle {
   const agent = new http.Agent({ keepAlive: true })
   const failures: string[] = []
   let sent = 0

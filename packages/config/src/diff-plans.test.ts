@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { diffLoads, diffPlans, formatDiff } from './diff-plans.js'
+import { diffBundles, diffPlans, formatDiff } from './diff-plans.js'
 import { digestOf } from './digest.js'
 import { differences } from './plan-difference.js'
 import { SAMPLE_CATALOG } from './sample-catalog.js'
@@ -33,11 +33,11 @@ routes:
 `
   const load = (A: string, B: string) => loadOrThrow(text, SAMPLE_CATALOG, { A, B })
   const told = (a: string, b: string): string[] =>
-    formatDiff(diffLoads(load('one', 'two'), load(a, b), SAMPLE_CATALOG))
+    formatDiff(diffBundles(load('one', 'two'), load(a, b), SAMPLE_CATALOG))
   assert.deepEqual(told('one', 'two'), [])
   assert.deepEqual(told('one', 'other'), ['~ reference ${env:B}', '    another value'])
   assert.equal(told('other', 'other').length, 4)
-  assert.ok(diffLoads(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
+  assert.ok(diffBundles(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
 })
 
 test('equal plans have no difference', () => {

@@ -1,7 +1,7 @@
 import type { Catalog } from '@sluice/core'
 import { canonicalJson } from './digest.js'
 import { displayPlan } from './display-plan.js'
-import type { Load, Plan, RoutePlan } from './plan.js'
+import type { ConfigBundle, Plan, RoutePlan } from './plan.js'
 import { differences } from './plan-difference.js'
 import { plainReference } from './reference/json-template.js'
 import { shownReference } from './reference/text-template.js'
@@ -50,7 +50,11 @@ export function diffPlans(
  * What changes when one load takes the place of another: its plan, and the values behind references that both have.
  * The values themselves are not told.
  */
-export function diffLoads(before: Load | null, after: Load, catalog: Catalog): readonly PlanChange[] {
+export function diffBundles(
+  before: ConfigBundle | null,
+  after: ConfigBundle,
+  catalog: Catalog,
+): readonly PlanChange[] {
   const old = before?.values ?? {}
   const changed = Object.entries(after.values)
     .filter(([reference, value]) => Object.hasOwn(old, reference) && old[reference] !== value)

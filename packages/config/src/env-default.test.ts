@@ -12,7 +12,7 @@ function load(lines: string, env: Record<string, string>) {
 function planOf(lines: string, env: Record<string, string>) {
   const result = load(lines, env)
   assert.ok(result.ok, result.ok ? '' : result.diagnostics.map(formatDiagnostic).join('\n'))
-  return result.load
+  return result.bundle
 }
 
 function mistakes(lines: string, env: Record<string, string> = {}): string {

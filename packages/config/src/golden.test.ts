@@ -25,7 +25,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.yaml')))
 
 function planText(result: LoadResult): string | null {
   if (!result.ok) return null
-  return `${JSON.stringify(displayPlan(result.load.plan, SAMPLE_CATALOG), null, 2)}\n`
+  return `${JSON.stringify(displayPlan(result.bundle.plan, SAMPLE_CATALOG), null, 2)}\n`
 }
 
 function lines(texts: readonly string[]): string | null {

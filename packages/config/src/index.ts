@@ -1,7 +1,7 @@
 export { loadBodyLanguages } from './body-languages.js'
 export * from './condition/index.js'
 export { type Diagnostic, formatDiagnostic } from './diagnostic.js'
-export { diffLoads, diffPlans, formatDiff, type PlanChange, type PlanPart } from './diff-plans.js'
+export { diffBundles, diffPlans, formatDiff, type PlanChange, type PlanPart } from './diff-plans.js'
 export { digestOf } from './digest.js'
 export { displayPlan } from './display-plan.js'
 export { type DocumentSource, readDocumentFile } from './document-file.js'

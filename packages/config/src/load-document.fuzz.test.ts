@@ -24,9 +24,9 @@ function loadAndCheck(text: string): void {
     assert.ok(diagnostic.column >= 1 && diagnostic.message !== '' && diagnostic.remedy !== '')
   }
   if (!result.ok) return
-  resolvePlan(result.load)
-  displayPlan(result.load.plan, SAMPLE_CATALOG)
-  assert.deepEqual(JSON.parse(JSON.stringify(result.load.plan)), result.load.plan)
+  resolvePlan(result.bundle)
+  displayPlan(result.bundle.plan, SAMPLE_CATALOG)
+  assert.deepEqual(JSON.parse(JSON.stringify(result.bundle.plan)), result.bundle.plan)
 }
 
 test('no text makes loading throw', () => {

@@ -21,7 +21,7 @@ test('a file reference is looked up beside the document, and one newline at its 
   const text = 'version: 1\nroutes: [{ id: a, respond: { body: "${file:secrets/greeting}" } }]\n'
   const result = loadDocument({ text, name: join(folder, 'gateway.yaml') }, { catalog: new Map(), env: {} })
   assert.ok(result.ok)
-  const [route] = resolvePlan(result.load).routes
+  const [route] = resolvePlan(result.bundle).routes
   assert.ok(route?.action.kind === 'respond')
   assert.equal(route.action.body, 'hello\n')
 })
@@ -62,7 +62,7 @@ test('ten thousand routes load', () => {
     { catalog: new Map(), env: {} },
   )
   assert.ok(result.ok)
-  assert.equal(result.load.plan.routes.length, 10_000)
+  assert.equal(result.bundle.plan.routes.length, 10_000)
 })
 
 test('moving routes that something tells apart does not change the plan', () => {
@@ -75,7 +75,7 @@ test('moving routes that something tells apart does not change the plan', () => 
       { text: `version: 1\nroutes: [${list.join(', ')}]`, name: 'g' },
       { catalog: new Map(), env: {} },
     )
-    return result.ok ? result.load.digest : ''
+    return result.ok ? result.bundle.digest : ''
   })
   assert.equal(digests[0], digests[1])
 })

@@ -10,7 +10,7 @@ import { digestOf } from './digest.js'
 import type { DocumentSource } from './document-file.js'
 import { formatPath, valueAt } from './document-path.js'
 import { type Overrides, withOverrides } from './overrides.js'
-import type { Load } from './plan.js'
+import type { ConfigBundle } from './plan.js'
 import { planOf } from './planning/document-plan.js'
 import { writtenPolicies } from './policy-uses.js'
 import { valuesOf } from './reference/plan-values.js'
@@ -36,9 +36,9 @@ export interface LoadOptions {
   readonly overrides?: Overrides
 }
 
-/** A load, or everything that is wrong with the document. */
+/** A bundle, or everything that is wrong with the document. */
 export type LoadResult =
-  | { readonly ok: true; readonly load: Load; readonly warnings: readonly Diagnostic[] }
+  | { readonly ok: true; readonly bundle: ConfigBundle; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 /** Largest file that a document names, in bytes. */
@@ -74,7 +74,7 @@ export function loadDocument(source: DocumentSource, options: LoadOptions): Load
   if (sound === null || report.hasErrors) return { ok: false, diagnostics }
   return {
     ok: true,
-    load: loadOf(anchorPaths(kept, catalog, values), sound.document, { catalog, values, taken }),
+    bundle: bundleOf(anchorPaths(kept, catalog, values), sound.document, { catalog, values, taken }),
     warnings: diagnostics,
   }
 }
@@ -111,12 +111,12 @@ function reportViolations(resolved: unknown, { catalog, leaves, report }: Violat
   }
 }
 
-/** Builds the load from the form that keeps references; the resolved form decides what defaults apply. */
-function loadOf(
+/** Builds the bundle from the form that keeps references; the resolved form decides what defaults apply. */
+function bundleOf(
   kept: unknown,
   document: Document,
   context: { catalog: Catalog; values: ReferenceValues; taken: TakenTexts },
-): Load {
+): ConfigBundle {
   fillDefaults(documentSchema, kept, document)
   for (const policy of writtenPolicies(kept)) {
     const schema = context.catalog.get(policy.use)?.schema

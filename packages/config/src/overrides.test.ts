@@ -13,7 +13,7 @@ test('flags take the place of what the document says', () => {
     'version: 1\nworkers: 2\nlisteners: [{ address: ":1", health: true }, { address: ":2" }]\nlog: { fields: full }\n'
   const result = load(text, { workers: 4, listen: '127.0.0.1:0', logSink: 'none' })
   assert.ok(result.ok)
-  const { workers, listeners, log } = result.load.plan
+  const { workers, listeners, log } = result.bundle.plan
   assert.equal(workers, 4)
   assert.deepEqual(
     listeners.map(({ address, health }) => [address, health]),
@@ -29,7 +29,7 @@ test('flags add what the document leaves out', () => {
   const result = load('version: 1', { listen: ':9000' })
   assert.ok(result.ok)
   assert.deepEqual(
-    result.load.plan.listeners.map(({ address }) => address),
+    result.bundle.plan.listeners.map(({ address }) => address),
     ['0.0.0.0:9000'],
   )
 })

@@ -6,7 +6,7 @@ export type * from './plan-log.js'
  * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
  * precedence order, every time is in milliseconds and every size in bytes. It can be printed, compared, stored and
  * sent to another process. Texts may still hold `${env:NAME}` and `${file:PATH}`: their values travel beside the plan
- * (see Load) and are put in where the plan is compiled. What is shown to people is made of it by displayPlan.
+ * (see ConfigBundle) and are put in where the plan is compiled. What is shown to people is made of it by displayPlan.
  */
 export interface Plan {
   readonly version: 1
@@ -26,7 +26,7 @@ export interface Plan {
 }
 
 /** A plan with the values of its references; what the supervisor hands to the workers. */
-export interface Load {
+export interface ConfigBundle {
   readonly plan: Plan
   /** SHA-256 of the plan's canonical JSON, in hexadecimal. */
   readonly digest: string

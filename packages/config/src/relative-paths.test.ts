@@ -45,7 +45,7 @@ function place(t: TestContext): string {
 function loaded(name: string, keys: string) {
   const result = loadDocument({ text: DOCUMENT, name }, { catalog, env: { KEYS: keys } })
   assert.ok(result.ok, result.ok ? '' : result.diagnostics.map(formatDiagnostic).join('\n'))
-  return result.load
+  return result.bundle
 }
 
 test('relative paths begin in the folder of the document, of policies and behind references too', (t) => {
@@ -78,7 +78,7 @@ test('a plan does not depend on where its document lies, and shows paths as they
 test('a folder that nobody has named stays in the working directory', (t) => {
   const text = 'version: 1\nroutes: [{ id: a, match: { path: / }, respond: {} }]\n'
   const result = loadDocument({ text, name: join(place(t), 'a.yaml') }, { catalog, env: {} })
-  assert.equal(result.ok && resolvePlan(result.load).log.file.dir, './data/traffic')
+  assert.equal(result.ok && resolvePlan(result.bundle).log.file.dir, './data/traffic')
 })
 
 test('what stands for the folder is no reference that a document may have', () => {

@@ -1,13 +1,13 @@
 import { isFlaw } from './flaw.js'
 import { parseTargetUrl } from './grammar/url.js'
-import type { Load, Plan, TargetPlan } from './plan.js'
+import type { ConfigBundle, Plan, TargetPlan } from './plan.js'
 import { fillText, mapTexts } from './plan-text.js'
 
 /**
  * The plan with the values of its references in place: what is compiled, and never printed or stored.
  * @throws Error when a value is missing or a target is no URL; both mean that the load was put together by hand.
  */
-export function resolvePlan({ plan, values }: Load): Plan {
+export function resolvePlan({ plan, values }: ConfigBundle): Plan {
   const resolved = mapTexts(plan, (text) => fillText(text, values)) as Plan
   return {
     ...resolved,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { diffLoads, diffPlans, formatDiff } from './diff-plans.js'
+import { diffBundles, diffPlans, formatDiff } from './diff-plans.js'
 import { displayPlan } from './display-plan.js'
 import { type LoadResult, loadDocument } from './load-document.js'
 import { resolvePlan } from './resolve-plan.js'
@@ -33,10 +33,10 @@ const FREE_TEXT_ENV = { S: SECRET, HASH: 'ab'.repeat(32), URL: 'http://secret-ho
 test('the plan keeps the references of free text and secrets, and their values travel beside it', () => {
   const result = load(FREE_TEXT, FREE_TEXT_ENV)
   assert.ok(result.ok)
-  const printed = JSON.stringify([result.load.plan, result.load.digest])
+  const printed = JSON.stringify([result.bundle.plan, result.bundle.digest])
   for (const value of [SECRET, FREE_TEXT_ENV.HASH, 'secret-host', 'hidden-in-a-file'])
     assert.ok(!printed.includes(value), value)
-  assert.deepEqual(Object.keys(result.load.values).sort(), [
+  assert.deepEqual(Object.keys(result.bundle.values).sort(), [
     '${env:HASH}',
     '${env:S|json}',
     '${env:S}',
@@ -82,14 +82,14 @@ const COPIED_ENV = {
 test('no value of a reference is in the plan that is shown, and every one in the plan that is compiled', () => {
   const result = load(COPIED, COPIED_ENV)
   assert.ok(result.ok, JSON.stringify(result))
-  const shown = displayPlan(result.load.plan, SAMPLE_CATALOG)
-  const printed = JSON.stringify([shown, diffPlans(null, result.load.plan, SAMPLE_CATALOG)])
+  const shown = displayPlan(result.bundle.plan, SAMPLE_CATALOG)
+  const printed = JSON.stringify([shown, diffPlans(null, result.bundle.plan, SAMPLE_CATALOG)])
   assert.doesNotMatch(printed, /zq7|10\.77|"kind":"file"/i)
   const match = shown.routes.find(({ id }) => id === 'r')?.match
   assert.deepEqual(match?.path, { text: '/hook/${env:WORD}/{id}', kind: 'template', segments: [] })
   assert.deepEqual(match?.hosts, ['${env:HOST}', 'b.example'])
 
-  const plan = resolvePlan(result.load)
+  const plan = resolvePlan(result.bundle)
   assert.doesNotMatch(JSON.stringify(plan), /\$\{/)
   const route = plan.routes.find(({ id }) => id === 'r')
   assert.deepEqual(
@@ -115,10 +115,10 @@ test('another value of a reference in a path or host is a difference that does n
   for (const other of [{ WORD: 'zq7other' }, { HOST: 'zq7.other' }, { PATH: '/zq7/other' }]) {
     const after = load(COPIED, { ...COPIED_ENV, ...other })
     assert.ok(before.ok && after.ok && literal.ok)
-    const lines = formatDiff(diffLoads(before.load, after.load, SAMPLE_CATALOG)).join('\n')
+    const lines = formatDiff(diffBundles(before.bundle, after.bundle, SAMPLE_CATALOG)).join('\n')
     assert.match(lines, /~ route [rp]\n {4}match\.\S+: changed\n/)
     assert.doesNotMatch(lines, /zq7/i)
-    const toLiteral = formatDiff(diffLoads(before.load, literal.load, SAMPLE_CATALOG)).join('\n')
+    const toLiteral = formatDiff(diffBundles(before.bundle, literal.bundle, SAMPLE_CATALOG)).join('\n')
     assert.match(toLiteral, /match\.hosts: \+ a\.example\n {4}match\.hosts: - \$\{env:HOST\}\n/)
     assert.doesNotMatch(toLiteral, /zq7|shown/i)
   }
@@ -136,13 +136,13 @@ test('ten thousand references in paths and hosts are all resolved', () => {
   const routes = Array.from({ length: 2500 }, (_, i) => route(i))
   const result = load(JSON.stringify({ version: 1, routes }), COPIED_ENV)
   assert.ok(result.ok)
-  assert.doesNotMatch(JSON.stringify(resolvePlan(result.load).routes.map(({ match }) => match)), /\$\{/)
+  assert.doesNotMatch(JSON.stringify(resolvePlan(result.bundle).routes.map(({ match }) => match)), /\$\{/)
 })
 
 test('resolving puts the values in, and makes an origin of a target', () => {
   const result = load(FREE_TEXT, FREE_TEXT_ENV)
   assert.ok(result.ok)
-  const plan = resolvePlan(result.load)
+  const plan = resolvePlan(result.bundle)
   assert.equal(plan.upstreams[0]?.targets[0]?.url, 'http://secret-host:81')
   assert.equal(plan.admin.tokens[0]?.sha256, FREE_TEXT_ENV.HASH)
   const route = plan.routes.find(({ id }) => id === 'r')
@@ -155,8 +155,8 @@ test('resolving puts the values in, and makes an origin of a target', () => {
 test('the digest does not depend on the values of references', () => {
   const [one, other] = [load(FREE_TEXT, FREE_TEXT_ENV), load(FREE_TEXT, { ...FREE_TEXT_ENV, S: 'another' })]
   assert.ok(one.ok && other.ok)
-  assert.equal(one.load.digest, other.load.digest)
-  assert.notDeepEqual(one.load.values, other.load.values)
+  assert.equal(one.bundle.digest, other.bundle.digest)
+  assert.notDeepEqual(one.bundle.values, other.bundle.values)
 })
 
 test('a value where the plan needs one takes the place of the reference', () => {
@@ -172,7 +172,7 @@ test('a value that holds what looks like a reference is not resolved again', () 
   const tricky = 'http://a/${env:S}'
   const result = load('{ version: 1, routes: [{ id: a, respond: { body: "${env:T}" } }] }', { T: tricky })
   assert.ok(result.ok)
-  const [route] = resolvePlan(result.load).routes
+  const [route] = resolvePlan(result.bundle).routes
   assert.ok(route?.action.kind === 'respond')
   assert.equal(route.action.body, tricky)
 })
@@ -181,12 +181,12 @@ test('secrets that are written out are masked in the plan that is shown', () => 
   const text = FREE_TEXT.replaceAll('${env:S}', SECRET).replace('${env:HASH}', FREE_TEXT_ENV.HASH)
   const result = load(text, FREE_TEXT_ENV)
   assert.ok(result.ok)
-  const shown = displayPlan(result.load.plan, SAMPLE_CATALOG)
+  const shown = displayPlan(result.bundle.plan, SAMPLE_CATALOG)
   const [policy] = shown.routes.find(({ id }) => id === 'r')?.policies ?? []
   assert.deepEqual(policy?.with, { users: [{ name: '${file:secret.txt}', password: '***' }] })
   assert.equal(shown.admin.tokens[0]?.sha256, '***')
   assert.equal(
-    displayPlan(result.load.plan, new Map()).routes.find(({ id }) => id === 'r')?.policies[0]?.with,
+    displayPlan(result.bundle.plan, new Map()).routes.find(({ id }) => id === 'r')?.policies[0]?.with,
     '***',
   )
 })
@@ -206,11 +206,11 @@ test('a difference tells that a secret changed and not what it is', () => {
   const [before, after] = [load(other, FREE_TEXT_ENV), load(another, FREE_TEXT_ENV)]
   assert.ok(before.ok && after.ok)
   for (const catalog of [SAMPLE_CATALOG, new Map()]) {
-    const lines = formatDiff(diffPlans(before.load.plan, after.load.plan, catalog)).join('\n')
+    const lines = formatDiff(diffPlans(before.bundle.plan, after.bundle.plan, catalog)).join('\n')
     assert.match(lines, /route r/)
     assert.match(lines, /changed/)
     assert.ok(!lines.includes('literal'), lines)
-    const added = JSON.stringify(diffPlans(null, after.load.plan, catalog))
+    const added = JSON.stringify(diffPlans(null, after.bundle.plan, catalog))
     assert.ok(!added.includes('literal') && !added.includes(SECRET))
   }
 })

@@ -1,15 +1,15 @@
 import type { Catalog } from '@sluice/core'
 import { formatDiagnostic } from './diagnostic.js'
 import { loadDocument } from './load-document.js'
-import type { Load } from './plan.js'
+import type { ConfigBundle } from './plan.js'
 
 /** The load of a document written in a test. @throws Error with every diagnostic when it has mistakes. */
 export function loadOrThrow(
   yaml: string,
   catalog: Catalog,
   env: Readonly<Record<string, string | undefined>> = {},
-): Load {
+): ConfigBundle {
   const result = loadDocument({ text: yaml, name: 'test.yaml' }, { catalog, env })
-  if (result.ok) return result.load
+  if (result.ok) return result.bundle
   throw new Error(result.diagnostics.map(formatDiagnostic).join('\n'))
 }

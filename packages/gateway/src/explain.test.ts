@@ -24,15 +24,15 @@ upstreams: { up: { targets: ["http://10.0.0.1:9000", { url: "http://10.0.0.2:900
 
 function explain(routes: string, url: string, request: Partial<ExplainedRequest> = {}): Promise<Explanation> {
   const whole = { method: 'GET', url, headers: [], body: null, clientIp: '192.0.2.1', ...request }
-  const load = loadOrThrow(`${HEAD}routes:\n${routes}`, catalog, { HIDDEN: 'hidden-value' })
-  return explainRequest(load, catalog, whole)
+  const bundle = loadOrThrow(`${HEAD}routes:\n${routes}`, catalog, { HIDDEN: 'hidden-value' })
+  return explainRequest(bundle, catalog, whole)
 }
 
 function reasonOf(explanation: Explanation, id: string): string | undefined {
   return explanation.losers.find((loser) => loser.id === id)?.reason
 }
 
-test('the route that wins is told with its parameters, target, timeouts and limits', async () => {
+test('the route that wins is reported with its parameters, target, timeouts and limits', async () => {
   const { outcome, route, losers } = await explain(
     `  - { id: item, match: { path: "/a/{id}" }, rewrite: { path: "/v2/{id}" }, upstream: up, timeouts: { total: 5s } }`,
     '/a/7?x=1',
@@ -83,7 +83,7 @@ test('each loser names the first predicate that fails', async () => {
   )
 })
 
-test('a route that matches as well is told what the winner has over it', async () => {
+test('a route that matches as well shows what the winner has over it', async () => {
   const over = async (winner: string, loser: string): Promise<string | undefined> =>
     reasonOf(
       await explain(
@@ -223,7 +223,7 @@ test('conditions of policies are answered where the request decides them', async
   )
 })
 
-test('neither secrets nor the values of references are told', async () => {
+test('neither secrets nor the values of references are reported', async () => {
   const routes = `
   - { id: token, match: { path: /a, headers: { x-token: "\${env:HIDDEN}" } }, upstream: up }
   - id: won
@@ -237,7 +237,7 @@ test('neither secrets nor the values of references are told', async () => {
   assert.deepEqual(explanation.route?.policies[0]?.with, { text: '${env:HIDDEN}', key: '***' })
 })
 
-test('what a route does is told from its values, and the values are not', async () => {
+test('what a route does is reported from its values, and the values are not', async () => {
   const routes = `
   - { id: hook, match: { path: "/in/\${env:HIDDEN}" }, rewrite: { path: "/out/\${env:HIDDEN}" }, upstream: up }
   - { id: away, match: { path: /away }, redirect: { path: "/\${env:HIDDEN}" } }`
@@ -250,7 +250,7 @@ test('what a route does is told from its values, and the values are not', async 
   assert.doesNotMatch(JSON.stringify(away), /hidden-value/)
 })
 
-test('redirects and fixed answers are told with what they give', async () => {
+test('redirects and fixed answers are reported with what they give', async () => {
   const routes = `
   - { id: old, match: { path: /old/* }, redirect: { status: 308, prefix: /new } }
   - { id: fixed, match: { path: /fixed }, respond: { status: 204 } }`
@@ -271,7 +271,7 @@ test('what is neither a path nor a URL is refused with what to write', async () 
   }
 })
 
-test('exactly the routes that match alone are told to match, whatever the routes and the request', async () => {
+test('exactly the routes that match alone are reported to match, whatever the routes and the request', async () => {
   const segment = fc.constantFrom('a', 'b', '{x}')
   const path = fc
     .tuple(fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '/*'))

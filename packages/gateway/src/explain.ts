@@ -1,9 +1,9 @@
 import {
+  type ConfigBundle,
   checkCondition,
   compileCondition,
   displayPlan,
   type ListenerLimits,
-  type Load,
   loadBodyLanguages,
   type Plan,
   type PolicyUse,
@@ -91,12 +91,12 @@ export type ExplainedAction =
  * @throws RangeError when `url` is neither a path nor an absolute URL.
  */
 export async function explainRequest(
-  load: Load,
+  bundle: ConfigBundle,
   catalog: Catalog,
   request: ExplainedRequest,
 ): Promise<Explanation> {
-  const plan = resolvePlan(load)
-  const shown = displayPlan(load.plan, catalog)
+  const plan = resolvePlan(bundle)
+  const shown = displayPlan(bundle.plan, catalog)
   const target = targetOf(request.url)
   const listener = listenerFor(plan, target)
   const x = new Exchange()
@@ -190,9 +190,9 @@ function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Pla
   }
 }
 
-function hostFor(wish: string, x: Exchange): string | null {
-  if (wish === 'upstream') return null
-  return wish === 'keep' ? x.authority : wish
+function hostFor(host: string, x: Exchange): string | null {
+  if (host === 'upstream') return null
+  return host === 'keep' ? x.authority : host
 }
 
 function hasReference(part: object | null): boolean {

@@ -1,7 +1,7 @@
-import { type DocumentMistake, type Load, type LogCustomPlan, resolvePlan } from '@sluice/config'
+import { type ConfigBundle, type DocumentMistake, type LogCustomPlan, resolvePlan } from '@sluice/config'
 
 /** Modules of `log.custom` that cannot be loaded: a gateway would start, and keep every record in the spool. */
-export async function moduleMistakes(load: Load): Promise<readonly DocumentMistake[]> {
+export async function moduleMistakes(load: ConfigBundle): Promise<readonly DocumentMistake[]> {
   const { log } = resolvePlan(load)
   const mistakes = [await mistakeOf(log.sink === 'custom' ? log.custom : undefined, ['log'])]
   for (const [i, target] of log.targets.entries()) {

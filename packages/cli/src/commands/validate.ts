@@ -14,8 +14,8 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
   const result = checkDocument(source)
   const mistakes: readonly Diagnostic[] = result.ok
     ? [
-        ...policyDiagnostics(source, await policyMistakes(result.load, catalog), catalog),
-        ...documentDiagnostics(source, await moduleMistakes(result.load)),
+        ...policyDiagnostics(source, await policyMistakes(result.bundle, catalog), catalog),
+        ...documentDiagnostics(source, await moduleMistakes(result.bundle)),
       ]
     : result.diagnostics
   const isValid = result.ok && mistakes.length === 0
@@ -31,7 +31,7 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
     else complain(line)
   }
   if (result.ok && isValid) {
-    const { routes, upstreams } = result.load.plan
+    const { routes, upstreams } = result.bundle.plan
     print(
       `${source.name}: ok (${countText(routes.length, 'route')}, ${countText(upstreams.length, 'upstream')})`,
     )

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AttemptTrace } from './attempt-trace.js'
 
-const told = ({ policies }: AttemptTrace) => policies!.map(({ id, ms, verdict }) => `${id} ${ms} ${verdict}`)
+const reported = ({ policies }: AttemptTrace) =>
+  policies!.map(({ id, ms, verdict }) => `${id} ${ms} ${verdict}`)
 
 test('of the phases of a policy the times add up, and the gravest verdict stands', () => {
   const trace = new AttemptTrace(true)
@@ -10,39 +11,39 @@ test('of the phases of a policy the times add up, and the gravest verdict stands
   trace.begin('b', 2).end(2, 4, 'stop')
   trace.begin('a', 5).end(5, 8, 'pass')
   trace.begin('b', 9).end(9, 10, 'pass')
-  assert.deepEqual(told(trace), ['a 4 pass', 'b 3 stop'])
+  assert.deepEqual(reported(trace), ['a 4 pass', 'b 3 stop'])
 })
 
-test('what its answer does not tell is told by its mark, which belongs to one phase', () => {
+test('what its answer does not report is reported by its mark, which belongs to one phase', () => {
   const trace = new AttemptTrace(true)
   const run = trace.begin('a', 1)
   trace.running!.mark = 'skip'
   run.end(1, 2, 'pass')
-  assert.deepEqual(told(trace), ['a 1 skip'])
+  assert.deepEqual(reported(trace), ['a 1 skip'])
   trace.begin('a', 3).end(3, 4, 'pass')
-  assert.deepEqual(told(trace), ['a 2 pass'])
+  assert.deepEqual(reported(trace), ['a 2 pass'])
 })
 
-test('a phase that was given up is told once, and is not heard when it ends after all', () => {
+test('a phase that was given up is reported once, and is not heard when it ends after all', () => {
   const trace = new AttemptTrace(true)
   const late = trace.begin('a', 1)
   const later = trace.begin('a', 11)
   assert.equal(late, later)
-  assert.deepEqual(told(trace), ['a 10 error'])
+  assert.deepEqual(reported(trace), ['a 10 error'])
   late.end(1, 12, 'pass')
-  assert.deepEqual(told(trace), ['a 10 error'])
+  assert.deepEqual(reported(trace), ['a 10 error'])
   later.end(11, 15, 'pass')
-  assert.deepEqual(told(trace), ['a 14 error'])
+  assert.deepEqual(reported(trace), ['a 14 error'])
   trace.close(20)
-  assert.deepEqual(told(trace), ['a 14 error'])
+  assert.deepEqual(reported(trace), ['a 14 error'])
 })
 
-test('what still runs when the exchange is over had its time; policies beyond the bound are not told', () => {
+test('what still runs when the exchange is over had its time; policies beyond the bound are not reported', () => {
   const trace = new AttemptTrace(true)
   for (let i = 0; i < 33; i++) trace.begin(`p${i}`, i)
   trace.close(40)
   assert.equal(trace.policies!.length, 32)
-  assert.deepEqual(told(trace).at(-1), 'p31 9 error')
+  assert.deepEqual(reported(trace).at(-1), 'p31 9 error')
   const untraced = new AttemptTrace(false)
   untraced.close(1)
   assert.equal(untraced.policies, null)

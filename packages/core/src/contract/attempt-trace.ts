@@ -20,10 +20,10 @@ export interface PoolState {
   readonly pending: number
 }
 
-/** No more policies of an exchange are told. */
+/** No more policies of an exchange are logged. */
 const MAX_POLICIES = 32
 
-/** What the traffic log tells of some exchanges only: of attempts that failed, of failures, of a chain that is traced. */
+/** What the traffic log says of some exchanges only: of attempts that failed, of failures, of a chain that is traced. */
 export class AttemptTrace {
   readonly tries: FailedTry[] = []
   /** How the connections to the upstream were when the exchange failed; null when it did not, or had none. */

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.js'
 /** Reads one value from the request body that has been collected. @throws UnreadableBody when it is not of its kind. */
 export type BodyReader = (x: Exchange) => BodyValue
 
-/** The same without reading the whole body; undefined: it takes the whole body to tell. */
+/** The same without reading the whole body; undefined: it takes the whole body. */
 export type StreamingReader = (x: Exchange) => BodyValue | undefined
 
 /** One way to ask a body for a value, as conditions do with `req.body.json(path)` and `req.body.xml(path)`. */

@@ -22,13 +22,13 @@ export interface CaptureRules {
   readonly maxBodyBytes: number
   /** The SHA-256 of each whole body is made. */
   readonly sha256: boolean
-  /** Header fields that are told, lower case; null: all. */
+  /** Header fields that are logged, lower case; null: all. */
   readonly headersAllow: readonly string[] | null
-  /** Header fields that are not told, lower case. */
+  /** Header fields that are not logged, lower case. */
   readonly headersDeny: readonly string[]
   /** What becomes of bodies that are not text: left out but for their size, or kept as base64. */
   readonly binary: 'omit' | 'base64'
-  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. Files are never told. */
+  /** Of the fields of a multipart form: the field lines alone, or what they hold as well. Files are never logged. */
   readonly multipart: 'names' | 'values'
   /** The exchanges whose bodies are kept, known at their end; null: all. */
   readonly keepBodyOn: KeepBodyRules | null

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.js'
 
 /**
- * Notes a limit that applied to a request, and what it had left behind it. Of several, the one with the least is told:
+ * Notes a limit that applied to a request, and what it had left. Of several, the one with the least left is logged:
  * it is the one that refuses first, or has refused.
  * @param remaining 0: it had nothing left, or refused.
  */

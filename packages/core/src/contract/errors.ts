@@ -220,7 +220,7 @@ export const ERRORS = {
   GW_DECRYPT_FAILED: {
     status: 400,
     title: 'Not decrypted',
-    when: 'Something in the message could not be decrypted; no more is told.',
+    when: 'Something in the message could not be decrypted; no more is said.',
   },
   GW_WSS_FAILED: {
     status: 401,

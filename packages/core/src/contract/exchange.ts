@@ -24,7 +24,7 @@ export interface RouteApi {
   readonly revision: string | null
 }
 
-/** What the exchanges of a route tell of it. */
+/** What the exchanges of a route log of it. */
 export interface RouteFacts {
   readonly id: string
   /** Of the configuration that it is a part of; empty: of none. */
@@ -38,7 +38,7 @@ export interface RouteFacts {
 /** Of an exchange that no route serves. */
 export const NO_ROUTE: RouteFacts = { id: '-', configDigest: '', api: null, template: '' }
 
-/** How an exchange ended, as the traffic log and the metrics tell it. */
+/** How an exchange ended, as the traffic log and the metrics show it. */
 export type ExchangeResult = 'success' | 'blocked' | 'error' | 'aborted' | 'shed'
 
 /** A response that policies read has to fit into memory, many times at once. */
@@ -137,7 +137,7 @@ export class Exchange {
   errorCode: ErrorCode | '' = ''
   /** The policy that refused or failed. */
   errorPolicy = ''
-  /** What the client was told, without what is secret inside. */
+  /** What the client got to read, without what is secret inside. */
   errorMessage = ''
   /** Where the exchange was when it failed. */
   errorPhase: Phase = PHASE.route

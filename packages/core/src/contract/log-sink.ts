@@ -28,7 +28,7 @@ export interface LogCounts {
   readonly inMemory: number
   /** Age of the oldest record in the spool, ms, to some 100 ms; 0: none waits. */
   readonly lagMs: number
-  /** Absent for a log without a spool, and where the numbers are told to people. */
+  /** Absent for a log without a spool, and where the numbers are shown to people. */
   readonly spools?: SpoolHandovers
 }
 

@@ -6,7 +6,7 @@ import type { ErrorCode } from './errors.js'
  */
 export class PolicyFailure extends Error {
   readonly code: ErrorCode
-  /** What the client is told. */
+  /** What the client gets to read. */
   readonly detail: string
 
   /** @param message is for the operator only. */

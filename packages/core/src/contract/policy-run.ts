@@ -20,7 +20,7 @@ export class PolicyRun {
   verdict: PolicyVerdict = 'skip'
   /** Why it stopped the exchange or failed, in a word; empty: there is nothing to say. */
   note = ''
-  /** What the phase that it is in comes to, where its answer does not tell. */
+  /** What the phase that it is in comes to, where its answer does not say. */
   mark: PolicyVerdict | null = null
   #sinceMono = IDLE
 
@@ -40,9 +40,9 @@ export class PolicyRun {
     if (sinceMono !== this.#sinceMono || sinceMono === IDLE) return
     this.#sinceMono = IDLE
     this.ms += nowMono - sinceMono
-    const told = this.mark ?? verdict
-    if (GRAVITY[told] <= GRAVITY[this.verdict]) return
-    this.verdict = told
+    const noted = this.mark ?? verdict
+    if (GRAVITY[noted] <= GRAVITY[this.verdict]) return
+    this.verdict = noted
     if (note !== '') this.note = note
   }
 

@@ -53,7 +53,7 @@ export interface CompileEnv {
   offload<I, O>(module: URL, config: unknown, maxMs?: number): Offload<I, O>
   /** Background work every `everyMs` while the snapshot lives; the timer holds no process open. */
   schedule(everyMs: number, job: () => Promise<void> | void): void
-  /** Tells the operator; a flood of one event is cut by whoever writes it down. */
+  /** Shows the operator; a flood of one event is cut by whoever writes it down. */
   report(event: string, fields: Readonly<Record<string, unknown>>): void
   /** Runs when the snapshot has been replaced and its last request has ended. */
   onClose(close: () => void): void

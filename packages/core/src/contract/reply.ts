@@ -29,7 +29,7 @@ export function answer(status: number, headers: readonly string[], body: Uint8Ar
 }
 
 /**
- * An error reply: the status and title of its code, `x-gw-error`, and the detail that tells the client what to do.
+ * An error reply: the status and title of its code, `x-gw-error`, and the detail that says what the client can do.
  * @param headers more fields, such as `www-authenticate`.
  */
 export function refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {

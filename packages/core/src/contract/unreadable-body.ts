@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors.js'
 export class UnreadableBody extends Error {
   readonly code: ErrorCode
 
-  /** @param message tells the client what is wrong, without what the body says. */
+  /** @param message says what is wrong, without what the body says. */
   constructor(code: ErrorCode, message: string) {
     super(message)
     this.code = code

@@ -79,7 +79,7 @@ test('a long value is not kept, and one that always changes hardly ever', () => 
   for (let i = 0; i < 2; i++) cache.line('cookie', 'c'.repeat(201))
   assert.equal(count(), 2)
   for (let i = 0; i < 300; i++) cache.line('traceparent', String(i))
-  // The last one kept is not the last one seen: the counter began anew with the 256th.
+  // The last one kept is not the last one seen: the counter began again with the 256th.
   assert.equal(cache.find('traceparent', '299'), null)
   assert.notEqual(cache.find('traceparent', '255'), null)
 })

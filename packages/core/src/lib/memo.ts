@@ -1,6 +1,6 @@
 /**
  * Remembers what is made of texts, of which there may be any number: clients choose names, configurations come and go.
- * When it is full it begins anew, so that a look-up is one of a Map (17 ns for a text that was met before). Where each
+ * When it is full it starts empty again, so that a look-up is one of a Map (17 ns for a text that was met before). Where each
  * entry has to earn its place, as a password that took 50 ms to check, it is `lru-cache`.
  */
 export class Memo<V extends object | string | boolean> {

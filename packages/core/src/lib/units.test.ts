@@ -30,7 +30,7 @@ test('sizes are bytes, in powers of 1024 and in either case', () => {
   assert.deepEqual(texts.map(parseSize), [0, 512, 16_384, 16_384, 1_572_864, 1_073_741_824])
 })
 
-test('sizes are told in the largest unit that fits, with three digits and no empty ones', () => {
+test('sizes are reported in the largest unit that fits, with three digits and no empty ones', () => {
   const sizes = [0, 1, 1023, 1024, 1536, 1.2345 * 1024, 10 * 1024 ** 2, 123.4 * 1024 ** 2, 3.25 * 1024 ** 3]
   const texts = ['0 B', '1 B', '1,023 B', '1 KB', '1.5 KB', '1.23 KB', '10 MB', '123 MB', '3.25 GB']
   assert.deepEqual(sizes.map(formatSize), texts)

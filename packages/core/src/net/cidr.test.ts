@@ -142,7 +142,7 @@ test('text that is not a range is refused with what to write', () => {
   }
 })
 
-test('a prefix that is too long and a range that runs backwards are told apart', () => {
+test('a prefix that is too long and a range that runs backwards are reported apart', () => {
   assert.throws(() => parseCidr('10.0.0.0/33'), { message: /prefix of 33 bits; write at most \/32/ })
   assert.throws(() => parseCidr('::/129'), { message: /at most \/128/ })
   assert.throws(() => parseCidr('10.0.0.9-10.0.0.1'), { message: /ends before it begins/ })

@@ -45,7 +45,7 @@ const REMEMBERED_NAMES = 1024
 /** Knows by a field's or parameter's name whether its value is a secret. */
 export class SensitiveNames {
   readonly #more: ReadonlySet<string>
-  readonly #answers = new Memo(REMEMBERED_NAMES, (name) => this.#judge(name.toLowerCase()))
+  readonly #answers = new Memo(REMEMBERED_NAMES, (name) => this.#check(name.toLowerCase()))
 
   /** @param more names beside the built-in ones, such as the field a route takes its API key from. */
   constructor(more: readonly string[]) {
@@ -57,7 +57,7 @@ export class SensitiveNames {
     return this.#answers.get(name)
   }
 
-  #judge(name: string): boolean {
+  #check(name: string): boolean {
     if (this.#more.has(name) || PARTS.some((part) => name.includes(part))) return true
     return !PLAIN.has(name) && LAST_WORDS.has(lastWord(name))
   }

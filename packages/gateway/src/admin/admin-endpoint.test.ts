@@ -123,7 +123,7 @@ test('TLS is served, renewed with the files and taken back', async (t) => {
   assert.equal(await statusOf(admin.url ?? ''), 200)
 })
 
-test('an address in use and a certificate that cannot be read are told with the remedy', async (t) => {
+test('an address in use and a certificate that cannot be read are reported with the remedy', async (t) => {
   const { admin, change } = endpoint(t)
   await (await change(FAKE_ADMIN)).activate()
   const port = Number(new URL(admin.url ?? '').port)

@@ -100,7 +100,7 @@ test('an unknown path is 404 and a wrong method 405 with Allow', async (t) => {
   assert.equal((await ask('/v1/config')).headers['allow'], 'PUT')
 })
 
-test('readiness tells why not', async (t) => {
+test('readiness shows why not', async (t) => {
   const { ask, backend } = await served(t)
   assert.equal((await ask('/readyz')).status, 200)
   backend.currentStatus = fakeStatus({ ready: false, reason: 'no worker is ready' })
@@ -130,11 +130,11 @@ test('a document is applied with its note, its condition and who sent it', async
   assert.deepEqual(backend.journal, [{ text: 'version: 1', request }])
 })
 
-test('a dry run that is wished for in other words is refused and never a deploy', async (t) => {
+test('a dry run that is asked for in other words is refused and never a deploy', async (t) => {
   const { ask, backend } = await served(t)
-  for (const wish of ['yes', 'TRUE', '']) {
+  for (const value of ['yes', 'TRUE', '']) {
     const put = { method: 'PUT', headers: YAML, body: 'version: 1' }
-    assertProblem(await ask(`/v1/config?dryRun=${wish}`, put), 400, 'GW_ADMIN_BAD_REQUEST')
+    assertProblem(await ask(`/v1/config?dryRun=${value}`, put), 400, 'GW_ADMIN_BAD_REQUEST')
   }
   assert.deepEqual(backend.journal, [])
 })

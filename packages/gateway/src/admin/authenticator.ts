@@ -58,7 +58,7 @@ export class Authenticator {
     return refused(problemAnswer('GW_ADMIN_ROLE_MISSING', detail))
   }
 
-  /** Every token is compared, so that the time taken tells nothing about which one was near. */
+  /** Every token is compared, so that the time taken says nothing about which one was near. */
   #find(presented: string): AdminToken | null {
     const digest = createHash('sha256').update(presented).digest()
     let found: AdminToken | null = null

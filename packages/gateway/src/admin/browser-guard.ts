@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type AdminAnswer, problemAnswer } from './problem.js'
 
-/** The fields of a request that tell a browser from a tool. */
+/** The fields of a request by which a browser is recognised. */
 export interface GuardedFields {
   readonly host: string | undefined
   readonly origin: string | undefined

@@ -31,16 +31,16 @@ async function putConfig(call: AdminCall): Promise<AdminAnswer> {
 async function postRollback(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(['application/json'])
   if (!body.ok) return body.answer
-  const wish = rollbackWish(body.text)
-  if (wish === null) {
+  const asked = rollbackOptions(body.text)
+  if (asked === null) {
     return problemAnswer('GW_ADMIN_BAD_REQUEST', 'send {} or {"to":"DEPLOY ID","note":"TEXT"}')
   }
-  const request = writeRequest(call, wish.note)
+  const request = writeRequest(call, asked.note)
   if (typeof request === 'string') return problemAnswer('GW_ADMIN_BAD_REQUEST', request)
-  const result = await call.backend.rollback(wish.to, request)
+  const result = await call.backend.rollback(asked.to, request)
   if (result !== null) return applyAnswer(result)
   const detail =
-    wish.to === null ? 'there is no earlier deploy' : `there is no deploy '${wish.to}'; see GET /v1/deploys`
+    asked.to === null ? 'there is no earlier deploy' : `there is no deploy '${asked.to}'; see GET /v1/deploys`
   return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
 }
 
@@ -49,7 +49,7 @@ function postDrain(call: AdminCall): AdminAnswer {
   return jsonAnswer(202, { draining: true })
 }
 
-/** What the caller wishes, or what is wrong with the wish. */
+/** What the caller asks for; null: not understood. */
 function writeRequest(call: AdminCall, note: string): WriteRequest | string {
   const field = call.header('if-match')
   const tag = /^"([0-9a-f]{1,128})"$/.exec(field)?.[1] ?? null
@@ -91,15 +91,15 @@ function applyAnswer(result: ApplyResult): AdminAnswer {
   }
 }
 
-function rollbackWish(text: string): { readonly to: string | null; readonly note: string } | null {
-  let wish: unknown
+function rollbackOptions(text: string): { readonly to: string | null; readonly note: string } | null {
+  let asked: unknown
   try {
-    wish = JSON.parse(text === '' ? '{}' : text)
+    asked = JSON.parse(text === '' ? '{}' : text)
   } catch {
     return null
   }
-  if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) return null
-  const { to = null, note = '', ...rest }: { to?: unknown; note?: unknown } = wish
+  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return null
+  const { to = null, note = '', ...rest }: { to?: unknown; note?: unknown } = asked
   const isKnown = Object.keys(rest).length === 0 && typeof note === 'string'
   return isKnown && (to === null || typeof to === 'string') ? { to, note } : null
 }

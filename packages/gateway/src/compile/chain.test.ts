@@ -11,7 +11,7 @@ const ENV = {} as CompileEnv
 
 interface Bench {
   /** What the steps did, in order. */
-  readonly told: string[]
+  readonly reported: string[]
   /** How often a policy was compiled. */
   readonly compiled: string[]
   readonly ignored: string[]
@@ -20,23 +20,23 @@ interface Bench {
 
 /** Policies named by what their hooks do: `all` has every hook, the others one on the request. */
 function bench(): Bench {
-  const told: string[] = []
+  const reported: string[] = []
   const compiled: string[] = []
   const ignored: string[] = []
-  const tell = (word: string): null => {
-    told.push(word)
+  const report = (word: string): null => {
+    reported.push(word)
     return null
   }
   const onRequest = (run: (x: Exchange) => Eventual) => (): Step => ({ name: 'step', onRequest: run })
   const steps: Readonly<Record<string, (config: unknown) => Step | null>> = {
     all: (config) => ({
       name: 'all',
-      onRequest: () => tell(`request ${JSON.stringify(config)}`),
-      onRequestBody: (_, body) => tell(`body ${body.length}`),
-      onAttempt: () => tell('attempt'),
-      onResponse: () => tell('response'),
-      onResponseBody: (_, body) => tell(`response body ${body.length}`),
-      onFinish: () => void tell('finish'),
+      onRequest: () => report(`request ${JSON.stringify(config)}`),
+      onRequestBody: (_, body) => report(`body ${body.length}`),
+      onAttempt: () => report('attempt'),
+      onResponse: () => report('response'),
+      onResponseBody: (_, body) => report(`response body ${body.length}`),
+      onFinish: () => void report('finish'),
     }),
     nothing: () => null,
     blocks: onRequest(() => BLOCKED),
@@ -72,7 +72,7 @@ function bench(): Bench {
         }),
       ),
     )
-  return { told, compiled, ignored, compile }
+  return { reported, compiled, ignored, compile }
 }
 
 function run(hooks: readonly Hook[] | null, x = new Exchange()): Eventual {
@@ -86,14 +86,14 @@ test('a chain of no policy, or of policies that do nothing, has nothing to do in
 })
 
 test('each hook runs in its phase, in the order of the chain', async () => {
-  const { compile, told } = bench()
+  const { compile, reported } = bench()
   const chain = await compile({ with: { n: 1 } }, { use: 'nothing' }, { with: { n: 2 } })
   const x = Object.assign(new Exchange(), { body: new Uint8Array(3), responseBody: new Uint8Array(4) })
   for (const hooks of [chain.request, chain.requestBody, chain.attempt, chain.response, chain.responseBody])
     assert.equal(run(hooks, x), null)
   for (const hook of chain.finish ?? []) hook.run(x)
   const twice = (word: string) => [word, word]
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     ...['request {"n":1}', 'request {"n":2}'],
     ...[
       ...twice('body 3'),
@@ -132,7 +132,7 @@ test('a condition decides for each request; one that is known decides at once', 
   assert.deepEqual(compiled, [])
 })
 
-test('a policy that fails stops the request, unless it is allowed to: then its failure is told', async () => {
+test('a policy that fails stops the request, unless it is allowed to: then its failure is reported', async () => {
   const { compile, ignored } = bench()
   const strict = await compile({ use: 'throws' })
   assert.throws(() => run(strict.request), /broken/)

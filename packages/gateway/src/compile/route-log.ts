@@ -1,7 +1,7 @@
 import type { LogPlan, RoutePlan } from '@sluice/config'
 import type { LogRule, RouteLog } from '../data-plane/pipeline/route.js'
 
-/** Nobody reads what a request would tell, so that its times are not taken either. */
+/** Nobody reads the log of a request, so that its times are not taken either. */
 const OFF: RouteLog = {
   rule: { isOff: true, capture: null, isTraced: false },
   byMethod: null,

@@ -14,11 +14,15 @@ const PLAIN = 'http://127.0.0.1:9000'
 const SECURE = 'https://127.0.0.1:9443'
 
 /** The targets of an upstream as a snapshot has them; no connection is opened. */
-function targetsOf(t: TestContext, urls: readonly string[], wish: Partial<UpstreamPlan>): readonly Target[] {
+function targetsOf(
+  t: TestContext,
+  urls: readonly string[],
+  overrides: Partial<UpstreamPlan>,
+): readonly Target[] {
   const shared = new SharedTable(() => {})
   const network = systemNetwork()
   const source = { shared, network, clock: new CachedClock() }
-  const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...wish }] }), source, [])
+  const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...overrides }] }), source, [])
   const { targets } = upstreams.get('up')!
   t.after(() => Promise.all(targets.map(({ transport }) => transport.close())))
   return targets

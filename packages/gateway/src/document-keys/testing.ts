@@ -35,7 +35,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     upstreams: hasUpstream ? { up: { targets: [target], ...upstream } } : {},
     routes: routes ?? [all],
   }
-  const load = loadOrThrow(JSON.stringify(document), NO_POLICIES)
+  const bundle = loadOrThrow(JSON.stringify(document), NO_POLICIES)
   const events: { event: string; fields: object }[] = []
   const plane = createDataPlane({
     catalog: NO_POLICIES,
@@ -48,7 +48,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   })
   t.after(() => plane.drain(500))
   const reload = (): Promise<void> => Promise.reject(new Error('a document is served once'))
-  ;(await plane.prepare(load)).activate()
+  ;(await plane.prepare(bundle)).activate()
   plane.setReady(true)
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }

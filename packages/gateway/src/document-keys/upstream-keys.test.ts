@@ -257,7 +257,7 @@ testKeys('upstreams', {
     assert.equal(await sealed(t, { insecure: true }), 'client unknown')
   },
   transport: async (t) => {
-    // One of the differences that docs/limits.md tells.
+    // One of the differences that docs/limits.md shows.
     const { url } = await rawOrigin(t, answering('HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
     for (const [transport, status] of [
       ['wire', 502],

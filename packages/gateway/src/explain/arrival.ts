@@ -17,7 +17,7 @@ export interface ExplainedRequest {
   readonly clientIp: string
 }
 
-/** Where a request goes, before anybody has judged it. */
+/** Where a request goes, before any check. */
 export interface Target {
   readonly authority: string | null
   readonly path: string
@@ -25,7 +25,7 @@ export interface Target {
 }
 
 /**
- * Takes a path or a URL apart; not with the URL class, which would tidy up the path that the gateway is to judge.
+ * Takes a path or a URL apart; not with the URL class, which would tidy up the path that the gateway is to check.
  * @throws RangeError when it is neither.
  */
 export function targetOf(url: string): Target {
@@ -45,7 +45,7 @@ export function listenerFor(plan: Plan, { authority }: Target): ListenerPlan {
   return plan.listeners.find((listener) => listener.port === port) ?? plan.listeners[0]!
 }
 
-/** Judges a request and fills the exchange as a listener does; a reply means that the listener refuses it. */
+/** Checks a request and fills the exchange as a listener does; a reply means that the listener refuses it. */
 export function takeIn(
   x: Exchange,
   request: ExplainedRequest,

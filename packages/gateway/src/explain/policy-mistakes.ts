@@ -1,4 +1,4 @@
-import { conceal, type Load, type PolicyMistake, resolvePlan } from '@sluice/config'
+import { type ConfigBundle, conceal, type PolicyMistake, resolvePlan } from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import { ChainCompiler } from '../compile/chain.js'
 import { withTrialEnv } from './trial-env.js'
@@ -7,16 +7,16 @@ import { withTrialEnv } from './trial-env.js'
  * Policies of a plan that do not compile, though their parameters have the right form: a key that is too short, a file
  * that is not there, an expression with a mistake. A gateway would refuse the document.
  */
-export function policyMistakes(load: Load, catalog: Catalog): Promise<readonly PolicyMistake[]> {
+export function policyMistakes(bundle: ConfigBundle, catalog: Catalog): Promise<readonly PolicyMistake[]> {
   return withTrialEnv(async (env) => {
     const chains = new ChainCompiler(catalog, env, () => {})
     const mistakes: PolicyMistake[] = []
-    for (const { id: route, policies } of resolvePlan(load).routes) {
+    for (const { id: route, policies } of resolvePlan(bundle).routes) {
       for (const use of policies) {
         try {
           await chains.compile([use])
         } catch (error) {
-          const message = conceal((error as Error).message, load.values)
+          const message = conceal((error as Error).message, bundle.values)
           mistakes.push({ route, policy: use.id, message, use: use.use, config: use.with })
         }
       }

@@ -7,7 +7,7 @@ export interface PolicyRequirements {
   readonly cost: PolicyCost
   /** Null: nobody has measured it, which is so for plugins. */
   readonly measured: MeasuredCost | null
-  /** The bodies that are held in memory for it; null when it does not compile, which a deployment tells. */
+  /** The bodies that are held in memory for it; null when it does not compile, which a deployment reports. */
   readonly buffers: readonly ('request' | 'response')[] | null
 }
 

@@ -131,7 +131,7 @@ function behind({ plan }: ComparedRoute, x: Exchange, winner: ComparedRoute | nu
   const at = first.findIndex((number, i) => number !== second[i])
   const isRegex = at === REGEX_ORDER && winner.plan.match.path.kind === 'regex'
   const advantage = isRegex ? ADVANTAGES.at(-1) : ADVANTAGES[at]
-  // HEAD prefers routes that name it, which ranks do not tell.
+  // HEAD prefers routes that name it, which ranks do not show.
   const isAhead = compareRanks(first, second) < 0 && advantage !== undefined
   return `matches too, but ${winner.shown.id} ${isAhead ? advantage : 'comes first'}`
 }

@@ -20,8 +20,8 @@ async function serve(t: TestContext, uses: readonly [string, object][], reply?: 
   const policies = uses.map(([use, config]) => ({
     ...{ id: use, use, with: config, when: null, onError: 'fail' as const },
   }))
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }] }
-  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }] }
+  const gateway = await startLogged(t, overrides, { fields: 'full' }, { catalog })
   return { seen, gateway }
 }
 

@@ -3,7 +3,7 @@ import http from 'node:http'
 import { test } from 'node:test'
 import type { PathPlan } from '@sluice/config'
 import { catalog } from '@sluice/policies'
-import { type PlanWish, startGateway } from '../testing/gateway.js'
+import { type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { nginxSkip as skip, startNginx } from '../testing/nginx.js'
 import { readAsNode, readAsTomcat, readDecodedFirst } from '../testing/path-readings.js'
 
@@ -23,11 +23,11 @@ const KEY = {
   onError: 'fail' as const,
 }
 
-type RouteWish = NonNullable<PlanWish['routes']>[number]
+type RouteOverrides = NonNullable<PlanOverrides['routes']>[number]
 
-function route(id: string, path: string, wish: Partial<RouteWish> = {}): RouteWish {
+function route(id: string, path: string, overrides: Partial<RouteOverrides> = {}): RouteOverrides {
   const match = { hosts: [], path: pathPlan(path), methods: [], headers: [], query: [], when: null }
-  return { id, match, ...wish }
+  return { id, match, ...overrides }
 }
 
 /** `/a/*`, `/a/{id}` or `~^/a`. */

@@ -19,8 +19,8 @@ async function post(url: string, body: string): Promise<number> {
 test('a large body is asked on a thread, once for all that ask it, and routed by what it says', async (t) => {
   const policies = [
     {
-      id: 'tell',
-      use: 'tell',
+      id: 'report',
+      use: 'report',
       with: {},
       when: 'req.body.json("$.buyer") == "acme"',
       onError: 'fail' as const,
@@ -51,20 +51,20 @@ test('a large body is asked on a thread, once for all that ask it, and routed by
       }
     },
   }
-  let told = 0
-  const tell: Policy = {
-    name: 'tell',
-    summary: 'Tells.',
+  let reported = 0
+  const report: Policy = {
+    name: 'report',
+    summary: 'Test.',
     schema: {} as Policy['schema'],
     compile: () => ({
-      name: 'tell',
+      name: 'report',
       onRequest() {
-        told++
+        reported++
         return null
       },
     }),
   }
-  const catalog = Object.assign(new Map([['tell', tell]]), {
+  const catalog = Object.assign(new Map([['report', report]]), {
     bodies: { json: watched, xml: watched },
     bodyWork: bodyWork!,
   })
@@ -73,7 +73,7 @@ test('a large body is asked on a thread, once for all that ask it, and routed by
   assert.equal(await post(url, large('IBM')), 200)
   assert.equal(await post(url, large('SUN')), 201)
   assert.equal(await post(url, `{${large('SUN')}`), 404)
-  assert.equal(told, 1)
+  assert.equal(reported, 1)
   assert.deepEqual(here, [])
   assert.equal(await post(url, '{"symbol":"SUN"}'), 201)
   assert.deepEqual(here, ['$.symbol', '$.symbol'])
@@ -83,7 +83,7 @@ test('a large body is asked on a thread, once for all that ask it, and routed by
 test('a route is chosen by the beginning of an XML body, and a policy decides by all of it', async (t) => {
   const symbol = 'req.body.xml("/order/symbol")'
   const policies = [
-    { id: 'tell', use: 'tell', with: {}, when: `${symbol} == "SUN"`, onError: 'fail' as const },
+    { id: 'report', use: 'report', with: {}, when: `${symbol} == "SUN"`, onError: 'fail' as const },
   ]
   const routes = [
     { id: 'ibm', match: when(`${symbol} == "IBM"`) },
@@ -93,14 +93,14 @@ test('a route is chosen by the beginning of an XML body, and a policy decides by
     req.resume()
     req.on('end', () => res.end())
   })
-  const tell: Policy = {
-    name: 'tell',
-    summary: 'Tells.',
+  const report: Policy = {
+    name: 'report',
+    summary: 'Test.',
     schema: {} as Policy['schema'],
-    compile: () => ({ name: 'tell' }),
+    compile: () => ({ name: 'report' }),
   }
   // There is no such work, so whatever goes to a thread fails.
-  const catalog = Object.assign(new Map([['tell', tell]]), {
+  const catalog = Object.assign(new Map([['report', report]]), {
     bodies: policyCatalog.bodies!,
     bodyWork: new URL('no-such-work.js', import.meta.url),
   })

@@ -39,8 +39,11 @@ async function start(t: TestContext, policies: PolicyUse[], route: object = {}, 
       else res.setHeader('content-type', 'application/json').end('{"iban":"DE89", "n":1.0}')
     })
   })
-  const wish = { upstreams: [{ urls: [...urls, origin.url] }], routes: [{ id: 'all', policies, ...route }] }
-  return { seen, origin, gateway: await startGateway(t, wish, { catalog }) }
+  const overrides = {
+    upstreams: [{ urls: [...urls, origin.url] }],
+    routes: [{ id: 'all', policies, ...route }],
+  }
+  return { seen, origin, gateway: await startGateway(t, overrides, { catalog }) }
 }
 
 interface Call {

@@ -46,8 +46,8 @@ async function serve(
     when: null,
     onError: 'fail' as const,
   }))
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }] }
-  const gateway = await startGateway(t, wish, { catalog })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }] }
+  const gateway = await startGateway(t, overrides, { catalog })
   const post = (body: string, type = 'text/xml') =>
     fetch(gateway.url, { method: 'POST', body, headers: { 'content-type': type } })
   return { seen, post }

@@ -57,10 +57,10 @@ export class DeployHistory {
   }
 
   /** A deploy by its id, or the newest that differs from what serves; null when there is none. */
-  find(wish: { readonly id: string | null; readonly servingDigest: string | null }): StoredDeploy | null {
-    const isWished = (deploy: Deploy): boolean =>
-      wish.id === null ? deploy.digest !== wish.servingDigest : deploy.id === wish.id
-    const found = this.#deploys.findLast(isWished)
+  find(options: { readonly id: string | null; readonly servingDigest: string | null }): StoredDeploy | null {
+    const isWanted = (deploy: Deploy): boolean =>
+      options.id === null ? deploy.digest !== options.servingDigest : deploy.id === options.id
+    const found = this.#deploys.findLast(isWanted)
     return found === undefined ? null : this.#read(this.#path(found.id))
   }
 

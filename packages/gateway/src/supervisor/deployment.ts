@@ -1,15 +1,15 @@
-import type { Diagnostic, DocumentSource, Load } from '@sluice/config'
+import type { ConfigBundle, Diagnostic, DocumentSource } from '@sluice/config'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ApplyRequest, ApplyResult, RolloutReport } from './apply-result.js'
 import type { DeployHistory, Origin } from './deploy-history.js'
-import { type Documents, isSameLoad } from './documents.js'
+import { type Documents, isSameBundle } from './documents.js'
 import type { LastGoodFile } from './last-good.js'
 import type { Objection } from './rollout.js'
 import { SerialQueue } from './serial-queue.js'
 
-/** A load that serves. */
+/** A bundle that serves. */
 export interface Deployed {
-  readonly load: Load
+  readonly bundle: ConfigBundle
   readonly source: DocumentSource
   readonly origin: Origin
   readonly warnings: readonly Diagnostic[]
@@ -18,8 +18,8 @@ export interface Deployed {
 /** What a deployment works with. */
 export interface DeploymentSeams {
   readonly documents: Documents
-  /** Brings a load to all workers; an empty list when it serves, else who objected, and nothing has changed. */
-  readonly rollOut: (load: Load) => Promise<readonly Objection[]>
+  /** Brings a bundle to all workers; an empty list when it serves, else who objected, and nothing has changed. */
+  readonly rollOut: (bundle: ConfigBundle) => Promise<readonly Objection[]>
   readonly lastGood: LastGoodFile
   readonly history: DeployHistory
   readonly log: OperationLog
@@ -58,7 +58,7 @@ export class Deployment {
 
   /** Applies a document, after those that came before it. */
   async apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
-    const before = this.#current?.load.digest ?? null
+    const before = this.#current?.bundle.digest ?? null
     const result = (await this.#queue.run(() => this.#apply(source, request))) ?? { result: 'busy' }
     this.#report(source, request, before, result)
     return result
@@ -66,7 +66,7 @@ export class Deployment {
 
   async #apply(source: DocumentSource, request: ApplyRequest): Promise<ApplyResult> {
     if (this.#isClosed) return { result: 'draining' }
-    const serving = this.#current?.load ?? null
+    const serving = this.#current?.bundle ?? null
     const digestNow = serving?.digest ?? null
     if (request.ifMatch !== null && request.ifMatch !== digestNow)
       return { result: 'stale', digest: digestNow }
@@ -74,16 +74,16 @@ export class Deployment {
     const startedMono = performance.now()
     const outcome = await this.#seams.documents.load(source)
     if (!outcome.ok) return this.#refuse(outcome.diagnostics, request, startedMono)
-    const { load, warnings } = outcome
-    const changes = this.#seams.documents.changes(serving, load)
-    const accepted = { digest: load.digest, changes, warnings }
-    if (this.#current !== null && isSameLoad(this.#current.load, load)) {
+    const { bundle, warnings } = outcome
+    const changes = this.#seams.documents.changes(serving, bundle)
+    const accepted = { digest: bundle.digest, changes, warnings }
+    if (this.#current !== null && isSameBundle(this.#current.bundle, bundle)) {
       // The document on disk says again what serves: a last good document, or one from the API, is none any more.
       if (request.origin === 'file') this.#current = { ...this.#current, source, origin: 'file', warnings }
       if (!request.dryRun && this.lastRollout?.result !== 'applied') {
         this.#remember(
           request,
-          { result: 'unchanged', digest: load.digest, reasons: [], mistakes: [] },
+          { result: 'unchanged', digest: bundle.digest, reasons: [], mistakes: [] },
           startedMono,
         )
       }
@@ -91,12 +91,12 @@ export class Deployment {
     }
     if (request.dryRun) return { result: 'valid', ...accepted }
 
-    const reasons = await this.#seams.rollOut(load)
+    const reasons = await this.#seams.rollOut(bundle)
     const result = reasons.length === 0 ? 'applied' : 'rolled-back'
-    this.#remember(request, { result, digest: load.digest, reasons, mistakes: [] }, startedMono)
+    this.#remember(request, { result, digest: bundle.digest, reasons, mistakes: [] }, startedMono)
     if (result === 'rolled-back') return { result, digest: digestNow, reasons }
-    this.#current = { load, source, origin: request.origin, warnings }
-    this.#keep(load, source, request)
+    this.#current = { bundle, source, origin: request.origin, warnings }
+    this.#keep(bundle, source, request)
     return { result, ...accepted }
   }
 
@@ -126,13 +126,13 @@ export class Deployment {
   }
 
   /** A disk that is full costs the memory of this deploy, not the deploy. */
-  #keep(load: Load, source: DocumentSource, request: ApplyRequest): void {
+  #keep(bundle: ConfigBundle, source: DocumentSource, request: ApplyRequest): void {
     const { lastGood, history, log } = this.#seams
     const { origin, actor, note } = request
     try {
-      lastGood.save({ digest: load.digest, ...source })
-      if (origin === 'last-good' || history.list()[0]?.digest === load.digest) return
-      history.record({ at: new Date().toISOString(), digest: load.digest, origin, actor, note }, source)
+      lastGood.save({ digest: bundle.digest, ...source })
+      if (origin === 'last-good' || history.list()[0]?.digest === bundle.digest) return
+      history.record({ at: new Date().toISOString(), digest: bundle.digest, origin, actor, note }, source)
     } catch (error) {
       log.error('config.not-kept', {
         message: error instanceof Error ? error.message : String(error),
@@ -162,7 +162,7 @@ export class Deployment {
   }
 }
 
-/** Mistakes that the status tells. */
+/** Mistakes that the status shows. */
 const MAX_SHOWN = 10
 /** Diagnostics in one entry of the log; the API answers all of them. */
 const MAX_REPORTED = 100

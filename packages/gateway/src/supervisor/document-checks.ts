@@ -8,7 +8,7 @@ export interface CheckSettings {
   readonly overrides: Overrides
 }
 
-/** Answers each document that this thread is sent with its load, or with its mistakes. Call it once, in the entry file. */
+/** Answers each document that this thread is sent with its bundle, or with its mistakes. Call it once, in the entry file. */
 export function checkDocuments(catalog: Catalog): void {
   const settings = { catalog, ...(workerData as CheckSettings) }
   const check = async (source: DocumentSource): Promise<void> => {

@@ -21,7 +21,7 @@ test('a document is checked beside the event loop with the settings of the gatew
     const text = fakeDocument(body).replace('body: ok', 'body: "${env:NAME}"')
     const result = await checked.load({ name: 'gateway.yaml', text })
     assert.ok(result.ok, JSON.stringify(result))
-    assert.deepEqual([result.load.plan.routes[0]?.id, Object.values(result.load.values)], [body, ['set']])
+    assert.deepEqual([result.bundle.plan.routes[0]?.id, Object.values(result.bundle.values)], [body, ['set']])
   }
   const broken = await checked.load({ name: 'gateway.yaml', text: 'version: 1\nroutes: 5\n' })
   assert.match(JSON.stringify(broken), /"ok":false.*'routes' must be/)
@@ -39,7 +39,7 @@ test('a document whose check takes too much memory is refused, and the next is c
   assert.equal((await checked.load({ name: 'gateway.yaml', text: fakeDocument('small') })).ok, true)
 })
 
-test('a deploy of 60,000 mistakes leaves health, numbers and workers alone, and tells the first of them', async (t) => {
+test('a deploy of 60,000 mistakes leaves health, numbers and workers alone, and shows the first of them', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   let isOver = false
   const deploy = gateway.put(MISTAKES).finally(() => {

@@ -32,7 +32,7 @@ export class DocumentThread {
     this.#bounds = bounds
   }
 
-  /** The load, or what is wrong with the document. @throws Error when the check itself fails. */
+  /** The bundle, or what is wrong with the document. @throws Error when the check itself fails. */
   async load(source: DocumentSource): Promise<LoadResult> {
     if (this.#idle !== null) clearTimeout(this.#idle)
     const result = await this.#check(this.#started(), source)

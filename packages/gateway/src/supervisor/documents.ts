@@ -1,21 +1,21 @@
-import type { Diagnostic, DocumentSource, Load, LoadResult, Plan, PlanChange } from '@sluice/config'
+import type { ConfigBundle, Diagnostic, DocumentSource, LoadResult, Plan, PlanChange } from '@sluice/config'
 
 /** What the supervisor asks of the configuration language; it knows nothing else about documents. */
 export interface Documents {
-  /** References are resolved anew each time. */
+  /** References are resolved again each time. */
   load(source: DocumentSource): Promise<LoadResult>
   /** The plan with the values of its references. */
-  resolve(load: Load): Plan
+  resolve(bundle: ConfigBundle): Plan
   /** The plan with every secret replaced. */
   display(plan: Plan): Plan
-  /** What one load changes of the other; values of references are named and not told. */
-  changes(before: Load | null, after: Load): readonly PlanChange[]
+  /** What one bundle changes of the other; values of references are named and not shown. */
+  changes(before: ConfigBundle | null, after: ConfigBundle): readonly PlanChange[]
   /** One line, `F:line:column: message (remedy)`. */
   describe(diagnostic: Diagnostic): string
 }
 
-/** Whether two loads mean the same: the digest covers the plan, the values may have changed behind its references. */
-export function isSameLoad(a: Load, b: Load): boolean {
+/** Whether two bundles mean the same: the digest covers the plan, the values may have changed behind its references. */
+export function isSameBundle(a: ConfigBundle, b: ConfigBundle): boolean {
   if (a.digest !== b.digest) return false
   const names = Object.keys(a.values)
   return (

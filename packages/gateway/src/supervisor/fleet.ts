@@ -1,11 +1,11 @@
-import type { Load, Plan } from '@sluice/config'
+import type { ConfigBundle, Plan } from '@sluice/config'
 import type { AdminEndpoint, PreparedAdmin } from '../admin/admin-endpoint.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { ListenerPorts, Ports } from './listener-ports.js'
 import { type Assignment, type Objection, rollOut } from './rollout.js'
 import type { WorkerPool } from './worker-pool.js'
 
-/** What a load is brought to. */
+/** What a bundle is brought to. */
 export interface FleetOptions {
   readonly pool: WorkerPool
   readonly ports: ListenerPorts
@@ -13,7 +13,7 @@ export interface FleetOptions {
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
   /** The plan with the values of its references. */
-  readonly resolve: (load: Load) => Plan
+  readonly resolve: (bundle: ConfigBundle) => Plan
   /** Why a worker cannot start; null while none is given up. */
   readonly failure: () => string | null
   readonly log: OperationLog
@@ -28,28 +28,28 @@ export class Fleet {
     this.#options = options
   }
 
-  /** Brings a load into service everywhere. An empty list: it serves; else who objected, and nothing has changed. */
-  async bring(load: Load): Promise<readonly Objection[]> {
+  /** Brings a bundle into service everywhere. An empty list: it serves; else who objected, and nothing has changed. */
+  async bring(bundle: ConfigBundle): Promise<readonly Objection[]> {
     const { ports, admin } = this.#options
-    const plan = this.#options.resolve(load)
+    const plan = this.#options.resolve(bundle)
     const claim = await ports.claim(plan.listeners)
     if (!claim.ok) return claim.reasons.map(ownObjection)
     const preparation = await admin.prepare(plan.admin)
     if (!preparation.ok) return [ownObjection(preparation.reason)]
 
-    const objections = await this.#vote(load, claim.ports)
+    const objections = await this.#vote(bundle, claim.ports)
     if (objections.length > 0) await preparation.prepared.discard()
     else await this.#settle(plan, claim.ports, preparation.prepared)
     return objections
   }
 
-  /** Has the workers serve the load, all or none. */
-  async #vote(load: Load, ports: Ports): Promise<readonly Objection[]> {
+  /** Has the workers serve the bundle, all or none. */
+  async #vote(bundle: ConfigBundle, ports: Ports): Promise<readonly Objection[]> {
     const { pool } = this.#options
     const isUp =
-      pool.slots.length > 0 || (await pool.start(this.#options.size(load.plan), headBytesOf(load.plan)))
+      pool.slots.length > 0 || (await pool.start(this.#options.size(bundle.plan), headBytesOf(bundle.plan)))
     if (!isUp) return [ownObjection(this.#options.failure() ?? 'the workers do not start; see the log')]
-    const assignment: Assignment = { epoch: ++this.#epoch, load: this.#sized(load), ports }
+    const assignment: Assignment = { epoch: ++this.#epoch, bundle: this.#sized(bundle), ports }
     const result = await rollOut(assignment, await pool.participants())
     if (result.kind === 'rolled-back') return result.objections
     await pool.commit(assignment)
@@ -57,8 +57,8 @@ export class Fleet {
   }
 
   /** Workers learn how many they are: bounds that hold for all of them together are shared out by it. */
-  #sized(load: Load): Load {
-    return { ...load, plan: { ...load.plan, workers: this.#options.size(load.plan) } }
+  #sized(bundle: ConfigBundle): ConfigBundle {
+    return { ...bundle, plan: { ...bundle.plan, workers: this.#options.size(bundle.plan) } }
   }
 
   async #settle(plan: Plan, ports: Ports, admin: PreparedAdmin): Promise<void> {

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { GatewayProcess, isAlive, testDirectory } from './testing/gateway-process.js'
 import { until } from './testing/until.js'
 
-/** With a real data plane; the body tells which document serves. */
+/** With a real data plane; the body shows which document serves. */
 const documentFor = (body: string, upstream = 'http://127.0.0.1:1'): string => `
 version: 1
 listeners: [{ address: 127.0.0.1:0 }]
@@ -17,7 +17,7 @@ drain: { timeout: 5m }
 upstreams: { origin: { targets: [${upstream}], timeouts: { headers: 5m, total: 10m } } }
 routes:
   - { id: held, match: { path: /held }, upstream: origin }
-  - { id: told, match: { path: /* }, respond: { status: 200, body: ${body} } }
+  - { id: reported, match: { path: /* }, respond: { status: 200, body: ${body} } }
 `
 
 const fleetFiles = (dir: string): string[] =>
@@ -101,7 +101,7 @@ function childrenOf(pid: number): number[] {
   return readFileSync(file, 'utf8').trim().split(' ').map(Number)
 }
 
-/** An origin that answers when it is told to. */
+/** An origin that answers when it is reported to. */
 async function heldOrigin(t: TestContext) {
   const waiting: (() => void)[] = []
   const server = createServer((_, response) => void waiting.push(() => response.end('held')))

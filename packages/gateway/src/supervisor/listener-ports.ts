@@ -49,7 +49,7 @@ export class ListenerPorts {
   }
 
   async #find(listener: ListenerPlan): Promise<number | Complaint> {
-    // The workers of a killed supervisor are told to leave once ours serve beside them.
+    // The workers of a killed supervisor are asked to leave once ours serve beside them.
     const former = this.#formerPort(listener.address)
     if (former !== null) return former
     const { host, port } = listener
@@ -59,7 +59,7 @@ export class ListenerPorts {
   }
 }
 
-/** What is wrong with an address, told with the place in the document that names it. */
+/** What is wrong with an address, with the position in the document that names it. */
 type Complaint = (place: string) => string
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@ import type { ListenerStatus } from './status.js'
 
 /** The listeners of a plan with their real ports. */
 export function listenerStatuses(listeners: readonly ListenerPlan[], ports: Ports): ListenerStatus[] {
-  return listeners.map(({ address, host, engine, tls, port: wished }) => {
-    const port = ports[address] ?? wished
+  return listeners.map(({ address, host, engine, tls, port: planned }) => {
+    const port = ports[address] ?? planned
     const url = `${tls === null ? 'http' : 'https'}://${addressText(host, port)}`
     return { address, host, port, engine, tls: tls !== null, url }
   })

@@ -18,8 +18,8 @@ export function hasParent(): boolean {
   return process.connected === true && process.env[PARENT_ENV] === String(process.ppid)
 }
 
-/** Tells the parent; without one there is nobody to tell. */
-export function tellParent(state: FromSupervisor['state']): void {
+/** Notifies the parent, if there is one. */
+export function notifyParent(state: FromSupervisor['state']): void {
   if (hasParent()) process.send!({ state } satisfies FromSupervisor, () => {})
 }
 

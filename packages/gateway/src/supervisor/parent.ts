@@ -11,7 +11,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 /**
  * Runs this command once more, as the supervisor, and starts it again when it is killed: its workers serve meanwhile, and
  * the new one takes over from them. Resolves with the exit code once a supervisor has ended of its own accord, because it
- * was told to, or because it cannot start. Loads next to nothing, so that little is left in this process that can fail.
+ * was asked to, or because it cannot start. Loads next to nothing, so that little is left in this process that can fail.
  */
 export function runParent(log: OperationLog = createOperationLog()): Promise<number> {
   process.stderr.on('error', () => {})
@@ -26,7 +26,7 @@ class Parent {
   #budget = new RestartBudget(() => performance.now())
   #startedMono = 0
   #hasServed = false
-  /** It was told to, or has said that it will. */
+  /** It was asked to, or has said that it will. */
   #isEnding = false
 
   constructor(log: OperationLog) {

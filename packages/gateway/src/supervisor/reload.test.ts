@@ -8,7 +8,7 @@ import { until } from './testing/until.js'
 const serves = (gateway: GatewayProcess, routeId: string): Promise<true> =>
   until(async () => (await gateway.echo()).routes.join() === routeId)
 
-test('a document that is written anew is applied without being asked', async (t) => {
+test('a document that is written again is applied without being asked', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   gateway.write(fakeDocument('second'))
   await serves(gateway, 'second')
@@ -29,7 +29,7 @@ test('a document mounted as Kubernetes does it is applied when the ..data link i
   await serves(gateway, 'second')
 })
 
-test('a document that becomes broken is told with its mistakes and the old plan goes on serving', async (t) => {
+test('a document that becomes broken is reported with its mistakes and the old plan goes on serving', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   gateway.write('version: 1\nroutes: 5\n')
   const [entry] = await until(() =>
@@ -103,7 +103,7 @@ test('the admin API moves to another address and the old one closes', async (t) 
   assert.equal((await fetch(`${line?.['url']}/healthz`)).status, 200)
 })
 
-test('a document that cannot be read when SIGHUP comes is told as refused, a dry run is not', async (t) => {
+test('a document that cannot be read when SIGHUP comes is reported as refused, a dry run is not', async (t) => {
   const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
   await gateway.put('version: 1\nroutes: 5\n', '?dryRun=1')
   assert.equal((await gateway.status()).lastRollout?.result, 'applied')

@@ -34,7 +34,7 @@ test('one worker that cannot prepare keeps the old plan on all of them', async (
   assert.equal(response.status, 409)
   const answer = await answerOf(response)
   assert.equal(answer.result, 'rolled-back')
-  assert.deepEqual(answer.reasons, [{ worker: 2, reason: 'worker 2 was told to refuse' }])
+  assert.deepEqual(answer.reasons, [{ worker: 2, reason: 'worker 2 was asked to refuse' }])
   assert.deepEqual(await gateway.servedDigests(), [before.digest, before.digest])
   assert.deepEqual(
     (await gateway.status()).workers.map((worker) => worker.pid),

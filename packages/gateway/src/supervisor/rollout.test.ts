@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Assignment, type Participant, type Refusal, rollOut } from './rollout.js'
-import { fakeLoad } from './testing/fake-plan.js'
+import { fakeBundle } from './testing/fake-plan.js'
 
-const assignment: Assignment = { epoch: 7, load: fakeLoad(), ports: {} }
+const assignment: Assignment = { epoch: 7, bundle: fakeBundle(), ports: {} }
 
-/** A worker that writes down what it was asked, and refuses what it is told to refuse. */
+/** A worker that writes down what it was asked, and refuses what it is reported to refuse. */
 function participant(worker: number, journal: string[], refusals: Readonly<Record<string, string>> = {}) {
   const step = (name: string) => async (): Promise<Refusal> => {
     journal.push(`${worker} ${name}`)
@@ -28,7 +28,7 @@ test('no worker activates before every worker has prepared', async () => {
   assert.deepEqual(journal, ['1 prepare', '2 prepare', '1 activate', '2 activate'])
 })
 
-test('one refusal discards the load everywhere and tells who refused and why', async () => {
+test('one refusal discards the bundle everywhere and says who refused and why', async () => {
   const journal: string[] = []
   const refusing = participant(2, journal, { prepare: 'certificate not readable' })
   const result = await rollOut(assignment, [participant(1, journal), refusing])
@@ -39,14 +39,14 @@ test('one refusal discards the load everywhere and tells who refused and why', a
   assert.deepEqual(journal, ['1 prepare', '2 prepare', '1 discard', '2 discard'])
 })
 
-test('a worker that cannot let go of a refused load is replaced', async () => {
+test('a worker that cannot let go of a refused bundle is replaced', async () => {
   const journal: string[] = []
   const stuck = participant(1, journal, { discard: 'no answer' })
   await rollOut(assignment, [stuck, participant(2, journal, { prepare: 'no' })])
   assert.equal(journal.at(-1), '1 kill: no answer')
 })
 
-test('a worker that breaks its promise after the vote is replaced and the load stands', async () => {
+test('a worker that breaks its promise after the vote is replaced and the bundle stands', async () => {
   const journal: string[] = []
   const broken = participant(2, journal, { activate: 'exited' })
   const result = await rollOut(assignment, [participant(1, journal), broken])

@@ -1,10 +1,10 @@
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 
-/** A load on its way to the workers. */
+/** A bundle on its way to the workers. */
 export interface Assignment {
-  /** Grows with every load; a worker's answer to an older one is thereby recognised. */
+  /** Grows with every bundle; a worker's answer to an older one is thereby recognised. */
   readonly epoch: number
-  readonly load: Load
+  readonly bundle: ConfigBundle
   /** Listener address to real port, for those that name port 0. */
   readonly ports: Readonly<Record<string, number>>
 }
@@ -35,7 +35,7 @@ export type RolloutResult =
   | { readonly kind: 'rolled-back'; readonly objections: readonly Objection[] }
 
 /**
- * Brings a load to all workers or to none: first every worker prepares it beside what it serves, and only when all
+ * Brings a bundle to all workers or to none: first every worker prepares it beside what it serves, and only when all
  * of them could do so is it activated. One that fails, is silent or dies while preparing leaves everything as it was.
  */
 export async function rollOut(
@@ -67,13 +67,13 @@ async function ask(
   return objections
 }
 
-/** A worker that cannot even let go of the load is in an unknown state: a fresh one with the old load replaces it. */
+/** A worker that cannot even let go of the bundle is in an unknown state: a fresh one with the old bundle replaces it. */
 async function discardEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
   const stuck = await ask(workers, (worker) => worker.discard(assignment.epoch))
   end(stuck, workers)
 }
 
-/** All have promised, so there is no way back: one that breaks the promise is replaced by one with the new load. */
+/** All have promised, so there is no way back: one that breaks the promise is replaced by one with the new bundle. */
 async function activateEverywhere(assignment: Assignment, workers: readonly Participant[]): Promise<void> {
   const broken = await ask(workers, (worker) => worker.activate(assignment.epoch))
   end(broken, workers)

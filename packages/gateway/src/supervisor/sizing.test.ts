@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { cpuQuota, type SizeWish, workerCount } from './sizing.js'
+import { cpuQuota, type SizeOptions, workerCount } from './sizing.js'
 
-const NO_WISH: SizeWish = { workers: null, tier: null, planned: null }
+const NO_WISH: SizeOptions = { workers: null, tier: null, planned: null }
 
 function rootWith(t: TestContext, files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'sizing-'))

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 export type Tier = 'W1' | 'W2' | 'W4' | 'W8'
 
 /** What was asked for, the strongest first. */
-export interface SizeWish {
+export interface SizeOptions {
   /** From the command line. */
   readonly workers: number | null
   readonly tier: Tier | null
@@ -23,11 +23,11 @@ export interface Machine {
 
 const WORKERS_OF_TIER: Readonly<Record<Tier, number>> = { W1: 1, W2: 2, W4: 4, W8: 8 }
 
-/** The number of workers: the wish in its order, else one for each CPU of the quota, at least one. */
-export function workerCount(wish: SizeWish, machine: Machine): number {
-  if (wish.workers !== null) return wish.workers
-  if (wish.tier !== null) return WORKERS_OF_TIER[wish.tier]
-  if (wish.planned !== null) return wish.planned
+/** The number of workers: the first option that is set, else one for each CPU of the quota, at least one. */
+export function workerCount(options: SizeOptions, machine: Machine): number {
+  if (options.workers !== null) return options.workers
+  if (options.tier !== null) return WORKERS_OF_TIER[options.tier]
+  if (options.planned !== null) return options.planned
   const cpus = machine.quotaCpus === null ? machine.parallelism : Math.ceil(machine.quotaCpus)
   return Math.max(1, Math.min(cpus, machine.parallelism))
 }

@@ -25,14 +25,14 @@ function watched(t: TestContext, pollMs = 60_000) {
   return { dir, path, texts }
 }
 
-test('a file that is written anew is told once, with its text', async (t) => {
+test('a file that is written again is reported once, with its text', async (t) => {
   const { path, texts } = watched(t)
   writeFileSync(path, 'two')
   await until(() => texts.length > 0)
   assert.deepEqual(texts, ['two'])
 })
 
-test('a file that is replaced by a rename is told', async (t) => {
+test('a file that is replaced by a rename is reported', async (t) => {
   const { dir, path, texts } = watched(t)
   writeFileSync(join(dir, 'draft'), 'two')
   renameSync(join(dir, 'draft'), path)
@@ -40,7 +40,7 @@ test('a file that is replaced by a rename is told', async (t) => {
   assert.deepEqual(texts, ['two'])
 })
 
-test('a swapped ..data link, as Kubernetes makes it, is told', async (t) => {
+test('a swapped ..data link, as Kubernetes makes it, is reported', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'watch-'))
   for (const [version, text] of [
     ['..v1', 'one'],
@@ -68,7 +68,7 @@ test('a swapped ..data link, as Kubernetes makes it, is told', async (t) => {
   assert.deepEqual(texts, ['two'])
 })
 
-test('an event without a change of content tells nothing, the change after it does', async (t) => {
+test('an event without a change of content is not reported, the change after it does', async (t) => {
   const { path, texts } = watched(t)
   utimesSync(path, new Date(), new Date())
   writeFileSync(path, 'one')

@@ -3,13 +3,13 @@ import { type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DocumentSource, readDocumentFile } from '@sluice/config'
 
-/** What to watch and whom to tell. */
+/** What to watch and whom to notify. */
 export interface SourceWatchOptions {
   readonly path: string
   readonly onChange: (source: DocumentSource) => void
   /** Time after an event before the file is read, and the time it has to stay as it is: it may be half written. */
   readonly debounceMs?: number
-  /** The content is compared this often even without an event: some file systems tell none. */
+  /** The content is compared this often even without an event: some file systems report none. */
   readonly pollMs?: number
 }
 
@@ -17,9 +17,9 @@ const DEBOUNCE_MS = 100
 const POLL_MS = 5000
 
 /**
- * Tells when the content of a document has changed. The directory is watched, not the file: editors replace files,
+ * Reports when the content of a document has changed. The directory is watched, not the file: editors replace files,
  * and Kubernetes swaps a `..data` symlink beside them. What counts is the content, so that an event alone (a touched
- * file, a swap to the same text) tells nothing, and other files of the directory may change as often as they like.
+ * file, a swap to the same text) is no change, and other files of the directory may change as often as they like.
  */
 export class SourceWatch {
   readonly #options: SourceWatchOptions
@@ -27,7 +27,7 @@ export class SourceWatch {
   #known: string | null = null
   /** The file as it was looked at last: its times, size and number. */
   #looked = ''
-  /** The text that was found last, and not told yet. */
+  /** The text that was found last, and not reported yet. */
   #found: string | null = null
   #watcher: FSWatcher | null = null
   #debounce: NodeJS.Timeout | null = null
@@ -90,7 +90,7 @@ export class SourceWatch {
       this.#found = null
       return
     }
-    // Told once it has stayed the same from one look to the next.
+    // Reported once it has stayed the same from one look to the next.
     if (found !== this.#found) {
       this.#found = found
       this.#arm()
@@ -119,7 +119,7 @@ function documentAt(path: string): DocumentSource | null {
   }
 }
 
-/** Tells two texts apart without keeping either. */
+/** Distinguishes two texts without keeping either. */
 function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,7 +1,7 @@
 import { RestartBudget } from './restart-budget.js'
 import type { WorkerHandle } from './worker-handle.js'
 
-/** A process that is up, with what its native parser was told. */
+/** A process that is up, with the settings of its native parser. */
 interface Spare {
   readonly handle: WorkerHandle
   readonly headBytes: number

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import {
   type DocumentSource,
-  diffLoads,
+  diffBundles,
   displayPlan,
   formatDiagnostic,
   type Overrides,
@@ -95,7 +95,7 @@ function documentsOf({ catalog }: SupervisorOptions, thread: DocumentThread): Do
     load: (source) => thread.load(source),
     resolve: resolvePlan,
     display: (plan) => displayPlan(plan, catalog),
-    changes: (before, after) => diffLoads(before, after, catalog),
+    changes: (before, after) => diffBundles(before, after, catalog),
     describe: formatDiagnostic,
   }
 }

@@ -19,7 +19,7 @@ import { ListenerPorts } from './listener-ports.js'
 import { listenerStatuses } from './listener-status.js'
 import { logSamples } from './log-samples.js'
 import { METRICS_HELP } from './metrics-help.js'
-import { tellParent } from './parent-link.js'
+import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
@@ -117,7 +117,7 @@ export class Supervisor implements AdminBackend {
 
   /**
    * Brings the document into service, or the last good one when the document is broken.
-   * @throws StartError when neither can serve, or when it is told to end before it could; nothing runs any more then.
+   * @throws StartError when neither can serve, or when it is asked to end before it could; nothing runs any more then.
    */
   async start(): Promise<DocumentSource> {
     try {
@@ -132,11 +132,11 @@ export class Supervisor implements AdminBackend {
         throw new StartError(this.#failure ?? 'the workers do not get ready')
       this.#isStarted = true
       this.#writeFleet()
-      tellParent('serving')
+      notifyParent('serving')
       return source
     } catch (error) {
       if (this.#draining !== null && (await this.#draining) === 0) {
-        throw new StartError('the gateway was told to end while it started', [], true)
+        throw new StartError('the gateway was asked to end while it started', [], true)
       }
       await this.#end(1)
       throw error
@@ -160,7 +160,7 @@ export class Supervisor implements AdminBackend {
     return result
   }
 
-  /** Reads the document again and applies it; references are resolved anew. @throws Error when it cannot be read. */
+  /** Reads the document again and applies it; references are resolved again. @throws Error when it cannot be read. */
   async reload(actor: string): Promise<{ readonly source: DocumentSource; readonly result: ApplyResult }> {
     try {
       const source = await this.#seams.readSource()
@@ -177,7 +177,7 @@ export class Supervisor implements AdminBackend {
   async rollback(to: string | null, request: WriteRequest): Promise<ApplyResult | null> {
     const deploy = this.#history.find({
       id: to,
-      servingDigest: this.#deployment.current?.load.digest ?? null,
+      servingDigest: this.#deployment.current?.bundle.digest ?? null,
     })
     if (deploy === null) return null
     const note = request.note === '' ? `rollback to ${deploy.id}` : request.note
@@ -187,14 +187,14 @@ export class Supervisor implements AdminBackend {
   status(): SupervisorStatus {
     const current = this.#deployment.current
     const reason = this.#unreadiness()
-    const { admin } = current?.load.plan ?? {}
+    const { admin } = current?.bundle.plan ?? {}
     const url = this.#admin.url
     return {
       version: this.#seams.version,
       pid: process.pid,
       startedAt: this.#startedAt.toISOString(),
       uptimeMs: Math.round(performance.now() - this.#startedMono),
-      digest: current?.load.digest ?? null,
+      digest: current?.bundle.digest ?? null,
       origin: current?.origin ?? null,
       ready: reason === null,
       reason,
@@ -208,8 +208,10 @@ export class Supervisor implements AdminBackend {
   }
 
   plan(): { readonly digest: string; readonly plan: Plan } | null {
-    const load = this.#deployment.current?.load
-    return load === undefined ? null : { digest: load.digest, plan: this.#seams.documents.display(load.plan) }
+    const bundle = this.#deployment.current?.bundle
+    return bundle === undefined
+      ? null
+      : { digest: bundle.digest, plan: this.#seams.documents.display(bundle.plan) }
   }
 
   deploys(): readonly Deploy[] {
@@ -228,7 +230,7 @@ export class Supervisor implements AdminBackend {
   }
 
   async metrics(): Promise<string | null> {
-    if (this.#deployment.current?.load.plan.metrics.enabled === false) return null
+    if (this.#deployment.current?.bundle.plan.metrics.enabled === false) return null
     return renderSamples(await this.samples(), METRICS_HELP)
   }
 
@@ -266,11 +268,11 @@ export class Supervisor implements AdminBackend {
     return this.#end(exitCode)
   }
 
-  async #drain(reason: string, wishedDelayMs: number | undefined): Promise<number> {
-    const plan = this.#deployment.current?.load.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
+  async #drain(reason: string, requestedDelayMs: number | undefined): Promise<number> {
+    const plan = this.#deployment.current?.bundle.plan.drain ?? { delayMs: 0, timeoutMs: 0 }
     const { timeoutMs } = plan
-    const delayMs = wishedDelayMs ?? plan.delayMs
-    if (this.#isStarted) tellParent('ending')
+    const delayMs = requestedDelayMs ?? plan.delayMs
+    if (this.#isStarted) notifyParent('ending')
     this.#seams.log.info('drain.begun', { reason, delayMs, timeoutMs })
     this.#deployment.close()
     this.#pool.closeGates()
@@ -288,7 +290,7 @@ export class Supervisor implements AdminBackend {
 
   async #close(code: number): Promise<void> {
     this.#deployment.close()
-    if (this.#isStarted) tellParent('ending')
+    if (this.#isStarted) notifyParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())
     await Promise.all([this.#pool.close(), this.#admin.close()])
@@ -345,7 +347,7 @@ export class Supervisor implements AdminBackend {
   }
 
   #listeners(): ListenerStatus[] {
-    const plan = this.#deployment.current?.load.plan
+    const plan = this.#deployment.current?.bundle.plan
     return plan === undefined ? [] : listenerStatuses(plan.listeners, this.#ports.serving)
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { EMPTY_LOG } from '@sluice/core'
 import { createOperationLog } from '../telemetry/operation-log.js'
 import type { FromWorker } from '../worker/messages.js'
-import { fakeLoad } from './testing/fake-plan.js'
+import { fakeBundle } from './testing/fake-plan.js'
 import { FakeProcess } from './testing/fake-process.js'
 import { until } from './testing/until.js'
 import { watchSilence } from './watchdog.js'
@@ -17,7 +17,7 @@ const SHORT: WorkerDeadlines = {
   samplesMs: 30,
   silenceMs: 30,
 }
-const ASSIGNMENT = { epoch: 3, load: fakeLoad(), ports: {} }
+const ASSIGNMENT = { epoch: 3, bundle: fakeBundle(), ports: {} }
 const BEAT: FromWorker = {
   kind: 'heartbeat',
   digest: null,

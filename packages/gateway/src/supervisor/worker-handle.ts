@@ -7,7 +7,7 @@ import type { Assignment, Participant, Refusal } from './rollout.js'
 export interface WorkerDeadlines {
   /** From the fork to the first word: loading modules on a busy machine. */
   readonly startMs: number
-  /** Compiling a load and opening its listeners. */
+  /** Compiling a bundle and opening its listeners. */
   readonly prepareMs: number
   readonly activateMs: number
   readonly discardMs: number
@@ -65,9 +65,9 @@ export class WorkerHandle implements Participant {
   worker = 0
   readonly pid: number
   readonly exited: Promise<Exit>
-  /** The load that serves, by its epoch; 0 before the first. */
+  /** The bundle that serves, by its epoch; 0 before the first. */
   epoch = 0
-  /** The digest of that load, as the worker told it. */
+  /** The digest of that bundle, as the worker reported it. */
   digest: string | null = null
   isReady = false
   lastBeat: HeartbeatMessage | null = null
@@ -109,7 +109,7 @@ export class WorkerHandle implements Participant {
     return performance.now() - this.#startedMono
   }
 
-  /** Tells the process which worker it is; once, before anything else is asked of it. */
+  /** Says to the process which worker it is; once, before anything else is asked of it. */
   seat(worker: number): void {
     this.worker = worker
     if (this.#isUp) this.#send({ kind: 'seat', worker })
@@ -125,8 +125,8 @@ export class WorkerHandle implements Participant {
   }
 
   async prepare(assignment: Assignment): Promise<Refusal> {
-    const { epoch, load, ports } = assignment
-    return refusalOf(await this.#ask({ kind: 'prepare', epoch, load, ports }, this.#deadlines.prepareMs))
+    const { epoch, bundle, ports } = assignment
+    return refusalOf(await this.#ask({ kind: 'prepare', epoch, bundle, ports }, this.#deadlines.prepareMs))
   }
 
   async activate(epoch: number): Promise<Refusal> {
@@ -243,7 +243,7 @@ export class WorkerHandle implements Participant {
     resolve?.(answer)
   }
 
-  /** An exit may be told before the last words have been read from the channel; they count. */
+  /** An exit may be reported before the last words have been read from the channel; they count. */
   #whenRead(then: () => void): void {
     if (!this.#process.isConnected()) {
       then()

@@ -17,7 +17,7 @@ export type Fork = (headBytes: number) => WorkerHandle
 export interface PoolOptions {
   readonly fork: Fork
   readonly log: OperationLog
-  /** A slot cannot be filled; told once per slot. */
+  /** A slot cannot be filled; reported once per slot. */
   readonly onGaveUp: (reason: string) => void
   /** The workers have changed, or the state of one has. */
   readonly onChanged: () => void
@@ -67,7 +67,7 @@ export class WorkerPool {
     return this.#slots.filter((slot) => slot.handle?.isReady === true).length
   }
 
-  /** Fills the first slots. Resolves when every worker waits for its load; false when one cannot start. */
+  /** Fills the first slots. Resolves when every worker waits for its bundle; false when one cannot start. */
   async start(count: number, headBytes: number): Promise<boolean> {
     this.#headBytes = headBytes
     this.#grow(count)
@@ -85,7 +85,7 @@ export class WorkerPool {
     return this.#voters().map((slot) => slot.handle!)
   }
 
-  /** Makes a load the one that every worker has to serve. Resolves when the workers that voted are ready. */
+  /** Makes a bundle the one that every worker has to serve. Resolves when the workers that voted are ready. */
   async commit(assignment: Assignment): Promise<void> {
     this.#current = assignment
     await Promise.all(this.#slots.map((slot) => slot.refresh()))

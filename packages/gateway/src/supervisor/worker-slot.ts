@@ -88,7 +88,7 @@ export class WorkerSlot {
     return last
   }
 
-  /** Brings a worker that serves another load than the current one up to date; called after every rollout. */
+  /** Brings a worker that serves another bundle than the current one up to date; called after every rollout. */
   async refresh(): Promise<void> {
     const handle = this.#handle
     if (handle === null || this.#catchingUp === handle || this.state === 'starting') return
@@ -96,7 +96,7 @@ export class WorkerSlot {
     const isCurrent = await this.#catchUp(handle)
     this.#catchingUp = null
     if (handle !== this.#handle) return
-    if (!isCurrent) handle.kill('the current load cannot be prepared')
+    if (!isCurrent) handle.kill('the current bundle cannot be prepared')
     else if (this.#seams.current() !== null) this.#serve(handle)
   }
 

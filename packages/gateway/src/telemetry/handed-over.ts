@@ -13,7 +13,7 @@ export function countedOnce(log: LogIdentity): LogIdentity {
   return { ...sumOfCounts(once.map(([, target]) => target)), targets: Object.fromEntries(once) }
 }
 
-/** The numbers alone, as people are told them. */
+/** The numbers alone, as people see them. */
 export function withoutHandovers(log: LogIdentity): LogIdentity {
   return mapped(log, ({ spools, ...counts }) => counts)
 }
@@ -32,7 +32,7 @@ function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
     for (const takeover of takeovers) if (own.has(takeover)) again += takeover.records
     again = Math.min(had, again)
     received -= again
-    // What is not there any more was delivered by an owner that ended before it could tell.
+    // What is not there any more was delivered by an owner that ended before it could report.
     indexed += had - again
     const fromDisk = Math.min(had, onDisk)
     onDisk -= fromDisk
@@ -41,7 +41,7 @@ function onceIn(log: LogCounts, all: readonly Takeover[]): LogCounts {
   return { ...log, received, indexed, onDisk, inMemory, spools: { ...log.spools, left } }
 }
 
-/** Takeovers by the owner who has last told what was in the directory. */
+/** Takeovers by the owner who has last reported what was in the directory. */
 function byOwner(takeovers: readonly Takeover[]): ReadonlyMap<string, readonly Takeover[]> {
   const known = new Set(takeovers.map(({ made, by }) => `${made} ${by}`))
   const owners = new Map<string, Takeover[]>()
@@ -54,7 +54,7 @@ function byOwner(takeovers: readonly Takeover[]): ReadonlyMap<string, readonly T
   return owners
 }
 
-/** One that took a directory over and ended at once may never have told of it: then the one before had it. */
+/** One that took a directory over and ended at once may never have reported it: then the one before had it. */
 function lastHeard(
   { made, from }: Takeover,
   earlier: readonly Takeover[],

@@ -19,7 +19,7 @@ export class Heartbeat {
   #sendDueMono = 0
 
   /**
-   * @param send tells the supervisor.
+   * @param send shows the supervisor.
    * @param turn makes the event loop look at its timers soon.
    */
   constructor(send: () => void, turn: () => void) {

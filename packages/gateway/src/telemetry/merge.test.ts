@@ -40,7 +40,7 @@ test('merging changes neither the ledger nor the samples handed in', () => {
   assert.deepEqual(live, [sample('gw_requests_total', 2)])
 })
 
-test('the name tells the kind and the family', () => {
+test('the name shows the kind and the family', () => {
   assert.equal(kindOf('gw_requests_total'), 'counter')
   assert.equal(kindOf('gw_request_duration_seconds_sum'), 'histogram')
   assert.equal(kindOf('gw_connections'), 'gauge')

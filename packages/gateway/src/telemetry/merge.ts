@@ -27,7 +27,7 @@ export class SampleLedger {
 }
 
 /**
- * The kind that a name tells: `_total` counts, `_bucket`, `_sum` and `_count` belong to a histogram, all else is a
+ * The kind that follows from a name: `_total` counts, `_bucket`, `_sum` and `_count` belong to a histogram, all else is a
  * gauge. Naming is the contract between worker and supervisor, so that no table has to be kept in step.
  */
 export function kindOf(name: string): MetricKind {

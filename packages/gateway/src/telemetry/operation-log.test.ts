@@ -32,7 +32,7 @@ test('an entry is one line of JSON with time, level, event, the common fields an
   })
 })
 
-test('a flood of one event is cut to the bound and its size is told with the next entry', () => {
+test('a flood of one event is cut to the bound and its size is reported with the next entry', () => {
   const { log, clock, entries } = recorder(3)
   for (let i = 0; i < 10; i++) log.info('flood')
   log.info('other')
@@ -60,7 +60,7 @@ test('a field that JSON cannot hold costs the fields, not the process', () => {
   assert.equal(entries()[0]?.['event'], 'odd')
 })
 
-test('an error is told with the messages of its causes', () => {
+test('an error is reported with the messages of its causes', () => {
   const error = new Error('no listener', { cause: new Error('port in use') })
   const fields = errorFields(error)
   assert.equal(fields['message'], 'no listener')

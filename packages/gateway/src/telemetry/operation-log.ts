@@ -23,7 +23,7 @@ export interface OperationLog {
 export interface OperationLogOptions {
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** Entries of one event per second; what is above is counted and told with the next entry. */
+  /** Entries of one event per second; what is above is counted and reported with the next entry. */
   readonly perSecond?: number
   /** Default: that of LOG_FORMAT_ENV, else `console` where stderr is a terminal; JSON where `write` is given. */
   readonly format?: LogFormat
@@ -46,7 +46,7 @@ const MAX_EVENTS = 512
 const DEFAULT_PER_SECOND = 50
 const WINDOW_MS = 1000
 
-/** Creates an operation log. A flood of one event cannot fill the disk: it is cut and its size is told. */
+/** Creates an operation log. A flood of one event cannot fill the disk: it is cut and its size is reported. */
 export function createOperationLog(options: OperationLogOptions = {}): OperationLog {
   const { write = writeStderr, now = Date.now, perSecond = DEFAULT_PER_SECOND, fields: common = {} } = options
   const { format = options.write === undefined ? usualFormat() : 'json' } = options

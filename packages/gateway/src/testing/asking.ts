@@ -64,7 +64,11 @@ export function ask(
 }
 
 /** A wire transport to a port of this machine; closed when the test ends. */
-export function wireTo(t: TestContext, port: number, wish: Partial<WireTransportOptions>): WireTransport {
+export function wireTo(
+  t: TestContext,
+  port: number,
+  overrides: Partial<WireTransportOptions>,
+): WireTransport {
   const transport = new WireTransport({
     host: '127.0.0.1',
     port,
@@ -75,7 +79,7 @@ export function wireTo(t: TestContext, port: number, wish: Partial<WireTransport
     keepAliveMs: 60_000,
     maxHeaderBytes: 16_384,
     maxConnectionAgeMs: 600_000,
-    ...wish,
+    ...overrides,
   })
   t.after(() => void transport.close())
   return transport

@@ -1,5 +1,13 @@
 import type { TestContext } from 'node:test'
-import type { ListenerPlan, Load, LogPlan, Plan, RoutePlan, TimeoutsPlan, UpstreamPlan } from '@sluice/config'
+import type {
+  ConfigBundle,
+  ListenerPlan,
+  LogPlan,
+  Plan,
+  RoutePlan,
+  TimeoutsPlan,
+  UpstreamPlan,
+} from '@sluice/config'
 import type { Catalog } from '@sluice/core'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { Heartbeat } from '../telemetry/heartbeat.js'
@@ -8,7 +16,7 @@ import type { DataPlane } from '../worker/data-plane.js'
 import { closedPort } from './origin.js'
 
 /** What of a plan a test wants different from the defaults. */
-export interface PlanWish {
+export interface PlanOverrides {
   readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & {
     readonly limits?: Partial<ListenerPlan['limits']>
   }
@@ -50,19 +58,21 @@ const LISTENER: ListenerPlan = {
 }
 
 /** A plan with one listener; by default everything goes to the first upstream, which is named `up`. */
-export function planOf(wish: PlanWish): Plan {
-  const upstreams = (wish.upstreams ?? []).map(upstreamPlan)
+export function planOf(overrides: PlanOverrides): Plan {
+  const upstreams = (overrides.upstreams ?? []).map(upstreamPlan)
   return {
     version: 1,
-    environment: wish.environment ?? null,
-    listeners: [{ ...LISTENER, ...wish.listener, limits: { ...LISTENER.limits, ...wish.listener?.limits } }],
+    environment: overrides.environment ?? null,
+    listeners: [
+      { ...LISTENER, ...overrides.listener, limits: { ...LISTENER.limits, ...overrides.listener?.limits } },
+    ],
     admin: { address: '127.0.0.1:0', host: '127.0.0.1', port: 0, tls: null, tokens: [] },
     workers: 1,
     upstreams,
-    routes: (wish.routes ?? (upstreams.length === 0 ? [] : [{ id: 'all' }])).map((route, order) =>
+    routes: (overrides.routes ?? (upstreams.length === 0 ? [] : [{ id: 'all' }])).map((route, order) =>
       routePlan({ order, ...route }, upstreams),
     ),
-    log: wish.log ?? {
+    log: overrides.log ?? {
       sink: 'none',
       fields: 'standard',
       file: { dir: '', maxBytes: 0, segmentBytes: 0 },
@@ -79,8 +89,8 @@ export function planOf(wish: PlanWish): Plan {
   }
 }
 
-function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly string[] }): UpstreamPlan {
-  const { urls, ...rest } = wish
+function upstreamPlan(overrides: Partial<UpstreamPlan> & { readonly urls: readonly string[] }): UpstreamPlan {
+  const { urls, ...rest } = overrides
   return {
     name: 'up',
     targets: urls.map((url) => ({ url, weight: 1, role: 'primary' as const })),
@@ -101,7 +111,7 @@ function upstreamPlan(wish: Partial<UpstreamPlan> & { readonly urls: readonly st
 }
 
 function routePlan(
-  wish: Partial<RoutePlan> & Pick<RoutePlan, 'id' | 'order'>,
+  overrides: Partial<RoutePlan> & Pick<RoutePlan, 'id' | 'order'>,
   upstreams: readonly UpstreamPlan[],
 ): RoutePlan {
   const timeouts = upstreams[0]?.timeouts ?? null
@@ -122,7 +132,7 @@ function routePlan(
     policies: [],
     log: null,
     encodedSlashes: 'refuse',
-    ...wish,
+    ...overrides,
   }
 }
 
@@ -131,9 +141,9 @@ export interface TestGateway {
   readonly port: number
   readonly url: string
   readonly plane: DataPlane
-  /** Events that operators would be told. */
+  /** Events that operators would see. */
   readonly events: { readonly event: string; readonly fields: object }[]
-  reload(wish: PlanWish): Promise<void>
+  reload(overrides: PlanOverrides): Promise<void>
 }
 
 export interface TestGatewayOptions {
@@ -149,7 +159,7 @@ export interface TestGatewayOptions {
 /** Starts a data plane on a free port; drains it when the test ends. */
 export async function startGateway(
   t: TestContext,
-  wish: PlanWish,
+  overrides: PlanOverrides,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const port = options.port ?? (await closedPort())
@@ -166,16 +176,17 @@ export async function startGateway(
     ...(options.descriptors === undefined ? {} : { descriptors: options.descriptors }),
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
   })
-  const reload = async (next: PlanWish): Promise<void> => (await plane.prepare(loadOf(next))).activate()
+  const reload = async (next: PlanOverrides): Promise<void> =>
+    (await plane.prepare(bundleOf(next))).activate()
   t.after(() => plane.drain(500))
-  await reload(wish)
+  await reload(overrides)
   plane.setReady(true)
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
 /** What a plane is prepared with. */
-export function loadOf(wish: PlanWish): Load {
-  const plan = planOf(wish)
+export function bundleOf(overrides: PlanOverrides): ConfigBundle {
+  const plan = planOf(overrides)
   return { plan, digest: JSON.stringify(plan).length.toString(16), values: {} }
 }
 

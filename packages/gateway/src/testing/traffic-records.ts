@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { CapturePlan, LogPlan } from '@sluice/config'
-import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
+import { type PlanOverrides, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
 
 /** A record as it was written. */
 export interface WrittenRecord {
@@ -25,11 +25,11 @@ export interface WrittenBody {
 const SILENT = { headers: false, body: false }
 
 /** Nothing but what a test asks for. */
-export function captureOf(wish: Partial<CapturePlan>): CapturePlan {
+export function captureOf(overrides: Partial<CapturePlan>): CapturePlan {
   return {
     ...{ requestIn: SILENT, requestUp: SILENT, responseUp: SILENT, responseOut: SILENT },
     ...{ maxBodyBytes: 4096, sha256: false, headersAllow: null, headersDeny: [] },
-    ...{ binary: 'omit', multipart: 'names', keepBodyOn: null, ...wish },
+    ...{ binary: 'omit', multipart: 'names', keepBodyOn: null, ...overrides },
   }
 }
 
@@ -44,7 +44,7 @@ export interface LoggedGateway extends TestGateway {
 /** Starts a gateway with a traffic log in a directory that goes with the test. */
 export async function startLogged(
   t: TestContext,
-  wish: PlanWish,
+  overrides: PlanOverrides,
   log: Partial<LogPlan> = {},
   options: TestGatewayOptions = {},
 ): Promise<LoggedGateway> {
@@ -63,7 +63,7 @@ export async function startLogged(
     capture: null,
     ...log,
   }
-  const gateway = await startGateway(t, { ...wish, log: plan }, options)
+  const gateway = await startGateway(t, { ...overrides, log: plan }, options)
   return {
     ...gateway,
     log: plan,

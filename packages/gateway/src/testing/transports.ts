@@ -1,6 +1,6 @@
 import { type TestContext, test } from 'node:test'
 import type { UpstreamPlan } from '@sluice/config'
-import { type PlanWish, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
+import { type PlanOverrides, startGateway, type TestGateway, type TestGatewayOptions } from './gateway.js'
 
 /** The HTTP clients towards targets; what is true of one has to be true of the other. */
 export const TRANSPORTS = ['undici', 'wire'] as const
@@ -13,16 +13,20 @@ export const OVER = {
   wire: { transport: 'wire' },
 } as const satisfies Record<TransportName, Partial<UpstreamPlan>>
 
-type StartGateway = (t: TestContext, wish: PlanWish, options?: TestGatewayOptions) => Promise<TestGateway>
+type StartGateway = (
+  t: TestContext,
+  overrides: PlanOverrides,
+  options?: TestGatewayOptions,
+) => Promise<TestGateway>
 
 /** `startGateway` with one transport for all upstreams. */
 export function startOver(transport: TransportName): StartGateway {
-  const over = (wish: PlanWish): PlanWish => ({
-    ...wish,
-    upstreams: (wish.upstreams ?? []).map((upstream) => ({ ...OVER[transport], ...upstream })),
+  const over = (overrides: PlanOverrides): PlanOverrides => ({
+    ...overrides,
+    upstreams: (overrides.upstreams ?? []).map((upstream) => ({ ...OVER[transport], ...upstream })),
   })
-  return async (t, wish, options) => {
-    const gateway = await startGateway(t, over(wish), options)
+  return async (t, overrides, options) => {
+    const gateway = await startGateway(t, over(overrides), options)
     return { ...gateway, reload: (next) => gateway.reload(over(next)) }
   }
 }

@@ -1,4 +1,4 @@
-import { conceal, type ListenerPlan, type Load, type Plan, resolvePlan } from '@sluice/config'
+import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
 import { type Catalog, compileCidrs, type LogIdentity, type LogSink } from '@sluice/core'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
@@ -49,7 +49,7 @@ const LINGER_MS = 250
 /** Of one worker, beside its own: enough that a large body does not wait for another, few enough to leave the cores. */
 const MAX_THREADS = 2
 
-/** Makes the data plane of one worker; it serves nothing until a load is prepared and activated. */
+/** Makes the data plane of one worker; it serves nothing until a bundle is prepared and activated. */
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
   return new WorkerDataPlane(options)
 }
@@ -73,7 +73,7 @@ class WorkerDataPlane implements DataPlane {
   /** The most that this process may have open. */
   readonly #descriptors: number
   #listeners = new Map<string, OpenListener>()
-  /** Opened for a load that is not activated yet. */
+  /** Opened for a bundle that is not activated yet. */
   readonly #coming = new Set<OpenListener>()
   #snapshot: Snapshot | null = null
   #drainUntilMono = Number.POSITIVE_INFINITY
@@ -118,22 +118,22 @@ class WorkerDataPlane implements DataPlane {
     return sum
   }
 
-  async prepare(load: Load): Promise<Prepared> {
-    const plan = resolvePlan(load)
+  async prepare(bundle: ConfigBundle): Promise<Prepared> {
+    const plan = resolvePlan(bundle)
     const { catalog } = this.#options
-    const snapshot = await compileSnapshot(plan, load.digest, {
+    const snapshot = await compileSnapshot(plan, bundle.digest, {
       catalog,
       shared: this.#shared,
       threads: this.#threads,
       context: this.#context,
       network: this.#network,
     }).catch((error: Error) => {
-      throw new Error(conceal(error.message, load.values))
+      throw new Error(conceal(error.message, bundle.values))
     })
     const opened: OpenListener[] = []
     let sink: LogSink | null = null
     try {
-      sink = this.#log.open(plan, load.values)
+      sink = this.#log.open(plan, bundle.values)
       await sink?.opened
       const settings = this.#settingsOf(plan)
       for (const listener of plan.listeners) {
@@ -146,7 +146,7 @@ class WorkerDataPlane implements DataPlane {
     this.#bound(opened)
     return {
       activate: () => {
-        if (sink !== null) this.#log.switchTo(sink, plan, load.values)
+        if (sink !== null) this.#log.switchTo(sink, plan, bundle.values)
         this.#activate(snapshot, opened)
       },
       discard: () => this.#discard(snapshot, opened, sink),
@@ -193,7 +193,7 @@ class WorkerDataPlane implements DataPlane {
   #activate(snapshot: Snapshot, opened: readonly OpenListener[]): void {
     const before = this.#snapshot
     this.#snapshot = snapshot
-    this.#tellDescriptors(snapshot.plan)
+    this.#reportDescriptors(snapshot.plan)
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
@@ -231,7 +231,7 @@ class WorkerDataPlane implements DataPlane {
     }
   }
 
-  #tellDescriptors(plan: Plan): void {
+  #reportDescriptors(plan: Plan): void {
     const budget = divideDescriptors(this.#descriptors, plan)
     SPILL_FILES.most = budget.bodies
     for (const { address, limits } of plan.listeners) {

@@ -28,13 +28,13 @@ for (const way of ['at the deadline', 'at once'] as const) {
     if (way === 'at once') gateway.plane.cut()
     assert.equal(await drained, 2)
     const records = await gateway.records()
-    const told = records.map(({ url, res, result, error }) => [
+    const reported = records.map(({ url, res, result, error }) => [
       (url as { path: string }).path,
       (res as { status: number }).status,
       result,
       error?.['code'],
     ])
-    assert.deepEqual(told.sort(), [
+    assert.deepEqual(reported.sort(), [
       ['/begun', 200, 'shed', 'GW_DRAINING'],
       ['/left', 499, 'aborted', undefined],
       ['/waiting', 503, 'shed', 'GW_DRAINING'],

@@ -1,4 +1,4 @@
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 
@@ -8,10 +8,10 @@ import type { Sample } from '../telemetry/sample.js'
  */
 export interface DataPlane {
   /**
-   * Compiles a load and opens the listeners that are new in it. Traffic notices nothing until `activate`.
+   * Compiles a bundle and opens the listeners that are new in it. Traffic notices nothing until `activate`.
    * @throws Error whose message names every reason; nothing is left behind then.
    */
-  prepare(load: Load): Promise<Prepared>
+  prepare(bundle: ConfigBundle): Promise<Prepared>
   /** The digest that serves now, or null before the first activation. */
   readonly digest: string | null
   readonly inFlight: number
@@ -29,7 +29,7 @@ export interface DataPlane {
   cut(): void
 }
 
-/** A load that is ready to serve on this worker; exactly one of the two is called. */
+/** A bundle that is ready to serve on this worker; exactly one of the two is called. */
 export interface Prepared {
   activate(): void
   discard(): void

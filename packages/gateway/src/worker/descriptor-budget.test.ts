@@ -30,15 +30,15 @@ test('listeners have as many connections as they want where there are descriptor
   assert.equal(affordableConnections(10_000, two, budget), 500)
 })
 
-test('operators are told of limits.connections that there are no descriptors for', async (t) => {
+test('operators are reported of limits.connections that there are no descriptors for', async (t) => {
   const gateway = await startGateway(
     t,
     { listener: { limits: { connections: 10_000 } }, routes: [] },
     { descriptors: 1024 },
   )
-  const [told, ...rest] = gateway.events
-  assert.equal(told?.event, 'connections_lowered')
-  const { wanted, connections, descriptors } = told.fields as Record<string, number>
+  const [reported, ...rest] = gateway.events
+  assert.equal(reported?.event, 'connections_lowered')
+  const { wanted, connections, descriptors } = reported.fields as Record<string, number>
   assert.deepEqual([wanted, connections, descriptors], [10_000, 1024 - 128 - 128, 1024])
   assert.deepEqual(rest, [])
 })

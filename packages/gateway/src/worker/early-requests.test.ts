@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Load } from '@sluice/config'
-import { loadOf, type PlanWish, until } from '../testing/gateway.js'
+import type { ConfigBundle } from '@sluice/config'
+import { bundleOf, type PlanOverrides, until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { connectRaw, type RawConnection } from '../testing/raw-connection.js'
 import { createDataPlane } from './create-data-plane.js'
 import type { DataPlane } from './data-plane.js'
 
-const OK: PlanWish = {
+const OK: PlanOverrides = {
   routes: [{ id: 'r', timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }],
 }
 
 /** A data plane that listens and does not serve yet. */
-async function prepared(t: TestContext, load: Load = loadOf(OK)): Promise<Prepared> {
+async function prepared(t: TestContext, bundle: ConfigBundle = bundleOf(OK)): Promise<Prepared> {
   const port = await closedPort()
   const events: string[] = []
   const plane = createDataPlane({
@@ -22,7 +22,7 @@ async function prepared(t: TestContext, load: Load = loadOf(OK)): Promise<Prepar
     ...{ ports: { '127.0.0.1:0': port }, report: (event) => events.push(event) },
   })
   t.after(() => plane.drain(500))
-  const { activate } = await plane.prepare(load)
+  const { activate } = await plane.prepare(bundle)
   return { port, plane, events, activate }
 }
 
@@ -63,7 +63,7 @@ test('what comes before a worker serves waits for it, and a client that leaves m
 
 test('a large upload that waits is not read', async (t) => {
   const limits = { bodyBytes: 1024 ** 3 }
-  const { port, activate } = await prepared(t, loadOf({ ...OK, listener: { limits } }))
+  const { port, activate } = await prepared(t, bundleOf({ ...OK, listener: { limits } }))
   const socket = net.connect(port, '127.0.0.1')
   t.after(() => socket.destroy())
   let text = ''
@@ -80,8 +80,8 @@ test('a large upload that waits is not read', async (t) => {
   await until(() => text.endsWith('ok'))
 })
 
-test('health is told while others wait, and neither logged nor counted', async (t) => {
-  const { port, plane } = await prepared(t, loadOf({ ...OK, listener: { health: true } }))
+test('health is reported while others wait, and neither logged nor counted', async (t) => {
+  const { port, plane } = await prepared(t, bundleOf({ ...OK, listener: { health: true } }))
   const connection = await connectRaw(t, port)
   connection.send('GET /-/readyz HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => connection.text.includes('\r\n\r\n'))
@@ -90,7 +90,7 @@ test('health is told while others wait, and neither logged nor counted', async (
   assert.deepEqual(counted, [])
 })
 
-test('no more than a thousand wait; who has left makes room, and the next is told to come again', async (t) => {
+test('no more than a thousand wait; who has left makes room, and the next is reported to come again', async (t) => {
   const { port, activate } = await prepared(t)
   const wait = async (): Promise<RawConnection> => {
     const connection = await connectRaw(t, port)

@@ -9,14 +9,16 @@ import { startGateway, until } from '../testing/gateway.js'
 
 const MB = 1024 * 1024
 
-/** Threads of this process; only Linux tells. */
+/** Threads of this process; only Linux shows. */
 function threads(): number {
   return readdirSync('/proc/self/task').length
 }
 
 const isLinux = process.platform === 'linux'
 
-test('a load whose listener cannot be opened leaves no log writer behind', { skip: !isLinux }, async (t) => {
+test('a bundle whose listener cannot be opened leaves no log writer behind', {
+  skip: !isLinux,
+}, async (t) => {
   // Asynchronous, so that the thread pool is there before threads are counted.
   const dir = await mkdtemp(join(tmpdir(), 'sluice-test-'))
   t.after(() => rm(dir, { recursive: true }))

@@ -1,4 +1,4 @@
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
 
@@ -9,7 +9,7 @@ import type { Sample } from '../telemetry/sample.js'
  *     supervisor                          worker
  *                                     ◄── hello
  *     seat(worker)                    ──►
- *     prepare(epoch, load)            ──► prepared | failed
+ *     prepare(epoch, bundle)            ──► prepared | failed
  *     activate(epoch) or discard      ──► activated | discarded
  *     ready(true)                     ──►
  *                                     ◄── heartbeat, every 500 ms
@@ -31,12 +31,12 @@ export type ToWorker =
   /** Ends a drain that is under way at once. */
   | { readonly kind: 'cut' }
 
-/** The load to compile, with the real port of every listener whose address names port 0. */
+/** The bundle to compile, with the real port of every listener whose address names port 0. */
 export interface PrepareMessage {
   readonly kind: 'prepare'
   readonly id: number
   readonly epoch: number
-  readonly load: Load
+  readonly bundle: ConfigBundle
   readonly ports: Readonly<Record<string, number>>
 }
 

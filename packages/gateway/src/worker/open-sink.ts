@@ -56,7 +56,7 @@ export function openSink({ log }: Plan, common: CommonOptions): LogSink {
   return new FanOutSink(outlets)
 }
 
-/** What goes wrong with it, at once or later, is told with its name. */
+/** What goes wrong with it, at once or later, is reported with its name. */
 function openTarget(target: LogTargetPlan, log: LogPlan, common: CommonOptions): LogSink {
   const name = `target '${target.id}'`
   const onProblem = (message: string): void => common.onProblem?.(`${name}: ${message}`)

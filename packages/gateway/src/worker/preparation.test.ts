@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 import { EMPTY_LOG } from '@sluice/core'
-import { fakeLoad } from '../supervisor/testing/fake-plan.js'
+import { fakeBundle } from '../supervisor/testing/fake-plan.js'
 import type { DataPlane } from './data-plane.js'
 import { Preparation } from './preparation.js'
 
@@ -12,9 +12,9 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     digest: 'abc',
     inFlight: 0,
     connections: 0,
-    async prepare(load: Load) {
+    async prepare(bundle: ConfigBundle) {
       await gate
-      if (load.plan.routes.length === 0) throw new Error('no routes')
+      if (bundle.plan.routes.length === 0) throw new Error('no routes')
       journal.push('prepare')
       return { activate: () => journal.push('activate'), discard: () => journal.push('discard') }
     },
@@ -26,20 +26,20 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
   }
 }
 
-test('a load is prepared, then activated once', async () => {
+test('a bundle is prepared, then activated once', async () => {
   const journal: string[] = []
   const preparation = new Preparation(fakePlane(journal))
-  assert.deepEqual(await preparation.prepare(1, 7, fakeLoad()), { kind: 'prepared', id: 1 })
+  assert.deepEqual(await preparation.prepare(1, 7, fakeBundle()), { kind: 'prepared', id: 1 })
   assert.deepEqual(await preparation.activate(2, 7), { kind: 'activated', id: 2, digest: 'abc' })
   const again = await preparation.activate(3, 7)
   assert.deepEqual(again, { kind: 'failed', id: 3, reason: 'epoch 7 is not prepared' })
   assert.deepEqual(journal, ['prepare', 'activate'])
 })
 
-test('a failed prepare tells its reason and can be discarded all the same', async () => {
+test('a failed prepare shows its reason and can be discarded all the same', async () => {
   const journal: string[] = []
   const preparation = new Preparation(fakePlane(journal))
-  const failed = await preparation.prepare(1, 7, fakeLoad({ routes: [] }))
+  const failed = await preparation.prepare(1, 7, fakeBundle({ routes: [] }))
   assert.deepEqual(failed, { kind: 'failed', id: 1, reason: 'no routes' })
   assert.deepEqual(await preparation.discard(2, 7), { kind: 'discarded', id: 2 })
   assert.deepEqual(journal, [])
@@ -52,7 +52,7 @@ test('a discard that overtakes a slow prepare discards what it prepared', async 
     open = resolve
   })
   const preparation = new Preparation(fakePlane(journal, gate))
-  const prepared = preparation.prepare(1, 7, fakeLoad())
+  const prepared = preparation.prepare(1, 7, fakeBundle())
   const discarded = preparation.discard(2, 7)
   open()
   await Promise.all([prepared, discarded])
@@ -62,8 +62,8 @@ test('a discard that overtakes a slow prepare discards what it prepared', async 
 test('a new prepare lets go of one that was left behind', async () => {
   const journal: string[] = []
   const preparation = new Preparation(fakePlane(journal))
-  await preparation.prepare(1, 7, fakeLoad())
-  await preparation.prepare(2, 8, fakeLoad())
+  await preparation.prepare(1, 7, fakeBundle())
+  await preparation.prepare(2, 8, fakeBundle())
   assert.equal((await preparation.activate(3, 7)).kind, 'failed')
   assert.equal((await preparation.activate(4, 8)).kind, 'activated')
   assert.deepEqual(journal, ['prepare', 'discard', 'prepare', 'activate'])

@@ -1,24 +1,24 @@
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 import type { DataPlane, Prepared } from './data-plane.js'
 import type { Answer } from './messages.js'
 
 /**
- * The load that a worker has ready but does not serve yet, at most one. Steps are taken one after the other, so that
+ * The bundle that a worker has ready but does not serve yet, at most one. Steps are taken one after the other, so that
  * a discard that overtakes a slow prepare still finds something to discard.
  */
 export class Preparation {
   readonly #plane: DataPlane
   #turn: Promise<unknown> = Promise.resolve()
-  #pending: { readonly epoch: number; readonly load: Prepared } | null = null
+  #pending: { readonly epoch: number; readonly prepared: Prepared } | null = null
 
   constructor(plane: DataPlane) {
     this.#plane = plane
   }
 
-  prepare(id: number, epoch: number, load: Load): Promise<Answer> {
+  prepare(id: number, epoch: number, bundle: ConfigBundle): Promise<Answer> {
     return this.#inTurn(id, async () => {
       this.#drop()
-      this.#pending = { epoch, load: await this.#plane.prepare(load) }
+      this.#pending = { epoch, prepared: await this.#plane.prepare(bundle) }
       return { kind: 'prepared', id }
     })
   }
@@ -28,7 +28,7 @@ export class Preparation {
       const pending = this.#pending
       if (pending?.epoch !== epoch) return failed(id, `epoch ${epoch} is not prepared`)
       this.#pending = null
-      pending.load.activate()
+      pending.prepared.activate()
       return { kind: 'activated', id, digest: this.#plane.digest ?? '' }
     })
   }
@@ -44,7 +44,7 @@ export class Preparation {
   #drop(): void {
     const pending = this.#pending
     this.#pending = null
-    pending?.load.discard()
+    pending?.prepared.discard()
   }
 
   #inTurn(id: number, step: () => Promise<Answer>): Promise<Answer> {

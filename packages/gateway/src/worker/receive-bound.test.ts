@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { listeningSockets, RECEIVE_BUFFER_BYTES } from '../data-plane/listener/uws/receive-buffer.js'
-import { loadOf, type PlanWish, until } from '../testing/gateway.js'
+import { bundleOf, type PlanOverrides, until } from '../testing/gateway.js'
 import { closedPort } from '../testing/origin.js'
 import { createDataPlane } from './create-data-plane.js'
 
-const WISH: PlanWish = {
+const WISH: PlanOverrides = {
   routes: [{ id: 'r', timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }],
 }
 
-/** Another process that tells the receive buffer of the socket that it has inherited. */
+/** Another process that shows the receive buffer of the socket that it has inherited. */
 const TELL = `
 const { UDP } = process.binding('udp_wrap')
 const handle = new UDP()
@@ -36,9 +36,9 @@ test('a data plane bounds what the kernel holds of its connections', {
     report: (event, fields) => assert.fail(JSON.stringify([event, fields])),
   })
   t.after(() => plane.drain(500))
-  const prepared = await plane.prepare(loadOf(WISH))
+  const prepared = await plane.prepare(bundleOf(WISH))
   prepared.activate()
   const [fd] = listeningSockets([port])
-  // The kernel doubles what it is told.
+  // The kernel doubles what it is reported.
   await until(() => receiveBufferOf(fd!) === 2 * RECEIVE_BUFFER_BYTES)
 })

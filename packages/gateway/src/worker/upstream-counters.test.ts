@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { loadOf, type PlanWish, startGateway } from '../testing/gateway.js'
+import { bundleOf, type PlanOverrides, startGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 
 /** How long an upstream that no snapshot uses is kept. */
@@ -8,8 +8,8 @@ const GRACE_MS = 10_000
 
 test('counters of an upstream go on when it is changed, removed and added again', async (t) => {
   const { url } = await httpOrigin(t, (_, res) => res.end('ok'))
-  const wish: PlanWish = { upstreams: [{ urls: [url] }] }
-  const gateway = await startGateway(t, wish)
+  const overrides: PlanOverrides = { upstreams: [{ urls: [url] }] }
+  const gateway = await startGateway(t, overrides)
   const { plane } = gateway
   const attempts = (): number | undefined =>
     plane
@@ -20,8 +20,8 @@ test('counters of an upstream go on when it is changed, removed and added again'
     await (await fetch(gateway.url)).arrayBuffer()
   }
   /** Until the upstream before has been closed. */
-  const change = async (t: TestContext, next: PlanWish): Promise<void> => {
-    const prepared = await plane.prepare(loadOf(next))
+  const change = async (t: TestContext, next: PlanOverrides): Promise<void> => {
+    const prepared = await plane.prepare(bundleOf(next))
     t.mock.timers.enable({ apis: ['setTimeout'] })
     prepared.activate()
     t.mock.timers.tick(GRACE_MS)
@@ -34,7 +34,7 @@ test('counters of an upstream go on when it is changed, removed and added again'
   assert.equal(attempts(), 2)
   await change(t, { upstreams: [{ name: 'other', urls: [url] }] })
   assert.equal(attempts(), 2)
-  await change(t, wish)
+  await change(t, overrides)
   await call()
   assert.equal(attempts(), 3)
 })

@@ -63,7 +63,7 @@ test('garbage collections are counted with the time they took', async (t) => {
   assert.ok(reading(vitals.samples(3), 'gw_worker_heap_used_bytes') > 1_000_000)
 })
 
-test('what captured bodies hold is told, and how many were cut because all held too much', (t) => {
+test('what captured bodies hold is reported, and how many were cut because all held too much', (t) => {
   const vitals = opened(t)
   const held = (): number => reading(vitals.samples(3), 'gw_worker_capture_held_bytes')
   const cut = (): number => reading(vitals.samples(3), 'gw_worker_capture_cut_total')

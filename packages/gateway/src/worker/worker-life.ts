@@ -9,7 +9,7 @@ import { Vitals } from './vitals.js'
 
 /** What the life of a worker gives to its data plane. */
 export interface PlaneSurroundings {
-  /** Listener address to the port chosen for it; grows before a load that needs more is prepared. */
+  /** Listener address to the port chosen for it; grows before a bundle that needs more is prepared. */
   readonly ports: Readonly<Record<string, number>>
   /** The longest delay of the event loop of late, ms. */
   readonly loopLagMs: () => number
@@ -55,7 +55,7 @@ export class WorkerLife {
     return this.#plane !== null && this.#plane.digest !== null && !this.#isDraining && !this.#isEnding
   }
 
-  /** Time for requests in flight, as the load that was prepared last has it. */
+  /** Time for requests in flight, as the bundle that was prepared last has it. */
   get drainMs(): number {
     return this.#drainMs
   }
@@ -108,8 +108,8 @@ export class WorkerLife {
     switch (message.kind) {
       case 'prepare':
         Object.assign(this.#ports, message.ports)
-        this.#drainMs = message.load.plan.drain.timeoutMs
-        void preparation.prepare(message.id, message.epoch, message.load).then(say)
+        this.#drainMs = message.bundle.plan.drain.timeoutMs
+        void preparation.prepare(message.id, message.epoch, message.bundle).then(say)
         break
       case 'activate':
         void preparation.activate(message.id, message.epoch).then(say)

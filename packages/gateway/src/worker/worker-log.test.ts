@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { LogPlan, LogTargetPlan } from '@sluice/config'
-import { type PlanWish, startGateway, type TestGateway, until } from '../testing/gateway.js'
+import { type PlanOverrides, startGateway, type TestGateway, until } from '../testing/gateway.js'
 
 const UPSTREAMS = [{ urls: ['http://127.0.0.1:1'] }]
 
@@ -32,19 +32,19 @@ function logTo(data: string, id: string): LogPlan {
   return { ...common, sink: 'none', targets: [target], geo: null, slowMs: 1000, unknownRoutes: true }
 }
 
-/** What operators were told of records that wait for nobody. */
+/** What operators were reported of records that wait for nobody. */
 function leftBehind({ events }: TestGateway): string[] {
   const messages = events.map(({ fields }) => String((fields as { message?: string }).message))
   return messages.filter((message) => message.includes('no target of this log'))
 }
 
-test('records of a target that was renamed are told by one worker, once for each change and each start', async (t) => {
+test('records of a target that was renamed are reported by one worker, once for each change and each start', async (t) => {
   const data = scratch(t)
-  const wish: PlanWish = { upstreams: UPSTREAMS, log: logTo(data, 'siem') }
-  const gateway = await startGateway(t, wish)
+  const overrides: PlanOverrides = { upstreams: UPSTREAMS, log: logTo(data, 'siem') }
+  const gateway = await startGateway(t, overrides)
   for (let i = 0; i < 3; i++) await (await fetch(gateway.url)).arrayBuffer()
   await until(() => gateway.plane.logIdentity().onDisk === 3)
-  const renamed: PlanWish = { upstreams: UPSTREAMS, log: logTo(data, 'audit') }
+  const renamed: PlanOverrides = { upstreams: UPSTREAMS, log: logTo(data, 'audit') }
   await gateway.reload(renamed)
   await until(() => leftBehind(gateway).length > 0)
   assert.match(
@@ -60,8 +60,8 @@ test('records of a target that was renamed are told by one worker, once for each
     [gateway, second, first].map(leftBehind).map(({ length }) => length),
     [1, 0, 1],
   )
-  // Whoever has the directory again delivers what is there, and nobody is told.
-  await first.reload(wish)
+  // Whoever has the directory again delivers what is there, and nobody is reported.
+  await first.reload(overrides)
   await until(() => first.plane.logIdentity().onDisk === 3)
   assert.equal(leftBehind(first).length, 1)
 })

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { conceal, type Load, type Plan, spoolDir } from '@sluice/config'
+import { type ConfigBundle, conceal, type Plan, spoolDir } from '@sluice/config'
 import type { Catalog, LogIdentity, LogSink } from '@sluice/core'
 import { FormerSpoolWatch, noneSink } from '@sluice/logger'
 import { openSink, spoolDirs } from './open-sink.js'
@@ -18,7 +18,7 @@ export interface WorkerLogOptions {
 /** Longest time a log sink may take to write out what it holds. */
 const CLOSE_MS = 5000
 
-/** The traffic log of a worker; a load that asks for another one exchanges its sink. */
+/** The traffic log of a worker; a bundle that asks for another one exchanges its sink. */
 export class WorkerLog {
   readonly #options: WorkerLogOptions
   readonly #sink = new SwitchedSink(noneSink)
@@ -39,7 +39,7 @@ export class WorkerLog {
   }
 
   /** The sink of a plan when it differs from the one at work; null: keep that. @throws Error when it cannot be opened. */
-  open(plan: Plan, values: Load['values']): LogSink | null {
+  open(plan: Plan, values: ConfigBundle['values']): LogSink | null {
     if (this.#keyOf(plan) === this.#key) return null
     const { worker, version, digest, catalog } = this.#options
     const sink = openSink(plan, {
@@ -50,7 +50,7 @@ export class WorkerLog {
       node: hostname(),
       version,
       configDigest: digest,
-      onProblem: (message: string) => this.#tellProblem(message, values),
+      onProblem: (message: string) => this.#reportProblem(message, values),
     })
     this.#sink.prepare(sink)
     return sink
@@ -60,16 +60,16 @@ export class WorkerLog {
    * Records go to what was opened for a plan from now on. Once the sink before has let go of its spools, one worker looks
    * for those that no target has any more.
    */
-  switchTo(sink: LogSink, plan: Plan, values: Load['values']): void {
+  switchTo(sink: LogSink, plan: Plan, values: ConfigBundle['values']): void {
     const key = this.#keyOf(plan)
     this.#key = key
     const switched = this.#sink.switchTo(sink, CLOSE_MS)
     if (this.#options.worker !== 1) return
     void switched.then(() => {
-      // Another load may have been faster.
+      // Another bundle may have been faster.
       if (this.#key !== key) return
       const places = { usual: spoolDir(undefined, ''), used: spoolDirs(plan.log) }
-      this.#formerSpools.look(places, (message) => this.#tellProblem(message, values))
+      this.#formerSpools.look(places, (message) => this.#reportProblem(message, values))
     })
   }
 
@@ -84,7 +84,7 @@ export class WorkerLog {
   }
 
   /** Errors of the file system name paths, which may come from references. */
-  #tellProblem(message: string, values: Load['values']): void {
+  #reportProblem(message: string, values: ConfigBundle['values']): void {
     this.#options.report('log_problem', { message: conceal(message, values) })
   }
 

@@ -10,7 +10,7 @@ export interface WorkerSeat extends PlaneSurroundings {
   /** 1 to N. */
   readonly worker: number
   readonly version: string
-  /** Tells operators about an event of this worker. */
+  /** Shows operators about an event of this worker. */
   readonly report: (event: string, fields: object) => void
 }
 
@@ -20,7 +20,7 @@ const ORPHAN_DRAIN_MS = 10_000
 const CRASH_DRAIN_MS = 1000
 
 /**
- * Makes this process a worker: it serves what the supervisor tells it to and ends when told, when the supervisor is
+ * Makes this process a worker: it serves what the supervisor asks for and ends when asked to, when the supervisor is
  * gone, or after an error that nobody caught. Call it once, in the entry file of the worker.
  * @throws Error when the process was not started by the supervisor.
  */

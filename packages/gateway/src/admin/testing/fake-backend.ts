@@ -1,7 +1,7 @@
 import { EMPTY_LOG } from '@sluice/core'
 import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
-import { fakeLoad } from '../../supervisor/testing/fake-plan.js'
+import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
 /** The digest that the fake backend serves. */
@@ -43,7 +43,7 @@ export class FakeBackend implements AdminBackend {
   }
 
   plan() {
-    return this.hasPlan ? { digest: FAKE_DIGEST, plan: fakeLoad().plan } : null
+    return this.hasPlan ? { digest: FAKE_DIGEST, plan: fakeBundle().plan } : null
   }
 
   async samples() {

@@ -1,4 +1,4 @@
-/** Self-signed for localhost and 127.0.0.1, for tests only; the common name tells the two apart. */
+/** Self-signed for localhost and 127.0.0.1, for tests only; the common names differ. */
 export const FAKE_CERTIFICATES = {
   localhost: {
     cert: `-----BEGIN CERTIFICATE-----

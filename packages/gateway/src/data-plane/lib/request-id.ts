@@ -10,7 +10,7 @@ const POOL_BYTES = 8 * 256
 
 /**
  * Makes UUIDv7 (RFC 9562 section 5.7): 48 bits of milliseconds, a 12-bit counter within the millisecond, 62 random
- * bits drawn anew every millisecond. After 4,096 ids within one the next is taken ahead of the clock (section 6.2), so
+ * bits drawn again every millisecond. After 4,096 ids within one the next is taken ahead of the clock (section 6.2), so
  * that ids of one source are unique and in the order they were made; those of two workers collide only if 62 random
  * bits do.
  */

@@ -18,7 +18,7 @@ export interface Deadline {
 
 /**
  * One timer for the deadlines of all requests of a worker. Arming and disarming is linking and unlinking; a deadline
- * that moves later, as idle time-outs do with every chunk, costs one assignment, and armed anew a comparison.
+ * that moves later, as idle time-outs do with every chunk, costs one assignment, and armed again a comparison.
  *
  *     slot 0      1      2   …  255
  *          │      │

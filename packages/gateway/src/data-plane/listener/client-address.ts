@@ -68,7 +68,7 @@ function isForwardingField(name: string): boolean {
   return name === 'forwarded'
 }
 
-/** CGI and its likes cannot tell X_Forwarded_For from X-Forwarded-For; nobody writes it in good faith. */
+/** CGI and its likes cannot distinguish X_Forwarded_For from X-Forwarded-For; nobody writes it in good faith. */
 function isUnreadByXForwarded(name: string): boolean {
   return name === 'forwarded' || (name.includes('_') && isForwardingField(name))
 }

@@ -40,11 +40,11 @@ export interface ClientStream {
    */
   end(): boolean
   abort(): void
-  /** Bytes of the last `write` that the client has not taken; -1: the engine does not tell. */
+  /** Bytes of the last `write` that the client has not taken; -1: the engine does not say. */
   readonly unsentBytes: number
 }
 
-/** What a client stream tells the one who answers it. */
+/** What a client stream reports to the one who answers it. */
 export interface ClientOwner {
   /** The connection was lost before the response was complete. */
   onClientAbort(): void
@@ -65,7 +65,7 @@ export interface Gate {
   refuse(x: Exchange, client: ClientStream, reply: Reply): void
 }
 
-/** What of a listener can change without opening it anew. */
+/** What of a listener can change without opening it again. */
 export interface ListenerSettings extends ClientPace {
   readonly trusted: CidrSet | null
   readonly forwardedHeader: ListenerPlan['forwardedHeader']

@@ -22,15 +22,15 @@ const SETTINGS: ListenerSettings = {
   minReadRate: 240,
 }
 
-interface Judged {
+interface Checked {
   readonly x: Exchange
   readonly head: RequestHead
   /** The code of the refusal, or null. */
   readonly code: string | null
 }
 
-/** Judges lines that stand as `name: value`, beside one Host unless `lines` bring their own. */
-function judge(lines: readonly string[], method = 'GET', head = new RequestHead()): Judged {
+/** Checks lines that stand as `name: value`, beside one Host unless `lines` bring their own. */
+function check(lines: readonly string[], method = 'GET', head = new RequestHead()): Checked {
   const all = lines.some((line) => line.startsWith('host')) ? lines : ['host: a.example', ...lines]
   head.begin()
   for (const line of all) {
@@ -42,7 +42,7 @@ function judge(lines: readonly string[], method = 'GET', head = new RequestHead(
 }
 
 test('end-to-end fields are kept in order; host, framing and those of the connection are not forwarded', () => {
-  const { x, code } = judge(
+  const { x, code } = check(
     ['b: 1', 'te: trailers', 'content-length: 3', 'a: 2', 'keep-alive: 5', 'b: 3', 'expect: 100-continue'],
     'POST',
   )
@@ -54,26 +54,26 @@ test('end-to-end fields are kept in order; host, framing and those of the connec
 test('nothing of one head is left for the next', () => {
   const head = new RequestHead()
   const bad = ['transfer-encoding: chunked', 'content-length: 1', 'connection: close', 'ü: 1', 'host: b']
-  assert.notEqual(judge(bad, 'POST', head).code, null)
-  const { x, code } = judge(['a: 1'], 'GET', head)
+  assert.notEqual(check(bad, 'POST', head).code, null)
+  const { x, code } = check(['a: 1'], 'GET', head)
   assert.equal(code, null)
   assert.deepEqual([x.headers, x.contentLength, x.host, head.wantsClose], [['a', '1'], 0, 'a.example', false])
 })
 
 test('the length of a body is one number, however often it is said', () => {
-  assert.equal(judge(['content-length: 5', 'content-length: 5']).x.contentLength, 5)
+  assert.equal(check(['content-length: 5', 'content-length: 5']).x.contentLength, 5)
   for (const lines of [['5', '6'], ['5', '05'], ['5, 5'], ['+5'], [''], ['9'.repeat(16)]])
-    assert.equal(judge(lines.map((value) => `content-length: ${value}`)).code, 'GW_BAD_REQUEST', lines.join())
+    assert.equal(check(lines.map((value) => `content-length: ${value}`)).code, 'GW_BAD_REQUEST', lines.join())
 })
 
 test('the only transfer coding is one chunked, and never beside a length', () => {
-  assert.equal(judge(['transfer-encoding: Chunked'], 'POST').x.contentLength, -1)
+  assert.equal(check(['transfer-encoding: Chunked'], 'POST').x.contentLength, -1)
   for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', '', 'xchunked', 'chunked;a'])
-    assert.equal(judge([`transfer-encoding: ${coding}`]).code, 'GW_CODING_NOT_SUPPORTED', coding)
+    assert.equal(check([`transfer-encoding: ${coding}`]).code, 'GW_CODING_NOT_SUPPORTED', coding)
   const twice = ['transfer-encoding: chunked', 'transfer-encoding: chunked']
-  assert.equal(judge(twice).code, 'GW_CODING_NOT_SUPPORTED')
+  assert.equal(check(twice).code, 'GW_CODING_NOT_SUPPORTED')
   for (const length of ['0', '5', 'x'])
-    assert.equal(judge(['transfer-encoding: chunked', `content-length: ${length}`]).code, 'GW_BAD_REQUEST')
+    assert.equal(check(['transfer-encoding: chunked', `content-length: ${length}`]).code, 'GW_BAD_REQUEST')
 })
 
 test('the host is read in lower case, without its port and a dot at its end', () => {
@@ -89,7 +89,7 @@ test('the host is read in lower case, without its port and a dot at its end', ()
     ['under_score', 'under_score', 'under_score'],
   ] as const
   for (const [written, host, authority] of hosts) {
-    const { x, code } = judge([`host: ${written}`])
+    const { x, code } = check([`host: ${written}`])
     assert.deepEqual([code, x.host, x.authority], [null, host, authority])
   }
 })
@@ -123,8 +123,8 @@ test('a host that could be read in two ways is refused', () => {
     'a?',
     'é',
   ]
-  for (const host of hosts) assert.equal(judge([`host: ${host}`]).code, 'GW_BAD_REQUEST', host)
-  assert.equal(judge(['host: a', 'host: a']).code, 'GW_BAD_REQUEST')
+  for (const host of hosts) assert.equal(check([`host: ${host}`]).code, 'GW_BAD_REQUEST', host)
+  assert.equal(check(['host: a', 'host: a']).code, 'GW_BAD_REQUEST')
   const head = new RequestHead()
   head.begin()
   const x = Object.assign(new Exchange(), { method: 'GET' })
@@ -137,7 +137,7 @@ test('a host that passes has only characters of a name or an address, whatever w
     fc.property(
       fc.array(unit, { maxLength: 8 }).map((units) => units.join('')),
       (host) => {
-        const { x, code } = judge([`host: ${host}`])
+        const { x, code } = check([`host: ${host}`])
         if (code === null) assert.match(x.host, /^([a-z0-9._-]+|\[[0-9a-f:.]{2,}\])$/)
         else assert.equal(x.host, '')
       },
@@ -148,29 +148,29 @@ test('a host that passes has only characters of a name or an address, whatever w
 
 test('methods: tokens are served, TRACE, CONNECT and lower case are not, other texts are malformed', () => {
   for (const method of ['GET', 'PATCH', 'PROPFIND', 'M-SEARCH'])
-    assert.equal(judge([], method).code, null, method)
+    assert.equal(check([], method).code, null, method)
   for (const method of ['TRACE', 'CONNECT', 'trace', 'Connect', 'post', 'gET', 'propfind'])
-    assert.equal(judge([], method).code, 'GW_METHOD_NOT_SUPPORTED', method)
+    assert.equal(check([], method).code, 'GW_METHOD_NOT_SUPPORTED', method)
   for (const method of ['', 'G T', 'GÉT', 'G/'])
-    assert.equal(judge([], method).code, 'GW_BAD_REQUEST', method)
+    assert.equal(check([], method).code, 'GW_BAD_REQUEST', method)
 })
 
 test('names and values outside the grammar are refused', () => {
   for (const line of [': 1', 'a b: 1', 'ä: 1', 'a: é', 'a: \u0000', 'a: x\u007f', 'a: b\rc'])
-    assert.equal(judge([line]).code, 'GW_BAD_REQUEST', JSON.stringify(line))
+    assert.equal(check([line]).code, 'GW_BAD_REQUEST', JSON.stringify(line))
 })
 
 test('as many lines and bytes as the listener accepts, and not one more', () => {
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `a${i}: 1`)
-  assert.equal(judge(lines(7)).code, null)
-  assert.equal(judge(lines(8)).code, 'GW_HEADERS_TOO_LARGE')
+  assert.equal(check(lines(7)).code, null)
+  assert.equal(check(lines(8)).code, 'GW_HEADERS_TOO_LARGE')
   // The Host line counts 17 bytes, this one its value and 5 more.
-  assert.equal(judge([`a: ${'x'.repeat(200 - 17 - 5)}`]).code, null)
-  assert.equal(judge([`a: ${'x'.repeat(200 - 17 - 4)}`]).code, 'GW_HEADERS_TOO_LARGE')
+  assert.equal(check([`a: ${'x'.repeat(200 - 17 - 5)}`]).code, null)
+  assert.equal(check([`a: ${'x'.repeat(200 - 17 - 4)}`]).code, 'GW_HEADERS_TOO_LARGE')
 })
 
 test('fields that the client nominates are taken out, except those that say who it is', () => {
-  const { x, head } = judge([
+  const { x, head } = check([
     'connection: X-Drop, authorization',
     'x-drop: 1',
     'connection: close',
@@ -179,7 +179,7 @@ test('fields that the client nominates are taken out, except those that say who 
   ])
   assert.deepEqual(x.headers, ['authorization', 'b', 'x', '2'])
   assert.equal(head.wantsClose, true)
-  assert.equal(judge(['connection: keep-alive']).head.wantsClose, false)
+  assert.equal(check(['connection: keep-alive']).head.wantsClose, false)
 })
 
 test('a value of five characters looks like "close" to the native parser', () => {
@@ -188,11 +188,11 @@ test('a value of five characters looks like "close" to the native parser', () =>
     ['x-abc', true],
     ['Close, a', false],
   ] as const)
-    assert.equal(judge([`connection: ${value}`]).head.looksClosing, looks)
+    assert.equal(check([`connection: ${value}`]).head.looksClosing, looks)
 })
 
 test('an upgrade is refused unless the client goes on without it', () => {
-  const codeOf = (...lines: string[]) => judge(lines).code
+  const codeOf = (...lines: string[]) => check(lines).code
   for (const protocol of ['websocket', 'WebSocket', 'h2c, websocket', 'tunnel/1', 'SPDY/3.1'])
     assert.equal(codeOf('connection: Upgrade', `upgrade: ${protocol}`), 'GW_UPGRADE_NOT_SUPPORTED', protocol)
   assert.equal(codeOf('connection: Upgrade', 'upgrade: h2c', 'upgrade: tcp'), 'GW_UPGRADE_NOT_SUPPORTED')

@@ -31,7 +31,7 @@ const REPLIES = {
   ),
 } as const
 
-/** Longest method told of a request that is refused for it. */
+/** Longest method that is logged of a request that is refused for it. */
 const MAX_METHOD = 64
 
 /** End-to-end fields that came before and are valid: neither checked again, nor new texts to compare with others. */

@@ -21,13 +21,13 @@ const SETTINGS: ListenerSettings = {
   minReadRate: 240,
 }
 
-function judge(path: string, query = '', settings = SETTINGS): { x: Exchange; code: string | null } {
+function check(path: string, query = '', settings = SETTINGS): { x: Exchange; code: string | null } {
   const x = new Exchange()
   return { x, code: applyTarget(x, path, query, settings)?.problem?.code ?? null }
 }
 
 test('the path is kept as received and in its canonical form', () => {
-  const { x, code } = judge('/%61/../b', 'q=%20&r')
+  const { x, code } = check('/%61/../b', 'q=%20&r')
   assert.deepEqual([code, x.rawPath, x.path, x.query], [null, '/%61/../b', '/b', 'q=%20&r'])
 })
 
@@ -42,18 +42,18 @@ test('a target that is refused has no canonical path, and is kept for the log', 
     ['/', '\u007f', 'GW_BAD_REQUEST'],
     ['/12345678901', '1234567890', 'GW_URL_TOO_LONG'],
   ] as const) {
-    const { x, code } = judge(path, query)
+    const { x, code } = check(path, query)
     assert.deepEqual([code, x.path, x.rawPath, x.query], [expected, '', path, query])
   }
 })
 
 test('path and query together may be as long as the listener accepts', () => {
-  assert.equal(judge('/123456789', '1234567890').code, null)
+  assert.equal(check('/123456789', '1234567890').code, null)
 })
 
 test('a strict listener takes canonical paths only', () => {
   const strict = { ...SETTINGS, paths: 'strict' as const }
-  assert.equal(judge('/a/b', '', strict).code, null)
+  assert.equal(check('/a/b', '', strict).code, null)
   for (const path of [
     '/a//b',
     '/a/./b',
@@ -66,9 +66,9 @@ test('a strict listener takes canonical paths only', () => {
     '/%252e',
     '/%0A',
   ])
-    assert.equal(judge(path, '', strict).code, 'GW_BAD_REQUEST', path)
+    assert.equal(check(path, '', strict).code, 'GW_BAD_REQUEST', path)
   for (const path of ['/caf%C3%A9', '/100%25', '/a%20b', '/.well-known/a'])
-    assert.equal(judge(path, '', strict).code, null, path)
+    assert.equal(check(path, '', strict).code, null, path)
 })
 
 test('path parameters are forwarded, and are no part of what is matched', () => {
@@ -79,21 +79,21 @@ test('path parameters are forwarded, and are no part of what is matched', () => 
     ['/a/;v=1', '/a/', '/a/;v=1'],
     ['/a;/../b', '/b', '/b'],
   ] as const) {
-    const { x, code } = judge(path)
+    const { x, code } = check(path)
     assert.deepEqual([code, x.path, x.forwardPath], [null, matched, forwarded], path)
   }
 })
 
 test('a dot segment that some servers would only see later is refused', () => {
   for (const path of ['/a/..;/b', '/a/.;v', '/a/..%2fb', '/a%5C..', '/a%2F%2e%2e/b', '/..%3B/b'])
-    assert.equal(judge(path).code, 'GW_BAD_REQUEST', path)
+    assert.equal(check(path).code, 'GW_BAD_REQUEST', path)
 })
 
 test('a path is forwarded in its canonical form, or as received where that cannot be misread', () => {
   const asReceived = { ...SETTINGS, paths: 'as-received' as const }
-  assert.equal(judge('/%7E//b').x.forwardPath, '/~/b')
-  assert.equal(judge('/%7E//b', '', asReceived).x.forwardPath, '/%7E//b')
-  assert.equal(judge('/a/../b', '', asReceived).x.forwardPath, '/b')
-  assert.equal(judge('/a%2fb').x.hasEncodedSlash, true)
-  assert.equal(judge('/a%20b').x.hasEncodedSlash, false)
+  assert.equal(check('/%7E//b').x.forwardPath, '/~/b')
+  assert.equal(check('/%7E//b', '', asReceived).x.forwardPath, '/%7E//b')
+  assert.equal(check('/a/../b', '', asReceived).x.forwardPath, '/b')
+  assert.equal(check('/a%2fb').x.hasEncodedSlash, true)
+  assert.equal(check('/a%20b').x.hasEncodedSlash, false)
 })

@@ -12,7 +12,7 @@ import {
 } from '@sluice/core'
 import type { ListenerSettings } from './listener.js'
 
-/** Characters of a path and of a query that are told of a target that is too long. */
+/** Characters of a path and of a query that are logged of a target that is too long. */
 const MAX_TOLD = 1024
 
 const TOO_LONG = refusal('GW_URL_TOO_LONG', 'the request target is longer than this listener accepts')

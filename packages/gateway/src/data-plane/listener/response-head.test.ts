@@ -19,7 +19,7 @@ test('every status has a line with a reason', () => {
   for (let status = 100; status < 600; status++) assert.match(STATUS_LINES[status]!, /^\d{3} [ -~]+$/)
 })
 
-test('a response without a body is told by its status', () => {
+test('a response without a body is reported by its status', () => {
   assert.deepEqual([100, 199, 200, 204, 205, 304, 404].map(isBodiless), [
     true,
     true,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Heartbeat } from '../../telemetry/heartbeat.js'
 import { FAKE_POLICIES, fakeCatalog } from '../../testing/fake-policy.js'
-import { type PlanWish, startGateway, until } from '../../testing/gateway.js'
+import { type PlanOverrides, startGateway, until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 
@@ -29,20 +29,20 @@ function lateHeartbeat() {
   }
 }
 
-const READERS: Readonly<Record<string, PlanWish>> = {
+const READERS: Readonly<Record<string, PlanOverrides>> = {
   'that waits for more before it goes to its upstream': {},
   'on its way to its upstream': { listener: { limits: { bodyBuffer: 0 } } },
   'that a policy reads': { routes: [{ id: 'all', policies: FAKE_POLICIES }] },
 }
 
-for (const [name, wish] of Object.entries(READERS)) {
+for (const [name, overrides] of Object.entries(READERS)) {
   test(`each piece of a request body ${name} shows that the worker works`, async (t) => {
     const origin = await httpOrigin(t, (request) => request.resume())
     const late = lateHeartbeat()
     const catalog = fakeCatalog({ onRequestBody: () => null })
     const gateway = await startGateway(
       t,
-      { upstreams: [{ urls: [origin.url] }], ...wish },
+      { upstreams: [{ urls: [origin.url] }], ...overrides },
       { catalog, heartbeat: late.heartbeat },
     )
     const client = await connectRaw(t, gateway.port)

@@ -67,8 +67,8 @@ test('a client that goes away in its response gives back what both bodies held',
 test('refusals give back what they held: by a policy, without a target, without a route', async (t) => {
   const origin = await echoOrigin(t)
   const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
-  const refusing = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
+  const refusing = await startLogged(t, overrides, { capture: EVERYTHING }, { catalog })
   assert.equal(await uploadedStatus(t, refusing), 403)
   await assertNothingIsHeld(refusing)
   const lost = await startWith(t, `http://127.0.0.1:${await closedPort()}`)
@@ -76,7 +76,11 @@ test('refusals give back what they held: by a policy, without a target, without 
   await assertNothingIsHeld(lost)
   const path = { text: '', kind: 'any' as const, segments: [] }
   const match = { hosts: ['elsewhere'], path, methods: [], headers: [], query: [], when: null }
-  const routeless = await startLogged(t, { ...wish, routes: [{ id: 'all', match }] }, { capture: EVERYTHING })
+  const routeless = await startLogged(
+    t,
+    { ...overrides, routes: [{ id: 'all', match }] },
+    { capture: EVERYTHING },
+  )
   assert.equal(await uploadedStatus(t, routeless), 404)
   await assertNothingIsHeld(routeless)
 })

@@ -29,8 +29,8 @@ test('each region is recorded as it was there: what policies changed shows only 
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
-  const gateway = await startLogged(t, wish, { capture: EVERYTHING }, { catalog })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
+  const gateway = await startLogged(t, overrides, { capture: EVERYTHING }, { catalog })
   await fetch(`${gateway.url}/a`, {
     method: 'POST',
     headers: { ...JSON_TYPE, authorization: 'Bearer s3cret', 'x-api-key': 's3cret', cookie: 'a=s3cret' },
@@ -68,9 +68,9 @@ test('a body that a policy needed whole is recorded as it came and as it went', 
       return null
     },
   })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: FAKE_POLICIES }] }
   const capture = captureOf({ requestIn: ON, requestUp: ON })
-  const gateway = await startLogged(t, wish, { capture }, { catalog })
+  const gateway = await startLogged(t, overrides, { capture }, { catalog })
   await fetch(`${gateway.url}/a`, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })
   const [record] = await gateway.records()
   assert.equal(record!.body!['req_in']!.text, '{"a":1}')
@@ -155,7 +155,7 @@ test('bodies are kept only of exchanges that ended in one of the ways asked for'
   assert.deepEqual(blocked!.error, { code: 'GW_IP_DENIED', policy: 'p', phase: 'req_chain', msg: 'not here' })
 })
 
-test('known limit: a call that is refused by its head is told without its body, which nobody has read', async (t) => {
+test('known limit: a call that is refused by its head is reported without its body, which nobody has read', async (t) => {
   const catalog = fakeCatalog({ onRequest: () => refusal('GW_IP_DENIED', 'not here') })
   const gateway = await startLogged(
     t,
@@ -226,7 +226,7 @@ test('a client that goes away while it sends leaves what it had sent', async (t)
   assert.deepEqual(record!['log'], { reason: 'aborted' })
 })
 
-test('a request that is refused before it has a route tells its head, and what it was told', async (t) => {
+test('a request that is refused before it has a route has its head and its answer in the record', async (t) => {
   const gateway = await startLogged(t, {}, { capture: EVERYTHING })
   const client = await connectRaw(t, gateway.port)
   client.send('POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: x1\r\nX-One: 1\r\n\r\n')
@@ -243,9 +243,9 @@ test('requests without a route are recorded, unless the document says otherwise'
   const nowhere = { match: { hosts: ['elsewhere'], path: { text: '', kind: 'any' as const, segments: [] } } }
   const match = { ...nowhere.match, methods: [], headers: [], query: [], when: null }
   const origin = await echoOrigin(t)
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', match }] }
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', match }] }
   for (const unknownRoutes of [true, false]) {
-    const gateway = await startLogged(t, wish, { unknownRoutes })
+    const gateway = await startLogged(t, overrides, { unknownRoutes })
     assert.equal((await fetch(`${gateway.url}/a`)).status, 404)
     const records = await gateway.records()
     assert.deepEqual(
@@ -257,8 +257,8 @@ test('requests without a route are recorded, unless the document says otherwise'
 
 test('without memory for captures bodies pass and are counted, and what was held is given back at the end', async (t) => {
   const origin = await echoOrigin(t)
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all' }] }
-  const gateway = await startLogged(t, wish, { capture: EVERYTHING })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all' }] }
+  const gateway = await startLogged(t, overrides, { capture: EVERYTHING })
   const send = async (): Promise<void> => {
     const answer = await fetch(`${gateway.url}/a`, { method: 'POST', headers: JSON_TYPE, body: '{"a":1}' })
     await answer.arrayBuffer()

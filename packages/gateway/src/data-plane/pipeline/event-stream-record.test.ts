@@ -6,7 +6,7 @@ import { httpOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 import { startLogged, type WrittenRecord } from '../../testing/traffic-records.js'
 
-interface StreamTold {
+interface LoggedStream {
   readonly events?: number
   readonly bytes: number
   readonly ms: number
@@ -21,8 +21,8 @@ const ENDINGS: Readonly<Record<string, (res: http.ServerResponse) => void>> = {
   '/coded': (res) => res.end('not what it seems\n\n'),
 }
 
-function streamOf({ stream }: WrittenRecord): StreamTold {
-  return stream as StreamTold
+function streamOf({ stream }: WrittenRecord): LoggedStream {
+  return stream as LoggedStream
 }
 
 async function startStreams(t: Parameters<typeof startLogged>[0], idleMs = TIMEOUTS.idleMs) {
@@ -36,7 +36,7 @@ async function startStreams(t: Parameters<typeof startLogged>[0], idleMs = TIMEO
   return startLogged(t, { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', timeouts }] })
 }
 
-test('the record of a stream of events tells how many there were, and who ended it', async (t) => {
+test('the record of a stream of events shows how many there were, and who ended it', async (t) => {
   const gateway = await startStreams(t)
   await (await fetch(`${gateway.url}/whole`)).text()
   await assert.rejects(async () => (await fetch(`${gateway.url}/cut`)).text())
@@ -47,26 +47,26 @@ test('the record of a stream of events tells how many there were, and who ended 
   client.reset()
   await until(() => gateway.plane.logIdentity().received === 4)
   const records = await gateway.records()
-  const told = Object.fromEntries(
+  const reported = Object.fromEntries(
     records.map((record) => [(record['url'] as { path: string }).path, streamOf(record)]),
   )
   const sent = 'data: 1\n\n: a comment\n\n'.length
   assert.deepEqual(
-    Object.values(told).map((stream) => typeof stream.ms),
+    Object.values(reported).map((stream) => typeof stream.ms),
     ['number', 'number', 'number', 'number'],
   )
-  const { ms: _, ...whole } = told['/whole']!
+  const { ms: _, ...whole } = reported['/whole']!
   assert.deepEqual(whole, {
     events: 2,
     bytes: sent + 'event: add\r\ndata: 2\r\n\r\n'.length,
     closed_by: 'upstream',
   })
-  assert.deepEqual([told['/cut']!.events, told['/cut']!.closed_by], [1, 'upstream'])
-  assert.deepEqual([told['/endless']!.events, told['/endless']!.closed_by], [1, 'client'])
-  assert.deepEqual([told['/coded']!.events, told['/coded']!.closed_by], [undefined, 'upstream'])
+  assert.deepEqual([reported['/cut']!.events, reported['/cut']!.closed_by], [1, 'upstream'])
+  assert.deepEqual([reported['/endless']!.events, reported['/endless']!.closed_by], [1, 'client'])
+  assert.deepEqual([reported['/coded']!.events, reported['/coded']!.closed_by], [undefined, 'upstream'])
 })
 
-test('a stream of events that stands still for too long is ended by the gateway, and told so', async (t) => {
+test('a stream of events that stands still for too long is ended by the gateway, and reported so', async (t) => {
   const gateway = await startStreams(t, 50)
   await assert.rejects(async () => (await fetch(`${gateway.url}/endless`)).text())
   const [record] = await gateway.records()

@@ -38,8 +38,8 @@ test('a response to HEAD that ended while a policy looked at its head still reac
   const origin = await httpOrigin(t, (_, res) => res.writeHead(200, { 'content-length': '5' }).end())
   const decision = new Decision()
   const catalog = catalogOf({ onResponse: () => decision.ask() })
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
-  const gateway = await startGateway(t, wish, { catalog })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies: POLICIES }] }
+  const gateway = await startGateway(t, overrides, { catalog })
   const request = 'HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
   const answer = sendRaw(gateway.port, [request], { waitMs: 5000 })
   const active = () => gateway.plane.samples().find(({ name }) => name === 'gw_upstream_active')?.value
@@ -59,11 +59,11 @@ test('a refusal whose policies wait is not begun by the head of the response tha
     x.responseHeaders.push('x-seen', String(++calls))
     return null
   }
-  const wish = {
+  const overrides = {
     upstreams: [{ urls: [`http://127.0.0.1:${origin.port}`] }],
     routes: [{ id: 'all', policies: POLICIES }],
   }
-  const gateway = await startGateway(t, wish, { catalog: catalogOf({ onResponse }) })
+  const gateway = await startGateway(t, overrides, { catalog: catalogOf({ onResponse }) })
   const request = 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
   const { text } = await sendRaw(gateway.port, [request], { waitMs: 5000 })
   assert.deepEqual(statusesOf(text), [502])
@@ -73,7 +73,7 @@ test('a refusal whose policies wait is not begun by the head of the response tha
   assert.doesNotMatch(text, /x-seen: 1|transfer-encoding/i)
 })
 
-test('an upload that is too slow for the total bound is told so, and not that it paused', async (t) => {
+test('an upload that is too slow for the total bound is reported so, and not that it paused', async (t) => {
   const origin = await httpOrigin(t, (req, res) => req.resume().on('end', () => res.end()))
   const timeouts = { ...TIMEOUTS, totalMs: 300 }
   const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url], timeouts }] })
@@ -135,12 +135,12 @@ test('time that a policy took is not counted against the client whose body comes
       return null
     },
   })
-  const wish = {
+  const overrides = {
     upstreams: [{ urls: [origin.url] }],
     routes: [{ id: 'all', policies: POLICIES }],
     listener: { limits: { bodyIdleMs: 500 } },
   }
-  const gateway = await startGateway(t, wish, { catalog })
+  const gateway = await startGateway(t, overrides, { catalog })
   const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
   const client = await connectRaw(t, gateway.port)
   client.send(head)

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { RoutePlan } from '@sluice/config'
-import { type PlanWish, until } from '../../testing/gateway.js'
+import { type PlanOverrides, until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { startLogged } from '../../testing/traffic-records.js'
 
@@ -15,7 +15,7 @@ function route(id: string, api: RoutePlan['api']): Partial<RoutePlan> & { readon
   return { id, api, match, timeouts: null, action: { kind: 'respond', status: 200, headers: [], body: 'ok' } }
 }
 
-test('a record tells the environment, the API of its route, and where its client is', async (t) => {
+test('a record shows the environment, the API of its route, and where its client is', async (t) => {
   const gateway = await startLogged(
     t,
     {
@@ -37,13 +37,13 @@ test('a record tells the environment, the API of its route, and where its client
   ] as const) {
     await fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': from } })
   }
-  const told = (await gateway.records()).map(({ env, route, api, group, revision, client }) => {
+  const reported = (await gateway.records()).map(({ env, route, api, group, revision, client }) => {
     const { country, geo } = client as Record<string, unknown>
     return { env, route, api, group, revision, country, geo }
   })
   const absent = { api: undefined, group: undefined, revision: undefined, country: undefined, geo: undefined }
   const common = { ...absent, env: 'staging' }
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     {
       ...{ ...common, route: 'orders', api: 'orders-api', group: 'sales', revision: '7' },
       ...{ country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } },
@@ -54,23 +54,29 @@ test('a record tells the environment, the API of its route, and where its client
   ])
 })
 
-test('a call that outlasts a deploy tells the configuration that has served it', async (t) => {
+test('a call that outlasts a deploy shows the configuration that has served it', async (t) => {
   const waiting: ServerResponse[] = []
   const origin = await httpOrigin(t, (_, response) => waiting.push(response))
-  const wishOf = (id: string): PlanWish => ({ upstreams: [{ urls: [origin.url] }], routes: [{ id }] })
-  const gateway = await startLogged(t, wishOf('first'))
+  const overridesOf = (id: string): PlanOverrides => ({
+    upstreams: [{ urls: [origin.url] }],
+    routes: [{ id }],
+  })
+  const gateway = await startLogged(t, overridesOf('first'))
   const before = gateway.plane.digest
   const calls = [fetch(gateway.url)]
   await until(() => waiting.length === 1)
-  await gateway.reload({ ...wishOf('the-second'), log: gateway.log })
+  await gateway.reload({ ...overridesOf('the-second'), log: gateway.log })
   calls.push(fetch(gateway.url))
   await until(() => waiting.length === 2)
   const after = gateway.plane.digest
   for (const response of waiting.toReversed()) response.end()
   await Promise.all(calls)
-  const told = (await gateway.records()).map(({ route, gw }) => [route, (gw as { config: string }).config])
+  const reported = (await gateway.records()).map(({ route, gw }) => [
+    route,
+    (gw as { config: string }).config,
+  ])
   assert.notEqual(before, after)
-  assert.deepEqual(told.sort(), [
+  assert.deepEqual(reported.sort(), [
     ['first', before],
     ['the-second', after],
   ])

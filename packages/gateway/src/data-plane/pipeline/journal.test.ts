@@ -6,7 +6,7 @@ import { TIMEOUTS, until } from '../../testing/gateway.js'
 import { closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { startLogged, type WrittenRecord } from '../../testing/traffic-records.js'
 
-interface Told {
+interface Logged {
   readonly id: string
   readonly ms: number
   readonly out: string
@@ -47,16 +47,16 @@ function use(name: string, changes: { when?: string; onError?: 'fail' | 'continu
 
 const OK = { kind: 'respond' as const, status: 200, headers: [], body: 'ok' }
 
-function policiesOf(record: WrittenRecord | undefined): readonly Told[] | undefined {
-  return record!['policies'] as readonly Told[] | undefined
+function policiesOf(record: WrittenRecord | undefined): readonly Logged[] | undefined {
+  return record!['policies'] as readonly Logged[] | undefined
 }
 
-test('a full record tells what each policy took and came to, over all of its phases', async (t) => {
+test('a full record shows what each policy took and came to, over all of its phases', async (t) => {
   const policies = [use('pass'), use('pass', { when: 'req.method == "PUT"' }), use('late'), use('stop')]
   policies[1] = { ...policies[1]!, id: 'my-skipped' }
   policies[3] = { ...policies[3]!, when: 'req.path == "/stopped"' }
-  const wish = { routes: [{ id: 'r', action: OK, policies }] }
-  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  const overrides = { routes: [{ id: 'r', action: OK, policies }] }
+  const gateway = await startLogged(t, overrides, { fields: 'full' }, { catalog: CATALOG })
   for (const path of ['/a', '/stopped']) await (await fetch(gateway.url + path)).text()
   const [passed, stopped] = (await gateway.records()).map(policiesOf)
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('a full record tells what each policy took and came to, over all of its pha
   assert.deepEqual(stopped!.at(-1)!.out, 'stop')
 })
 
-test('a policy that throws is told, whether or not the request goes on', async (t) => {
+test('a policy that throws is reported, whether or not the request goes on', async (t) => {
   const chains = {
     at: [use('throw')],
     later: [use('late-throw')],
@@ -87,37 +87,37 @@ test('a policy that throws is told, whether or not the request goes on', async (
   const statuses = []
   for (const { id } of routes) statuses.push((await fetch(`${gateway.url}/${id}`)).status)
   assert.deepEqual(statuses, [500, 500, 200])
-  const told = (await gateway.records()).map((record) => policiesOf(record)!.map(({ out }) => out))
-  assert.deepEqual(told, [['error'], ['error'], ['error', 'pass']])
+  const reported = (await gateway.records()).map((record) => policiesOf(record)!.map(({ out }) => out))
+  assert.deepEqual(reported, [['error'], ['error'], ['error', 'pass']])
 })
 
-test('a policy that does not answer is told with the time that it was given', async (t) => {
+test('a policy that does not answer is reported with the time that it was given', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const timeouts = { ...TIMEOUTS, totalMs: 300 }
-  const wish = {
+  const overrides = {
     upstreams: [{ urls: [origin.url] }],
     routes: [{ id: 'r', timeouts, policies: [use('pass'), use('never-back')] }],
   }
-  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  const gateway = await startLogged(t, overrides, { fields: 'full' }, { catalog: CATALOG })
   assert.equal((await fetch(gateway.url)).status, 500)
   const [record] = await gateway.records()
-  const told = policiesOf(record)!
+  const reported = policiesOf(record)!
   assert.deepEqual(
-    told.map(({ id, out }) => `${id} ${out}`),
+    reported.map(({ id, out }) => `${id} ${out}`),
     ['my-pass pass', 'my-never-back error'],
   )
   const { total } = record!.t
-  assert.ok(told[1]!.ms > 0 && told[1]!.ms <= total!, JSON.stringify([told, total]))
+  assert.ok(reported[1]!.ms > 0 && reported[1]!.ms <= total!, JSON.stringify([reported, total]))
 })
 
-test('what a policy comes to behind its time is not told', async (t) => {
+test('what a policy comes to behind its time is not reported', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const timeouts = { ...TIMEOUTS, totalMs: 200 }
-  const wish = {
+  const overrides = {
     upstreams: [{ urls: [origin.url] }],
     routes: [{ id: 'r', timeouts, policies: [use('slow-back'), use('late-stop')] }],
   }
-  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+  const gateway = await startLogged(t, overrides, { fields: 'full' }, { catalog: CATALOG })
   assert.equal((await fetch(gateway.url)).status, 500)
   const [record] = await gateway.records()
   const stopped = policiesOf(record)!.find(({ id }) => id === 'my-late-stop')
@@ -125,9 +125,9 @@ test('what a policy comes to behind its time is not told', async (t) => {
   assert.ok(stopped!.ms < 400, JSON.stringify(policiesOf(record)))
 })
 
-test('a policy that a client did not wait for is told', async (t) => {
-  const wish = { routes: [{ id: 'r', action: OK, policies: [use('pass'), use('never'), use('stop')] }] }
-  const gateway = await startLogged(t, wish, { fields: 'full' }, { catalog: CATALOG })
+test('a policy that a client did not wait for is reported', async (t) => {
+  const overrides = { routes: [{ id: 'r', action: OK, policies: [use('pass'), use('never'), use('stop')] }] }
+  const gateway = await startLogged(t, overrides, { fields: 'full' }, { catalog: CATALOG })
   const leaving = new AbortController()
   const answer = fetch(gateway.url, { signal: leaving.signal }).catch(() => null)
   await until(() => gateway.plane.inFlight === 1)
@@ -141,32 +141,32 @@ test('a policy that a client did not wait for is told', async (t) => {
   )
 })
 
-test('of 40 policies 32 are told, and of those of a call that went well only in full records', async (t) => {
+test('of 40 policies 32 are reported, and of those of a call that went well only in full records', async (t) => {
   const policies = Array.from({ length: 40 }, (_, i) => ({ ...use('pass'), id: `p${i}` }))
   for (const fields of ['minimal', 'standard', 'full'] as const) {
-    const wish = { routes: [{ id: 'r', action: OK, policies }] }
-    const gateway = await startLogged(t, wish, { fields }, { catalog: CATALOG })
+    const overrides = { routes: [{ id: 'r', action: OK, policies }] }
+    const gateway = await startLogged(t, overrides, { fields }, { catalog: CATALOG })
     await (await fetch(gateway.url)).text()
     const [record] = await gateway.records()
     assert.equal(policiesOf(record)?.length, fields === 'full' ? 32 : undefined)
   }
 })
 
-test('a standard record tells the policies of a call that was stopped, failed or took long, and why', async (t) => {
+test('a standard record shows the policies of a call that was stopped, failed or took long, and why', async (t) => {
   const slow = { ...use('late'), when: 'req.path == "/slow"' }
   const stop = { ...use('stop'), when: 'req.path == "/stop"' }
   const fail = { ...use('throw'), when: 'req.path == "/fail"' }
   const ignored = { ...use('late-throw', { onError: 'continue' }), when: 'req.path == "/slow"' }
   const policies = [use('pass'), slow, ignored, stop, fail]
-  const wish = { routes: [{ id: 'r', action: OK, policies }] }
-  const gateway = await startLogged(t, wish, { slowMs: 15 }, { catalog: CATALOG })
+  const overrides = { routes: [{ id: 'r', action: OK, policies }] }
+  const gateway = await startLogged(t, overrides, { slowMs: 15 }, { catalog: CATALOG })
   for (const path of ['/fine', '/slow', '/stop', '/fail']) await (await fetch(gateway.url + path)).text()
-  const told = (await gateway.records()).map((record) =>
+  const reported = (await gateway.records()).map((record) =>
     policiesOf(record)?.map(({ id, out, note }) =>
       [id, out, note].filter((word) => word !== undefined).join(' '),
     ),
   )
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     undefined,
     ['my-pass pass', 'my-late pass', 'my-late-throw error Error', 'my-stop skip', 'my-throw skip'],
     ['my-pass pass', 'my-late skip', 'my-late-throw skip', 'my-stop stop GW_IP_DENIED'],
@@ -174,7 +174,7 @@ test('a standard record tells the policies of a call that was stopped, failed or
   ])
 })
 
-test('a call that took long tells how the connections to its upstream were', async (t) => {
+test('a call that took long shows how the connections to its upstream were', async (t) => {
   const origin = await httpOrigin(t, (req, res) =>
     setTimeout(() => res.end('ok'), req.url === '/slow' ? 60 : 0),
   )
@@ -186,7 +186,7 @@ test('a call that took long tells how the connections to its upstream were', asy
   if (fast!.t['total']! < 50) assert.equal(fast!['pool'], undefined)
 })
 
-test('the attempts before the last one are told with their targets and reasons', async (t) => {
+test('the attempts before the last one are reported with their targets and reasons', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const dead = `http://127.0.0.1:${await closedPort()}`
   const gateway = await startLogged(t, {
@@ -207,7 +207,7 @@ test('the attempts before the last one are told with their targets and reasons',
   assert.equal(ups.filter((up) => 'tries' in up).length, 1)
 })
 
-test('a call that fails at its upstream tells how the connections were, and others do not', async (t) => {
+test('a call that fails at its upstream shows how the connections were, and others do not', async (t) => {
   let isHeld = true
   const origin = await rawOrigin(t, (socket) => {
     const answer = (): void => {

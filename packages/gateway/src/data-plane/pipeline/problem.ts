@@ -33,7 +33,7 @@ function soapVersion(x: Exchange): '1.1' | '1.2' | null {
   return type === 'text/xml' && headerValue(x.headers, 'soapaction') !== null ? '1.1' : null
 }
 
-/** SOAP 1.1 section 4.4; the fault code tells whether resending can help. */
+/** SOAP 1.1 section 4.4; the fault code says whether resending can help. */
 function soap11Fault(x: Exchange, status: number, problem: Problem): string {
   const code = status < 500 ? 'Client' : 'Server'
   return (

@@ -32,7 +32,7 @@ function assertAddsUp({ t }: WrittenRecord): void {
   assert.ok(Math.abs(sum - total!) <= rounding + 8 * 0.0005, JSON.stringify(t))
 }
 
-test('the times of the phases add up to the total, and each tells what was waited for', async (t) => {
+test('the times of the phases add up to the total, and each shows what was waited for', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     req.resume().on('end', () => {
       setTimeout(() => {
@@ -61,7 +61,7 @@ test('the times of the phases add up to the total, and each tells what was waite
   assert.ok(record!.t['res_chain']! >= 15, JSON.stringify(record!.t))
 })
 
-test('the time of a client that reads slowly is told as such', async (t) => {
+test('the time of a client that reads slowly is reported as such', async (t) => {
   let written = 0
   const origin = await httpOrigin(t, (_, res) => {
     const chunk = Buffer.alloc(100_000)
@@ -90,7 +90,7 @@ test('the time of a client that reads slowly is told as such', async (t) => {
   assert.ok(record!.t['client_write']! > 100, JSON.stringify(record!.t))
 })
 
-test('a record tells the trace, the pattern of the route, the sizes of the heads and a used connection', async (t) => {
+test('a record shows the trace, the pattern of the route, the sizes of the heads and a used connection', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   const match = {
     path: { text: '/items/{id}', kind: 'template' as const, segments: [] },
@@ -124,7 +124,7 @@ test('a record tells the trace, the pattern of the route, the sizes of the heads
   assert.equal((second!['up'] as { reused?: boolean }).reused, true)
 })
 
-test('a connection that died is told as a retry, on a connection that is new', async (t) => {
+test('a connection that died is reported as a retry, on a connection that is new', async (t) => {
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
   const origin = await rawOrigin(t, (socket, nth) => {
     let requests = 0
@@ -144,7 +144,7 @@ test('a connection that died is told as a retry, on a connection that is new', a
   assertAddsUp(second!)
 })
 
-test('a failure tells where the exchange was, and what the client was told', async (t) => {
+test('a failure shows where the exchange was, and what the client got', async (t) => {
   const origin = await rawOrigin(t, (socket) => {
     socket.on('data', (chunk) => {
       if (chunk.toString().startsWith('GET /cut'))
@@ -184,11 +184,11 @@ test('a failure tells where the exchange was, and what the client was told', asy
   for (const record of [connecting!, waiting!, reading!]) assertAddsUp(record)
 })
 
-test('the forwarding chain is told as it came, believed or not, apart from the client', async (t) => {
+test('the forwarding chain is reported as it came, believed or not, apart from the client', async (t) => {
   const origin = await httpOrigin(t, (_, res) => res.end('ok'))
   for (const trustedProxies of [[], ['127.0.0.0/8']]) {
-    const wish = { upstreams: [{ urls: [origin.url] }], listener: { trustedProxies } }
-    const gateway = await startLogged(t, wish, { fields: 'full' })
+    const overrides = { upstreams: [{ urls: [origin.url] }], listener: { trustedProxies } }
+    const gateway = await startLogged(t, overrides, { fields: 'full' })
     await fetch(`${gateway.url}/a`, { headers: { 'x-forwarded-for': '203.0.113.7, 127.0.0.9' } })
     const [record] = await gateway.records()
     assert.equal(record!['xff'], '203.0.113.7, 127.0.0.9')

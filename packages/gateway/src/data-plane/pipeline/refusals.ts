@@ -20,10 +20,10 @@ export const REFUSALS = {
     'GW_RESPONSE_INVALID',
     'the response of the upstream is larger than the policies of this route allow',
   ),
-  internal: refusal('GW_INTERNAL', 'the gateway failed; the request id tells where to look'),
+  internal: refusal('GW_INTERNAL', 'the gateway failed; the request id says where to look'),
 } as const
 
-/** What the client is told of a policy that threw. */
+/** What the client learns of a policy that threw. */
 export function faultReply(error: unknown): Reply {
   if (error instanceof PolicyFailure) return refusal(error.code, error.detail)
   return error instanceof ConditionError ? REFUSALS.conditionFailed : REFUSALS.policyFailed

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { startLogged } from '../../testing/traffic-records.js'
 
-// What a listener refuses before there is a route is told like every other request.
+// What a listener refuses before there is a route is reported like every other request.
 
 const HOST = 'Host: a.example\r\n'
 const REFUSED: readonly { readonly name: string; readonly bytes: string; readonly code: string }[] = [
@@ -72,7 +72,7 @@ const REFUSED: readonly { readonly name: string; readonly bytes: string; readonl
   },
 ]
 
-interface Told {
+interface Logged {
   readonly id: string
   readonly client: { readonly ip: string }
   readonly http: { readonly method: string }
@@ -93,17 +93,20 @@ test('each request that the listener refuses leaves one record, which says what 
     if (name !== 'with a bad length') assert.match(text, /application\/problem\+json/, name)
     answers.push({ status: statusesOf(text)[0]!, id: /x-request-id: (\S+)/.exec(text)?.[1] ?? '' })
   }
-  const records = (await gateway.records()) as unknown as Told[]
+  const records = (await gateway.records()) as unknown as Logged[]
   assert.equal(records.length, REFUSED.length)
   for (const [i, { name, bytes, code }] of REFUSED.entries()) {
-    const told = records[i]!
-    if (answers[i]!.id !== '') assert.equal(told.id, answers[i]!.id, name)
+    const reported = records[i]!
+    if (answers[i]!.id !== '') assert.equal(reported.id, answers[i]!.id, name)
     const [method, target] = bytes.split(' ')
-    assert.equal(told.http.method, method, name)
-    assert.ok(told.url.path !== '' && target!.toLowerCase().startsWith(told.url.path.toLowerCase()), name)
-    assert.ok(told.url.path.length <= 1024, name)
+    assert.equal(reported.http.method, method, name)
+    assert.ok(
+      reported.url.path !== '' && target!.toLowerCase().startsWith(reported.url.path.toLowerCase()),
+      name,
+    )
+    assert.ok(reported.url.path.length <= 1024, name)
     assert.deepEqual(
-      [told.error.code, told.res.status, told.client.ip],
+      [reported.error.code, reported.res.status, reported.client.ip],
       [code, answers[i]!.status, '127.0.0.1'],
       name,
     )
@@ -118,7 +121,7 @@ test('the bytes of a head are those that came, with a query, with an empty one a
     (target) => `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
   )
   for (const head of heads) await sendRaw(gateway.port, [head])
-  const records = (await gateway.records()) as unknown as Told[]
+  const records = (await gateway.records()) as unknown as Logged[]
   assert.deepEqual(
     records.map(({ req }) => req.bytes_h),
     heads.map((head) => head.length),

@@ -71,8 +71,8 @@ test('a response that stops coming while it is gathered is given up after the id
   )
   const timeouts = { ...TIMEOUTS, idleMs: 200, headersMs: 60_000 }
   const routes = [{ id: 'all', policies: FAKE_POLICIES }]
-  const wish = { upstreams: [{ urls: [origin.url], timeouts }], routes }
-  const { url } = await startGateway(t, wish, { catalog: fakeCatalog(CAPITALS) })
+  const overrides = { upstreams: [{ urls: [origin.url], timeouts }], routes }
+  const { url } = await startGateway(t, overrides, { catalog: fakeCatalog(CAPITALS) })
   const answer = await fetch(url, { signal: AbortSignal.timeout(6000) })
   assert.equal(answer.status, 504)
   assert.equal(answer.headers.get('x-gw-error'), 'GW_UPSTREAM_TIMEOUT')
@@ -130,8 +130,8 @@ test('an upstream that breaks off within the body is answered for with 502, beca
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'))
   })
   const routes = [{ id: 'all', policies: FAKE_POLICIES }]
-  const wish = { upstreams: [{ urls: [origin.url] }], routes }
-  const { url } = await startGateway(t, wish, { catalog: fakeCatalog(CAPITALS) })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes }
+  const { url } = await startGateway(t, overrides, { catalog: fakeCatalog(CAPITALS) })
   assert.equal((await fetch(url)).status, 502)
 })
 

@@ -209,7 +209,7 @@ export class ResponseDelivery {
   }
 }
 
-/** The traffic log tells how many events a stream of them had. */
+/** The traffic log shows how many events a stream of them had. */
 function watchEvents(x: Exchange): void {
   const { responseHeaders } = x
   if (mediaType(headerValue(responseHeaders, 'content-type') ?? '') !== EVENT_STREAM) return

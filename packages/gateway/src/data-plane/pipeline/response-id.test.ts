@@ -22,8 +22,8 @@ async function serve(t: TestContext, step: Omit<Step, 'name'>): Promise<number> 
     res.writeHead(status, { 'x-request-id': 'of-the-target' }).end(status === 200 ? 'body' : undefined)
   })
   const route = { id: 'all', policies: FAKE_POLICIES }
-  const wish = { upstreams: [{ urls: [origin.url] }], routes: [route] }
-  const gateway = await startGateway(t, wish, { catalog: fakeCatalog(step) })
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [route] }
+  const gateway = await startGateway(t, overrides, { catalog: fakeCatalog(step) })
   return Number(new URL(gateway.url).port)
 }
 

@@ -18,7 +18,7 @@ export interface Route extends RouteFacts {
 export interface RouteLog {
   readonly rule: LogRule
   readonly byMethod: ReadonlyMap<string, LogRule> | null
-  /** An exchange that takes longer tells how the connections to its upstream were. */
+  /** An exchange that takes longer shows how the connections to its upstream were. */
   readonly slowMs: number
 }
 
@@ -27,7 +27,7 @@ export interface LogRule {
   readonly isOff: boolean
   /** Null: the record alone. */
   readonly capture: CaptureRules | null
-  /** What each policy did and took is noted, for records that tell it. */
+  /** What each policy did and took is noted, for records that show it. */
   readonly isTraced: boolean
 }
 

@@ -22,15 +22,15 @@ const WORDS: BodyLanguage = {
   compileStreaming: () => null,
 }
 
-const told: string[] = []
-const tell: Policy = {
-  name: 'tell',
-  summary: 'Tells.',
+const reported: string[] = []
+const report: Policy = {
+  name: 'report',
+  summary: 'Test.',
   schema: {} as Policy['schema'],
   compile: () => ({
-    name: 'tell',
+    name: 'report',
     onRequest(x) {
-      told.push(Buffer.from(x.body ?? []).toString())
+      reported.push(Buffer.from(x.body ?? []).toString())
       return null
     },
   }),
@@ -81,7 +81,7 @@ const mark: Policy = {
   }),
 }
 
-function catalogOf(policies: readonly Policy[] = [tell, strict, swap, mark]): Catalog {
+function catalogOf(policies: readonly Policy[] = [report, strict, swap, mark]): Catalog {
   return Object.assign(new Map(policies.map((policy) => [policy.name, policy])), {
     bodies: { json: WORDS, xml: WORDS },
   })
@@ -99,8 +99,12 @@ async function serve(t: TestContext, routes: Parameters<typeof startGateway>[1][
     req.on('end', () => res.setHeader('x-route', req.headers['x-route'] ?? '').end(Buffer.concat(chunks)))
   })
   const listener = { limits: { bodyBytes, bodyIdleMs: 300 } }
-  const wish = { listener, upstreams: [{ urls: [origin.url] }], ...(routes === undefined ? {} : { routes }) }
-  return startGateway(t, wish, { catalog: catalogOf() })
+  const overrides = {
+    listener,
+    upstreams: [{ urls: [origin.url] }],
+    ...(routes === undefined ? {} : { routes }),
+  }
+  return startGateway(t, overrides, { catalog: catalogOf() })
 }
 
 const ANSWER = { kind: 'respond' as const, headers: [], body: '' }
@@ -230,14 +234,14 @@ test('a body that is too large or too slow is refused, and its client may go', a
 })
 
 test('a policy whose condition asks for the body runs once that is there', async (t) => {
-  told.length = 0
+  reported.length = 0
   const policies = [
-    { id: 'tell', use: 'tell', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },
+    { id: 'report', use: 'report', with: {}, when: 'req.body.json("0") == "buy"', onError: 'fail' as const },
   ]
   const { url } = await serve(t, [{ id: 'all', policies }])
   assert.equal(await (await post(url, 'buy IBM')).text(), 'buy IBM')
   assert.equal(await (await post(url, 'sell IBM')).text(), 'sell IBM')
-  assert.deepEqual(told, ['buy IBM'])
+  assert.deepEqual(reported, ['buy IBM'])
   const broken = await post(url, 'buy!')
   assert.equal(broken.status, 400)
   assert.equal(broken.headers.get('x-gw-error'), 'GW_BODY_UNPARSABLE')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { type PlanWish, type TestGateway, until } from '../../testing/gateway.js'
+import { type PlanOverrides, type TestGateway, until } from '../../testing/gateway.js'
 import { echoOrigin, httpOrigin } from '../../testing/origin.js'
 import { statusesOf } from '../../testing/raw-client.js'
 import { connectRaw, type RawConnection } from '../../testing/raw-connection.js'
@@ -22,7 +22,7 @@ function conform(transport: TransportName): void {
   const test = testOver(transport)
   const startGateway = startOver(transport)
 
-  const upstreamOf = (url: string): PlanWish => ({
+  const upstreamOf = (url: string): PlanOverrides => ({
     upstreams: [{ urls: [url], connections: CONNECTIONS, maxPending: 1024 }],
     listener: { limits: { bodyIdleMs: 60_000 } },
   })

@@ -37,7 +37,7 @@ export class Contender<T> {
     return this.passes(x, this.predicates.length)
   }
 
-  /** Whether it cannot be told before the body is there: nothing but the condition on it is left to ask. */
+  /** Whether it cannot be decided before the body is there: nothing but the condition on it is left to ask. */
   waitsForBody(x: Exchange): boolean {
     return x.body === null && x.contentLength !== 0 && this.passes(x, this.predicates.length - 1)
   }

@@ -5,7 +5,7 @@ import { Exchange } from '@sluice/core'
 import fc from 'fast-check'
 import { compileRouter } from './router.js'
 
-interface Wish {
+interface RouteOverrides {
   readonly hosts?: readonly string[]
   readonly path?: string
   readonly methods?: readonly string[]
@@ -14,20 +14,20 @@ interface Wish {
   readonly priority?: number
 }
 
-function routePlan(id: string, order: number, wish: Wish): RoutePlan {
+function routePlan(id: string, order: number, overrides: RouteOverrides): RoutePlan {
   return {
     id,
     order,
     match: {
-      hosts: wish.hosts ?? [],
-      path: pathPlan(wish.path ?? ''),
-      methods: wish.methods ?? [],
-      headers: wish.headers ?? [],
-      query: wish.query ?? [],
+      hosts: overrides.hosts ?? [],
+      path: pathPlan(overrides.path ?? ''),
+      methods: overrides.methods ?? [],
+      headers: overrides.headers ?? [],
+      query: overrides.query ?? [],
       when: null,
     },
     api: null,
-    priority: wish.priority ?? 0,
+    priority: overrides.priority ?? 0,
     encodedSlashes: 'refuse',
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },
@@ -72,8 +72,8 @@ function requestOf(
   return x
 }
 
-function winner(wishes: Readonly<Record<string, Wish>>, x: Exchange): string | null {
-  const plans = Object.entries(wishes).map(([id, wish], order) => routePlan(id, order, wish))
+function winner(allOverrides: Readonly<Record<string, RouteOverrides>>, x: Exchange): string | null {
+  const plans = Object.entries(allOverrides).map(([id, overrides], order) => routePlan(id, order, overrides))
   return compileRouter(plans.map((plan) => ({ plan, when: null, value: plan.id }))).match(x).value
 }
 
@@ -107,13 +107,13 @@ test('an expression that a backtracking engine would try for ever takes no time 
 })
 
 test('an exact host wins over a wildcard, a longer wildcard over a shorter, any host comes last', () => {
-  const wishes = {
+  const allOverrides = {
     any: { path: '/*' },
     short: { hosts: ['*.example'], path: '/*' },
     long: { hosts: ['*.b.example'], path: '/*' },
     exact: { hosts: ['a.b.example'], path: '/*' },
   }
-  const of = (host: string): string | null => winner(wishes, requestOf('/x', { host }))
+  const of = (host: string): string | null => winner(allOverrides, requestOf('/x', { host }))
   assert.deepEqual(['a.b.example', 'c.b.example', 'c.example', 'example', 'other'].map(of), [
     'exact',
     'long',
@@ -124,20 +124,20 @@ test('an exact host wins over a wildcard, a longer wildcard over a shorter, any 
 })
 
 test('a host whose routes do not match the path leaves the request to less specific hosts', () => {
-  const wishes = { host: { hosts: ['a.example'], path: '/only' }, any: { path: '/*' } }
-  assert.equal(winner(wishes, requestOf('/other')), 'any')
+  const allOverrides = { host: { hosts: ['a.example'], path: '/only' }, any: { path: '/*' } }
+  assert.equal(winner(allOverrides, requestOf('/other')), 'any')
 })
 
 test('priority overrides everything else', () => {
-  const wishes = { exact: { hosts: ['a.example'], path: '/a/b' }, first: { path: '/*', priority: 1 } }
-  assert.equal(winner(wishes, requestOf('/a/b')), 'first')
+  const allOverrides = { exact: { hosts: ['a.example'], path: '/a/b' }, first: { path: '/*', priority: 1 } }
+  assert.equal(winner(allOverrides, requestOf('/a/b')), 'first')
 })
 
 test('more predicates win, and one that fails leaves the request to the rest', () => {
   const headers = [{ name: 'x-tenant', test: 'exact' as const, value: 'acme' }]
-  const wishes = { plain: { path: '/a' }, tenant: { path: '/a', headers } }
-  assert.equal(winner(wishes, requestOf('/a', { headers: ['x-tenant', 'acme'] })), 'tenant')
-  assert.equal(winner(wishes, requestOf('/a', { headers: ['x-tenant', 'other'] })), 'plain')
+  const allOverrides = { plain: { path: '/a' }, tenant: { path: '/a', headers } }
+  assert.equal(winner(allOverrides, requestOf('/a', { headers: ['x-tenant', 'acme'] })), 'tenant')
+  assert.equal(winner(allOverrides, requestOf('/a', { headers: ['x-tenant', 'other'] })), 'plain')
 })
 
 test('a query predicate compares the decoded value', () => {
@@ -146,7 +146,7 @@ test('a query predicate compares the decoded value', () => {
   assert.equal(winner({ two: { path: '/a', query } }, requestOf('/a?version=3')), null)
 })
 
-test('a known path with another method tells which methods there are, HEAD among them', () => {
+test('a known path with another method names which methods there are, HEAD among them', () => {
   const plans = [
     routePlan('a', 0, { path: '/a', methods: ['GET'] }),
     routePlan('b', 1, { path: '/a', methods: ['PUT'] }),
@@ -219,7 +219,7 @@ test('the router agrees with a linear scan on random routes and requests', () =>
         `/${parts.map((one, i) => (one === '{x}' ? `{x${i}}` : one)).join('/')}${isPrefix ? '/*' : ''}`,
     )
   const host = fc.constantFrom('a.example', 'b.example', '*.example', '*.a.example')
-  const wish = fc.record({
+  const overrides = fc.record({
     hosts: fc.uniqueArray(host, { maxLength: 2 }),
     path,
     methods: fc.uniqueArray(fc.constantFrom('GET', 'POST'), { maxLength: 2 }),
@@ -232,10 +232,10 @@ test('the router agrees with a linear scan on random routes and requests', () =>
   })
   fc.assert(
     fc.property(
-      fc.array(wish, { minLength: 1, maxLength: 12 }),
+      fc.array(overrides, { minLength: 1, maxLength: 12 }),
       fc.array(request, { minLength: 1, maxLength: 8 }),
-      (wishes, requests) => {
-        const plans = wishes.map((one, order) => routePlan(`r${order}`, order, one))
+      (allOverrides, requests) => {
+        const plans = allOverrides.map((one, order) => routePlan(`r${order}`, order, one))
         const router = compileRouter(plans.map((plan) => ({ plan, when: null, value: plan.id })))
         for (const one of requests) {
           const x = requestOf(`/${one.parts.join('/')}`, one)

@@ -91,7 +91,7 @@ class CompiledRouter<T> implements Router<T> {
     return this.answer
   }
 
-  /** A second look at the same places tells which methods would have been accepted. */
+  /** A second look at the same places finds which methods would have been accepted. */
   private miss(x: Exchange, hosts: HostTable<T>): Match<T> {
     x.paramNames = NONE
     x.params = NONE

@@ -11,7 +11,7 @@ export interface Queued {
  * Attempts that wait for a connection, first in, first out, no longer than for a bounded time; one that is given up leaves
  * from wherever it is.
  *
- * It is a linked list, and no `Set`: whenever a set has seen as many come and go as it has room for, V8 makes its table anew,
+ * It is a linked list, and no `Set`: whenever a set has seen as many come and go as it has room for, V8 rebuilds its table,
  * and the old one keeps a reference to the new one. Once one of them is old, every later table gets old with it, and so
  * does everything that an attempt in it holds, long after its request is over.
  */

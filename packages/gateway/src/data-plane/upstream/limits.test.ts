@@ -14,8 +14,8 @@ function conform(transport: TransportName): void {
 
   const GET = 'GET /a HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n'
 
-  const isTold = transport !== 'undici'
-  test(`a close-delimited response that ends by a reset ${isTold ? 'is cut' : 'looks complete'} for the client`, async (t) => {
+  const isReported = transport !== 'undici'
+  test(`a close-delimited response that ends by a reset ${isReported ? 'is cut' : 'looks complete'} for the client`, async (t) => {
     const origin = await rawOrigin(
       t,
       answering('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf', (socket) =>
@@ -28,11 +28,11 @@ function conform(transport: TransportName): void {
       until: (text) => text.endsWith('0\r\n\r\n'),
     })
     assert.deepEqual(statusesOf(answer.text), [200])
-    assert.match(answer.text, isTold ? /half$/ : /half\r\n0\r\n\r\n$/)
+    assert.match(answer.text, isReported ? /half$/ : /half\r\n0\r\n\r\n$/)
     await until(() => gateway.plane.inFlight === 0)
   })
 
-  if (isTold) {
+  if (isReported) {
     test('a reset that comes together with the last bytes of a close-delimited response cuts it, too', async (t) => {
       const origin = await rawOrigin(
         t,

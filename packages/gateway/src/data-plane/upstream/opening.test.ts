@@ -10,7 +10,7 @@ import { Resolver } from './resolver.js'
 const LOOKUP_MS = 40
 
 for (const transport of TRANSPORTS) {
-  test(`${transport}: the record tells what a new connection took, and a kept one took nothing`, async (t) => {
+  test(`${transport}: the record shows what a new connection took, and a kept one took nothing`, async (t) => {
     const origin = await httpOrigin(t, (_, res) => res.end('here'))
     const resolver = new Resolver((_, __, done) => {
       setTimeout(done, LOOKUP_MS, null, [{ address: '127.0.0.1', family: 4 }])

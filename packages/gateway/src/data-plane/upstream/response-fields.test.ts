@@ -8,7 +8,7 @@ function taken(...headers: string[]): { length: number; headers: string[] } {
   return { length: takeFraming(headers), headers }
 }
 
-test('the announced length is taken out and told', () => {
+test('the announced length is taken out and reported', () => {
   assert.deepEqual(taken('a', '1', 'content-length', '42', 'b', '2'), {
     length: 42,
     headers: ['a', '1', 'b', '2'],

@@ -3,7 +3,7 @@ const RESERVE = 10
 const MAX_TOKENS = 1000
 
 /**
- * Keeps retries to a share of the requests, so that they cannot multiply the load on an upstream in trouble: every
+ * Keeps retries to a share of the requests, so that they cannot multiply the bundle on an upstream in trouble: every
  * request earns `ratio` of a token, every retry spends one.
  */
 export class RetryBudget {

@@ -16,7 +16,7 @@ const SYSTEM: UpstreamTlsPlan = {
 }
 
 /** A gateway in front of a target that speaks TLS with a certificate that it has signed itself. */
-async function gatewayBefore(t: TestContext, wish: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
+async function gatewayBefore(t: TestContext, overrides: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) =>
     req.resume().on('end', () => res.end('sealed')),
   )
@@ -26,7 +26,7 @@ async function gatewayBefore(t: TestContext, wish: Partial<UpstreamTlsPlan>): Pr
     server.close()
   })
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return startLogged(t, { upstreams: [{ urls: [url], tls: { ...SYSTEM, ...wish } }] })
+  return startLogged(t, { upstreams: [{ urls: [url], tls: { ...SYSTEM, ...overrides } }] })
 }
 
 function caFile(t: TestContext): string {
@@ -37,7 +37,7 @@ function caFile(t: TestContext): string {
   return file
 }
 
-test('a target whose authority is trusted is reached over TLS, and the record tells what the handshake took', async (t) => {
+test('a target whose authority is trusted is reached over TLS, and the record shows what the handshake took', async (t) => {
   const gateway = await gatewayBefore(t, { caFile: caFile(t) })
   for (let i = 0; i < 2; i++) {
     const response = await fetch(gateway.url, { method: 'POST', body: 'plain' })
@@ -48,7 +48,7 @@ test('a target whose authority is trusted is reached over TLS, and the record te
   assert.equal(second!.t['up_tls'], undefined, JSON.stringify(second!.t))
 })
 
-test('a target whose certificate nobody vouches for gets no request, unless that is allowed', async (t) => {
+test('a target whose certificate nobody signed gets no request, unless that is allowed', async (t) => {
   const gateway = await gatewayBefore(t, {})
   const response = await fetch(gateway.url)
   assert.equal(response.status, 502)

@@ -9,7 +9,7 @@ import { WireTransport } from './http1/wire-transport.js'
 import type { AttemptObserver, Failure, Transport } from './transport.js'
 import { UndiciTransport } from './undici-transport.js'
 
-// Both transports get the same bytes, cut in the same places, and have to tell the same story of them.
+// Both transports get the same bytes, cut in the same places, and have to report the same story of them.
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
 
@@ -42,7 +42,7 @@ async function write(socket: net.Socket, pieces: readonly Buffer[]): Promise<voi
   socket.end()
 }
 
-function tell(transport: Transport, method: string): Promise<Story> {
+function report(transport: Transport, method: string): Promise<Story> {
   return new Promise((resolve) => {
     const story: Story = { status: 0, headers: [], body: '', end: 'not yet', code: '' }
     const observer: AttemptObserver = {
@@ -215,8 +215,8 @@ test('undici takes a control character in the reason of a response, the wire ref
   const [undici, wire] = await transports(t, script)
   for (const end of ['O\0K\r\n', 'OK\r\r']) {
     script.pieces = [Buffer.from(`HTTP/1.1 200 ${end}Content-Length: 0\r\n\r\n`)]
-    assert.equal((await tell(undici, 'GET')).end, 'complete')
-    assert.equal((await tell(wire, 'GET')).code, 'GW_UPSTREAM_INVALID')
+    assert.equal((await report(undici, 'GET')).end, 'complete')
+    assert.equal((await report(wire, 'GET')).code, 'GW_UPSTREAM_INVALID')
   }
 })
 
@@ -225,8 +225,8 @@ test('undici takes HTTP/2.0 and 0.9 for versions of this protocol, the wire does
   const [undici, wire] = await transports(t, script)
   for (const version of ['2.0', '0.9']) {
     script.pieces = [Buffer.from(`HTTP/${version} 200 OK\r\nContent-Length: 0\r\n\r\n`)]
-    assert.equal((await tell(undici, 'GET')).end, 'complete')
-    assert.equal((await tell(wire, 'GET')).code, 'GW_UPSTREAM_INVALID')
+    assert.equal((await report(undici, 'GET')).end, 'complete')
+    assert.equal((await report(wire, 'GET')).code, 'GW_UPSTREAM_INVALID')
   }
 })
 
@@ -239,24 +239,24 @@ test('undici takes long lengths and endless chunk extensions, the wire does not'
   }
   for (const [text, status] of Object.entries(long)) {
     script.pieces = [Buffer.from(`HTTP/1.1 200 OK\r\n${text}`)]
-    assert.equal((await tell(undici, 'GET')).body, 'hello')
-    const story = await tell(wire, 'GET')
+    assert.equal((await report(undici, 'GET')).body, 'hello')
+    const story = await report(wire, 'GET')
     assert.deepEqual([story.end, story.code, story.status], ['failed', 'GW_UPSTREAM_INVALID', status])
   }
 })
 
 for (const method of ['GET', 'HEAD', 'POST']) {
-  test(`both transports tell the same of a response to ${method}`, async (t) => {
+  test(`both transports report the same of a response to ${method}`, async (t) => {
     const script = new Script()
     const [undici, wire] = await transports(t, script)
     await fc.assert(
       fc.asyncProperty(damaged, cuts, async (text, at) => {
         fc.pre(!ODD_REASON.test(text))
         script.pieces = cut(text, at)
-        const expected = comparable(await tell(undici, method))
-        assert.deepEqual(comparable(await tell(wire, method)), expected)
+        const expected = comparable(await report(undici, method))
+        assert.deepEqual(comparable(await report(wire, method)), expected)
         // Its head may be known now.
-        assert.deepEqual(comparable(await tell(wire, method)), expected)
+        assert.deepEqual(comparable(await report(wire, method)), expected)
       }),
       { numRuns: RUNS },
     )

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Load } from '@sluice/config'
+import type { ConfigBundle } from '@sluice/config'
 import { resolvePlan } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../../telemetry/sample.js'
@@ -13,7 +13,7 @@ export interface Echo {
   readonly digest: string | null
   readonly ready: boolean
   readonly routes: readonly string[]
-  /** What the native parser would have been told. */
+  /** What the native parser would have been given. */
   readonly headBytes: string
 }
 
@@ -25,7 +25,7 @@ export class EchoPlane implements DataPlane {
   readonly connections = 0
   readonly #seat: WorkerSeat
   readonly #servers = new Map<string, Server>()
-  #load: Load | null = null
+  #bundle: ConfigBundle | null = null
   #inFlight = 0
   #answered = 0
   #isReady = false
@@ -36,18 +36,18 @@ export class EchoPlane implements DataPlane {
   }
 
   get digest(): string | null {
-    return this.#load?.digest ?? null
+    return this.#bundle?.digest ?? null
   }
 
   get inFlight(): number {
     return this.#inFlight
   }
 
-  async prepare(load: Load): Promise<Prepared> {
+  async prepare(bundle: ConfigBundle): Promise<Prepared> {
     const { worker } = this.#seat
-    const plan = resolvePlan(load)
+    const plan = resolvePlan(bundle)
     const ids = plan.routes.map((route) => route.id)
-    if (ids.includes(`refused-by-${worker}`)) throw new Error(`worker ${worker} was told to refuse`)
+    if (ids.includes(`refused-by-${worker}`)) throw new Error(`worker ${worker} was asked to refuse`)
     if (ids.includes(`crash-by-${worker}`)) process.abort()
     if (ids.includes(`slow-by-${worker}`)) await this.#dawdle()
     if (ids.includes(`crash-later-by-${worker}`)) setTimeout(() => process.abort(), 50)
@@ -59,7 +59,7 @@ export class EchoPlane implements DataPlane {
     }
     return {
       activate: () => {
-        this.#load = load
+        this.#bundle = bundle
         this.#close(
           [...this.#servers.keys()].filter((key) => !plan.listeners.some(({ address }) => address === key)),
         )
@@ -155,7 +155,7 @@ export class EchoPlane implements DataPlane {
       pid: process.pid,
       digest: this.digest,
       ready: this.#isReady,
-      routes: this.#load?.plan.routes.map((route) => route.id) ?? [],
+      routes: this.#bundle?.plan.routes.map((route) => route.id) ?? [],
       headBytes: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '',
     }
     response.setHeader('connection', 'close').end(JSON.stringify(echo))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AdminPlan, ListenerPlan, Load, Plan, RoutePlan } from '@sluice/config'
+import type { AdminPlan, ConfigBundle, ListenerPlan, Plan, RoutePlan } from '@sluice/config'
 
 /** A listener on loopback with small limits. */
 export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
@@ -90,7 +90,7 @@ export function fakePlan(changes: Partial<Plan> = {}): Plan {
 }
 
 /** A plan with its digest and no references. */
-export function fakeLoad(changes: Partial<Plan> = {}): Load {
+export function fakeBundle(changes: Partial<Plan> = {}): ConfigBundle {
   const plan = fakePlan(changes)
   const digest = createHash('sha256').update(JSON.stringify(plan)).digest('hex')
   return { plan, digest, values: {} }

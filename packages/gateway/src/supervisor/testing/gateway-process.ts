@@ -26,7 +26,7 @@ export interface ProcessEnd {
   readonly signal: string | null
 }
 
-/** What the process tells about its start. */
+/** What the process says about its start. */
 interface StartReport {
   readonly addresses?: Addresses
   readonly error?: string

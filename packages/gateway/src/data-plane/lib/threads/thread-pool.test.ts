@@ -7,7 +7,7 @@ function moduleOf(code: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
-/** Adds up bytes, and tells on which thread and how often it was made. */
+/** Adds up bytes, and shows on which thread and how often it was made. */
 const SUMS = moduleOf(`
   import { threadId } from 'node:worker_threads'
   globalThis.made ??= 0
@@ -91,7 +91,7 @@ test('what waits for a thread that dies gets another one', { timeout: 20_000 }, 
   )
 })
 
-test('a failure after a task ends its thread only, and is told', { timeout: 20_000 }, async (t) => {
+test('a failure after a task ends its thread only, and is reported', { timeout: 20_000 }, async (t) => {
   const fragile = poolFor(t).offload<string, string>(FRAGILE, {})
   faults.length = 0
   assert.equal(await fragile.run('fail later', GOING), 'fail later')

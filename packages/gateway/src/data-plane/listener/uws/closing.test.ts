@@ -11,7 +11,7 @@ const ROUTES = [
   { id: 'hello', action: { kind: 'respond' as const, status: 200, headers: [], body: 'hi' }, timeouts: null },
 ]
 
-/** Connects and asks, says so by a file, and tells how many of its calls were answered. */
+/** Connects and asks, says so by a file, and shows how many of its calls were answered. */
 const CALLER = `
   const net = require('node:net')
   const [, port, asked, calls] = process.argv

@@ -39,7 +39,7 @@ const GREEDY = overload('this listener has as many connections from this address
 /** Of a request head beside method, path, query and field lines: two spaces, `HTTP/1.1`, two line ends. */
 const LINE_BYTES = 14
 
-/** Methods that uWS tells apart, in upper case only, on its way here; asking it for a method makes a text each time. */
+/** Methods that uWS recognises, in upper case only, on its way here; asking it for a method makes a text each time. */
 const METHODS = [
   ['get', 'GET'],
   ['post', 'POST'],
@@ -50,7 +50,7 @@ const METHODS = [
   ['options', 'OPTIONS'],
 ] as const
 
-// uWS announces itself in every response unless told not to.
+// uWS announces itself in every response unless configured not to.
 _cfg('silent')
 
 export interface UwsListenerOptions {
@@ -217,7 +217,7 @@ class UwsListener implements Listener {
     this.#pass(x, client, refused)
   }
 
-  /** Fills the exchange, all of it also where something is refused: its record tells what is known. */
+  /** Fills the exchange, all of it also where something is refused: its record says what is known. */
   #check(x: Exchange, path: string, query: string): Reply | null {
     const badHead = this.#head.apply(x, this.settings)
     const badTarget = applyTarget(x, path, query, this.settings)

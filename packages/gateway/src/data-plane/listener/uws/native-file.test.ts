@@ -13,6 +13,6 @@ test('a changed native file is refused before it runs', () => {
   assert.throws(() => verifyNativeFile(nativeBuild(), content), /is not the one that was reviewed/)
 })
 
-test('a machine without a native file is told what would do', () => {
+test('a machine without a native file is an error that says what would do', () => {
   assert.throws(() => verifyNativeFile('sunos_sparc_115', new Uint8Array()), /use Node.js 20 or 22/)
 })

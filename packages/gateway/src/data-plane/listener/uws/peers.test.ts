@@ -4,7 +4,7 @@ import { startGateway, type TestGateway, until } from '../../../testing/gateway.
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
 
-// Addresses of a connection are told by X-Forwarded-For; all of 127.0.0.0/8 is this machine.
+// Addresses of a connection come from X-Forwarded-For; all of 127.0.0.0/8 is this machine.
 
 const HERE = '127.0.0.1'
 const THERE = '127.0.0.2'
@@ -15,7 +15,7 @@ async function gatewayOf(t: TestContext): Promise<TestGateway> {
   return startGateway(t, { upstreams: [{ urls: [origin.url] }] })
 }
 
-/** What the upstream is told of a request that is sent now. */
+/** What the upstream sees of a request that is sent now. */
 async function peerTold(client: RawConnection): Promise<string> {
   const before = client.receivedBytes
   client.send(GET)
@@ -23,7 +23,7 @@ async function peerTold(client: RawConnection): Promise<string> {
   return /"x-forwarded-for":"([^"]*)"/.exec(client.text.slice(before))![1]!
 }
 
-test('each request tells the address of its own connection, whoever else is connected', async (t) => {
+test('each request shows the address of its own connection, whoever else is connected', async (t) => {
   const gateway = await gatewayOf(t)
   const here = await connectRaw(t, gateway.port, HERE)
   assert.equal(await peerTold(here), HERE)
@@ -34,7 +34,7 @@ test('each request tells the address of its own connection, whoever else is conn
   }
 })
 
-test('those that are left when others close are told by their own address', async (t) => {
+test('those that are left when others close keep their own address', async (t) => {
   const gateway = await gatewayOf(t)
   const here = await connectRaw(t, gateway.port, HERE)
   const there = await connectRaw(t, gateway.port, THERE)
@@ -47,7 +47,7 @@ test('those that are left when others close are told by their own address', asyn
   assert.equal(await peerTold(there), THERE)
 })
 
-test('after all have closed the next one is told by its own address', async (t) => {
+test('after all have closed the next one has its own address', async (t) => {
   const gateway = await gatewayOf(t)
   const here = await connectRaw(t, gateway.port, HERE)
   assert.equal(await peerTold(here), HERE)

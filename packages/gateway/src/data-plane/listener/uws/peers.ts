@@ -14,10 +14,10 @@ const REST = 50
  */
 export class Peers {
   #open = 0
-  /** Of all open connections; empty where they differ, or where the kernel did not tell one. */
+  /** Of all open connections; empty where they differ, or where the kernel did not name one. */
   #only = ''
   /**
-   * By client: no fewer than are open. uWS does not tell whose connection has closed, so where there are several clients
+   * By client: no fewer than are open. uWS does not say whose connection has closed, so where there are several clients
    * the numbers only grow, until one of them may be too high and the kernel is asked.
    */
   #counts = new Map<string, number>()
@@ -41,7 +41,7 @@ export class Peers {
     return address
   }
 
-  /** One has closed. @param address empty where nobody can tell any more which one. */
+  /** One has closed. @param address empty where it is not known any more which one. */
   remove(address: string): void {
     this.#open--
     const closed = address === '' ? this.#only : address

@@ -12,7 +12,7 @@ export interface BodyOwner {
   readonly isAnswered: boolean
   /** The response waits for its client to read. */
   readonly isWaiting: boolean
-  /** It has waited before, and uWS tells us when the connection can be written to. */
+  /** It has waited before, and uWS calls when the connection can be written to. */
   readonly hasWaited: boolean
   abort(): void
   /** Lets uWS send what it holds of the response. */

@@ -38,7 +38,7 @@ function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
 }
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`a TLS listener serves ${version} and tells the upstream https`, async (t) => {
+  test(`a TLS listener serves ${version} and forwards https as the scheme`, async (t) => {
     const gateway = await tlsGateway(t)
     const text = await speak(gateway.port, { minVersion: version, maxVersion: version })
     assert.match(text, /^HTTP\/1\.1 200 /)

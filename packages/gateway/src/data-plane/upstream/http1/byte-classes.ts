@@ -1,4 +1,4 @@
-/** Tables by byte value, 1 where the byte may stand: one load a byte decides, without a chain of comparisons. */
+/** Tables by byte value, 1 where the byte may stand: one bundle a byte decides, without a chain of comparisons. */
 
 const SYMBOLS = "!#$%&'*+-.^_`|~"
 

@@ -115,7 +115,7 @@ export class Connection implements UploadSink, ResponseEvents {
     if (!this.#isPaused && !this.isClosed) this.#socket.resume()
   }
 
-  /** Closes without telling the attempt. */
+  /** Closes without failing the attempt. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
@@ -186,7 +186,7 @@ export class Connection implements UploadSink, ResponseEvents {
 
   /**
    * libuv reports an end, too, where a reset has come together with the last bytes: it looks no further once a read was
-   * not filled. The kernel tells of the reset at the next call, which is a write of nothing.
+   * not filled. The kernel reports the reset at the next call, which is a write of nothing.
    */
   #completeUnlessReset(attempt: WireAttempt): void {
     this.#socket.write('', (error) => {
@@ -222,9 +222,9 @@ export class Connection implements UploadSink, ResponseEvents {
   #fail(failure: Failure): void {
     if (this.isClosed) return
     const attempt = this.attempt
-    const isTold = attempt !== null && (attempt.hasBegun || this.isConnecting)
-    if (isTold) this.attempt = null
+    const isReported = attempt !== null && (attempt.hasBegun || this.isConnecting)
+    if (isReported) this.attempt = null
     this.close()
-    if (isTold) attempt.fail(failure)
+    if (isReported) attempt.fail(failure)
   }
 }

@@ -7,34 +7,34 @@ import { framingOf } from './response-framing.js'
 import { ResponseReader } from './response-reader.js'
 import type { WireAttempt } from './wire-attempt.js'
 
-/** What a reader tells of a response. */
-interface Told {
+/** What a reader shows of a response. */
+interface Logged {
   head: ReceivedHead | null
   body: string
   isKept: boolean | null
   failure: Failure | null
 }
 
-function read(headCache: ReceivedHeadCache, pieces: readonly string[], method = 'GET'): Told {
-  const told: Told = { head: null, body: '', isKept: null, failure: null }
+function read(headCache: ReceivedHeadCache, pieces: readonly string[], method = 'GET'): Logged {
+  const reported: Logged = { head: null, body: '', isKept: null, failure: null }
   const reader = new ResponseReader(
     {
       onKeepAlive() {},
       onComplete: (isKept) => {
-        told.isKept = isKept
+        reported.isKept = isKept
       },
       onFailure: (failure) => {
-        told.failure = failure
+        reported.failure = failure
       },
     },
     { maxHeaderBytes: 2000, headCache },
   )
   const observer = {
     onHead: (head: ReceivedHead) => {
-      told.head = head
+      reported.head = head
     },
     onData: (chunk: Uint8Array) => {
-      told.body += Buffer.from(chunk).toString('latin1')
+      reported.body += Buffer.from(chunk).toString('latin1')
     },
   }
   const attempt = { observer, isOver: false, isPaused: false } as unknown as WireAttempt
@@ -43,13 +43,13 @@ function read(headCache: ReceivedHeadCache, pieces: readonly string[], method = 
     const bytes = Buffer.from(piece, 'latin1')
     reader.read(bytes, 0, bytes.length, attempt)
   }
-  return told
+  return reported
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\nServer: a\r\nDate: now\r\nX-A: 1\r\nContent-Length: 5\r\n\r\n'
 const FIELDS = ['server', 'a', 'date', 'now', 'x-a', '1', 'content-length', '5']
 
-test('an equal head is not read again, and tells the same', () => {
+test('an equal head is not read again, and shows the same', () => {
   const cache = new ReceivedHeadCache()
   const first = read(cache, [`${HEAD}hello`])
   const second = read(cache, [`${HEAD}olleh`])

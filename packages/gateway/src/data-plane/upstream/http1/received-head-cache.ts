@@ -15,7 +15,7 @@ export interface CachedHead {
 
 /**
  * The heads that a target sent last: bytes that are those of one of them need not be read again. Responses of one kind
- * are mostly read in pieces of one size, so that tells the slot.
+ * are mostly read in pieces of one size, so the size names the slot.
  */
 export class ReceivedHeadCache {
   readonly #heads: (CachedHead | null)[] = new Array<CachedHead | null>(SLOTS).fill(null)

@@ -4,11 +4,11 @@ import type { UpstreamRequest } from '../transport.js'
 import { formatRequestHead } from './request-head.js'
 import { WireUpload } from './wire-upload.js'
 
-function format(wish: Partial<UpstreamRequest>): string | null {
+function format(overrides: Partial<UpstreamRequest>): string | null {
   return formatRequestHead({
     ...{ id: 'i-1', method: 'GET', path: '/a?b', host: 'shop.test', headers: [], body: null, upload: null },
     connectMs: 1000,
-    ...wish,
+    ...overrides,
   })
 }
 
@@ -52,8 +52,8 @@ test('what would change what the target reads is refused', () => {
     })),
   ]
   // What was refused, or accepted, before must not make the next one pass.
-  for (const wish of [...refused, ...refused]) {
-    assert.equal(format(wish), null, JSON.stringify(wish))
+  for (const overrides of [...refused, ...refused]) {
+    assert.equal(format(overrides), null, JSON.stringify(overrides))
     assert.notEqual(format({ headers: ['x', 'a', 'connection', 'close'] }), null)
   }
 })

@@ -69,7 +69,7 @@ for (const [name, text] of Object.entries(BROKEN_HEADS)) {
   })
 }
 
-test('a head over its bound is told before its end, in one piece and byte by byte', () => {
+test('a head over its bound is reported before its end, in one piece and byte by byte', () => {
   const text = `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(MAX_BYTES)}\r\n\r\n`
   const head = new ResponseHead(MAX_BYTES)
   for (const pieces of [[text], [...text], [text.slice(0, MAX_BYTES + 1)]]) {
