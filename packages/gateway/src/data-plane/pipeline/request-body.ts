@@ -1,6 +1,6 @@
 import type { Exchange } from '@sluice/core'
+import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
-import { latin1Of, MAX_TEXT_BYTES } from '../upstream/latin1.js'
 import type { Transport, Upload } from '../upstream/transport.js'
 import { GatheredBytes } from './gathered-bytes.js'
 

@@ -1,7 +1,7 @@
 import type net from 'node:net'
+import { latin1Of, MAX_TEXT_BYTES } from '../../lib/latin1.js'
 import { ConnectTimeoutError } from '../connector.js'
 import { FAILURES, failureOf } from '../failure.js'
-import { latin1Of, MAX_TEXT_BYTES } from '../latin1.js'
 import { Opening } from '../opening.js'
 import type { Failure } from '../transport.js'
 import { type ResponseEvents, ResponseReader } from './response-reader.js'

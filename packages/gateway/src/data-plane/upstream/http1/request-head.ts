@@ -1,6 +1,6 @@
 import { HeaderCache } from '@sluice/core'
+import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from '../../http1/byte-classes.js'
 import type { UpstreamRequest } from '../transport.js'
-import { consistsOf, TARGET_BYTES, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
 /** Fields that are for this client to write. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

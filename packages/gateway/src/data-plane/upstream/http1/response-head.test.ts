@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
+import { BROKEN, MORE, TOO_LARGE } from '../../http1/message-head.js'
+import { ResponseHead } from './response-head.js'
 
 const MAX_BYTES = 1024
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type:text/plain \r\nX-Empty:\r\nX-Name: \t Jos\xe9 a\r\n\r\n'

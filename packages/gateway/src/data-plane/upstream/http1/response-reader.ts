@@ -1,11 +1,21 @@
+import { ChunkedBody } from '../../http1/chunked-body.js'
+import type { CachedHead, HeadCache } from '../../http1/head-cache.js'
+import { BROKEN, MORE, TOO_LARGE } from '../../http1/message-head.js'
 import { FAILURES, MAX_INFORMATIONAL } from '../failure.js'
 import { ReceivedHead } from '../received-head.js'
 import type { Failure } from '../transport.js'
-import { ChunkedBody } from './chunked-body.js'
-import type { ReceivedHeadCache } from './received-head-cache.js'
 import { framingOf, type ResponseFraming } from './response-framing.js'
-import { BROKEN, MORE, ResponseHead, TOO_LARGE } from './response-head.js'
+import { ResponseHead } from './response-head.js'
 import type { WireAttempt } from './wire-attempt.js'
+
+/** A head of a target with all that was made of it. */
+interface CachedResponseHead extends CachedHead {
+  readonly head: ReceivedHead
+  readonly framing: ResponseFraming
+}
+
+/** The heads that a target sent last. */
+export type ReceivedHeads = HeadCache<CachedResponseHead>
 
 /** Hears how a response ends. */
 export interface ResponseEvents {
@@ -31,7 +41,7 @@ const OVER = 4
 export class ResponseReader {
   readonly #events: ResponseEvents
   readonly #head: ResponseHead
-  readonly #cache: ReceivedHeadCache
+  readonly #cache: ReceivedHeads
   #chunked: ChunkedBody | null = null
   #state = OVER
   #isHead = false
@@ -44,7 +54,7 @@ export class ResponseReader {
     events: ResponseEvents,
     options: {
       readonly maxHeaderBytes: number
-      readonly headCache: ReceivedHeadCache
+      readonly headCache: ReceivedHeads
     },
   ) {
     this.#events = events

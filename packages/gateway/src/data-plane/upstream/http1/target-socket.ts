@@ -1,5 +1,5 @@
 import net from 'node:net'
-import type { ReceivedHeadCache } from './received-head-cache.js'
+import type { ReceivedHeads } from './response-reader.js'
 import { UPLOAD_HIGH_WATER_BYTES } from './wire-upload.js'
 
 export interface ConnectionOptions {
@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   /** It is renewed after this time, so that a changed name is followed. */
   readonly maxConnectionAgeMs: number
   /** Of the target's responses. */
-  readonly headCache: ReceivedHeadCache
+  readonly headCache: ReceivedHeads
 }
 
 /**

@@ -1,16 +1,19 @@
 import type { PoolState } from '@sluice/core'
+import { HeadCache } from '../../http1/head-cache.js'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import { AttemptQueue } from '../attempt-queue.js'
 import { FAILURES } from '../failure.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from '../transport.js'
 import { Connection, type ConnectionOwner } from './connection.js'
 import { KeepAliveClock } from './keep-alive-clock.js'
-import { ReceivedHeadCache } from './received-head-cache.js'
 import { formatRequestHead } from './request-head.js'
 import type { ConnectionOptions } from './target-socket.js'
 import { type AttemptOwner, WireAttempt } from './wire-attempt.js'
 import { WireUpload } from './wire-upload.js'
 import { WriteBatch } from './write-batch.js'
+
+/** How many heads of a target are kept. */
+const HEAD_SLOTS = 8
 
 export interface WireTransportOptions extends Omit<ConnectionOptions, 'headCache'> {
   readonly connections: number
@@ -41,7 +44,7 @@ export class WireTransport implements Transport, ConnectionOwner, AttemptOwner {
   waits = 0
 
   constructor(options: WireTransportOptions) {
-    this.#options = { ...options, headCache: new ReceivedHeadCache() }
+    this.#options = { ...options, headCache: new HeadCache(HEAD_SLOTS) }
     this.#queue = new AttemptQueue(options.pendingTimeoutMs, (attempt) => attempt.fail(FAILURES.queueTimeout))
     this.#batch = new WriteBatch(options.clock)
     this.#clock = new KeepAliveClock(this.#open, options.keepAliveMs, options.maxConnectionAgeMs)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ResponseHead } from '../upstream/http1/response-head.js'
 import { ChunkedBody } from './chunked-body.js'
-import { BROKEN, ResponseHead, TOO_LARGE } from './response-head.js'
+import { BROKEN, TOO_LARGE } from './message-head.js'
 
 const BODY = '3;a;b=c\r\nabc\r\n00A;name="a \\" b;";x\r\n0123456789\r\n0;last\r\nX-Sum: 7\r\n\r\n'
 

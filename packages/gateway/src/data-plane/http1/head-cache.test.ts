@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ReceivedHead } from '../received-head.js'
-import type { Failure } from '../transport.js'
-import { ReceivedHeadCache } from './received-head-cache.js'
-import { framingOf } from './response-framing.js'
-import { ResponseReader } from './response-reader.js'
-import type { WireAttempt } from './wire-attempt.js'
+import { framingOf } from '../upstream/http1/response-framing.js'
+import { type ReceivedHeads, ResponseReader } from '../upstream/http1/response-reader.js'
+import type { WireAttempt } from '../upstream/http1/wire-attempt.js'
+import { ReceivedHead } from '../upstream/received-head.js'
+import type { Failure } from '../upstream/transport.js'
+import { HeadCache } from './head-cache.js'
 
 /** What a reader shows of a response. */
 interface Logged {
@@ -15,7 +15,7 @@ interface Logged {
   failure: Failure | null
 }
 
-function read(headCache: ReceivedHeadCache, pieces: readonly string[], method = 'GET'): Logged {
+function read(headCache: ReceivedHeads, pieces: readonly string[], method = 'GET'): Logged {
   const reported: Logged = { head: null, body: '', isKept: null, failure: null }
   const reader = new ResponseReader(
     {
@@ -50,7 +50,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\nServer: a\r\nDate: now\r\nX-A: 1\r\nContent-Len
 const FIELDS = ['server', 'a', 'date', 'now', 'x-a', '1', 'content-length', '5']
 
 test('an equal head is not read again, and shows the same', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const first = read(cache, [`${HEAD}hello`])
   const second = read(cache, [`${HEAD}olleh`])
   assert.deepEqual(first.head!.fields, FIELDS)
@@ -61,7 +61,7 @@ test('an equal head is not read again, and shows the same', () => {
 })
 
 test('whoever changes the fields of one response does not change those of the next', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   read(cache, [`${HEAD}hello`])
     .head!.passedFields()
     .push('x-secret', '1')
@@ -70,7 +70,7 @@ test('whoever changes the fields of one response does not change those of the ne
 })
 
 test('a head that differs in one byte, or has no end yet, is read', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const first = read(cache, [`${HEAD}hello`])
   const other = read(cache, [`${HEAD.replace('X-A: 1', 'X-A: 2')}hello`])
   assert.deepEqual(other.head!.passedFields(), ['server', 'a', 'x-a', '2'])
@@ -83,7 +83,7 @@ test('a head that differs in one byte, or has no end yet, is read', () => {
 })
 
 test('a cached head means for each method and status what it means when it is read', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const sized = `${HEAD}hello`
   read(cache, [sized])
   const toHead = read(cache, [HEAD.padEnd(HEAD.length, ' ')], 'HEAD')
@@ -100,20 +100,20 @@ test('a cached head means for each method and status what it means when it is re
 })
 
 test('the rest of a head that came in two pieces is not taken for a head', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const rest = `${HEAD.slice(40)}hello`
   assert.equal(read(cache, [HEAD.slice(0, 40), rest]).body, 'hello')
   assert.equal(read(cache, [rest]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
 test('what is refused is refused again', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const both = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nok'
   for (let i = 0; i < 2; i++) assert.equal(read(cache, [both]).failure?.code, 'GW_UPSTREAM_INVALID')
 })
 
 test('a long head is not kept, and a head of another one is what replaces it', () => {
-  const cache = new ReceivedHeadCache()
+  const cache: ReceivedHeads = new HeadCache(8)
   const made = { head: new ReceivedHead(200, []), framing: framingOf([], 1)! }
   const isCached = (bytes: Buffer): boolean => cache.find(bytes, 0, bytes.length) !== null
   const keep = (bytes: Buffer): void => cache.keep(bytes.length, { bytes, ...made })

@@ -1,6 +1,6 @@
 import { HEX_VALUES } from './byte-classes.js'
 import { ChunkExtensions } from './chunk-extensions.js'
-import { BROKEN, MORE, type ResponseHead } from './response-head.js'
+import { BROKEN, type MessageHead, MORE } from './message-head.js'
 
 const CR = 13
 const LF = 10
@@ -30,7 +30,7 @@ export class ChunkedBody {
   /** Bytes of data from the place that `find` answered. */
   available = 0
   /** Reads the trailers; free for it, because the head is over. */
-  readonly #head: ResponseHead
+  readonly #head: MessageHead
   readonly #extensions = new ChunkExtensions()
   #state = SIZE
   /** Of the current chunk: its size while that is read, then what is left of it. */
@@ -38,7 +38,7 @@ export class ChunkedBody {
   #digits = 0
   #lineBytes = 0
 
-  constructor(head: ResponseHead) {
+  constructor(head: MessageHead) {
     this.#head = head
   }
 

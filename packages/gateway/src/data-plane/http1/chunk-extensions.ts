@@ -15,7 +15,7 @@ const QUOTE_END = 5
 
 /**
  * The extensions behind a chunk's size (RFC 9112 section 7.1.1). They mean nothing to us, but who reads on where their
- * grammar is broken might find another end of the line than the target meant.
+ * grammar is broken might find another end of the line than its sender meant.
  *
  *     5 ; name ; name = value ; name = "a \\" quoted value" CR
  */
