@@ -15,6 +15,7 @@ export class Asked implements AttemptObserver {
   body = ''
   end: 'not yet' | 'complete' | 'failed' = 'not yet'
   failure: Failure | null = null
+  trailers: readonly string[] | null = null
   /** Called when its request leaves. */
   onLeaving: () => void = () => {}
   /** Called at the head. */
@@ -41,7 +42,8 @@ export class Asked implements AttemptObserver {
     this.onPiece()
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[] | null): void {
+    this.trailers = trailers
     this.end = 'complete'
   }
 

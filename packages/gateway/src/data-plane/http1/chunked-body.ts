@@ -1,3 +1,4 @@
+import { passedTrailers } from '../response-fields.js'
 import { HEX_VALUES } from './byte-classes.js'
 import { ChunkExtensions } from './chunk-extensions.js'
 import { BROKEN, type MessageHead, MORE } from './message-head.js'
@@ -21,7 +22,7 @@ const TRAILERS = 6
 const DONE = 7
 
 /**
- * Finds the data in a chunked body (RFC 9112 section 7.1) that comes in any pieces. Extensions and trailers are checked
+ * Finds the data in a chunked body (RFC 9112 section 7.1) that comes in any pieces. Extensions are checked
  * and left out.
  *
  *     1a ; extension CR LF   26 bytes of data CR LF   …   0 CR LF   trailers CR LF
@@ -29,6 +30,8 @@ const DONE = 7
 export class ChunkedBody {
   /** Bytes of data from the place that `find` answered. */
   available = 0
+  /** Of those behind the body, the fields that go on to the client; null: none. */
+  trailers: readonly string[] | null = null
   /** Reads the trailers; free for it, because the head is over. */
   readonly #head: MessageHead
   readonly #extensions = new ChunkExtensions()
@@ -48,6 +51,7 @@ export class ChunkedBody {
 
   begin(): void {
     this.#state = SIZE
+    this.trailers = null
     this.#beginLine()
   }
 
@@ -79,7 +83,10 @@ export class ChunkedBody {
   #findEnd(bytes: Buffer, from: number, to: number): number {
     const end = this.#head.read(bytes, from, to)
     if (end === MORE) return to
-    if (end < 0 || announcesLength(this.#head.takeFields())) return end < 0 ? end : BROKEN
+    if (end < 0) return end
+    const trailers = this.#head.takeFields()
+    if (announcesLength(trailers)) return BROKEN
+    if (trailers.length > 0) this.trailers = passedTrailers(trailers)
     this.#state = DONE
     return end
   }

@@ -37,8 +37,10 @@ export interface ClientStream {
   /**
    * Ends a streamed response; one that fell short of its announced length is cut instead, so that the client notices.
    * False: the last bytes are still on their way, and `onClientDrain` follows once they are out.
+   * @param trailers fields after the body (RFC 9110 section 6.5), a flat list, names in lower case; dropped where the
+   * client's protocol or engine has no room for them.
    */
-  end(): boolean
+  end(trailers?: readonly string[] | null): boolean
   abort(): void
   /** Bytes of the last `write` that the client has not taken; -1: the engine does not say. */
   readonly unsentBytes: number
@@ -54,7 +56,8 @@ export interface ClientOwner {
 
 /** Where the chunks of a request body go. A chunk is only valid during the call: copy what must be kept. */
 export interface BodyReceiver {
-  onBodyChunk(chunk: Uint8Array, isLast: boolean): void
+  /** @param trailers fields after the body, with the last chunk; a flat list, names in lower case. */
+  onBodyChunk(chunk: Uint8Array, isLast: boolean, trailers?: readonly string[] | null): void
 }
 
 /** The pipeline's entrance. Neither call throws. */

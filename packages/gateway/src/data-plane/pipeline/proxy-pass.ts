@@ -261,11 +261,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     this.#flow.finish()
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[] | null): void {
     this.#releaseTarget()
     if (this.#flow.isOver) return
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
-    this.#response!.end()
+    this.#response!.end(trailers)
   }
 
   onClientDrain(): void {

@@ -43,6 +43,7 @@ export class RequestBody implements BodyReceiver {
   #isReady = false
   /** Part of the body is gone: no other attempt can be made. */
   #isSpent = false
+  #trailers: readonly string[] | null = null
   /** All of the body is here. */
   isComplete = false
   /** The body, when it is not streamed; a small one as text of one byte a character. */
@@ -69,8 +70,9 @@ export class RequestBody implements BodyReceiver {
     return !this.#isSpent
   }
 
-  onBodyChunk(chunk: Uint8Array, isLast: boolean): void {
+  onBodyChunk(chunk: Uint8Array, isLast: boolean, trailers: readonly string[] | null = null): void {
     this.isComplete = isLast
+    if (trailers !== null) this.#trailers = trailers
     this.#observer.onBodyProgress(chunk)
     if (this.#isReady) this.#continue(chunk, isLast)
     else if (isLast && this.#gathered === null) {
@@ -105,7 +107,7 @@ export class RequestBody implements BodyReceiver {
     if (upload === null) return
     const hasRoom = upload.add(chunk)
     if (isLast) {
-      upload.end()
+      upload.end(this.#trailers)
       this.#observer.onBodyEnd()
     } else if (!hasRoom) {
       this.#client.pauseBody()
@@ -128,7 +130,7 @@ export class RequestBody implements BodyReceiver {
     if (this.whole !== null) return null
     const upload = transport.createUpload(this.#length, this.#onDrain)
     for (const chunk of this.#kept) upload.add(chunk)
-    if (this.isComplete) upload.end()
+    if (this.isComplete) upload.end(this.#trailers)
     this.#upload = upload
     return upload
   }

@@ -58,6 +58,7 @@ export class ResponseDelivery {
   #progress: Progress = 'announced'
   /** The target has sent all of it. It may have while hooks wait: a response to HEAD cannot be paused. */
   #hasEnded = false
+  #trailers: readonly string[] | null = null
   /** Gathers the response for the hooks that read its body; null where there are none. */
   #collector: ResponseCollector | null = null
 
@@ -156,9 +157,10 @@ export class ResponseDelivery {
     this.#slow.fallBehind(bytes)
   }
 
-  /** The target's response is complete. */
-  end(): void {
+  /** The target's response is complete. @param trailers go out with a streamed body only; null: none. */
+  end(trailers: readonly string[] | null): void {
     this.#hasEnded = true
+    if (trailers !== null) this.#trailers = trailers
     if (this.#progress !== 'announced') this.#complete()
   }
 
@@ -169,6 +171,7 @@ export class ResponseDelivery {
       this.#owner.onCollected()
       return
     }
+    if (this.#trailers !== null) this.#flushHead()
     if (this.#progress === 'bodiless') {
       client.sendHead(x.status, x.responseHeaders, x.method === 'HEAD' ? this.#length : -1)
     } else if (this.#progress === 'held') {
@@ -176,7 +179,7 @@ export class ResponseDelivery {
     } else if (this.#progress === 'streaming') {
       // What it has not taken goes first.
       if (this.#slow?.isBehind === true) return
-      client.end()
+      client.end(this.#trailers)
     }
     this.#owner.onDelivered()
   }

@@ -30,6 +30,32 @@ export function takeFraming(headers: string[]): number {
   return length
 }
 
+/** The trailers that go on to the other side; null: none. Framing and what is known before a body stay out of them. */
+export function passedTrailers(trailers: readonly string[]): readonly string[] | null {
+  const passed: string[] = []
+  for (let i = 0; i < trailers.length; i += 2) {
+    const name = trailers[i]!
+    if (!ENDS_HERE.has(name) && !BEFORE_BODY.has(name)) passed.push(name, trailers[i + 1]!)
+  }
+  return passed.length > 0 ? passed : null
+}
+
+/** Fields that mean nothing after a body, or that somebody might still act on there (RFC 9110 section 6.5.1). */
+const BEFORE_BODY: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'cookie',
+  'expect',
+  'host',
+  'location',
+  'proxy-authorization',
+  'set-cookie',
+])
+
 /** Fields that end at the gateway, beside Content-Length and Connection. */
 const ENDS_HERE: ReadonlySet<string> = new Set([
   'date',

@@ -27,7 +27,8 @@ export interface Upload {
   readonly length: number
   /** Takes a copy of the chunk. False: stop reading from the client until `onUploadDrain`. */
   add(chunk: Uint8Array): boolean
-  end(): void
+  /** @param trailers fields after the body (RFC 9110 section 6.5), a flat list; dropped where the way to the target has none. */
+  end(trailers?: readonly string[] | null): void
   destroy(): unknown
 }
 
@@ -54,7 +55,8 @@ export interface AttemptObserver {
   onHead(head: ReceivedHead): void
   /** The chunk is only valid during the call. */
   onData(chunk: Uint8Array): void
-  onEnd(): void
+  /** @param trailers fields after the body that may go on to the client, a flat list, names in lower case; null: none. */
+  onEnd(trailers: readonly string[] | null): void
   onFailure(failure: Failure): void
 }
 

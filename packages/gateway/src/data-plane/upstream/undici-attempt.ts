@@ -5,6 +5,7 @@ import type { Queued } from './attempt-queue.js'
 import { FAILURES, failureOf, MAX_INFORMATIONAL } from './failure.js'
 import type { Opening } from './opening.js'
 import { ReceivedHead } from './received-head.js'
+import { passedTrailers } from './response-fields.js'
 import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
 
 /** What a queued attempt will send. */
@@ -99,16 +100,17 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     return !this.#isPaused
   }
 
-  onComplete(): void {
+  onComplete(trailers: readonly unknown[] | null): void {
     this.#releaseSlot()
-    this.#end()
+    const hasTrailers = trailers !== null && trailers.length > 0
+    this.#end(hasTrailers ? passedTrailers(toHeaderList(trailers as readonly Buffer[])) : null)
   }
 
   onError(error: Error): void {
     this.#releaseSlot()
     if (this.#isOver) return
     // A 304, a 204 or a response to HEAD may carry the length of a body that it does not have.
-    if (isLengthMismatch(error) && this.#isBodiless()) this.#end()
+    if (isLengthMismatch(error) && this.#isBodiless()) this.#end(null)
     else this.#fail(failureOf(error))
   }
 
@@ -127,10 +129,10 @@ export class UndiciAttempt implements Attempt, Queued, ConnectionUser, Dispatche
     this.#slots.onSlotFree()
   }
 
-  #end(): void {
+  #end(trailers: readonly string[] | null): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#observer.onEnd()
+    this.#observer.onEnd(trailers)
   }
 
   #fail(failure: Failure): boolean {

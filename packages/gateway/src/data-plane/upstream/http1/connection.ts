@@ -190,7 +190,7 @@ export class Connection implements UploadSink, ResponseEvents {
    */
   #completeUnlessReset(attempt: WireAttempt): void {
     this.#socket.write('', (error) => {
-      if (!error && this.attempt === attempt) this.onComplete(false, true)
+      if (!error && this.attempt === attempt) this.onComplete(false, true, null)
     })
   }
 
@@ -203,7 +203,7 @@ export class Connection implements UploadSink, ResponseEvents {
    * @param isKept its framing lets the connection serve another request.
    * @param isLast nothing was read behind it.
    */
-  onComplete(isKept: boolean, isLast: boolean): void {
+  onComplete(isKept: boolean, isLast: boolean, trailers: readonly string[] | null): void {
     if (this.isClosed) return
     const attempt = this.attempt!
     if (isKept && isLast && attempt.isSent(this.unsentBytes)) {
@@ -212,7 +212,7 @@ export class Connection implements UploadSink, ResponseEvents {
     } else {
       this.close()
     }
-    attempt.end()
+    attempt.end(trailers)
   }
 
   onFailure(failure: Failure): void {

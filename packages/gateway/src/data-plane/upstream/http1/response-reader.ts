@@ -21,7 +21,7 @@ export type ReceivedHeads = HeadCache<CachedResponseHead>
 export interface ResponseEvents {
   onKeepAlive(value: string): void
   /** @param isLast nothing was read behind the response. */
-  onComplete(isKept: boolean, isLast: boolean): void
+  onComplete(isKept: boolean, isLast: boolean, trailers: readonly string[] | null): void
   onFailure(failure: Failure): void
 }
 
@@ -153,7 +153,7 @@ export class ResponseReader {
     if (at < 0) return this.#failAt(to, at)
     if (chunked.isDone) {
       this.#state = OVER
-      this.#complete(at === to)
+      this.#events.onComplete(this.#keepsConnection, at === to, chunked.trailers)
       return at
     }
     if (chunked.available > 0) attempt.observer.onData(bytes.subarray(at, at + chunked.available))
@@ -172,7 +172,7 @@ export class ResponseReader {
   }
 
   #complete(isLast: boolean): void {
-    this.#events.onComplete(this.#keepsConnection, isLast)
+    this.#events.onComplete(this.#keepsConnection, isLast, null)
   }
 
   #failAt(to: number, problem: number): number {

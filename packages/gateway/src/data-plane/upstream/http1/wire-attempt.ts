@@ -78,10 +78,10 @@ export class WireAttempt implements Attempt, Queued {
     return (this.upload === null || this.upload.isDone) && unsentBytes === 0
   }
 
-  end(): void {
+  end(trailers: readonly string[] | null): void {
     this.isOver = true
     this.connection = null
-    this.observer.onEnd()
+    this.observer.onEnd(trailers)
   }
 
   fail(failure: Failure): void {

@@ -106,3 +106,12 @@ test('nothing is written for an upload that was given up', () => {
   upload.end()
   assert.deepEqual(sink.written, [])
 })
+
+test('trailers go out behind the last chunk, without those that would break the framing', () => {
+  const sink = new FakeSink()
+  const upload = new WireUpload(-1, () => {})
+  upload.attach(sink)
+  upload.add(Buffer.from('abc'))
+  upload.end(['x-sum', '7', 'content-length', '9', 'x-bad', 'a\r\nb: c', 'x bad', '1'])
+  assert.equal(sink.text, '3\r\nabc\r\n0\r\nx-sum: 7\r\n\r\n')
+})

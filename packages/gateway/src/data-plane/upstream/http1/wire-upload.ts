@@ -1,5 +1,7 @@
+import { passedTrailers } from '../response-fields.js'
 import { SpillFile } from '../spill-file.js'
 import type { Upload } from '../transport.js'
+import { consistsOf, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
 /** Upload bytes that wait before the client is asked to stop. */
 export const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
@@ -34,6 +36,7 @@ export class WireUpload implements Upload {
   #written = 0
   #isFull = false
   #hasEnded = false
+  #trailers: readonly string[] | null = null
   #isDestroyed = false
   #isBroken = false
   /** The last byte has been given to the connection. */
@@ -56,7 +59,8 @@ export class WireUpload implements Upload {
     return !this.#isFull
   }
 
-  end(): void {
+  end(trailers: readonly string[] | null = null): void {
+    this.#trailers = trailers
     this.#hasEnded = true
     if (this.#sink !== null) this.flush()
   }
@@ -132,7 +136,8 @@ export class WireUpload implements Upload {
       return
     }
     this.isDone = true
-    if (this.length < 0) sink.write(LAST_CHUNK)
+    if (this.length < 0)
+      sink.write(this.#trailers === null ? LAST_CHUNK : lastChunkWith(passedTrailers(this.#trailers) ?? []))
   }
 
   #break(): void {
@@ -144,6 +149,18 @@ export class WireUpload implements Upload {
 }
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n', 'latin1')
+
+/** Trailers that would break the framing are left out. */
+function lastChunkWith(trailers: readonly string[]): Buffer {
+  let lines = ''
+  for (let i = 0; i < trailers.length; i += 2) {
+    const name = trailers[i]!
+    const value = trailers[i + 1]!
+    const isValid = name !== '' && consistsOf(name, TOKEN_BYTES) && consistsOf(value, VALUE_BYTES)
+    if (isValid) lines += `${name}: ${value}\r\n`
+  }
+  return Buffer.from(`0\r\n${lines}\r\n`, 'latin1')
+}
 
 /** A chunk with its size in front and the line end behind it, copied once. */
 function framed(chunk: Uint8Array): Buffer {
