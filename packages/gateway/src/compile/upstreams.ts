@@ -70,6 +70,7 @@ function createTarget(
     authority: url.host,
     weight: target.weight,
     isFailover: target.role === 'failover',
+    isAvailable: true,
     transport,
     shares: new ClientShares(plan.connections),
     active: 0,

@@ -20,6 +20,7 @@ function target(name: string, weight = 1): Target {
     authority: name,
     weight,
     isFailover: false,
+    isAvailable: true,
     transport: NO_TRANSPORT,
     shares: new ClientShares(64),
     active: 0,
@@ -143,3 +144,19 @@ for (const [kind, create] of Object.entries(KINDS)) {
     assert.equal(create([]).pick([], [], 'key'), null)
   })
 }
+
+test('a target that is not available is passed over, and only its share of the keys moves', () => {
+  const targets = [target('a'), target('b'), target('c')]
+  const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
+  const ring = new HashRing(targets)
+  const namesOf = () => keys.map((key) => ring.pick(targets, [], key)!.authority)
+  const before = namesOf()
+  targets[1]!.isAvailable = false
+  const after = namesOf()
+  assert.ok(after.every((name, i) => name === before[i] || before[i] === 'b'))
+  for (const balancer of [new RoundRobin(), new LeastPending(), ring])
+    assert.equal(picks(balancer, targets, 30).includes('b'), false)
+  for (const each of targets) each.isAvailable = false
+  for (const balancer of [new RoundRobin(), new LeastPending(), ring])
+    assert.equal(balancer.pick(targets, [], 'key'), null)
+})

@@ -1,6 +1,6 @@
 import type { Target } from './target.js'
 
-/** Picks the target of an attempt among those that were not tried yet. */
+/** Picks the target of an attempt among those that are available and were not tried yet. */
 export interface Balancer {
   /** @param key the hash key of the exchange, null when it has none. */
   pick(targets: readonly Target[], tried: readonly Target[], key: string | null): Target | null
@@ -16,7 +16,7 @@ export class RoundRobin implements Balancer {
     let total = 0
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!
-      if (tried.includes(target)) continue
+      if (!target.isAvailable || tried.includes(target)) continue
       target.turn += target.weight
       total += target.weight
       if (best === null || target.turn > best.turn) best = target
@@ -36,7 +36,7 @@ export class LeastPending implements Balancer {
     const start = this.#start++ % targets.length
     for (let i = 0; i < targets.length; i++) {
       const target = targets[(start + i) % targets.length]!
-      if (tried.includes(target)) continue
+      if (!target.isAvailable || tried.includes(target)) continue
       const load = (target.active + 1) / target.weight
       if (load < least) {
         least = load
@@ -71,7 +71,12 @@ export class HashRing implements Balancer {
 
   pick(targets: readonly Target[], tried: readonly Target[], key: string | null): Target | null {
     if (key === null || tried.length > 0 || this.#points.length === 0) return this.#turns.pick(targets, tried)
-    return this.#points[this.#firstFrom(hash(key))]!.target
+    const first = this.#firstFrom(hash(key))
+    for (let i = 0; i < this.#points.length; i++) {
+      const { target } = this.#points[(first + i) % this.#points.length]!
+      if (target.isAvailable) return target
+    }
+    return null
   }
 
   #firstFrom(at: number): number {

@@ -9,6 +9,8 @@ export interface Target {
   readonly authority: string
   readonly weight: number
   readonly isFailover: boolean
+  /** False: it is sent nothing new. Its state alone sets it; whoever chooses reads it. */
+  isAvailable: boolean
   readonly transport: Transport
   readonly shares: ClientShares
   /** Attempts under way or waiting for a connection. */

@@ -44,7 +44,10 @@ export class Upstream {
 
   /** The next target to try; null when all were. */
   choose(x: Exchange, tried: readonly Target[]): Target | null {
-    if (this.#serving.length === 1) return tried.length === 0 ? this.#serving[0]! : null
+    if (this.#serving.length === 1) {
+      const only = this.#serving[0]!
+      return only.isAvailable && tried.length === 0 ? only : null
+    }
     const key = this.#hashOn === null ? null : hashKey(x, this.#hashOn)
     return (
       this.#balancer.pick(this.#primaries, tried, key) ?? this.#balancer.pick(this.#failovers, tried, null)
@@ -53,7 +56,7 @@ export class Upstream {
 
   /** Whether `choose` would find one more. */
   hasOther(tried: readonly Target[]): boolean {
-    return this.#serving.some((target) => !tried.includes(target))
+    return this.#serving.some((target) => target.isAvailable && !tried.includes(target))
   }
 
   /** The connections of this worker to all of its targets. */
