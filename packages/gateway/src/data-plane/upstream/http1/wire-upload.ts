@@ -1,7 +1,7 @@
+import { consistsOf, TOKEN_BYTES, VALUE_BYTES } from '../../http1/byte-classes.js'
 import { passedTrailers } from '../response-fields.js'
 import { SpillFile } from '../spill-file.js'
 import type { Upload } from '../transport.js'
-import { consistsOf, TOKEN_BYTES, VALUE_BYTES } from './byte-classes.js'
 
 /** Upload bytes that wait before the client is asked to stop. */
 export const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
