@@ -122,7 +122,7 @@ export class GatewayGate implements Gate {
     new Flow(route, x, client, { context: this.#context, lease: NO_LEASE }).refuse(reply)
   }
 
-  /** Health answers are neither logged nor counted: a bundle balancer asks every second. */
+  /** Health answers are neither logged nor counted: a load balancer asks every second. */
   #answerHealth(x: Exchange, client: ClientStream): void {
     const { status, text } = healthAnswer(x.path, this.isReady)
     const headers = ['content-type', 'text/plain; charset=utf-8', 'cache-control', 'no-store']

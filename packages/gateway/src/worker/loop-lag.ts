@@ -3,7 +3,7 @@ import type { Sample } from '../telemetry/sample.js'
 /** Milliseconds between two looks at the event loop: 50 a second cost a busy worker no measurable CPU time. */
 const RESOLUTION_MS = 20
 
-/** Upper bounds of the delays , in milliseconds; timers have a resolution of one. */
+/** Upper bounds of the delays, in milliseconds; timers have a resolution of one. */
 const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000, 2000] as const
 
 /** How late the event loop has been: the longest delay of a heartbeat, and all delays since the worker's start. */
