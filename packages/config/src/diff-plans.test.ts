@@ -58,6 +58,7 @@ test('without a plan before, everything is new', () => {
     '+ log',
     '+ metrics',
     '+ drain',
+    '+ overload',
   ])
 })
 

@@ -17,6 +17,7 @@ export type PlanPart =
   | 'log'
   | 'metrics'
   | 'drain'
+  | 'overload'
   | 'reference'
 
 /** One part of a plan that is new, different or gone. */
@@ -128,5 +129,6 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('log', '', { value: plan.log, shown: shown.log })
   add('metrics', '', same(plan.metrics))
   add('drain', '', same(plan.drain))
+  add('overload', '', same(plan.overload))
   return parts
 }

@@ -23,6 +23,7 @@ export interface Plan {
   readonly log: LogPlan
   readonly metrics: { readonly enabled: boolean }
   readonly drain: DrainPlan
+  readonly overload: OverloadPlan
 }
 
 /** A plan with the values of its references; what the supervisor hands to the workers. */
@@ -155,6 +156,8 @@ export interface RoutePlan {
   readonly api: RouteApiPlan | null
   readonly match: MatchPlan
   readonly priority: number
+  /** Which requests an overloaded worker refuses first. */
+  readonly criticality: 'low' | 'normal' | 'critical'
   /** Position in the document among the routes of a host that nothing else tells apart; 0 for nearly all. */
   readonly order: number
   /** What becomes of a path with %2F or %5C. */
@@ -248,6 +251,15 @@ export interface PolicyUse {
   readonly with: unknown
   readonly when: string | null
   readonly onError: 'fail' | 'continue'
+}
+
+/** When a worker refuses requests because it has more than it can serve. */
+export interface OverloadPlan {
+  /** Delay of the event loop, ms; 0: no limit. */
+  readonly maxLoopDelayMs: number
+  /** Requests in flight, per worker; null: no limit. */
+  readonly maxInFlight: number | null
+  readonly retryAfterMs: number
 }
 
 export interface DrainPlan {

@@ -68,6 +68,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'drain',
     text: 'What SIGTERM and `gw drain` do: readiness answers 503, after `delay` no more connections are taken, what is in flight has `timeout`.',
   },
+  {
+    at: 'overload',
+    text: 'A worker that cannot keep up refuses some requests at once, so that the others are served in time. Health answers of listeners and the admin API are never refused.',
+  },
 ]
 
 /** Places with the same keys as another one, which are said there. */

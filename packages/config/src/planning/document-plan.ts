@@ -1,5 +1,5 @@
 import { parseDuration } from '@sluice/core'
-import type { DrainPlan, Plan } from '../plan.js'
+import type { DrainPlan, OverloadPlan, Plan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document } from '../schema/document.js'
 import { adminPlan, listenerPlan } from './listener-plan.js'
@@ -26,9 +26,18 @@ export function planOf(document: Document, taken: TakenTexts): Plan {
     log: logPlan(document.log),
     metrics: { enabled: document.metrics.enabled },
     drain: drainPlan(document.drain),
+    overload: overloadPlan(document.overload),
   }
 }
 
 function drainPlan({ delay, timeout }: Document['drain']): DrainPlan {
   return { delayMs: parseDuration(delay), timeoutMs: parseDuration(timeout) }
+}
+
+function overloadPlan({ maxLoopDelay, maxInFlight, retryAfter }: Document['overload']): OverloadPlan {
+  return {
+    maxLoopDelayMs: parseDuration(maxLoopDelay),
+    maxInFlight: maxInFlight ?? null,
+    retryAfterMs: parseDuration(retryAfter),
+  }
 }

@@ -16,6 +16,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     api: apiPlan(route.api, document),
     match: matchPlan(route.match, { at: ['routes', i, 'match'], taken }),
     priority: route.priority,
+    criticality: route.criticality,
     order: 0,
     encodedSlashes: route.encodedSlashes,
     rewrite: rewritePlan(route.rewrite),

@@ -34,6 +34,30 @@ const drain = object(
   { default: {}, description: 'How the gateway stops.' },
 )
 
+const overload = object(
+  {
+    maxLoopDelay: duration(
+      { min: '0s', max: '10s' },
+      {
+        default: '50ms',
+        description:
+          'Delay of a worker’s event loop above which it refuses a growing share of the requests with 503, those of routes with `criticality: low` first. 0s: never.',
+      },
+    ),
+    maxInFlight: Type.Optional(
+      integer(1, 1_000_000, {
+        description:
+          'Requests in flight, per worker, above which more are refused with 503: `low` ones from 80 % of it, `critical` ones from 120 %. Absent: no limit.',
+      }),
+    ),
+    retryAfter: duration(
+      { min: '1s', max: '1h' },
+      { default: '1s', description: 'Retry-After of such a 503.' },
+    ),
+  },
+  { default: {}, description: 'What a worker refuses when it has more to do than it can.' },
+)
+
 /**
  * The document: every key, its type, range, default and description. Beside the keywords of JSON Schema it uses
  * `grammar`, `bounds`, `choice` (see check/keywords), `expects` (a noun phrase for messages), `secret` (never shown),
@@ -89,6 +113,7 @@ export const documentSchema = object(
       ),
     ),
     drain,
+    overload,
   },
   { description: 'What a gateway does.' },
 )

@@ -148,6 +148,11 @@ export const routeSchema = object(
       default: 0,
       description: 'A higher one wins over every other rule of precedence.',
     }),
+    criticality: oneOf(['low', 'normal', 'critical'], {
+      default: 'normal',
+      description:
+        'Which requests an overloaded worker refuses first (see `overload`): `low` ones, then `normal` ones; `critical` ones only when far too many are in flight.',
+    }),
     encodedSlashes: oneOf(['refuse', 'keep'], {
       default: 'refuse',
       description:

@@ -3,7 +3,7 @@ import { type BodyQuestion, type Catalog, type CompileEnv, UnreadableBody } from
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
-import type { Route } from '../data-plane/pipeline/route.js'
+import { CRITICALITIES, type Route } from '../data-plane/pipeline/route.js'
 import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
 import { compileRouter, type Router } from '../data-plane/router/router.js'
 import type { Network } from '../data-plane/upstream/network.js'
@@ -132,6 +132,7 @@ async function compileRoutes(
       log,
       chain,
       keepsEncodedSlashes: route.encodedSlashes === 'keep',
+      criticality: CRITICALITIES.indexOf(route.criticality),
       action,
       metrics,
     }

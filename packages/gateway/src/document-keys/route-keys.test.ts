@@ -84,6 +84,16 @@ testKeys(
       ]
       assert.equal((await fetch(`${(await serve(t, { routes })).url}/a`)).status, 202)
     },
+    criticality: async (t) => {
+      const routes = ['low', 'critical'].map((criticality) => ({
+        ...{ id: criticality, criticality, match: { path: `/${criticality}` } },
+        respond: { status: 204 },
+      }))
+      const gateway = await serve(t, { routes })
+      for (let i = 0; i < 20; i++) gateway.plane.onLoopDelay(1000)
+      const statusOf = async (path: string): Promise<number> => (await fetch(gateway.url + path)).status
+      assert.deepEqual([await statusOf('/low'), await statusOf('/critical')], [503, 204])
+    },
     encodedSlashes: async (t) => {
       const path = '/a/b%2Fc'
       const kept = await sent(t, { encodedSlashes: 'keep' }, path)

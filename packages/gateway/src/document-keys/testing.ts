@@ -17,6 +17,7 @@ export interface DocumentParts {
   readonly upstream?: object
   readonly route?: object
   readonly routes?: readonly object[]
+  readonly overload?: object
   readonly network?: Network
 }
 
@@ -25,7 +26,7 @@ const NO_POLICIES: Catalog = new Map()
 /** A gateway that serves a document, which is loaded as `gw start` does. */
 export async function serve(t: TestContext, parts: DocumentParts): Promise<TestGateway> {
   const port = await closedPort()
-  const { target, listener, upstream, route, routes } = parts
+  const { target, listener, upstream, route, routes, overload = {} } = parts
   const hasUpstream = target !== undefined || upstream !== undefined
   const all = { id: 'all', ...(hasUpstream ? { upstream: 'up' } : {}), ...route }
   const document = {
@@ -34,6 +35,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     log: { sink: 'none' },
     upstreams: hasUpstream ? { up: { targets: [target], ...upstream } } : {},
     routes: routes ?? [all],
+    overload,
   }
   const bundle = loadOrThrow(JSON.stringify(document), NO_POLICIES)
   const events: { event: string; fields: object }[] = []
@@ -53,17 +55,19 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
+type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload'
+
 /** The keys below a part of the document, as `limits.bodyBytes`. */
-export function keysOf(part: 'listeners' | 'upstreams' | 'routes'): string[] {
+export function keysOf(part: DocumentPart): string[] {
   const { properties } = documentSchema as unknown as { readonly properties: Record<string, Schema> }
   const schema = properties[part]!
-  const item = part === 'upstreams' ? schema.additionalProperties : schema.items
+  const item = part === 'upstreams' ? schema.additionalProperties : (schema.items ?? schema)
   return [...new Set(leavesOf(item as Schema, ''))].sort()
 }
 
 /** Runs the effects of a part of the document, and fails where a key has none. */
 export function testKeys(
-  part: 'listeners' | 'upstreams' | 'routes',
+  part: DocumentPart,
   effects: Readonly<Record<string, Effect>>,
   elsewhere: readonly string[] = [],
 ): void {

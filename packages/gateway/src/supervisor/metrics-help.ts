@@ -5,6 +5,9 @@ import { SUPERVISOR_HELP } from './supervisor-samples.js'
 /** Families that the workers count while they serve, added up over all of them. */
 const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_requests_in_flight: 'Requests that have no complete response yet.',
+  gw_requests_shed_total: 'Requests that a worker refused because it had more to do than it could.',
+  gw_worker_shed_share:
+    'How far the worker sheds load because its event loop is late: up to 0.5 low requests only, from there on normal ones too.',
   gw_connections: 'Open connections of clients.',
   gw_requests_total: 'Requests answered, by route, method and class of the status.',
   gw_request_duration_seconds: 'From the arrival of a request to the last byte of its response, by route.',

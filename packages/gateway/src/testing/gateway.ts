@@ -86,6 +86,7 @@ export function planOf(overrides: PlanOverrides): Plan {
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
+    overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
   }
 }
 
@@ -126,6 +127,7 @@ function routePlan(
     },
     api: null,
     priority: 0,
+    criticality: 'normal',
     rewrite: null,
     action: { kind: 'proxy', upstream: upstreams[0]?.name ?? 'up' },
     timeouts,

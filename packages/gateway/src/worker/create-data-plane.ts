@@ -8,6 +8,7 @@ import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import { TimerWheel } from '../data-plane/lib/timer-wheel.js'
 import type { Listener, ListenerSettings } from '../data-plane/listener/listener.js'
 import { boundListeners, openListener } from '../data-plane/listener/open-listener.js'
+import { Admission } from '../data-plane/pipeline/admission.js'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
@@ -68,6 +69,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #network: Network
   readonly #log: WorkerLog
   readonly #context
+  readonly #admission = new Admission()
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
   /** The most that this process may have open. */
@@ -101,7 +103,7 @@ class WorkerDataPlane implements DataPlane {
       isDraining: false,
       isCutting: false,
     }
-    this.#gate = new GatewayGate(this.#context)
+    this.#gate = new GatewayGate(this.#context, this.#admission)
   }
 
   get digest(): string | null {
@@ -194,6 +196,7 @@ class WorkerDataPlane implements DataPlane {
     const before = this.#snapshot
     this.#snapshot = snapshot
     this.#reportDescriptors(snapshot.plan)
+    this.#admission.configure(snapshot.plan.overload)
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
@@ -252,12 +255,17 @@ class WorkerDataPlane implements DataPlane {
     this.#gate.isReady = isReady
   }
 
+  onLoopDelay(lateMs: number): void {
+    this.#admission.onLoopDelay(lateMs)
+  }
+
   samples(): Sample[] {
     const upstreams = [...this.#shared.values()].filter((value) => value instanceof Upstream)
     return [
       { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
       { name: 'gw_connections', labels: '', value: this.connections },
       ...this.#context.metrics.samples(),
+      ...this.#admission.samples(this.#options.worker),
       ...this.#upstreamSamples.merged(upstreams.map(upstreamSamples)),
     ]
   }

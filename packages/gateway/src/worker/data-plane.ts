@@ -18,6 +18,8 @@ export interface DataPlane {
   readonly connections: number
   /** What /-/readyz answers from now on. */
   setReady(isReady: boolean): void
+  /** Takes a delay of the event loop, ms; called some 50 times a second. */
+  onLoopDelay(lateMs: number): void
   samples(): Sample[]
   logIdentity(): LogIdentity
   /**

@@ -1,6 +1,7 @@
 import { type Exchange, type Reply, refusal } from '@sluice/core'
 import type { Snapshot } from '../compile/snapshot.js'
 import type { ClientStream, Gate, ListenerSettings } from '../data-plane/listener/listener.js'
+import type { Admission } from '../data-plane/pipeline/admission.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { Flow } from '../data-plane/pipeline/flow.js'
 import { healthAnswer } from '../data-plane/pipeline/health.js'
@@ -26,11 +27,13 @@ export class GatewayGate implements Gate {
   isReady = false
   readonly #early = new EarlyRequests()
   readonly #context: PipelineContext
+  readonly #admission: Admission
   /** Stands for the route of requests that are refused before there is a snapshot. */
   readonly #nowhere: Route
 
-  constructor(context: PipelineContext) {
+  constructor(context: PipelineContext, admission: Admission) {
     this.#context = context
+    this.#admission = admission
     const rule = { isOff: false, capture: null, isTraced: false }
     this.#nowhere = nowhere(context, { rule, byMethod: null, slowMs: Number.POSITIVE_INFINITY }, '')
   }
@@ -74,7 +77,7 @@ export class GatewayGate implements Gate {
       return
     }
     const refused = refusalOf(match, x)
-    if (refused === null) this.#start(match.value!, x, client, snapshot.use())
+    if (refused === null) this.#admit(match.value!, x, client, snapshot.use())
     else this.refuse(x, client, refused)
   }
 
@@ -83,8 +86,15 @@ export class GatewayGate implements Gate {
     else if (!this.#early.add({ x, client, settings })) this.refuse(x, client, STARTING)
   }
 
-  #start(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {
-    new Flow(route, x, client, { context: this.#context, lease }).start()
+  #admit(route: Route, x: Exchange, client: ClientStream, lease: Lease): void {
+    const refused = this.#admission.refusalOf(route, this.#context.inFlight)
+    if (refused === null) new Flow(route, x, client, { context: this.#context, lease }).start()
+    else {
+      // No policy of the route has seen the request; its record names the route all the same.
+      const flow = this.#leave(this.#snapshot!.nowhere, x, client, lease)
+      x.route = route
+      flow.refuse(refused)
+    }
   }
 
   /** The route depends on the body: it is collected, and the same snapshot is asked again. */
@@ -109,7 +119,7 @@ export class GatewayGate implements Gate {
       return
     }
     const refused = refusalOf(match, x)
-    if (refused === null) this.#start(match.value!, x, client, lease)
+    if (refused === null) this.#admit(match.value!, x, client, lease)
     else this.#leave(snapshot.nowhere, x, client, lease).refuse(refused)
   }
 

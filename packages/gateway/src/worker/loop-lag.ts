@@ -10,11 +10,14 @@ const BOUNDS_MS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000,
 export class LoopLag {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1)
   readonly #timer: NodeJS.Timeout
+  readonly #onLook: (lateMs: number) => void
   #sumMs = 0
   #longestMs = 0
   #lastMono = performance.now()
 
-  constructor() {
+  /** @param onLook takes each delay, ms. */
+  constructor(onLook: (lateMs: number) => void) {
+    this.#onLook = onLook
     this.#timer = setInterval(() => this.#look(), RESOLUTION_MS).unref()
   }
 
@@ -55,6 +58,7 @@ export class LoopLag {
     this.#lastMono = nowMono
     this.#longestMs = Math.max(this.#longestMs, lateMs)
     this.#count(lateMs)
+    this.#onLook(lateMs)
     // A loop that hangs leaves looks out. Each would have been late too; without them a hang would count once.
     for (let leftMs = lateMs - RESOLUTION_MS; leftMs > 0; leftMs -= RESOLUTION_MS) this.#count(leftMs)
   }

@@ -19,6 +19,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
       return { activate: () => journal.push('activate'), discard: () => journal.push('discard') }
     },
     setReady: () => {},
+    onLoopDelay: () => {},
     samples: () => [],
     logIdentity: () => EMPTY_LOG,
     drain: async () => 0,

@@ -20,12 +20,14 @@ export const VITALS_HELP: Readonly<Record<string, string>> = {
 
 /** How this process is: heap, garbage collections, event loop, and what captured bodies hold. */
 export class Vitals {
-  readonly lag = new LoopLag()
+  readonly lag: LoopLag
   readonly #observer: PerformanceObserver
   #collections = 0
   #collectionMs = 0
 
-  constructor() {
+  /** @param onLoopDelay takes each delay of the event loop, ms. */
+  constructor(onLoopDelay: (lateMs: number) => void = () => {}) {
+    this.lag = new LoopLag(onLoopDelay)
     this.#observer = new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) {
         this.#collections++

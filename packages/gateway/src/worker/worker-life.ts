@@ -90,7 +90,7 @@ export class WorkerLife {
 
   #sit(worker: number): void {
     this.#worker = worker
-    const vitals = new Vitals()
+    const vitals = new Vitals((lateMs) => this.#plane?.onLoopDelay(lateMs))
     this.#vitals = vitals
     this.#plane = this.#make(worker, {
       ports: this.#ports,

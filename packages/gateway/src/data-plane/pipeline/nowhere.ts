@@ -13,6 +13,7 @@ export function nowhere(context: PipelineContext, log: RouteLog, configDigest: s
     log,
     chain: EMPTY_CHAIN,
     keepsEncodedSlashes: false,
+    criticality: 1,
     action: { kind: 'answer', reply: () => REFUSALS.notFound },
     metrics: context.metrics.route('-'),
   }

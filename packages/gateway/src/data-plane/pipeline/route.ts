@@ -4,12 +4,17 @@ import type { RouteMetrics } from '../../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { Chain } from './chain.js'
 
+/** In the order of the numbers that stand for them. */
+export const CRITICALITIES = ['low', 'normal', 'critical'] as const
+
 /** A route with everything that could be decided before a request comes. */
 export interface Route extends RouteFacts {
   readonly log: RouteLog
   readonly chain: Chain
   /** Whether it takes paths with %2F and %5C. */
   readonly keepsEncodedSlashes: boolean
+  /** Index of CRITICALITIES: which requests an overloaded worker refuses first. */
+  readonly criticality: number
   readonly action: RouteAction
   readonly metrics: RouteMetrics
 }

@@ -28,6 +28,7 @@ function routePlan(id: string, order: number, overrides: RouteOverrides): RouteP
     },
     api: null,
     priority: overrides.priority ?? 0,
+    criticality: 'normal',
     encodedSlashes: 'refuse',
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },

@@ -78,6 +78,8 @@ export class EchoPlane implements DataPlane {
     this.#isReady = isReady
   }
 
+  onLoopDelay(): void {}
+
   samples(): Sample[] {
     return [
       { name: 'gw_requests_total', labels: 'upstream="echo"', value: this.#answered },

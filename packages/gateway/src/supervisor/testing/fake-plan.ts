@@ -42,6 +42,7 @@ export function fakeRoute(id: string): RoutePlan {
     },
     api: null,
     priority: 0,
+    criticality: 'normal',
     order: 0,
     encodedSlashes: 'refuse',
     rewrite: null,
@@ -85,6 +86,7 @@ export function fakePlan(changes: Partial<Plan> = {}): Plan {
     },
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
+    overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
     ...changes,
   }
 }

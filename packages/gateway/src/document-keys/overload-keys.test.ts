@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { TestGateway } from '../testing/gateway.js'
+import { httpOrigin } from '../testing/origin.js'
+import { serve, testKeys } from './testing.js'
+
+const ROUTES = ['low', 'normal', 'critical'].map((criticality) => ({
+  id: criticality,
+  criticality,
+  match: { path: `/${criticality}` },
+  respond: { status: 204 },
+}))
+
+/** Status and Retry-After of twenty requests to each route. */
+async function answers(gateway: TestGateway): Promise<Record<string, readonly (string | null)[]>> {
+  const found: Record<string, (string | null)[]> = {}
+  for (const { id } of ROUTES) {
+    const seen = new Set<string | null>()
+    for (let i = 0; i < 20; i++) {
+      const { status, headers } = await fetch(`${gateway.url}/${id}`)
+      seen.add(
+        status === 503 ? `503 ${headers.get('retry-after')} ${headers.get('x-gw-error')}` : String(status),
+      )
+    }
+    found[id] = [...seen].sort()
+  }
+  return found
+}
+
+function delay(gateway: TestGateway, lateMs: number, looks: number): void {
+  for (let i = 0; i < looks; i++) gateway.plane.onLoopDelay(lateMs)
+}
+
+/** A gateway with as many requests in flight at a silent target. */
+async function busy(t: TestContext, inFlight: number, overload: object): Promise<TestGateway> {
+  const origin = await httpOrigin(t, () => {})
+  const slow = { id: 'slow', criticality: 'critical', match: { path: '/slow' }, upstream: 'up' }
+  const gateway = await serve(t, { target: origin.url, routes: [...ROUTES, slow], overload })
+  const abort = new AbortController()
+  t.after(() => abort.abort())
+  for (let i = 1; i <= inFlight; i++) {
+    fetch(`${gateway.url}/slow`, { signal: abort.signal }).catch(() => {})
+    while (gateway.plane.inFlight < i) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return gateway
+}
+
+const OVERLOADED = '503 1 GW_OVERLOADED'
+
+testKeys('overload', {
+  maxLoopDelay: async (t) => {
+    const gateway = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '100ms' } })
+    delay(gateway, 99, 100)
+    assert.deepEqual(await answers(gateway), { low: ['204'], normal: ['204'], critical: ['204'] })
+    delay(gateway, 101, 5)
+    assert.deepEqual(await answers(gateway), {
+      low: ['204', OVERLOADED],
+      normal: ['204'],
+      critical: ['204'],
+    })
+    delay(gateway, 101, 10)
+    assert.deepEqual(await answers(gateway), {
+      low: [OVERLOADED],
+      normal: ['204', OVERLOADED],
+      critical: ['204'],
+    })
+    delay(gateway, 101, 100)
+    assert.deepEqual(await answers(gateway), { low: [OVERLOADED], normal: [OVERLOADED], critical: ['204'] })
+    delay(gateway, 0, 20)
+    assert.deepEqual(await answers(gateway), { low: ['204'], normal: ['204'], critical: ['204'] })
+    const off = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '0s' } })
+    delay(off, 10_000, 100)
+    assert.deepEqual(await answers(off), { low: ['204'], normal: ['204'], critical: ['204'] })
+  },
+  maxInFlight: async (t) => {
+    const overload = { maxInFlight: 10, maxLoopDelay: '0s' }
+    assert.deepEqual(await answers(await busy(t, 7, overload)), {
+      low: ['204'],
+      normal: ['204'],
+      critical: ['204'],
+    })
+    assert.deepEqual((await answers(await busy(t, 8, overload)))['low'], [OVERLOADED])
+    const full = await busy(t, 10, overload)
+    assert.deepEqual(await answers(full), { low: [OVERLOADED], normal: [OVERLOADED], critical: ['204'] })
+    const over = await busy(t, 12, overload)
+    assert.deepEqual((await answers(over))['critical'], [OVERLOADED])
+  },
+  retryAfter: async (t) => {
+    const gateway = await serve(t, { routes: ROUTES, overload: { retryAfter: '90s' } })
+    delay(gateway, 1000, 100)
+    assert.deepEqual((await answers(gateway))['normal'], ['503 90 GW_OVERLOADED'])
+  },
+})
+
+test('health answers are given however much there is to do, and what is refused is counted', async (t) => {
+  const gateway = await serve(t, { routes: ROUTES, listener: { health: true } })
+  delay(gateway, 1000, 100)
+  assert.equal((await fetch(`${gateway.url}/-/readyz`)).status, 200)
+  assert.equal((await fetch(`${gateway.url}/low`)).status, 503)
+  const counted = gateway.plane
+    .samples()
+    .filter(({ name, value }) => value > 0 && /shed_(total|share)/.test(name))
+    .map(({ name, labels, value }) => `${name}{${labels}} ${value}`)
+  assert.deepEqual(counted, [
+    'gw_worker_shed_share{worker="1"} 1',
+    'gw_requests_shed_total{criticality="low"} 1',
+  ])
+})
