@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { cacheFolder } from './cache-folder.mjs'
 
 const FETCH_MS = 600_000
-const TOLD_LINES = 20
+const SHOWN_LINES = 20
 
 /** A folder of the cache that a package manager fills. Another list of what to fetch makes another folder. */
 export class FetchedFolder {
@@ -57,7 +57,7 @@ export class FetchedFolder {
         encoding: 'utf8',
       })
       if (error !== undefined) return error.message
-      if (status !== 0) return (stdout + stderr).trim().split('\n').slice(-TOLD_LINES).join('\n')
+      if (status !== 0) return (stdout + stderr).trim().split('\n').slice(-SHOWN_LINES).join('\n')
       renameSync(staging, path)
       return null
     } catch (error) {

@@ -15,7 +15,7 @@ const WRITTEN = [
   'results/a/summary.json',
 ]
 
-test('what the pages tell people to make in a clone is left alone by git, private keys first', () => {
+test('what the pages ask people to make in a clone is left alone by git, private keys first', () => {
   const files = PAGES.flatMap((page) => filesMadeIn(readFileSync(join(root, page), 'utf8')))
   assert.ok(files.includes('key.pem') && files.includes('root.scrypt'), files.join(' '))
   for (const file of [...files, ...WRITTEN]) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-// Some releases declare a Node.js they do not load on, others load on one they do not declare: only importing tells.
+// Some releases declare a Node.js they do not load on, others load on one they do not declare: only importing shows it.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifests = ['bench', ...readdirSync(join(root, 'packages')).map((name) => join('packages', name))]

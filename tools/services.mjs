@@ -71,7 +71,7 @@ export const services = [
 const INSTALL = ['install', '-y', '-qq', '--no-install-recommends', '--no-upgrade']
 
 /**
- * Gets what is missing and tells this process, and with it the tests it starts, where things are. Answers with a
+ * Gets what is missing and sets where things are, for this process and the tests it starts. Answers with a
  * sentence for each service that could not be had.
  */
 export function provideServices() {

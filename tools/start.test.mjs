@@ -35,7 +35,7 @@ test('the demo proposes three calls, each is answered as it says, and SIGTERM en
   await assert.rejects(fetch(place.origin))
 })
 
-test('the demo tells what became of each edit of its document, and only of edits', async (t) => {
+test('the demo says what became of each edit of its document, and only of edits', async (t) => {
   const place = await demoPlace(t)
   const demo = startDemo(t, place)
   await printed(demo, 'Ctrl-C stops everything')

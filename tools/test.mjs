@@ -62,7 +62,7 @@ function lintProblems() {
   return status === 0 ? [] : [stdout + stderr]
 }
 
-/** On a person's machine a missing service is told and its tests skip; in CI it is a failure. */
+/** On a person's machine a missing service is reported and its tests skip; in CI it is a failure. */
 function serviceProblems() {
   const lines = provideServices()
   if (process.env.CI === 'true') return lines

@@ -101,7 +101,7 @@ function addMeasuring(command: Command): void {
       numberList(1, 100),
     )
     .option('--no-rates', 'throughput only')
-    .option('--slo <time>', 'also tell the highest of the rates with a P99 below this, such as 50ms')
+    .option('--slo <time>', 'also report the highest of the rates with a P99 below this, such as 50ms')
     .addOption(engineOption('--engine <name>', 'the load generator').default('autocannon'))
     .addOption(
       engineOption('--saturation-engine <name>', 'another one for throughput; it need not hold a rate'),

@@ -34,7 +34,7 @@ process.once('exit', () => {
 /** Has a process end when this one ends, however it ends, or a group of them with a minus before its number. */
 export function reapAtExit(target: number): void {
   targets.add(target)
-  tell(targetsLine())
+  report(targetsLine())
 }
 
 /** Forgets a process that has ended. */
@@ -59,7 +59,7 @@ export interface TemporaryFolder {
 export function temporaryFolder(prefix: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), prefix))
   folders.add(path)
-  tell(`folder ${path}\n`)
+  report(`folder ${path}\n`)
   return {
     path,
     remove: async () => {
@@ -70,7 +70,7 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
   }
 }
 
-function tell(line: string): void {
+function report(line: string): void {
   reaper ??= startReaper()
   reaper.stdin!.write(line)
 }
@@ -80,7 +80,7 @@ async function tellRest(): Promise<void> {
   const last = reaper
   if (last === null) return
   if (targets.size + folders.size > 0) {
-    tell(targetsLine())
+    report(targetsLine())
     return
   }
   reaper = null

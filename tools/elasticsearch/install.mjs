@@ -7,7 +7,7 @@ import { elasticsearchHome, isInstalled, VERSION } from './place.mjs'
 const BUILD = fileURLToPath(new URL('build.mjs', import.meta.url))
 /** A slow line may need minutes for the archive, and a second run waits for the first. */
 const LOCKED_SECONDS = 1200
-const TOLD_LINES = 20
+const SHOWN_LINES = 20
 
 /**
  * Makes sure that the server is installed. Answers with what went wrong, or null. The lock is the kernel's, so it is
@@ -30,5 +30,5 @@ export function installElasticsearch() {
 }
 
 function lastLines(text) {
-  return text.trim().split('\n').slice(-TOLD_LINES).join('\n')
+  return text.trim().split('\n').slice(-SHOWN_LINES).join('\n')
 }

@@ -4,7 +4,7 @@ const VARIABLE = 'SLUICE_TEST_ELASTICSEARCH'
 
 /**
  * Offers one node of Elasticsearch to all test files that this process starts: it is started when the first one asks,
- * and each is told where it is and who may use it. It ends with this process, or by `stop` before.
+ * and each learns where it is and who may use it. It ends with this process, or by `stop` before.
  */
 export class SharedNode {
   #node = null

@@ -15,7 +15,7 @@ async function serve(t: TestContext, answer: http.RequestListener): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`
 }
 
-test('a load generator by itself asks for what it is told, and tells latencies of a rate', async (t) => {
+test('a load generator by itself sends what it is asked for, and reports latencies of a rate', async (t) => {
   const seen = new Set<string>()
   const url = await serve(t, (request, response) => {
     seen.add(`${request.method} ${request.url} ${request.headers['x-note']}`)

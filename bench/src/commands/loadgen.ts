@@ -73,7 +73,7 @@ function linesOf(
 }
 
 function latencyLines(latency: Spectrum | null, perSecond: number | null): string[] {
-  if (latency === null) return ['latency: not told by this engine']
+  if (latency === null) return ['latency: not reported by this engine']
   const how = latency.isCorrected ? 'corrected for coordinated omission' : 'at overload, as fast as it goes'
   const line = (name: string, micros: number): string =>
     `  ${name.padEnd(7)} ${(micros / 1000).toFixed(3).padStart(10)} ms`

@@ -42,7 +42,7 @@ export interface Outcome {
 }
 
 /** Runs a suite, shows how far it is, prints its points, and writes its reports. Answers the exit code. */
-export async function measureAndTell(
+export async function measureAndReport(
   options: Omit<RunOptions, 'signal'>,
   flags: MeasuringFlags,
   { isKept, remarks = () => [] }: Outcome,

@@ -103,7 +103,7 @@ for (const [name, flags, message] of REFUSED) {
   test(`refused: ${name} with ${JSON.stringify(flags)}`, () => refused(() => optionsOf(name, flags), message))
 }
 
-test('an engine that is not there, or cannot hold a rate, is told with the remedy', (t) => {
+test('an engine that is not there, or cannot hold a rate, is reported with the remedy', (t) => {
   const path = process.env['PATH']
   process.env['PATH'] = '/nonexistent'
   t.after(() => {
@@ -114,7 +114,7 @@ test('an engine that is not there, or cannot hold a rate, is told with the remed
   if (missing !== null) refused(() => optionsOf('smoke', { with: ['haproxy'] }), /^haproxy|HAProxy/, 1)
 })
 
-test('a cost is told of policies that have benchmarks', () => {
+test('a cost is reported of policies that have benchmarks', () => {
   assert.equal(knownPair('header').withPolicy.id, 'header-get')
   refused(() => knownPair('heder'), /^no benchmark is there for a policy 'heder'; did you mean 'header'\?$/)
 })

@@ -4,7 +4,7 @@ import { busyText, policyCosts } from '../report/cost.js'
 import { changeText, significant } from '../report/figures.js'
 import { MEASURED_POLICIES, type PolicyPair, policyPair, policyText } from '../suite/policies.js'
 import { suiteOf } from '../suite/suites.js'
-import { measureAndTell } from './measuring.js'
+import { measureAndReport } from './measuring.js'
 import { chosenSuite, type MeasuringFlags, runOptions } from './run-options.js'
 import { usage } from './settings.js'
 
@@ -12,7 +12,7 @@ import { usage } from './settings.js'
 export async function benchPolicy(flags: MeasuringFlags, name: string): Promise<number> {
   const { base, withPolicy } = knownPair(name)
   const suite = chosenSuite(suiteOf('policies'), { ...flags, scenario: [base.id, withPolicy.id] })
-  return measureAndTell(runOptions(suite, flags, []), flags, {
+  return measureAndReport(runOptions(suite, flags, []), flags, {
     isKept: true,
     remarks: (summary) => [costSentence(name, summary)],
   })
@@ -31,12 +31,12 @@ export function costSentence(policy: string, { points }: Summary): string {
   const name = policyText(policy)
   const cost = policyCosts(points).find((one) => one.policy === policy)
   if (cost === undefined)
-    return `${name}: no cost can be told, because one of the two points is missing or no result, or the gateway was not busy alike in both`
+    return `${name}: no cost can be known, because one of the two points is missing or no result, or the gateway was not busy alike in both`
   const { base, withPolicy, addedMicros, range } = cost
   const before = base.cpuMicrosPerRequest.mean
   const amount = `${addedMicros < 0 ? '' : '+'}${addedMicros.toFixed(2)} µs (${changeText(addedMicros / before)}) of CPU time a request, on ${significant(before)} µs without it${busyText(base)}`
   const spread = base.cpuMicrosPerRequest.stdev + withPolicy.cpuMicrosPerRequest.stdev
   if (Math.abs(addedMicros) > spread)
     return `${name}: ${amount}; the repetitions allow ${significant(range[0])} to ${significant(range[1])} µs`
-  return `${name}: ${amount}; that is within the spread of the repetitions, so the cost is too small to tell here`
+  return `${name}: ${amount}; that is within the spread of the repetitions, so the cost is too small to report here`
 }

@@ -3,7 +3,7 @@ import type { Suite } from '../model/scenario.js'
 import { suiteOf } from '../suite/suites.js'
 import { urlSuite } from '../suite/url.js'
 import { type CallFlags, callOf } from './call.js'
-import { measureAndTell } from './measuring.js'
+import { measureAndReport } from './measuring.js'
 import { type ChoiceFlags, chosenSuite, type MeasuringFlags, runOptions, USUAL_RATES } from './run-options.js'
 import { mendable, usage } from './settings.js'
 
@@ -11,7 +11,7 @@ import { mendable, usage } from './settings.js'
 export async function benchRun(flags: MeasuringFlags & ChoiceFlags, name: string): Promise<number> {
   const suite = chosenSuite(namedSuite(name), flags)
   const options = runOptions(suite, flags, flags.quick === true ? [] : USUAL_RATES)
-  return measureAndTell(options, flags, { isKept: true })
+  return measureAndReport(options, flags, { isKept: true })
 }
 
 /**
@@ -25,13 +25,13 @@ export async function benchQuick(flags: MeasuringFlags & CallFlags, url?: string
     const alone = own.find((name) => flags[name] !== undefined)
     if (alone !== undefined) throw usage(`--${alone} is for a URL; write it behind the command`)
     const suite = chosenSuite(namedSuite('smoke'), flags)
-    return measureAndTell(runOptions(suite, flags, []), flags, outcome)
+    return measureAndReport(runOptions(suite, flags, []), flags, outcome)
   }
   if (flags.with !== undefined)
     throw usage('--with stands beside a gateway of our own: use gw bench run SUITE --target ADDRESS')
   const { origin, call } = callOf(url, flags)
   const suite = chosenSuite(urlSuite(call), flags)
-  return measureAndTell(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)
+  return measureAndReport(runOptions(suite, { ...flags, target: origin }, []), flags, outcome)
 }
 
 /** The suite of a name. @throws Failure that lists the names, or says what the suite waits for. */

@@ -32,7 +32,7 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   assert.equal(wrong.code, 64)
 })
 
-test('report writes anew into the folder of the run, and a run that is not there is told', async (t) => {
+test('report writes anew into the folder of the run, and a run that is not there is reported', async (t) => {
   const cwd = folderOfRuns(t)
   const { code, stdout } = await gw(['bench', 'report', 'results/old'], { cwd })
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('capacity takes all runs below results, and says so where there is none', a
   assert.equal(none.code, 1)
 })
 
-test('a quick run prints its points beside those of a peer and writes where it is told', async (t) => {
+test('a quick run prints its points beside those of a peer and writes where it is asked to', async (t) => {
   const cwd = scratch(t)
   const short = ['--seconds', '1', '--warm-up', '0', '--connections', '4', '--no-pin', '--out', 'out']
   const { code, stdout, stderr } = await gw(['bench', 'quick', ...short], { cwd, timeout: 120_000 })
@@ -83,7 +83,7 @@ test('list names the suites, what is missing for those that wait, and the trials
   )
 })
 
-test('the cost of a policy is told beside the spread of the repetitions', () => {
+test('the cost of a policy is reported beside the spread of the repetitions', () => {
   const suite = { suite: 'policies' }
   const points = (base: number, withPolicy: number) => [
     samplePoint({
@@ -101,5 +101,5 @@ test('the cost of a policy is told beside the spread of the repetitions', () => 
   assert.match(sentence(20, 21), /^header: \+1\.00 µs \(\+5\.0 %\) of CPU time a request, on 20 µs without/)
   assert.match(sentence(20, 20.01), /within the spread of the repetitions, so the cost is too small/)
   const alone = sampleSummary(points(20, 21).slice(1))
-  assert.match(costSentence('header', alone), /^header: no cost can be told, because /)
+  assert.match(costSentence('header', alone), /^header: no cost can be known, because /)
 })

@@ -39,7 +39,7 @@ function spoolIn(t: TestContext): object {
   return { dir: join(scratch(t), 'spool') }
 }
 
-test('a sink takes the place of Elasticsearch: it takes bulks and tells how many records they had', async (t) => {
+test('a sink takes the place of Elasticsearch: it takes bulks and says how many records they had', async (t) => {
   const { sink, url } = await sinkOf(t, '--delay', '5ms')
   const elasticsearch = { nodes: [url], compress: true, spool: spoolIn(t) }
   await logged(t, 40, { sink: 'elasticsearch', elasticsearch })

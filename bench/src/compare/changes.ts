@@ -11,7 +11,7 @@ export interface MetricChange {
   readonly after: number
   /** As a share of `before`. */
   readonly change: number
-  /** What holds the true change in 95 of 100 measurements; null: the repetitions do not tell. */
+  /** What holds the true change in 95 of 100 measurements; null: the repetitions do not show it. */
   readonly range: readonly [low: number, high: number] | null
 }
 
@@ -42,7 +42,7 @@ export function outcomeOf({ change, range }: MetricChange, limit: Limit): LimitV
   return isBeyond(change) ? 'unclear' : 'kept'
 }
 
-/** At a fixed rate the throughput was chosen, and at overload the latency tells the length of the queue. */
+/** At a fixed rate the throughput was chosen, and at overload the latency shows the length of the queue. */
 function isMeaningful(metric: Metric, { kind }: Point): boolean {
   if (metric === 'rps') return kind === 'saturation'
   return (metric !== 'p50' && metric !== 'p99') || kind === 'fixed-rate'

@@ -38,7 +38,7 @@ interface Pair {
 
 /**
  * Compares the points that two runs have in common: same scenario, system, connections, kind and rate. Trials have
- * verdicts and no figures: each run tells by itself whether they were passed. @param isPartial what the later run has not measured does not speak against it
+ * verdicts and no figures: each run reports by itself whether they were passed. @param isPartial what the later run has not measured does not speak against it
  * @throws Error when the runs are of different suites.
  */
 export function compareSummaries(

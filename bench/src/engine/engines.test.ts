@@ -111,7 +111,7 @@ test('a warm-up is not counted', async (t) => {
   }
 })
 
-test('autocannon tells what was answered before the measured time, over the same connections', async (t) => {
+test('autocannon says what was answered before the measured time, over the same connections', async (t) => {
   for (const perSecond of [null, 200]) {
     const server = await startServer(t, (_, response) => response.end('hello'))
     const order = optionsFor(t, server.origin, { perSecond, warmUpSeconds: 0.5 })
@@ -172,7 +172,7 @@ test('a load that somebody ends is an error, not a result', async (t) => {
   await rejected
 })
 
-test('an engine that is missing is told with how to get it', (t) => {
+test('an engine that is missing is reported with how to get it', (t) => {
   const path = process.env['PATH']
   t.after(() => {
     process.env['PATH'] = path

@@ -3,7 +3,7 @@ import { bodyOf, writePrivate } from './call-body.js'
 import { coreCount, GRACE_SECONDS, runToSuccess, versionOf } from './program.js'
 
 /**
- * h2load in its HTTP/1.1 mode: a closed loop with a warm-up of its own. Of latencies it tells the smallest, the largest,
+ * h2load in its HTTP/1.1 mode: a closed loop with a warm-up of its own. Of latencies it reports the smallest, the largest,
  * the mean and the deviation, and no percentile: that is no spectrum, and there is none.
  */
 export const h2load: Engine = {

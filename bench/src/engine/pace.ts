@@ -44,7 +44,7 @@ export class OpenLoop implements Pace {
     return this.#free.size
   }
 
-  /** Begins the plan. Its requests are told apart by their numbers: the time of one may be rounded across a border. */
+  /** Begins the plan. Its requests are distinguished by their numbers: the time of one may be rounded across a border. */
   start(startMono: number, leadInSeconds: number, seconds: number): void {
     this.#startMono = startMono
     this.#first = this.#countIn(leadInSeconds)

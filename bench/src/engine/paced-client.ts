@@ -40,7 +40,7 @@ export const TIMEOUT_MS = 10_000
 const REFUSED_PAUSE_MS = 10
 
 /**
- * A connection of autocannon that asks when it is told to. Autocannon's own rate sends the requests of a second in one
+ * A connection of autocannon that sends when it is asked to. Autocannon's own rate sends the requests of a second in one
  * burst at its beginning and waits for the rest of it, which is an overload of short duration and no rate; and it neither
  * counts a request that a closed connection took along nor forgets its beginning, so that every later latency of that
  * connection is too long.

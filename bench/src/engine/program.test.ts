@@ -10,7 +10,7 @@ import { childrenMicros, coreCount, runProgram, runToSuccess, versionOf } from '
 
 const ANYWHERE = { cpu: null, limitSeconds: 60 }
 
-test('the output, the status and the CPU time of a program are told, threads included', async () => {
+test('the output, the status and the CPU time of a program are reported, threads included', async () => {
   const busy = `const { Worker } = require('node:worker_threads')
     const spin = 'while (process.cpuUsage().user < 300_000);'
     new Worker(spin, { eval: true }).on('exit', () => { console.log('done'); process.exitCode = 3 })`

@@ -5,7 +5,7 @@ import { emptyHistogram, mergeSpectra, record, spectrumOf } from './spectrum.js'
 
 const ALWAYS = [50, 75, 90, 95, 99, 99.9, 99.99]
 
-test('a spectrum tells percentiles, mean and maximum with three digits, ascending, none above the maximum', () => {
+test('a spectrum reports percentiles, mean and maximum with three digits, ascending, none above the maximum', () => {
   const spectrum = spectrumOfValues(Array.from({ length: 10_000 }, (_, i) => i + 1))
   assert.equal(spectrum.count, 10_000)
   near(spectrum.meanMicros, 5000)

@@ -99,7 +99,7 @@ async function isRedirected({ origin, call }: LoadOptions): Promise<boolean> {
   return answer !== null && answer.status >= 300 && answer.status < 400
 }
 
-/** The call, also its path, which everybody could read among the arguments of the program, and what is told at the end. */
+/** The call, also its path, which everybody could read among the arguments of the program, and what is reported at the end. */
 function scriptOf(options: LoadOptions): string {
   const { method, path, headers, body } = options.call
   const lines = [`wrk.method = ${luaText(method)}`, `wrk.path = ${luaText(path)}`]

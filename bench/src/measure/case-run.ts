@@ -86,7 +86,7 @@ export class CaseRun {
     if (options.warmUpSeconds === 0) return
     for (const { url } of this.#setup.systems) {
       if (options.signal.aborted) return
-      // What fails now fails again when it is measured, and is told then.
+      // What fails now fails again when it is measured, and is reported then.
       const load = { ...this.#load(url, connections, null), seconds: options.warmUpSeconds }
       await engines.saturation.run(load).catch(() => null)
     }
@@ -98,7 +98,7 @@ export class CaseRun {
     const { options } = this.#context
     if (options.signal.aborted) return null
     const times = { warmUpSeconds: LEAD_IN_SECONDS, seconds: ceilingSeconds(options.seconds) }
-    // An engine that fails here fails at the points as well, which tell of it.
+    // An engine that fails here fails at the points as well, which report it.
     const load = { ...this.#load(this.#setup.origin.url, connections, null), ...times }
     const result = await engine.run(load).catch(() => null)
     return result === null ? null : result.requests / result.seconds
@@ -191,18 +191,19 @@ export class CaseRun {
     const { scenario, connections, targetPerSecond, system, perSecond, cpuMicrosPerRequest } = point
     const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} a second`
     const place = `${scenario}, ${connections} connections${rate}, ${system}`
-    const tell = (remark: string): void => warn(`${place}: ${remark}`)
+    const report = (remark: string): void => warn(`${place}: ${remark}`)
     const share = variation(point)
-    if (share > MOST_VARIATION) tell(`the repetitions are ${percent(share)} apart (coefficient of variation)`)
+    if (share > MOST_VARIATION)
+      report(`the repetitions are ${percent(share)} apart (coefficient of variation)`)
     const unknown = targetRemark(point)
-    if (unknown !== null) tell(unknown)
+    if (unknown !== null) report(unknown)
     const pid = options.target?.pid ?? null
     if (system === TARGET && pid !== null && point.requests > 0 && cpuMicrosPerRequest === null)
-      tell(
+      report(
         `the process ${pid} and those below it used no CPU time: --pid is to name the server's first process`,
       )
     const made = perSecond.values.length
-    if (made < options.repetitions) tell(`${made} of ${options.repetitions} repetitions`)
+    if (made < options.repetitions) report(`${made} of ${options.repetitions} repetitions`)
   }
 }
 

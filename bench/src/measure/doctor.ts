@@ -22,8 +22,8 @@ const CPUS = '/sys/devices/system/cpu'
 /** How the machine is set up, as far as it changes figures. */
 export function machineFindings(): Finding[] {
   const cpus = allowedCpus()
-  const governor = systemText(`${CPUS}/cpu${cpus[0]}/cpufreq/scaling_governor`) ?? 'not told'
-  const isSlow = !['performance', 'not told'].includes(governor)
+  const governor = systemText(`${CPUS}/cpu${cpus[0]}/cpufreq/scaling_governor`) ?? 'unknown'
+  const isSlow = !['performance', 'unknown'].includes(governor)
   // The driver of Intel says when it is off, all others when it is on.
   const hasTurbo =
     systemText(`${CPUS}/intel_pstate/no_turbo`) === '0' || systemText(`${CPUS}/cpufreq/boost`) === '1'
@@ -41,7 +41,7 @@ export function machineFindings(): Finding[] {
     finding('governor', governor, isSlow && 'cpupower frequency-set --governor performance'),
     finding(
       'turbo',
-      hasTurbo ? 'on' : 'off or not told',
+      hasTurbo ? 'on' : 'off or unknown',
       hasTurbo && 'the clock depends on heat: switch it off, or compare CPU time within one run only',
     ),
     finding('SMT', hasPairs ? 'on' : 'off', hasPairs && `echo off > ${CPUS}/smt/control`),

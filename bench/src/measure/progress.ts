@@ -1,6 +1,6 @@
 import type { RunObserver } from '../model/run.js'
 
-/** Tells the observer of the steps of a run and how long the rest will take, as the steps so far took. */
+/** Informs the observer of the steps of a run and how long the rest will take, as the steps so far took. */
 export class Progress {
   readonly #observer: RunObserver
   readonly #startedMono = performance.now()

@@ -80,15 +80,15 @@ export async function measure(
   const unsettled = gateway?.hasLog === true ? await gateway.settled().then(() => null, firstLine) : null
   const hasEnded = pid !== null && !isRunning(pid)
   const ended = hasEnded ? `the process ${pid} of ${system.name} has ended while it was measured` : null
-  const told = await watch?.end().catch(() => null)
+  const reported = await watch?.end().catch(() => null)
   return {
     result: load.result,
     failure: load.failure ?? ended ?? unsettled,
     cpuMicros: pid === null || hasEnded ? null : used()! - before.used,
     ...shares,
     rssBytes: pid === null ? null : rssBytes,
-    diagnostics: told?.workers ?? [],
-    upstreamWaits: told?.upstreamWaits ?? null,
+    diagnostics: reported?.workers ?? [],
+    upstreamWaits: reported?.upstreamWaits ?? null,
     throttledShare,
   }
 }

@@ -10,18 +10,18 @@ import { runSuite } from './run-suite.js'
 
 const SECONDS = 0.3
 
-/** A load generator that asks for real and then tells these requests a second, one after the other. */
-function telling(figures: readonly number[]): { readonly engine: Engine; readonly told: () => number } {
+/** A load generator that asks for real and then claims these requests a second, one after the other. */
+function claiming(figures: readonly number[]): { readonly engine: Engine; readonly reported: () => number } {
   const load = smallLoad()
-  let told = 0
+  let reported = 0
   const run: Engine['run'] = async (options) => {
     const result = await load.run(options)
     // The warm-up is shorter, and the ceiling has a lead-in.
     return options.seconds === SECONDS && options.warmUpSeconds === 0
-      ? { ...result, requests: figures[told++] ?? 0, seconds: 1 }
+      ? { ...result, requests: figures[reported++] ?? 0, seconds: 1 }
       : result
   }
-  return { engine: { ...load, run }, told: () => told }
+  return { engine: { ...load, run }, reported: () => reported }
 }
 
 /** A server that is running: how busy its cores are is not known, so that nothing but the figures is judged. */
@@ -46,31 +46,31 @@ async function measured(t: TestContext, engine: Engine, stopAt = Number.NaN): Pr
 }
 
 test('repetitions that are more than 5 % apart are made again, and the steadier ones count', async (t) => {
-  const { engine, told } = telling([100, 200, 150, 151])
+  const { engine, reported } = claiming([100, 200, 150, 151])
   const { points, warnings } = await measured(t, engine)
-  assert.equal(told(), 4)
+  assert.equal(reported(), 4)
   assert.deepEqual(points[0]!.perSecond.values, [150, 151])
   assert.doesNotMatch(warnings.join('\n'), /apart/)
 })
 
 test('repetitions that agree are made once', async (t) => {
-  const { engine, told } = telling([100, 107])
+  const { engine, reported } = claiming([100, 107])
   const { points } = await measured(t, engine)
-  assert.equal(told(), 2)
+  assert.equal(reported(), 2)
   assert.deepEqual(points[0]!.perSecond.values, [100, 107])
 })
 
-test('they are made again once only, and what is still apart is told', async (t) => {
-  const { engine, told } = telling([100, 150, 100, 300])
+test('they are made again once only, and what is still apart is reported', async (t) => {
+  const { engine, reported } = claiming([100, 150, 100, 300])
   const { points, warnings } = await measured(t, engine)
-  assert.equal(told(), 4)
+  assert.equal(reported(), 4)
   assert.deepEqual(points[0]!.perSecond.values, [100, 150])
   assert.match(warnings.join('\n'), /the repetitions are 28 % apart \(coefficient of variation\)/)
 })
 
 test('a second measurement that was cut short does not count', async (t) => {
-  const { engine, told } = telling([100, 150, 120, 120])
+  const { engine, reported } = claiming([100, 150, 120, 120])
   const { points } = await measured(t, engine, 3)
-  assert.equal(told(), 3)
+  assert.equal(reported(), 3)
   assert.deepEqual(points[0]!.perSecond.values, [100, 150])
 })

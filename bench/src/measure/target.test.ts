@@ -94,7 +94,7 @@ test('with its process the CPU time and memory of a target are measured, too', a
   assert.ok(point!.rssBytes! > 1_000_000)
 })
 
-test('a process that has nothing to do with the answers is told, and no request is free of cost', async (t) => {
+test('a process that has nothing to do with the answers is reported, and no request is free of cost', async (t) => {
   const { origin } = await serve(t)
   // It is asleep, but Node.js may wake it once: what it uses then is less than a tick of the clock.
   const { pid } = await idle(t)

@@ -123,7 +123,7 @@ test('CPU time of a request is none where calls failed, others used the cores, o
   }
 })
 
-test('a system that was less than half busy does not tell what a request costs at saturation', () => {
+test('a system that was less than half busy does not say what a request costs at saturation', () => {
   assert.equal(costReasons({ busyShare: 0.5 }), '')
   assert.match(costReasons({ busyShare: 0.49 }), /used 49 % of its cores; CPU time of a request takes 50 %/)
   assert.notEqual(reasons({ busyShare: 0.49 }), '')

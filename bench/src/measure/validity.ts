@@ -4,7 +4,7 @@ import type { Repetition } from './repetition.js'
 
 /** Below it something else than the system was the bottleneck. */
 export const LEAST_BUSY = 0.95
-/** Below it the cost of a request at saturation cannot be told: one that is half busy needs up to 13 % more for each. */
+/** Below it the cost of a request at saturation is unknown: one that is half busy needs up to 13 % more for each. */
 const LEAST_BUSY_FOR_COST = 0.5
 /** From it on the load generator may have been the bottleneck. */
 const MOST_GENERATOR = 0.8
@@ -59,16 +59,16 @@ export function validityOf(
   // On shared cores the rest of the time belonged to load generator and origin, so that nobody waited for work.
   const isIdle = isSaturation && !layout.isShared && used < LEAST_BUSY_FOR_COST
   const idle = `the system used ${percent(used)} of its cores; CPU time of a request takes ${percent(LEAST_BUSY_FOR_COST)}`
-  return { invalid: [...whole, ...told(bounds)], costInvalid: [...whole, ...told([isIdle && idle])] }
+  return { invalid: [...whole, ...textsOf(bounds)], costInvalid: [...whole, ...textsOf([isIdle && idle])] }
 }
 
 /** What leaves no figure of a point standing. */
 function wholeReasons(point: UnjudgedPoint, repetitions: readonly Repetition[]): string[] {
-  const failures = told(repetitions.map(({ failure }) => failure))
+  const failures = textsOf(repetitions.map(({ failure }) => failure))
   const foreign = Math.max(0, ...repetitions.map(({ foreignShare }) => foreignShare))
   return [
     ...new Set(failures),
-    ...told([
+    ...textsOf([
       point.requests === 0 && 'no request was completed',
       failedRequests(point),
       foreign > MOST_FOREIGN && `other processes used ${percent(foreign)} of the system's cores`,
@@ -101,7 +101,7 @@ function ceilingBelow({ ceilingPerSecond, perSecond }: UnjudgedPoint, least: num
   return `load generator and origin alone did ${Math.round(ceilingPerSecond)} requests a second, ${times} times as many; it takes ${least} times`
 }
 
-/** What to tell of a system of which nobody knows how busy it was, when the load could not have been much larger. */
+/** What to say of a system of which nobody knows how busy it was, when the load could not have been much larger. */
 export function targetRemark(point: Point): string | null {
   if (point.busyShare !== null || point.kind !== 'saturation') return null
   const reason = ceilingBelow(point, LEAST_CEILING)
@@ -112,12 +112,12 @@ export function targetRemark(point: Point): string | null {
 export function voided(point: Point, ...reasons: readonly (string | null)[]): Point {
   return {
     ...point,
-    invalid: [...told(reasons), ...point.invalid],
-    costInvalid: [...told(reasons), ...point.costInvalid],
+    invalid: [...textsOf(reasons), ...point.invalid],
+    costInvalid: [...textsOf(reasons), ...point.costInvalid],
   }
 }
 
-function told(reasons: readonly (string | false | null)[]): string[] {
+function textsOf(reasons: readonly (string | false | null)[]): string[] {
   return reasons.filter((reason) => typeof reason === 'string')
 }
 

@@ -6,7 +6,7 @@ export const ENGINES = ['autocannon', 'wrk', 'oha', 'h2load'] as const
 export type EngineName = (typeof ENGINES)[number]
 export type ErrorClass = keyof ErrorCounts
 
-/** What one load generator is told to do. */
+/** What one load generator is asked to do. */
 export interface LoadOptions {
   /** Scheme, host and port. */
   readonly origin: string
@@ -29,7 +29,7 @@ export interface LoadResult {
   readonly seconds: number
   readonly errors: Readonly<ErrorCounts>
   readonly latency: Spectrum | null
-  /** What was answered in the warm-up on the same connections; absent: the engine does not tell. */
+  /** What was answered in the warm-up on the same connections; absent: the engine does not report. */
   readonly leadIn?: { readonly requests: number; readonly seconds: number }
   /** User and system time of the generator over elapsed time and threads; 1: it was the bottleneck. */
   readonly busyShare: number
@@ -40,7 +40,7 @@ export interface Engine {
   readonly name: EngineName
   /** Can it hold a rate and correct for coordinated omission? */
   readonly hasOpenLoop: boolean
-  /** Its warm-up is the beginning of the load itself, on the same connections, and it tells what that was (`leadIn`). */
+  /** Its warm-up is the beginning of the load itself, on the same connections, and it says what that was (`leadIn`). */
   readonly hasLeadIn?: true
   /** How to get it where it is missing, such as `install the package wrk`; packages are Debian's. */
   readonly remedy: string

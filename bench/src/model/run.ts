@@ -18,7 +18,7 @@ export interface Target {
   readonly pid: number | null
 }
 
-/** What a run of a suite is told. */
+/** The options of a run of a suite. */
 export interface RunOptions {
   /** Only the cases and trials that are to be measured. */
   readonly suite: Suite

@@ -97,7 +97,7 @@ export const Point = Type.Object({
   latency: orNull(Spectrum),
   /** Largest resident set of the process tree. */
   rssBytes: orNull(Type.Number()),
-  /** What a comparison needs to tell a change from noise. */
+  /** What a comparison needs to distinguish a change from noise. */
   repetitions: Type.Array(
     Type.Object({
       p50Micros: orNull(Type.Number()),

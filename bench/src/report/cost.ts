@@ -31,7 +31,7 @@ export function busyText({ busyShare, sharesCores }: Point): string {
 
 /** What the words behind a CPU time mean. */
 export const COST_REMARK =
-  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio is told only of systems that were busy alike, within ten points.'
+  'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio is reported only of systems that were busy alike, within ten points.'
 
 /** Whether the costs of two points say something of each other: both systems were about as busy, and as alone. */
 export function areCostsAlike(one: Point, other: Point): boolean {

@@ -131,7 +131,7 @@ test('the highest of the held rates within a limit is named', () => {
   assert.doesNotMatch(JSON.stringify(table.rows), /3,000|4,000/)
 })
 
-test('points that are no result, and trials, are told with their reasons', () => {
+test('points that are no result, and trials, are reported with their reasons', () => {
   const invalid = samplePoint({ invalid: ['not gateway-bound'] })
   assert.match(JSON.stringify(pointTable([invalid])), /no result|not gateway-bound/)
   const failed = sampleTrial({ failures: ['3 records are lost'] })

@@ -64,7 +64,7 @@ export function pointTable(points: readonly Point[]): TextTable {
 export function wholePointTable(points: readonly Point[], host: HostFacts): TextTable {
   const score: Column = ['per core-score', (point) => significant(perCoreScore(point, host))]
   const remark =
-    'Latencies in brackets were taken at overload: they tell how long the queue was. The ceiling is how many times as much load generator and origin did by themselves; generator says how busy the load generator was. '
+    'Latencies in brackets were taken at overload: they say how long the queue was. The ceiling is how many times as much load generator and origin did by themselves; generator says how busy the load generator was. '
   const table = tableOf(points, [...FIGURES, ...PROOF, score])
   return { ...table, remark: remark + table.remark }
 }

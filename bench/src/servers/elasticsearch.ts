@@ -55,7 +55,7 @@ async function startNode(
 ): Promise<ElasticsearchNode> {
   const node = await startElasticsearch({ dir, isMeasured: true, ...options })
   if (cpus !== null) spawnSync('taskset', ['-a', '-c', '-p', cpus, String(node.pid)])
-  // Told to end in order it would still write into its folder when this process is gone.
+  // Asked to end in order it would still write into its folder when this process is gone.
   const { pid } = node
   reapAtExit(pid)
   const released = (end: () => Promise<void>) => async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { App, type HttpRequest, type HttpResponse } from 'uWebSockets.js'
 import { FAULT_ORIGIN_BODY, type OriginCounts, type OriginFaults } from './fault-origin.js'
 
-// The program of an origin that injects faults as it is told, and counts what it did: one process, so that the counts
+// The program of an origin that injects faults as it is asked, and counts what it did: one process, so that the counts
 // are exact. Its settings come over the same port, on paths that the gateway is not asked for.
 
 const { host, port } = JSON.parse(process.argv[2] ?? '') as { readonly host: string; readonly port: number }

@@ -17,7 +17,7 @@ export interface OriginFaults {
   readonly isClosing: boolean
 }
 
-/** What it was asked, and how it answered as it was told. */
+/** What it was asked, and how it answered as it was asked. */
 export interface OriginCounts {
   readonly requests: number
   readonly failed: number

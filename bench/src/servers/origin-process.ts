@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { OriginBehavior } from '../model/scenario.js'
 import { fillText } from './nginx.js'
 
-// The program of an origin: as many processes as it is told listen on one port, each answers as it is told.
+// The program of an origin: as many processes as it is asked listen on one port, each answers as it is asked.
 
 interface OriginOptions extends OriginBehavior {
   readonly host: string

@@ -9,7 +9,7 @@ import { type Placement, type RunningServer, startServer } from './running-serve
 const PROGRAM = fileURLToPath(new URL('./origin-process.js', import.meta.url))
 
 /**
- * The upstream of all systems: it reads the whole request and answers as it is told. nginx where it can do so; else a
+ * The upstream of all systems: it reads the whole request and answers as it is asked. nginx where it can do so; else a
  * program of our own with a process on every core it has. nginx would answer a request before it has read its body,
  * which makes a proxy give up the connection.
  */

@@ -78,7 +78,7 @@ test('an origin with a delay answers no earlier', async (t) => {
   assert.ok(performance.now() - startMono >= 199)
 })
 
-test('a server that ends while it starts is told with its last words', async (t) => {
+test('a server that ends while it starts is reported with its last words', async (t) => {
   const options = {
     name: 'talker',
     version: '1',

@@ -14,7 +14,7 @@ const PREFIX = 'chain-'
 export function policyText(name: string): string {
   if (!name.startsWith(PREFIX)) return name
   const chain = CHAINS.find((policies) => PREFIX + policies.join('-') === name)
-  // Where the names of policies meet cannot be told of a chain that another version measured.
+  // Where the names of policies meet is unknown of a chain that another version measured.
   return `chain ${chain?.join(', ') ?? name.slice(PREFIX.length)}`
 }
 
@@ -76,7 +76,7 @@ export const policies: Suite = {
   repetitions: 5,
 }
 
-/** The scenarios that tell what one policy costs, or a chain of them. */
+/** The scenarios that say what one policy costs, or a chain of them. */
 export interface PolicyPair {
   readonly base: Scenario
   readonly withPolicy: Scenario
@@ -119,7 +119,7 @@ function scenarioOf({ name, title, fixtures, kind }: Subject, { kilobytes, delay
   return { ...made, origin: { ...made.origin, delayMs } }
 }
 
-/** The kind of a body stands in the name only where there is nothing else that tells it. */
+/** The kind of a body stands in the name only where nothing else says it. */
 function requestOf(
   kilobytes: number | null,
   kind: MadeBody['kind'],

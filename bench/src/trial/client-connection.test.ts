@@ -13,7 +13,7 @@ class Line {
   readonly closed: Promise<ClientConnection>
   readonly connection: ClientConnection
   readonly #server: Promise<net.Socket>
-  #told: () => void = () => {}
+  #reported: () => void = () => {}
 
   private constructor(port: number, server: Promise<net.Socket>) {
     this.#server = server
@@ -55,16 +55,16 @@ class Line {
   async exchange(bytes: string): Promise<void> {
     const server = await this.#server
     server.once('data', () => server.write(bytes))
-    const told = new Promise<void>((resolve) => {
-      this.#told = resolve
+    const reported = new Promise<void>((resolve) => {
+      this.#reported = resolve
     })
     this.connection.send(REQUEST, performance.now(), false)
-    await told
+    await reported
   }
 
   #hear(what: string): void {
     this.heard.push(what)
-    this.#told()
+    this.#reported()
   }
 }
 

@@ -90,7 +90,7 @@ test('answers are counted by who gave them, and a last answer on a connection is
   assert.deepEqual([answered, failed], [asked, asked - every(1)])
 })
 
-test('what nobody could send is told, and a server that is gone is asked again', async (t) => {
+test('what nobody could send is reported, and a server that is gone is asked again', async (t) => {
   const held: http.ServerResponse[] = []
   const server = http.createServer((_, response) => held.push(response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

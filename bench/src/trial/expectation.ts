@@ -16,7 +16,7 @@ const HELD_SHARE = 0.9
 /** What was lost in a trial, or came that nobody had sent; empty: nothing. */
 export function failuresOf(observed: Observed, expects: Partial<Expectation> = {}): string[] {
   const expected = { ...NOTHING_LOST, ...expects }
-  return told([
+  return failedOf([
     ...requestChecks(observed, expected),
     ...answerChecks(observed, expected),
     ...originChecks(observed, expected),
@@ -29,10 +29,10 @@ export function failuresOf(observed: Observed, expects: Partial<Expectation> = {
   ])
 }
 
-/** Whether all is well, and what to tell if not. */
+/** Whether all is well, and what to report if not. */
 type Check = readonly [isWell: boolean, failure: string]
 
-function told(checks: readonly Check[]): string[] {
+function failedOf(checks: readonly Check[]): string[] {
   return checks.flatMap(([isWell, failure]) => (isWell ? [] : [failure]))
 }
 

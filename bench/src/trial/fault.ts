@@ -65,7 +65,7 @@ export interface Fault {
   begin(system: TrialSystem, seconds: number): Promise<void>
   /** Goes back, or resolves when what was begun is over. Absent: it is over as soon as it is done. */
   end?(system: TrialSystem): Promise<void>
-  /** What may be lost, as what was observed tells. Absent: nothing. */
+  /** What may be lost, as what was observed shows. Absent: nothing. */
   expects?(observed: Observed): Partial<Expectation>
   /** Figures of its own. */
   soak?(): SoakFigures

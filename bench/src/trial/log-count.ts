@@ -11,7 +11,7 @@ export interface LogCount {
   readonly dropped: number
 }
 
-/** Ids that are there more than once, and so many of them are told. */
+/** Ids that are there more than once, and so many of them are reported. */
 const REPEATED = 1000
 /** What the log says of its gaps is no record of a request. */
 const GAPS = { term: { 'event.kind': 'gap' } }

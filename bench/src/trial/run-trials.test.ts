@@ -114,7 +114,7 @@ test('workers that are replaced one after the other lose no request', async (t) 
   assert.deepEqual(lost, NONE_LOST)
 })
 
-test('a short soak reloads, and tells of memory and files', async () => {
+test('a short soak reloads, and reports memory and files', async () => {
   const notes = new Notes()
   const { trials, warnings, points, documents } = await run(soak, {}, notes)
   const [trial] = trials
@@ -128,7 +128,7 @@ test('a short soak reloads, and tells of memory and files', async () => {
   assert.deepEqual([notes.steps, notes.trials], [['soak'], [trial]])
 })
 
-test('a soak that is stopped is no result, tells what was seen until then, and leaves nothing running', async () => {
+test('a soak that is stopped is no result, says what was seen until then, and leaves nothing running', async () => {
   const stop = new AbortController()
   const notes = new Notes(() => setTimeout(() => stop.abort(), 4000))
   const { trials, warnings } = await run(soak, { seconds: 3600, signal: stop.signal }, notes)

@@ -103,10 +103,10 @@ async function withSetup<T>(
   try {
     return await act(setup)
   } finally {
-    const tell = (error: Error): void => warn(`${plan.id}: not all of it was stopped: ${error.message}`)
-    await setup.close().catch(tell)
+    const report = (error: Error): void => warn(`${plan.id}: not all of it was stopped: ${error.message}`)
+    await setup.close().catch(report)
     // Millions of documents of one trial would slow down the next.
-    await logNode?.node.request('DELETE', `/_data_stream/${setup.dataStream}`).catch(tell)
+    await logNode?.node.request('DELETE', `/_data_stream/${setup.dataStream}`).catch(report)
   }
 }
 

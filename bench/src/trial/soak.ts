@@ -84,7 +84,7 @@ async function lookAt({ admin, pid }: RunningGateway, seconds: number): Promise<
   return { seconds, heapBytes, rssBytes: treeRssBytes(pid), files: treeOpenFiles(pid) }
 }
 
-/** What the samples behind the warm-up tell. */
+/** What the samples after the warm-up show. */
 export function figuresOf(samples: readonly Sample[]): Omit<SoakFigures, 'reloads' | 'failedReloads'> {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP_SHARE))
   const ends = Math.max(1, Math.floor(warm.length * END_SHARE))

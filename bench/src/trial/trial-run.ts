@@ -8,7 +8,7 @@ import type { Fault, Observed } from './fault.js'
 import { countLog } from './log-count.js'
 import type { TrialSetup } from './setup.js'
 
-/** What a trial is told. */
+/** The options of a trial. */
 export interface TrialOptions {
   readonly plan: TrialPlan
   readonly fault: Fault

@@ -255,7 +255,7 @@ async function send(url: string, { body, headers }: Pick<Attack, 'body' | 'heade
   return { status: answer.status, code, text, ms: performance.now() - began }
 }
 
-/** A real gateway with a route for each policy, before an origin that tells what reached it. */
+/** A real gateway with a route for each policy, before an origin that says what reached it. */
 async function serve(t: TestContext): Promise<{ gateway: RunningGateway; reached: () => number }> {
   let reached = 0
   const target = await origin(t, (req, res) => {

@@ -17,7 +17,7 @@ test('waves of connections beyond the descriptors of the process end no worker, 
   const { pid } = (await statusOf(gateway.admin)).workers[0]!
   for (let i = 0; i < WAVES; i++) {
     const sockets = await wave(t, Number(new URL(gateway.url).port))
-    // What the worker tells of itself comes with its heartbeats.
+    // What the worker reports of itself comes with its heartbeats.
     await until(async () => (await metric(gateway.admin, 'gw_connections')) > 0)
     for (const socket of sockets) socket.destroy()
     await until(async () => (await metric(gateway.admin, 'gw_connections')) === 0)

@@ -40,7 +40,7 @@ test('every call is in the data stream, with the credentials of the document and
   assert.ok(!(await (await fetch(`${gateway.admin}/v1/plan`)).text()).includes(fixture.node.password))
 })
 
-test('wrong credentials are told, and records wait until a deploy brings the right ones', {
+test('wrong credentials are reported, and records wait until a deploy brings the right ones', {
   skip,
 }, async (t) => {
   const target = await origin(t, (_, res) => res.end('ok'))
@@ -49,9 +49,13 @@ test('wrong credentials are told, and records wait until a deploy brings the rig
   const text = fixture.documentTo(target, stream, { auth })
   const gateway = await startGateway(t, text)
   await call(gateway, 20)
-  await until(() => gateway.logText().includes('check log.elasticsearch.auth'), 'the mistake is told', 60_000)
+  await until(
+    () => gateway.logText().includes('check log.elasticsearch.auth'),
+    'the mistake is reported',
+    60_000,
+  )
   await until(async () => (await identityOf(gateway.admin)).onDisk === 20, 'they wait on disk')
-  await until(async () => (await lagOf(gateway)) > 1, 'the age of the oldest is told')
+  await until(async () => (await lagOf(gateway)) > 1, 'the age of the oldest is reported')
   const { stdout } = await gw(['status', '--server', gateway.admin])
   assert.match(stdout, /, 20 waiting \(the oldest for \d+s\), 0 refused, 0 lost\n/)
   const put = await fetch(`${gateway.admin}/v1/config`, {
@@ -81,7 +85,7 @@ test('a key that may create documents and nothing else ships what somebody else 
   assert.doesNotMatch(gateway.logText(), /log_problem/)
 })
 
-test('whoever may not set up is told so, and ships all the same', { skip }, async (t) => {
+test('whoever may not set up is reported, and ships all the same', { skip }, async (t) => {
   const stream = freshDataStream()
   const administrator = await fixture.started(t, stream)
   await call(administrator, 1)
@@ -99,7 +103,11 @@ test('a certificate that nobody vouches for is refused, unless the document says
 }, async (t) => {
   const checking = await fixture.started(t, freshDataStream(), { tls: {} })
   await call(checking, 3)
-  await until(() => /log_problem.*certificate/.test(checking.logText()), 'the certificate is told', 60_000)
+  await until(
+    () => /log_problem.*certificate/.test(checking.logText()),
+    'the certificate is reported',
+    60_000,
+  )
   assert.equal((await identityOf(checking.admin)).indexed, 0)
   const trusting = await fixture.started(t, freshDataStream(), { tls: { insecure: true } })
   await call(trusting, 3)

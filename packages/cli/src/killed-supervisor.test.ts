@@ -25,7 +25,7 @@ async function supervisorPid(admin: string): Promise<number> {
   return ((await (await fetch(`${admin}/v1/status`)).json()) as { pid: number }).pid
 }
 
-/** The answers to calls that are made one after the other until told to stop; each is a connection of its own. */
+/** The answers to calls that are made one after the other until asked to stop; each is a connection of its own. */
 function startCalls(url: string): () => Promise<readonly string[]> {
   const outcomes: string[] = []
   let isOver = false

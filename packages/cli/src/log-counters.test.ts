@@ -7,7 +7,7 @@ import type { LogIdentity } from '@sluice/core'
 import { assertIdentity } from '@sluice/core/testing'
 import { type RunningGateway, scratch, startGateway, statusOf, until } from './testing.js'
 
-/** A receiver of records that refuses them until it is told to take them, and counts what it has taken. */
+/** A receiver of records that refuses them until it is asked to take them, and counts what it has taken. */
 async function receiver(t: TestContext) {
   const state = { isUp: false, records: 0, url: '' }
   const server = http.createServer((req, res) => {

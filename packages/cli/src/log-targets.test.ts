@@ -95,7 +95,7 @@ test('--log-sink takes the place of all targets', async (t) => {
   assert.equal(existsSync(join(dir, 'all')), false)
 })
 
-test('what a document has no readable log for is told', async (t) => {
+test('what a document has no readable log for is reported', async (t) => {
   const document = (log: string) => fileWith(t, `version: 1\nlog: { ${log} }\n`)
   const tail = (config: string, ...more: string[]) =>
     gw(['logs', 'tail', '--no-follow', '-c', config, ...more])
@@ -131,7 +131,7 @@ test('gw log-setup sets up the target that is named, and asks for a name where t
   assert.match(none.stderr, /has nothing of Elasticsearch for the target 'out'; name the cluster/)
 })
 
-test('a target that cannot be opened is told by its name', async (t) => {
+test('a target that cannot be opened is reported by its name', async (t) => {
   const file = fileWith(t, '', 'no-directory')
   const document = `version: 1
 listeners: [{ address: "127.0.0.1:0" }]

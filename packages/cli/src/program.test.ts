@@ -91,7 +91,7 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
 ]
 
 for (const [line, message] of MISTAKES) {
-  test(`wrong usage is told and exits with 64: gw ${line}`, async () => {
+  test(`wrong usage is reported and exits with 64: gw ${line}`, async () => {
     const { code, stdout, stderr } = await gw(line.split(' ').filter(Boolean))
     assert.match(stderr, message)
     assert.deepEqual([code, stdout], [64, ''])
@@ -159,7 +159,7 @@ test('a reader that goes away ends a command without a word', async (t) => {
   assert.deepEqual([await running.exited, running.stderr()], [0, ''])
 })
 
-test('a result that cannot be written is told in one line, and the exit code is 1', async () => {
+test('a result that cannot be written is reported in one line, and the exit code is 1', async () => {
   for (const args of [['policy', 'list'], ['--help'], ['render', '-c', fileURLToPath(QUICKSTART)]]) {
     const full = openSync('/dev/full', 'w')
     const { status, stderr } = spawnSync(process.execPath, [GW, ...args], {

@@ -37,14 +37,14 @@ export function createProgram(): Command {
   addLogCommands(program)
   addBenchCommands(program)
   addToolCommands(program)
-  tellMistakes(program, 'gw')
+  reportMistakes(program, 'gw')
   return program
 }
 
 /** Each command points at its own help. */
-function tellMistakes(command: Command, path: string): void {
+function reportMistakes(command: Command, path: string): void {
   command.configureOutput({ outputError: (text) => complain(`${mistakeText(text)}; see ${path} --help`) })
-  for (const child of command.commands) tellMistakes(child, `${path} ${child.name()}`)
+  for (const child of command.commands) reportMistakes(child, `${path} ${child.name()}`)
 }
 
 /** Commander's `error: X. Do Y.` and `(Did you mean Z?)` as one sentence like all others. */

@@ -24,7 +24,7 @@ function lines(before: string | null, after: string, catalog = SAMPLE_CATALOG): 
   return formatDiff(diffPlans(old, loadOrThrow(after, SAMPLE_CATALOG).plan, catalog))
 }
 
-test('a reference with another value is a difference that does not tell it', () => {
+test('a reference with another value is a difference that does not show it', () => {
   const text = `
 version: 1
 routes:
@@ -32,11 +32,11 @@ routes:
   - { id: s, match: { path: /s }, respond: { body: { b: "\${env:B}" } } }
 `
   const load = (A: string, B: string) => loadOrThrow(text, SAMPLE_CATALOG, { A, B })
-  const told = (a: string, b: string): string[] =>
+  const reported = (a: string, b: string): string[] =>
     formatDiff(diffBundles(load('one', 'two'), load(a, b), SAMPLE_CATALOG))
-  assert.deepEqual(told('one', 'two'), [])
-  assert.deepEqual(told('one', 'other'), ['~ reference ${env:B}', '    another value'])
-  assert.equal(told('other', 'other').length, 4)
+  assert.deepEqual(reported('one', 'two'), [])
+  assert.deepEqual(reported('one', 'other'), ['~ reference ${env:B}', '    another value'])
+  assert.equal(reported('other', 'other').length, 4)
   assert.ok(diffBundles(null, load('one', 'two'), SAMPLE_CATALOG).every(({ what }) => what !== 'reference'))
 })
 
@@ -102,7 +102,7 @@ test('each setting that differs is named with both values', () => {
   ])
 })
 
-test('targets of the log are told by their names, those that come and go among them', () => {
+test('targets of the log are reported by their names, those that come and go among them', () => {
   const withTargets = (...targets: readonly string[]): string =>
     `${BEFORE}log: { sink: none, targets: [${targets.join(', ')}] }\n`
   const [a, b] = ['{ id: a, sink: stdout }', '{ id: b, sink: file, file: { dir: ./b } }']
@@ -118,15 +118,15 @@ test('targets of the log are told by their names, those that come and go among t
 })
 
 test('items of a list that have no name, or share one, are compared as a whole', () => {
-  const told = (old: object, now: object) => differences({ old, now, oldShown: old, nowShown: now })
-  assert.deepEqual(told({ targets: [{ a: 1 }] }, { targets: [{ a: 2 }] }), [
+  const reported = (old: object, now: object) => differences({ old, now, oldShown: old, nowShown: now })
+  assert.deepEqual(reported({ targets: [{ a: 1 }] }, { targets: [{ a: 2 }] }), [
     'targets: [{"a":1}] -> [{"a":2}]',
   ])
   const [one, two] = [
     { url: 'u', w: 1 },
     { url: 'u', w: 2 },
   ]
-  assert.deepEqual(told({ targets: [one, one] }, { targets: [one, two] }).length, 1)
+  assert.deepEqual(reported({ targets: [one, one] }, { targets: [one, two] }).length, 1)
 })
 
 test('without the catalog, settings of policies are named and not shown', () => {
@@ -143,7 +143,7 @@ test('the order of a chain is a difference', () => {
   assert.deepEqual(lines(BEFORE, swapped), ['~ route r', '    policies: one, two, three -> one, three, two'])
 })
 
-test('the order of routes is a difference where nothing else tells them apart', () => {
+test('the order of routes is a difference where nothing else distinguishes them', () => {
   const regexes = [
     '- { id: a, match: { path: ~/a }, respond: {} }',
     '- { id: b, match: { path: ~/b }, respond: {} }',
@@ -162,7 +162,7 @@ test('the digest depends on the content and not on the order of keys', () => {
   assert.notEqual(digestOf({ ...plan, workers: 7 }), digestOf(plan))
 })
 
-test('a change of what routes are parts of is told of each of them, and of the environment by itself', () => {
+test('a change of what routes are parts of is reported for each of them, and for the environment by itself', () => {
   const text = (head: string) => `
 version: 1
 ${head}

@@ -33,7 +33,7 @@ export interface PlanChange {
 /**
  * What changes in a gateway when one plan takes the place of another; empty when nothing does. Order counts only where
  * it means something.
- * @param catalog tells which settings of policies are secret; without it none of their settings is shown.
+ * @param catalog says which settings of policies are secret; without it none of their settings is shown.
  */
 export function diffPlans(
   before: Plan | null,
@@ -49,7 +49,7 @@ export function diffPlans(
 
 /**
  * What changes when one load takes the place of another: its plan, and the values behind references that both have.
- * The values themselves are not told.
+ * The values themselves are not reported.
  */
 export function diffBundles(
   before: ConfigBundle | null,

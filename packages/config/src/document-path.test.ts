@@ -8,7 +8,7 @@ test('a path is written as people read it', () => {
   assert.equal(formatPath([]), '')
 })
 
-test('a JSON Pointer tells positions from keys by what it points into', () => {
+test('a JSON Pointer distinguishes positions from keys by what it points into', () => {
   const root = { list: [{ '0': 'a' }], 'a/b~c': 1 }
   assert.deepEqual(pathOfPointer('/list/0/0', root), ['list', 0, '0'])
   assert.deepEqual(pathOfPointer('/a~1b~0c', root), ['a/b~c'])

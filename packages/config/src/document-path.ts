@@ -12,7 +12,7 @@ export function formatPath(path: DocumentPath): string {
   return text
 }
 
-/** The path of a JSON Pointer (RFC 6901) into `root`, which tells list positions from keys. */
+/** The path of a JSON Pointer (RFC 6901) into `root`, which distinguishes list positions from keys. */
 export function pathOfPointer(pointer: string, root: unknown): DocumentPath {
   const path: (string | number)[] = []
   let value = root

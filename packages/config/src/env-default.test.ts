@@ -53,7 +53,7 @@ test('messages name a reference without its default', () => {
   assert.doesNotMatch(text, /hunter2/)
 })
 
-test('a variable without a default tells how to write one, and files have none', () => {
+test('a variable without a default says how to write one, and files have none', () => {
   const [env, file] = ['${env:NOBODY}', '${file:nowhere:-x}'].map((text) =>
     mistakes(`environment: "${text}"`),
   )

@@ -60,7 +60,7 @@ test('what stands under the name of a secret is shown as far as it is a referenc
     assert.equal(maskedLiteral(text), '***')
 })
 
-test('names that people choose tell secrets, names of the schema do not', () => {
+test('names that people choose reveal secrets, names of the schema do not', () => {
   const schema = Type.Object({
     token: Type.String(),
     set: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),

@@ -35,7 +35,7 @@ test('a diagnostic knows its path, and where in a condition the mistake is', () 
   assert.ok(diagnostic.column > 13)
 })
 
-test('a hundred mistakes are told, and that there are more', () => {
+test('a hundred mistakes are reported, and that there are more', () => {
   const keys = Array.from({ length: 1500 }, (_, i) => `unknown${i}: 1`).join('\n')
   const diagnostics = diagnosticsOf(`version: 1\n${keys}\n`)
   assert.equal(diagnostics.length, 101)
@@ -65,7 +65,7 @@ test('ten thousand routes load', () => {
   assert.equal(result.bundle.plan.routes.length, 10_000)
 })
 
-test('moving routes that something tells apart does not change the plan', () => {
+test('moving routes that something distinguishes does not change the plan', () => {
   const routes = [
     '{ id: a, match: { path: /a }, respond: {} }',
     "{ id: b, match: { path: '/{x}' }, respond: {} }",
@@ -80,7 +80,7 @@ test('moving routes that something tells apart does not change the plan', () => 
   assert.equal(digests[0], digests[1])
 })
 
-test('an address that YAML reads as a number is told as it must be written', () => {
+test('an address that YAML reads as a number is reported as it must be written', () => {
   const text = 'version: 1\nlisteners: [{ address: 8080 }]\nroutes: []\n'
   const result = loadDocument({ text, name: 'a' }, { catalog: SAMPLE_CATALOG, env: {} })
   assert.equal(

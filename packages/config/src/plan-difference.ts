@@ -10,7 +10,7 @@ export interface Pair {
 }
 
 /**
- * What names the items of a list whose order means nothing, the first that an item has; the items of others are told apart
+ * What names the items of a list whose order means nothing, the first that an item has; the items of others are distinguished
  * by themselves. Targets are those of an upstream or of the log.
  */
 const ITEM_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -48,7 +48,7 @@ function ofMappings(pair: Pair, path: string): string[] {
   )
 }
 
-/** What differs may be what a reference stands for, which is not told. */
+/** What differs may be what a reference stands for, which is not reported. */
 function ofShownSets({ oldShown, nowShown }: Pair, path: string): string[] {
   const lines = ofSets(oldShown as readonly unknown[], nowShown as readonly unknown[], path)
   return lines.length === 0 ? [`${path}: changed`] : lines

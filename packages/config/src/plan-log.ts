@@ -2,9 +2,9 @@
 export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
   /** Further places where records go. */
   readonly targets: readonly LogTargetPlan[]
-  /** Tells where clients are; null: not. */
+  /** Records where clients are; null: not. */
   readonly geo: { readonly file: string } | null
-  /** A call that takes longer tells as much as one that fails. */
+  /** The record of a call that takes longer holds as much as that of one that fails. */
   readonly slowMs: number
   /** Requests without a route, and those that a listener refuses, are recorded too. */
   readonly unknownRoutes: boolean
@@ -38,7 +38,7 @@ export interface LogTargetPlan extends LogOutletPlan {
   readonly when: string | null
   /** Of those calls, 0 to 1; null: all. */
   readonly share: number | null
-  /** What it tells of the messages that are kept; null: all of it. */
+  /** What it records of the messages that are kept; null: all of it. */
   readonly capture: NarrowingPlan | null
 }
 
@@ -119,11 +119,11 @@ export interface CapturePlan {
   readonly responseOut: RegionPlan
   /** The most of a body that is kept, for each region. */
   readonly maxBodyBytes: number
-  /** The SHA-256 of each whole body is told. */
+  /** The SHA-256 of each whole body is recorded. */
   readonly sha256: boolean
-  /** Header fields that are told, lower case; null: all. */
+  /** Header fields that are recorded, lower case; null: all. */
   readonly headersAllow: readonly string[] | null
-  /** Header fields that are not told, lower case. */
+  /** Header fields that are not recorded, lower case. */
   readonly headersDeny: readonly string[]
   readonly binary: 'omit' | 'base64'
   /** Of the fields of a multipart form: the field lines alone, or what they hold as well. */
@@ -132,7 +132,7 @@ export interface CapturePlan {
   readonly keepBodyOn: KeepBodyPlan | null
 }
 
-/** What is told of what was kept: of regions, bodies and fields as much as both say; what is absent is as it was kept. */
+/** What is recorded of what was kept: of regions, bodies and fields as much as both say; what is absent is as it was kept. */
 export interface NarrowingPlan extends Omit<CapturePlan, 'binary' | 'keepBodyOn'> {
   readonly binary?: CapturePlan['binary']
   readonly keepBodyOn?: CapturePlan['keepBodyOn']

@@ -158,7 +158,7 @@ export interface RoutePlan {
   readonly priority: number
   /** Which requests an overloaded worker refuses first. */
   readonly criticality: 'low' | 'normal' | 'critical'
-  /** Position in the document among the routes of a host that nothing else tells apart; 0 for nearly all. */
+  /** Position in the document among the routes of a host that nothing else distinguishes; 0 for nearly all. */
   readonly order: number
   /** What becomes of a path with %2F or %5C. */
   readonly encodedSlashes: 'refuse' | 'keep'

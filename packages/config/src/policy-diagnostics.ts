@@ -21,7 +21,7 @@ export interface PolicyMistake {
 
 /**
  * Mistakes in policies at the places where those are written, or in the files that they name; one in a shared policy is
- * told once.
+ * reported once.
  */
 export function policyDiagnostics(
   source: DocumentSource,
@@ -30,13 +30,13 @@ export function policyDiagnostics(
 ): readonly Diagnostic[] {
   const yaml = readYaml(source.text)
   const report = new Report(yaml, source.name, {})
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const inFiles: Diagnostic[] = []
   for (const { route, policy, message, use, config } of mistakes) {
     const path = policyPath(yaml.value, route, policy)
     const mistake = `${formatPath(path)} ${message}`
-    if (told.has(mistake)) continue
-    told.add(mistake)
+    if (reported.has(mistake)) continue
+    reported.add(mistake)
     const schema = catalog.get(use)?.schema
     const place = schema === undefined ? null : policyFilePlace(message, { schema, config }, source.name)
     if (place === null) report.add({ path, message, remedy: 'correct its parameters' })

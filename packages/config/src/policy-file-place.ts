@@ -23,7 +23,7 @@ const POSITION = /\bat (?:position|character) (\d+)/
 const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
 
 /**
- * The place in a policy's file that the message of its mistake tells; null when it tells none, or when it is not certain
+ * The place in a policy's file that the message of its mistake names; null when it names none, or when it is not certain
  * which file is meant.
  * @param config the policy's parameters with absolute paths.
  * @param documentName the document; files below its folder are called as it is.
@@ -91,7 +91,7 @@ function placeOfOffset(text: string, offset: number): Omit<FilePlace, 'file'> {
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
-/** V8 does not tell the place of every mistake in JSON; as YAML the same text has one there or before its end. */
+/** V8 does not give the place of every mistake in JSON; as YAML the same text has one there or before its end. */
 function placeOfJson(text: string): Omit<FilePlace, 'file'> {
   const [mistake] = parseDocument(text, { prettyErrors: false }).errors
   return placeOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)

@@ -87,7 +87,7 @@ test('what stands for the folder is no reference that a document may have', () =
   assert.match(result.ok ? '' : formatDiagnostic(result.diagnostics[0]!), /'\$\{folder\}' is not a reference/)
 })
 
-test('a file that is found in the working directory is told as it must be written', (t) => {
+test('a file that is found in the working directory is reported as it must be written', (t) => {
   const dir = place(t)
   const text =
     'version: 1\nlisteners: [{ address: ":1", tls: { certFile: package.json, keyFile: nowhere } }]\nroutes: []\n'

@@ -18,7 +18,7 @@ interface Finding extends Flaw {
 /** Most diagnostics of one document. */
 const MAX_DIAGNOSTICS = 100
 
-/** Collects what is wrong with a document and tells it in the order of the text. */
+/** Collects what is wrong with a document and reports it in the order of the text. */
 export class Report {
   readonly #source: YamlSource
   readonly #file: string
@@ -102,7 +102,7 @@ export class Report {
     })
   }
 
-  /** The place is that of the document; what does not stand there is told to be the command line's. */
+  /** The place is that of the document; what does not stand there is reported as the command line's. */
   #attributed({ path, message }: Finding): string {
     const flag = flagAt(path, this.#overrides)
     return flag === null ? message : `${flag}: ${message}`

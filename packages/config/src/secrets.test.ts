@@ -109,7 +109,7 @@ test('no value of a reference is in the plan that is shown, and every one in the
   })
 })
 
-test('another value of a reference in a path or host is a difference that does not tell it', () => {
+test('another value of a reference in a path or host is a difference that does not show it', () => {
   const before = load(COPIED, COPIED_ENV)
   const literal = load(COPIED.replaceAll('${env:HOST}', 'a.example'), COPIED_ENV)
   for (const other of [{ WORD: 'zq7other' }, { HOST: 'zq7.other' }, { PATH: '/zq7/other' }]) {
@@ -200,7 +200,7 @@ test('a secret of references and other text is masked as a whole', () => {
   assert.ok(!JSON.stringify(displayPlan(plan, SAMPLE_CATALOG)).includes('pre'))
 })
 
-test('a difference tells that a secret changed and not what it is', () => {
+test('a difference says that a secret changed and not what it is', () => {
   const other = FREE_TEXT.replace("password: '${env:S}'", 'password: literal-one')
   const another = FREE_TEXT.replace("password: '${env:S}'", 'password: literal-two')
   const [before, after] = [load(other, FREE_TEXT_ENV), load(another, FREE_TEXT_ENV)]
@@ -271,7 +271,7 @@ function leavesOf(value: unknown): Leaf[] {
   )
 }
 
-test('no diagnostic ever tells the value of a reference, wherever it stands', () => {
+test('no diagnostic ever shows the value of a reference, wherever it stands', () => {
   const count = leavesOf(EVERYTHING).length
   const value = fc.constantFrom(
     SECRET,

@@ -226,17 +226,18 @@ test('records that the file system refuses are counted, and writing goes on when
 })
 
 test('a problem that lasts is reported once a second at most', async (t) => {
-  const told: number[] = []
-  const sink = open(scratchDir(), { queueBytes: 1, onProblem: () => told.push(performance.now()) })
+  const reported: number[] = []
+  const sink = open(scratchDir(), { queueBytes: 1, onProblem: () => reported.push(performance.now()) })
   t.after(() => closeWhole(sink, 1000))
   await until(() => {
     recordMany(sink, numbered('r', 20))
-    return told.length === 3
+    return reported.length === 3
   }, 'three reports')
-  for (let i = 1; i < told.length; i++) assert.ok(told[i]! - told[i - 1]! >= 999, told.join(' '))
+  for (let i = 1; i < reported.length; i++)
+    assert.ok(reported[i]! - reported[i - 1]! >= 999, reported.join(' '))
 })
 
-test('a record that its bodies make too large is told without them', async () => {
+test('a record that its bodies make too large is reported without them', async () => {
   const dir = scratchDir()
   const sink = open(dir, { maxBytes: 2 * MIB, segmentBytes: 2 * MIB, writers: 16 })
   const x = sampleExchange({ contentLength: -1 })

@@ -21,7 +21,7 @@ const DISK_BYTES = 1024 ** 2
 
 type Stream = ReturnType<typeof connectionTo> & { readonly dataStream: string }
 
-interface Told {
+interface Reported {
   readonly identity: LogIdentity
   readonly problems: readonly string[]
 }
@@ -30,7 +30,7 @@ const target = process.argv[2]
 if (target === undefined) defineTest()
 else await logTo(JSON.parse(target) as Stream, process.argv[3]!)
 
-/** Logs, tells all the time how far it is, and ends when it is told to. */
+/** Logs, reports all the time how far it is, and ends when it is asked to. */
 async function logTo(stream: Stream, dir: string): Promise<void> {
   const problems = new Set<string>()
   const sink = openShippingSink({
@@ -39,13 +39,13 @@ async function logTo(stream: Stream, dir: string): Promise<void> {
     spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
     target: { kind: 'elasticsearch', ...stream, retentionDays: null, replicas: 0, manage: true },
   })
-  const tell = (): void => {
-    process.send!({ identity: sink.identity(), problems: [...problems] } satisfies Told)
+  const report = (): void => {
+    process.send!({ identity: sink.identity(), problems: [...problems] } satisfies Reported)
   }
-  setInterval(tell, 50)
+  setInterval(report, 50)
   process.once('message', () => {
     void sink.close(10_000).then(() => {
-      tell()
+      report()
       process.exit()
     })
   })
@@ -74,17 +74,25 @@ function defineTest(): void {
     const dataStream = freshDataStream()
     const stream: Stream = { ...connectionTo(node, `https://127.0.0.1:${bridge.port}`), dataStream }
     bridge.pause()
-    const { child, told } = start(t, `${mount} exec "$@"`, [JSON.stringify(stream), dir])
-    await until(() => told().identity.received === RECORDS, 'all are made', 60_000)
-    await until(() => /records wait in memory: ENOSPC/.test(told().problems.join('\n')), 'it is told', 60_000)
-    await until(() => told().identity.inMemory > RECORDS / 2, 'what the disk does not take is kept', 60_000)
-    assertIdentity(told().identity)
+    const { child, reported } = start(t, `${mount} exec "$@"`, [JSON.stringify(stream), dir])
+    await until(() => reported().identity.received === RECORDS, 'all are made', 60_000)
+    await until(
+      () => /records wait in memory: ENOSPC/.test(reported().problems.join('\n')),
+      'it is reported',
+      60_000,
+    )
+    await until(
+      () => reported().identity.inMemory > RECORDS / 2,
+      'what the disk does not take is kept',
+      60_000,
+    )
+    assertIdentity(reported().identity)
     bridge.resume()
-    await until(() => told().identity.indexed === RECORDS, 'all are indexed', 120_000)
+    await until(() => reported().identity.indexed === RECORDS, 'all are indexed', 120_000)
     child.send('close')
     await until(() => child.exitCode !== null, 'it has ended')
-    assertIdentity(told().identity)
-    assert.equal(told().identity.dropped, 0)
+    assertIdentity(reported().identity)
+    assert.equal(reported().identity.dropped, 0)
     await node.request('POST', `/${dataStream}/_refresh`)
     const { body } = await node.request('GET', `/${dataStream}/_count`)
     assert.equal((body as { count: number }).count, RECORDS)
@@ -96,12 +104,12 @@ function start(t: TestContext, script: string, operands: readonly string[]) {
   const child: ChildProcess = spawn('unshare', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   t.after(() => child.kill('SIGKILL'))
   const none = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
-  let told: Told = {
+  let reported: Reported = {
     identity: { ...none, deadRemoved: 0, droppedBy: {}, lagMs: 0 },
     problems: [],
   }
   child.on('message', (message) => {
-    told = message as Told
+    reported = message as Reported
   })
-  return { child, told: (): Told => told }
+  return { child, reported: (): Reported => reported }
 }

@@ -26,12 +26,12 @@ export function checkedPreparation(options: {
   return { geo: options.geo ?? null, privacy: checkedPrivacy(options.privacy) }
 }
 
-/** @param tell hears what an operator should know beside the problem of a batch. */
+/** @param report hears what an operator should know beside the problem of a batch. */
 export function openPreparation(
   { geo, privacy }: PreparationOptions,
-  tell: (problem: string) => void,
+  report: (problem: string) => void,
 ): Preparation {
-  const places = geo === null ? null : new Places(geo, tell)
+  const places = geo === null ? null : new Places(geo, report)
   const rules = privacy === null ? null : new BatchPrivacy(privacy)
   return {
     prepared(received) {

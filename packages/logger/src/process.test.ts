@@ -15,7 +15,7 @@ const THIS_FILE = fileURLToPath(import.meta.url)
 
 /** What a logging process does; it runs this very file with the name of its part and the directory. */
 const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<void>>> = {
-  /** Logs until it is killed, and tells all the time how far it is. */
+  /** Logs until it is killed, and reports all the time how far it is. */
   async endless(sink) {
     for (let i = 0; ; i++) {
       sink.record(sampleExchange({ id: `r-${i}` }))
@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, (sink: LogSink, dir: string) => Promise<voi
       }
     }
   },
-  /** Logs batches of five, waits for each, and tells how it ended. */
+  /** Logs batches of five, waits for each, and says how it ended. */
   async batches(sink, dir) {
     for (let i = 0; i < 40; i++) {
       for (let k = 0; k < 5; k++) sink.record(sampleExchange({ id: `r-${i}-${k}` }))
@@ -63,7 +63,7 @@ function start(t: TestContext, name: string, dir: string, before = ''): ChildPro
   return child
 }
 
-/** How a part ended, told by itself, because its file system may not be ours. */
+/** How a part ended, reported by itself, because its file system may not be ours. */
 interface Outcome {
   readonly identity: LogIdentity
   readonly ids: readonly string[]
@@ -90,14 +90,14 @@ function defineTests(): void {
   test('after kill -9 every record that was acknowledged is on disk', async (t) => {
     const dir = scratchDir()
     const child = start(t, 'endless', dir)
-    let told: LogIdentity | null = null
+    let reported: LogIdentity | null = null
     child.on('message', (identity) => {
-      told = identity as LogIdentity
-      if (told.indexed > 3000) child.kill('SIGKILL')
+      reported = identity as LogIdentity
+      if (reported.indexed > 3000) child.kill('SIGKILL')
     })
     const [, signal] = await once(child, 'close')
     assert.equal(signal, 'SIGKILL')
-    const { indexed } = told as unknown as LogIdentity
+    const { indexed } = reported as unknown as LogIdentity
     const kept = new Set(found(dir).ids)
     for (let i = 0; i < indexed; i++) assert.ok(kept.has(`r-${i}`), `r-${i} of ${indexed} is missing`)
   })

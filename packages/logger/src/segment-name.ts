@@ -1,4 +1,4 @@
-/** What the name of a segment file tells. A run is one life of one worker's writer: worker and startMs together. */
+/** What the name of a segment file says. A run is one life of one worker's writer: worker and startMs together. */
 export interface SegmentName {
   readonly worker: number
   /** Start of the run, ms since the epoch. */
@@ -14,7 +14,7 @@ export function segmentFile(name: SegmentName): string {
   return `traffic-${name.worker}-${name.startMs}-${String(name.seq).padStart(6, '0')}.ndjson`
 }
 
-/** What a file name tells, or null when the file is not a segment. */
+/** What a file name says, or null when the file is not a segment. */
 export function parseSegmentFile(file: string): SegmentName | null {
   const match = SEGMENT_FILE.exec(file)
   if (match === null) return null

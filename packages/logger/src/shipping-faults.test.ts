@@ -124,7 +124,7 @@ test('an index that is read-only makes records wait until it is not', { skip }, 
   await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': true })
   await log(sink, 1000)
   await until(() => sink.identity().onDisk === 1000, 'they wait on disk', 30_000)
-  await until(() => problems.some((problem) => problem.includes('no room')), 'it is told', 30_000)
+  await until(() => problems.some((problem) => problem.includes('no room')), 'it is reported', 30_000)
   await node.request('PUT', '/logs-blocked/_settings', { 'index.blocks.write': false })
   await until(() => sink.identity().indexed === 1100, 'all are indexed', 120_000)
   assert.equal(await countIn('logs-blocked'), 1100)
@@ -144,7 +144,7 @@ test('a spool at its bound drops the oldest, and the account says how many', { s
   const gaps = async (): Promise<number> => countIn('logs-full', { term: { 'event.kind': 'gap' } })
   await until(
     async () => (await gaps()) === 1,
-    'what is left is shipped, and a record tells of the rest',
+    'what is left is shipped, and a record reports what was lost',
     120_000,
   )
   await until(() => sink.identity().onDisk === 0, 'the account is settled')

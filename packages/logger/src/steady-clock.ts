@@ -6,7 +6,7 @@ export function steadyMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000
 }
 
-/** A moment: as people and files tell it, and for durations. */
+/** A moment: as people and files write it, and for durations. */
 export interface Instant {
   /** ms since the epoch; an operator or a time server may set it forward or back. */
   readonly wallMs: number

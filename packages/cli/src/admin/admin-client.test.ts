@@ -33,7 +33,7 @@ test('nobody there: exit 5, with where it was looked for and what to do', async 
   for (const outcome of outcomes) assert.deepEqual(outcome, { code: 5, stdout: '', stderr: message })
 })
 
-test('something that does not speak HTTP is told so', async (t) => {
+test('something that does not speak HTTP is reported', async (t) => {
   const server = createServer((socket) => socket.end('SSH-2.0-x\r\n'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -43,7 +43,7 @@ test('something that does not speak HTTP is told so', async (t) => {
   assert.match(stderr, /\(it does not speak HTTP\)/)
 })
 
-test('an admin API with TLS that is asked without is told by its URL, and the other way round', async (t) => {
+test('an admin API with TLS that is asked without is reported by its URL, and the other way round', async (t) => {
   const { key, cert } = makeCertificate(t)
   const secure = createSecureServer({ key, cert }, (_, res) => res.end('{}'))
   await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
@@ -61,7 +61,7 @@ test('an admin API with TLS that is asked without is told by its URL, and the ot
   assert.match(closed.stderr, new RegExp(`\\(it does not speak TLS\\); write ${plain}\\n$`))
 })
 
-test('a server that is no gateway is told so, whatever it answers', async (t) => {
+test('a server that is no gateway is reported, whatever it answers', async (t) => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['<html>hello</html>', /answered something that is no JSON object; is it a gateway\?/],
     ['[]', /no JSON object/],
@@ -75,7 +75,7 @@ test('a server that is no gateway is told so, whatever it answers', async (t) =>
   }
 })
 
-test('a refusal is told with its detail, and one of the caller exits with 4', async (t) => {
+test('a refusal is reported with its detail, and one of the caller exits with 4', async (t) => {
   const cases: readonly (readonly [number, string, number, RegExp])[] = [
     [401, '{"detail":"send a token"}', 4, /answered 401: send a token\n$/],
     [403, '{"title":"Role not sufficient"}', 4, /answered 403: Role not sufficient\n$/],
@@ -97,7 +97,7 @@ test('a refusal is told with its detail, and one of the caller exits with 4', as
   }
 })
 
-test('who names a listener in place of the admin API is told so', async (t) => {
+test('who names a listener in place of the admin API is reported', async (t) => {
   const { code, stderr } = await statusOf(t, (_, res) =>
     res.writeHead(404, { 'x-gw-error': 'GW_ROUTE_NOT_FOUND' }).end('{"detail":"no route matches"}'),
   )
@@ -138,7 +138,7 @@ test('a token file that others can read is used with a warning, one that is wron
   assert.match(fromEnv.stderr, /^GW_TOKEN holds no token/)
 })
 
-test('a token that leaves the machine unencrypted is told', async () => {
+test('a token that leaves the machine unencrypted is reported', async () => {
   const { stderr } = await gw(['status', '--server', 'http://gateway.invalid:1'], { env: { GW_TOKEN: 'x' } })
   assert.match(stderr, /^the token travels to http:\/\/gateway\.invalid:1 unencrypted; use https\n/)
 })

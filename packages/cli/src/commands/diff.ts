@@ -16,7 +16,7 @@ interface DiffOptions extends DocumentOptions, OutputOptions, ServerOptions {
 export async function diff(options: DiffOptions): Promise<number> {
   const load = await loadFile(options.config)
   const { plan, tag } = await servingPlan(new AdminClient(options))
-  // A gateway masks the secrets of its plan, so ours are masked too; the digest still tells whether they differ.
+  // A gateway masks the secrets of its plan, so ours are masked too; the digest still says whether they differ.
   const changes = diffPlans(plan, displayPlan(load.plan, catalog), catalog)
   const isSame = tag === `"${load.digest}"`
   const hidden = !isSame && changes.length === 0

@@ -25,7 +25,7 @@ routes:
 `
 const env = { UP_URL: 'http://never-shown:9000' }
 
-test('a document that is in order is told with what it holds', async (t) => {
+test('a document that is in order is reported with what it holds', async (t) => {
   const file = fileWith(t, GOOD)
   const [text, json] = await Promise.all([
     gw(['validate', '-c', file], { env }),
@@ -35,7 +35,7 @@ test('a document that is in order is told with what it holds', async (t) => {
   assert.deepEqual(JSON.parse(json.stdout), { schemaVersion: 1, valid: true, diagnostics: [] })
 })
 
-test('every mistake is told at once with its place and remedy, and the exit code is 3', async (t) => {
+test('every mistake is reported at once with its place and remedy, and the exit code is 3', async (t) => {
   const file = fileWith(t, BAD)
   const [text, json, yaml] = await Promise.all([
     gw(['validate', '-c', file]),
@@ -123,7 +123,7 @@ routes:
   assert.deepEqual([code, places], [3, ['3 shared', '5 p']])
 })
 
-test('a warning is told and no reason to fail, unless it is quiet', async (t) => {
+test('a warning is reported and no reason to fail, unless it is quiet', async (t) => {
   const file = fileWith(
     t,
     `${GOOD}policies: [{ id: spare, use: header, with: { request: { set: { a: b } } } }]\n`,
@@ -194,7 +194,7 @@ rest         /*    matches too, but orders names the path more precisely
   assert.deepEqual([schemaVersion, outcome, route.id, losers[0].failed], [1, 'routed', 'orders', 'order'])
 })
 
-test('what a policy costs is told with what it was measured to cost, and what is held for it', async (t) => {
+test('what a policy costs is reported with what it was measured to cost, and what is held for it', async (t) => {
   const file = fileWith(
     t,
     `version: 1

@@ -110,7 +110,7 @@ test('log-setup says nothing of a lifecycle where none is asked for and none can
   assert.match((await setUp('7d')).stderr, /cannot change the lifecycle of a data stream/)
 })
 
-test('log-setup tells of a template that wins over ours, with its name and the remedy, and mends what it has made', {
+test('log-setup reports a template that wins over ours, with its name and the remedy, and mends what it has made', {
   skip,
 }, async (t) => {
   const stream = freshDataStream()
@@ -152,7 +152,7 @@ test('log-setup tells of a template that wins over ours, with its name and the r
   assert.equal((await setUp()).code, 0)
 })
 
-test('log-setup is told when its credentials are not enough', { skip }, async () => {
+test('log-setup says when its credentials are not enough', { skip }, async () => {
   const stream = freshDataStream()
   const env = { GW_ES_API_KEY: await keyFor(stream, { index: ['read'] }) }
   const { code, stderr, stdout } = await ask(env, 'log-setup', '--data-stream', stream)
@@ -217,7 +217,7 @@ test('the calls of a gateway are found in Elasticsearch, and followed', { skip }
   assert.equal(await follower.exited, 0)
 })
 
-test('reading needs read alone, and whoever may not read is told', { skip }, async (t) => {
+test('reading needs read alone, and whoever may not read is reported', { skip }, async (t) => {
   const stream = freshDataStream()
   assert.equal(
     (await ask({ GW_ES_API_KEY: await setupKey(stream) }, 'log-setup', '--data-stream', stream)).code,
@@ -249,7 +249,7 @@ test('reading needs read alone, and whoever may not read is told', { skip }, asy
   }
 })
 
-test('a cluster that does not answer, or is not trusted, is told apart', { skip }, async () => {
+test('a cluster that does not answer, or is not trusted, has its own message', { skip }, async () => {
   const port = await closedPort()
   const closed = await gw(['logs', 'search', '--elasticsearch', `http://127.0.0.1:${port}`])
   assert.match(closed.stderr, /^Elasticsearch at http:\/\/127\.0\.0\.1:\d+ does not answer: .*ECONNREFUSED/)

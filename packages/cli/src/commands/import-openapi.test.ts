@@ -86,7 +86,7 @@ test('a gateway serves what was imported and refuses what the description does n
   assert.equal((await ask('/api/v2/orders'))[0], 404)
 })
 
-test('what cannot be imported is told', async (t) => {
+test('what cannot be imported is reported', async (t) => {
   const dir = scratch(t)
   const run = (api: string, ...more: string[]) => {
     writeFileSync(join(dir, 'api.yaml'), api)

@@ -38,7 +38,7 @@ export async function importOpenapi({ out, output, upstream }: ImportOptions, fi
   return EXIT.ok
 }
 
-/** @throws Failure when neither the option nor the description tells an origin. */
+/** @throws Failure when neither the option nor the description names an origin. */
 function serverOf({ servers }: ApiOutline, upstream: string | undefined): Server {
   const [server = '/'] = servers
   const absolute = servers.find((one) => /^https?:\/\//i.test(one))

@@ -12,7 +12,7 @@ const UNSERVED: ReadonlySet<string> = new Set(['TRACE'])
 /** Longest id that is made of a path; a number may follow. */
 const MAX_ID = 100
 
-/** Routes for the paths of an API; those that the gateway cannot tell apart become one, and the policy tells them apart. */
+/** Routes for the paths of an API; those that the gateway cannot distinguish become one, and the policy distinguishes them. */
 export function importedRoutes(paths: ApiOutline['paths'], basePath: string): ImportedRoute[] {
   const methodsByPath = new Map<string, Set<string>>()
   for (const { path, methods } of paths) {

@@ -46,7 +46,7 @@ export async function logSetup(options: LogSetupOptions): Promise<number> {
   } catch (error) {
     throw sourceFailure(error)
   }
-  if (options.output === 'table') tell(steps, isDryRun)
+  if (options.output === 'table') report(steps, isDryRun)
   else await printValue({ dryRun: isDryRun, nodes: setup.nodes, steps }, options.output)
   const conflict = steps.find(({ action }) => action === 'conflict')
   if (conflict !== undefined) throw new Failure(EXIT.failed, conflictText(conflict, setup.dataStream))
@@ -82,7 +82,7 @@ function daysOf(text: string): number | null {
     const days = parseDuration(text) / DAY_MS
     if (days >= 1 && days <= MOST_DAYS) return Math.ceil(days)
   } catch {
-    // Told below, like a number of days that is out of range.
+    // Reported below, like a number of days that is out of range.
   }
   throw new Failure(
     EXIT.usage,
@@ -90,7 +90,7 @@ function daysOf(text: string): number | null {
   )
 }
 
-function tell(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean): void {
+function report(steps: readonly (SetupStep | SetupOutcome)[], isDryRun: boolean): void {
   const rows = steps.map((step) => [step.what, step.name, stateOf(step, isDryRun)])
   printTable(['what', 'name', isDryRun ? 'would happen' : 'happened'], rows)
   for (const { what, differences } of steps) {

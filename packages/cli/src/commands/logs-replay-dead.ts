@@ -101,7 +101,7 @@ async function replayAll(places: readonly Place[], { output }: ReplayFlags): Pro
     const left = Math.max(0, letters - outcome.delivered - outcome.refused)
     outcomes.push({ target: place.id, ...outcome, left })
   }
-  if (output === 'table') for (const outcome of outcomes) tell(outcome)
+  if (output === 'table') for (const outcome of outcomes) report(outcome)
   else await printValue({ dryRun: false, targets: outcomes }, output)
   return exitOf(outcomes, signal.aborted)
 }
@@ -127,7 +127,7 @@ async function replayOne(
   }
 }
 
-function tell({
+function report({
   target,
   delivered,
   refused,

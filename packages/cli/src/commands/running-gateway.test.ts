@@ -57,7 +57,7 @@ async function bench(t: TestContext): Promise<Bench> {
   return { gateway, dir, changed, run }
 }
 
-test('a document that was refused is told with its mistakes until another one serves', async (t) => {
+test('a document that was refused is reported with its mistakes until another one serves', async (t) => {
   const { gateway, run } = await bench(t)
   const text = readFileSync(gateway.config, 'utf8')
   writeFileSync(gateway.config, 'version: 1\nroutes: 5\n')
@@ -160,7 +160,7 @@ test('a document is compared, tried, deployed, found unchanged and rolled back',
   assert.equal(await hello(), 'changed')
 })
 
-test('a deploy tells which references have another value, and not which one', async (t) => {
+test('a deploy says which references have another value, and not which one', async (t) => {
   const { changed, run } = await bench(t)
   const secret = join(scratch(t), 'secret')
   writeFileSync(secret, 'never-shown-1')
@@ -191,7 +191,7 @@ test('a deploy needs no variable and no file of the gateway here', async (t) => 
   assert.doesNotMatch(refused.stderr, /ONLY_THERE/)
 })
 
-test('what is only wrong where the gateway runs is told as invalid', async (t) => {
+test('what is only wrong where the gateway runs is reported as invalid', async (t) => {
   const { changed, run, gateway } = await bench(t)
   const more = 'policies: [{ id: p, use: header, with: { request: { set: { x-a: "${env:ONLY_HERE}" } } } }]\n'
   const file = changed({ more })
@@ -204,7 +204,7 @@ test('what is only wrong where the gateway runs is told as invalid', async (t) =
   assert.equal(there.code, 3)
 })
 
-test('only who has the role may act, and a changed secret is told without showing it', async (t) => {
+test('only who has the role may act, and a changed secret is reported without showing it', async (t) => {
   const tokens = ['viewer', 'admin'].map(
     (role) => `{ id: ${role}, role: ${role}, sha256: ${sha256(`token-of-${role}`)} }`,
   )
@@ -291,7 +291,7 @@ test('calls are followed, and the status is watched, until a signal', async (t) 
   assert.equal(await watch.end('SIGTERM'), 0)
 })
 
-/** A command that goes on until it is told to end. */
+/** A command that goes on until it is asked to end. */
 function endless(t: TestContext, gateway: RunningGateway, ...args: readonly string[]) {
   const running = spawnGw(t, args, { env: { GW_SERVER: gateway.admin, GW_TOKEN: '' } })
   return {

@@ -61,7 +61,7 @@ test('an address that is taken ends the start with 1', async (t) => {
   assert.equal(code, 1)
 })
 
-test('ready is told with a line for each listener, and the flags count more than the document', async (t) => {
+test('ready is reported with a line for each listener, and the flags count more than the document', async (t) => {
   const args = ['--workers', '1', '--tier', 'W8', '--listen', '127.0.0.1:0']
   const gateway = spawnGw(t, startArgs(t, fileWith(t, DOCUMENT), ...args))
   await until(() => gateway.stdout().includes('admin API'), gateway.stderr)

@@ -14,7 +14,7 @@ import { outliveReader, print } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions } from '../program/building.js'
 
-/** What `gw start` is told. */
+/** The options of `gw start`. */
 export interface StartOptions extends DocumentOptions {
   readonly tier?: Tier
   readonly workers?: number
@@ -24,7 +24,7 @@ export interface StartOptions extends DocumentOptions {
   readonly logFormat?: 'console' | 'json'
 }
 
-/** Runs the gateway until it is told to stop; resolves with the exit code. */
+/** Runs the gateway until it is asked to stop; resolves with the exit code. */
 export async function start(options: StartOptions): Promise<number> {
   if (options.config === '-') {
     const why = 'a gateway follows its document and cannot take it from stdin; write it to a file'
@@ -51,7 +51,7 @@ function chooseLogFormat(flag: string | undefined): void {
     throw new Failure(EXIT.usage, `${LOG_FORMAT_ENV}='${format}' is not a format; write console or json`)
 }
 
-/** The gateway once it serves; null when it was told to end before that. */
+/** The gateway once it serves; null when it was asked to end before that. */
 function started(options: StartOptions): Promise<Supervisor | null> {
   return startSupervisor({
     configFile: options.config,

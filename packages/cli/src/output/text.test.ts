@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ageText, countText, durationText, shortDigest } from './text.js'
 
-test('ages are told in their two largest units', () => {
+test('ages are written in their two largest units', () => {
   const times = [900, 59_999, 61_000, 3_600_000, 47 * 3_600_000, 49 * 3_600_000]
   assert.deepEqual(times.map(ageText), ['0s', '59s', '1m 1s', '1h 0m', '47h 0m', '2d 1h'])
 })
 
-test('settings are told as a document would write them', () => {
+test('settings are written as a document would write them', () => {
   assert.deepEqual([0, 250, 1000, 1500, 60_000, 90_000].map(durationText), [
     'none',
     '250ms',

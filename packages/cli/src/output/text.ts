@@ -20,7 +20,7 @@ export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The beginning of a digest: enough to tell two plans apart by eye. */
+/** The beginning of a digest: enough to distinguish two plans by eye. */
 export function shortDigest(digest: string | null): string {
   return digest === null ? '-' : digest.slice(0, 12)
 }

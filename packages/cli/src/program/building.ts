@@ -74,7 +74,7 @@ export function withRequired<T>(
   })
 }
 
-/** What a group of commands does when none of them is named; a word that is none of them is told. */
+/** What a group of commands does when none of them is named; a word that is none of them is reported. */
 export function asDefault(command: Command): Command {
   return command.allowExcessArguments(true).hook('preAction', async (_program, run) => {
     const [word] = run.args

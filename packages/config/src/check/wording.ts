@@ -130,7 +130,7 @@ function listRemedy({ value, schema, isSecret }: Violation): string {
 
 const RANGES: ReadonlySet<string> = new Set(['minimum', 'maximum', 'bounds'])
 
-/** YAML tells texts from numbers by their quotes; where that is all that is wrong, it is said. */
+/** YAML distinguishes texts from numbers by their quotes; where that is all that is wrong, the message says so. */
 function quotesRemedy({ value, schema, isSecret }: Violation): string | null {
   if (typeof value === 'string') {
     const isOther = [Number(value), value === 'true'].some(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type BodyLanguage, Exchange } from '@sluice/core'
 import { checkCondition, compileCondition } from './index.js'
 
-/** Knows one path, and tells the prefixes it was given. */
+/** Knows one path, and reports the prefixes it was given. */
 /** What the first byte of a body answers. */
 const STREAMED = new Map<number | undefined, string | null>([
   [0x31, 'one'],

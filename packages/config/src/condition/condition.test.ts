@@ -132,7 +132,7 @@ test('what does not depend on the request is decided once', () => {
   assert.equal(compileCondition('req.method == "GET"', 'route').constant, null)
 })
 
-test('a condition tells whether it needs the response', () => {
+test('a condition says whether it needs the response', () => {
   assert.equal(compileCondition('res.status == 200', 'policy').needs.response, true)
   assert.equal(compileCondition('upstream.status == 200', 'policy').needs.response, true)
   assert.equal(compileCondition('upstream.name == "a"', 'policy').needs.response, false)

@@ -39,7 +39,7 @@ export type ConditionCheck =
   | ({ readonly ok: false } & ConditionFlaw)
 
 /**
- * Parses, type-checks and compiles a condition, and tells what is wrong with it. Never throws.
+ * Parses, type-checks and compiles a condition, and says what is wrong with it. Never throws.
  * @param context default: paths into bodies are not looked at.
  */
 export function checkCondition(

@@ -52,7 +52,7 @@ test('only addresses of this machine are loopback', () => {
     assert.ok(!isLoopback(host), host)
 })
 
-test('a port alone and a URL are told what is missing or too much', () => {
+test('for a port alone and a URL the message says what is missing or too much', () => {
   const remedyOf = (text: string) => (parseAddress(text) as { readonly remedy: string }).remedy
   assert.equal(remedyOf('8080'), 'write 127.0.0.1:8080 for this machine only, or :8080 for every address')
   assert.equal(remedyOf('https://a:8443/'), 'leave out the scheme: a:8443; tls: makes it https')

@@ -14,7 +14,7 @@ function kindAndSegments(text: string) {
   ]
 }
 
-test('the kinds of paths are told by their text', () => {
+test('the kinds of paths are recognised by their text', () => {
   assert.deepEqual(kindAndSegments('/'), ['exact', ''])
   assert.deepEqual(kindAndSegments('/a/b'), ['exact', 'a', 'b'])
   assert.deepEqual(kindAndSegments('/a/b/'), ['exact', 'a', 'b', ''])

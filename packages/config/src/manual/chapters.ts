@@ -27,7 +27,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'apis',
-    text: 'Names for records: they tell `api`, `group` and `revision` of every call of a route that is a part of an API. They change nothing of what the gateway does.',
+    text: 'Names for records: these hold `api`, `group` and `revision` of every call of a route that is a part of an API. They change nothing of what the gateway does.',
   },
   {
     at: 'routes[]',

@@ -74,7 +74,7 @@ function itemOf(schema: unknown): string {
   return type === 'something else' || type === 'secret something else' ? 'anything' : type
 }
 
-/** Mappings are filled key by key, and what is empty need not be told. */
+/** Mappings are filled key by key, and what is empty need not be reported. */
 function standardOf(value: unknown): string {
   if (value === undefined || value === '') return ''
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0

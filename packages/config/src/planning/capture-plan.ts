@@ -27,13 +27,13 @@ const NO_CAPTURE: CapturePlan = {
   multipart: 'names',
   keepBodyOn: null,
 }
-const TOLD: RegionPlan = { headers: true, body: true }
+const RECORDED: RegionPlan = { headers: true, body: true }
 const EVERYTHING: CapturePlan = {
   ...NO_CAPTURE,
-  requestIn: TOLD,
-  requestUp: TOLD,
-  responseUp: TOLD,
-  responseOut: TOLD,
+  requestIn: RECORDED,
+  requestUp: RECORDED,
+  responseUp: RECORDED,
+  responseOut: RECORDED,
   maxBodyBytes: Number.MAX_SAFE_INTEGER,
   sha256: true,
   multipart: 'values',
@@ -44,7 +44,7 @@ export function capturePlan(capture: CaptureDocument | undefined): CapturePlan |
   return orNull(merged(NO_CAPTURE, capture))
 }
 
-/** What a target tells of what is captured; null: all of it. */
+/** What an output records of what is captured; null: all of it. */
 export function narrowingPlan(own: CaptureDocument | undefined): NarrowingPlan | null {
   if (own === undefined) return null
   const { binary, keepBodyOn, ...narrowed } = merged(EVERYTHING, own)
@@ -134,7 +134,7 @@ function lowerCase(text: string): string {
   return text.toLowerCase()
 }
 
-/** Without a region there is nothing to do while requests run, but records with all fields tell some of the headers too. */
+/** Without a region there is nothing to do while requests run, but records with all fields hold some of the headers too. */
 function orNull(capture: CapturePlan): CapturePlan | null {
   const { requestIn, requestUp, responseUp, responseOut, headersAllow, headersDeny } = capture
   const regions = [requestIn, requestUp, responseUp, responseOut]

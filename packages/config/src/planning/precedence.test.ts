@@ -18,7 +18,7 @@ function planOf(match: readonly string[]): RoutePlan {
 
 const POOL = HOSTS.flatMap((host) => PATHS.flatMap((path) => MORE.map((more) => planOf([host, path, more]))))
 
-/** Routes in the order of the document; ids tell where they stood. */
+/** Routes in the order of the document; ids name where they stood. */
 const documents = fc
   .array(fc.constantFrom(...POOL), { maxLength: 12 })
   .map((plans) => plans.map((plan, i) => ({ ...plan, id: String(i) })))
@@ -40,7 +40,7 @@ function samePaths(a: RoutePlan, b: RoutePlan): boolean {
   return a.match.path.kind === 'regex' || key(a) === key(b)
 }
 
-test('of routes that nothing else tells apart the one that was written first wins, on every host they share', () => {
+test('of routes that nothing else distinguishes the one that was written first wins, on every host they share', () => {
   fc.assert(
     fc.property(documents, (routes) => {
       const planned = inPrecedence(routes).toSorted((a, b) => Number(a.id) - Number(b.id))
@@ -67,7 +67,7 @@ test('the routes of a plan stand in the order of their ranks, and none is lost',
   )
 })
 
-test('a route that something tells apart from all others has no order', () => {
+test('a route that something distinguishes from all others has no order', () => {
   const planned = inPrecedence([POOL[0]!, planOf(['path: /a']), planOf(['path: /a', 'methods: [GET]'])])
   assert.deepEqual(
     planned.map(({ order }) => order),

@@ -8,7 +8,7 @@ export function inPrecedence(routes: readonly RoutePlan[]): readonly RoutePlan[]
 }
 
 /**
- * Numbers the routes that only their order in the document tells apart: of those that one host pattern reaches with
+ * Numbers the routes that only their order in the document distinguishes: of those that one host pattern reaches with
  * the same rank, each has a higher number than the one before. All others are 0, so that moving a route in the
  * document changes nothing unless it matters.
  */

@@ -28,7 +28,7 @@ export class ReferenceValues {
     return resolve(dirname(this.#origins.documentName))
   }
 
-  /** The value, or what to tell the operator when there is none. */
+  /** The value, or what to say when there is none. */
   of(reference: Reference): string | Flaw {
     const known = this.#known.get(reference.text)
     if (known !== undefined) return known

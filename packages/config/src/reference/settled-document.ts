@@ -22,7 +22,7 @@ export type TakenTexts = ReadonlyMap<string, string>
 
 /**
  * Decides for each text with a reference whether the plan keeps the reference or takes its value. It keeps it in every
- * text that it only copies, and in what policies are told; it takes the value where it needs what the text means: a
+ * text that it only copies, and in what policies receive; it takes the value where it needs what the text means: a
  * number, a duration, a keyword, an address, a name, the path and the hosts of a route.
  */
 export function settleReferences(root: unknown, leaves: ReferencedLeaves, catalog: Catalog): SettledDocument {

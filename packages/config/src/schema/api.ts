@@ -15,7 +15,7 @@ function label(description: string) {
 
 /** Which gateway this is among several that keep their records together. */
 export const environmentSchema = label(
-  'Which gateway this is, such as `production`; the traffic log tells it in every record.',
+  'Which gateway this is, such as `production`; the traffic log writes it into every record.',
 )
 
 /** What is said of an API beside its name. */
@@ -33,5 +33,5 @@ export const apiSchema = object(
     ),
     log: Type.Optional(routeLogSchema),
   },
-  { description: 'What the traffic log tells of the calls of this API, beside its name.' },
+  { description: 'What the traffic log records of the calls of this API, beside its name.' },
 )

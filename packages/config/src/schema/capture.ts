@@ -81,9 +81,9 @@ export const captureSchema = object(settings, {
   description: 'What is recorded of the messages themselves. Absent: nothing.',
 })
 
-/** What one target tells of what is recorded (see planning/capture-plan). */
+/** What one output records of what is recorded (see planning/capture-plan). */
 export const narrowingSchema = object(settings, {
-  description: 'What it tells of the messages that are recorded. What is left out is as it is recorded.',
+  description: 'What it holds of the messages that are recorded. What is left out is as it is recorded.',
 })
 
 const rule = {

@@ -98,7 +98,7 @@ const geo = object(
       'A database in the MaxMind DB format, such as GeoLite2-City.mmdb. It is read again when it has changed.',
     ),
   },
-  { description: 'Tells in which country and where clients are. Absent: not.' },
+  { description: 'Records in which country and where clients are. Absent: not.' },
 )
 
 const KINDS = ['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom'] as const
@@ -160,7 +160,7 @@ export const logSchema = object(
       {
         default: '1s',
         description:
-          'A call that takes longer tells policies, connections and the delay of the event loop, as one that fails does.',
+          'The record of a call that takes longer has policies, connections and the delay of the event loop, as one that fails does.',
       },
     ),
     unknownRoutes: Type.Boolean({

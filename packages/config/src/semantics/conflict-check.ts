@@ -12,7 +12,7 @@ interface Seen {
 }
 
 /**
- * Finds routes that nothing tells apart: one host pattern in common (or none on both), the same priority, path shape,
+ * Finds routes that nothing distinguishes: one host pattern in common (or none on both), the same priority, path shape,
  * and other predicates, and a method in common. Which of them wins would be an accident.
  */
 export function checkConflicts(inspection: Inspection): void {
@@ -71,7 +71,7 @@ function normalTest(test: unknown): unknown {
   return typeof test === 'string' ? { exact: test } : test
 }
 
-/** HEAD is not counted as a part of GET: a route for HEAD beside one for GET is told apart. */
+/** HEAD is not counted as a part of GET: a route for HEAD beside one for GET is another one. */
 function shareMethod(a: RouteDocument, b: RouteDocument): boolean {
   const [some, others] = [a.match.methods, b.match.methods]
   if (some.length === 0 || others.length === 0) return some.length === others.length
@@ -85,6 +85,6 @@ function reportConflict({ report }: Inspection, earlier: Seen, later: Seen): voi
   report.add({
     path: later.path,
     message: `the routes ${first} and ${second} take the same requests`,
-    remedy: 'tell them apart by host, path, methods or another predicate, or give one a priority',
+    remedy: 'distinguish them by host, path, methods or another predicate, or give one a priority',
   })
 }

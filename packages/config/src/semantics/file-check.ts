@@ -34,7 +34,7 @@ function checkFile(inspection: Inspection, { file, path, flawOf }: NamedFile): v
   report.add({ path, message, remedy: remedyFor(inspection, file), ofMachine: true })
 }
 
-/** A path that was meant to begin in the working directory is told as it must be written. */
+/** A path that was meant to begin in the working directory is reported as it must be written. */
 function remedyFor({ folder, exists }: Inspection, file: string): string {
   if (isAbsolute(file)) return 'correct the path or the file'
   const isElsewhere = resolve(file) !== resolve(folder, file) && exists(resolve(file))

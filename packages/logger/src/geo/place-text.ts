@@ -1,6 +1,6 @@
 import type { CityResponse } from 'mmdb-lib'
 
-/** Of what databases know of an address, what records tell; some makers write it without the inner objects. */
+/** Of what databases know of an address, what records hold; some makers write it without the inner objects. */
 type Found = Pick<CityResponse, 'country' | 'registered_country' | 'location'> & {
   readonly country_code?: unknown
   readonly latitude?: unknown

@@ -8,17 +8,17 @@ import { Places } from './places.js'
 
 const SAMPLE = join(import.meta.dirname, '../../samples/places.mmdb')
 
-/** What is told of the client with this address. */
+/** What is known of the client with this address. */
 function clientOf(places: Places, ip: string): unknown {
   return JSON.parse(places.addedTo(Buffer.from(`{"client":{"ip":"${ip}","port":7}}`)).toString()).client
 }
 
-/** Places of a file that is looked at all the time, and what they told. */
-function watched(t: TestContext, file: string): { places: Places; told: string[] } {
-  const told: string[] = []
-  const places = new Places({ file, renewMs: 5 }, (problem) => told.push(problem))
+/** Places of a file that is looked at all the time, and what they reported. */
+function watched(t: TestContext, file: string): { places: Places; reported: string[] } {
+  const reported: string[] = []
+  const places = new Places({ file, renewMs: 5 }, (problem) => reported.push(problem))
   t.after(() => places.close())
-  return { places, told }
+  return { places, reported }
 }
 
 /** Puts a file in the place of another at once, as those who deliver databases do. */
@@ -28,7 +28,7 @@ function replace(file: string, make: (fresh: string) => void): void {
 }
 
 test('country and coordinates stand behind the address, as far as they are known and make sense', (t) => {
-  const { places, told } = watched(t, SAMPLE)
+  const { places, reported } = watched(t, SAMPLE)
   for (const [ip, place] of [
     ['203.0.113.7', { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } }],
     ['198.51.100.3', { country: 'LK', geo: { lat: 6.9319, lon: 79.8478 } }],
@@ -46,7 +46,7 @@ test('country and coordinates stand behind the address, as far as they are known
     // Twice: the second time it is remembered.
     for (let i = 0; i < 2; i++) assert.deepEqual(clientOf(places, ip), { ip, port: 7, ...place }, ip)
   }
-  assert.deepEqual(told, [])
+  assert.deepEqual(reported, [])
 })
 
 test('a database of IPv4 says nothing of IPv6', (t) => {
@@ -66,9 +66,9 @@ test('of many lines each gets its own, and nothing else in them changes', (t) =>
   const [first, ...others] = added.trimEnd().split('\n')
   assert.equal(first, JSON.stringify(gap))
   assert.equal(others.pop(), JSON.stringify(gap))
-  const told = others.map((line) => JSON.parse(line))
+  const reported = others.map((line) => JSON.parse(line))
   assert.deepEqual(
-    told.map(({ client }) => [client.ip, client.country]),
+    reported.map(({ client }) => [client.ip, client.country]),
     [
       ['203.0.113.1', 'TR'],
       ['127.0.0.1', undefined],
@@ -76,19 +76,19 @@ test('of many lines each gets its own, and nothing else in them changes', (t) =>
       ['203.0.113.1', 'TR'],
     ],
   )
-  for (const { client: _, ...other } of told) assert.deepEqual(other, rest)
+  for (const { client: _, ...other } of reported) assert.deepEqual(other, rest)
 })
 
 test('a database that is not there yet is used when it comes', async (t) => {
   const file = join(scratchDir(), 'late.mmdb')
-  const { places, told } = watched(t, file)
+  const { places, reported } = watched(t, file)
   assert.deepEqual(clientOf(places, '203.0.113.7'), { ip: '203.0.113.7', port: 7 })
-  assert.match(told[0]!, /cannot be read .*; records do not tell where clients are$/)
+  assert.match(reported[0]!, /cannot be read .*; records do not say where clients are$/)
   replace(file, (fresh) => copyFileSync(SAMPLE, fresh))
   await until(() => JSON.stringify(clientOf(places, '203.0.113.7')).includes('TR'), 'the database is used')
 })
 
-test('what could not be read is read again, also where nothing tells that it has changed', async (t) => {
+test('what could not be read is read again, also where nothing says that it has changed', async (t) => {
   const file = join(scratchDir(), 'cured.mmdb')
   const sound = readFileSync(SAMPLE)
   const put = (content: Buffer): void => {
@@ -96,10 +96,10 @@ test('what could not be read is read again, also where nothing tells that it has
     utimesSync(file, 1, 1)
   }
   put(Buffer.alloc(sound.length))
-  const { places, told } = watched(t, file)
+  const { places, reported } = watched(t, file)
   put(sound)
   await until(() => JSON.stringify(clientOf(places, '203.0.113.7')).includes('TR'), 'the database is used')
-  assert.equal(told.length, 1, told.join('\n'))
+  assert.equal(reported.length, 1, reported.join('\n'))
 })
 
 test('addresses that are remembered do not keep the batches that they came in', async () => {
@@ -117,21 +117,21 @@ test('addresses that are remembered do not keep the batches that they came in', 
   assert.equal(code, 0)
 })
 
-test('a database that is replaced by a broken one, or goes, serves on, and each is told once', async (t) => {
+test('a database that is replaced by a broken one, or goes, serves on, and each is reported once', async (t) => {
   const file = join(scratchDir(), 'good.mmdb')
   copyFileSync(SAMPLE, file)
-  const { places, told } = watched(t, file)
+  const { places, reported } = watched(t, file)
   replace(file, (fresh) => writeFileSync(fresh, 'no database'))
-  await until(() => told.length > 0, 'the broken one is told')
-  assert.match(told[0]!, /the one read before serves on$/)
+  await until(() => reported.length > 0, 'the broken one is reported')
+  assert.match(reported[0]!, /the one read before serves on$/)
   rmSync(file)
-  await until(() => told.length > 1, 'the missing one is told')
+  await until(() => reported.length > 1, 'the missing one is reported')
   replace(file, (fresh) => mkdirSync(fresh))
-  await until(() => told.length > 2, 'what is no file is told')
+  await until(() => reported.length > 2, 'what is no file is reported')
   assert.deepEqual(
-    told.map((problem) => /no database|ENOENT|regular|metadata|Unknown/i.exec(problem) !== null),
+    reported.map((problem) => /no database|ENOENT|regular|metadata|Unknown/i.exec(problem) !== null),
     [true, true, true],
-    told.join('\n'),
+    reported.join('\n'),
   )
   assert.deepEqual(clientOf(places, '198.51.100.200'), { ip: '198.51.100.200', port: 7, country: 'DE' })
 })

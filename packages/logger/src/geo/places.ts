@@ -19,7 +19,7 @@ const RENEW_SPREAD = 0.2
 const MAX_BYTES = 1024 ** 3
 /** Addresses whose place is remembered. */
 const REMEMBERED = 10_000
-/** Where records tell the address of the client. No text inside a record can look like it: its quotes are escaped. */
+/** Where records hold the address of the client. No text inside a record can look like it: its quotes are escaped. */
 const CLIENT = '"client":{"ip":"'
 
 /**
@@ -28,21 +28,21 @@ const CLIENT = '"client":{"ip":"'
  */
 export class Places {
   readonly #file: string
-  readonly #tell: (problem: string) => void
+  readonly #report: (problem: string) => void
   readonly #timer: NodeJS.Timeout
   /** An address is a part of a batch, which it would keep. */
   readonly #texts = new Memo(REMEMBERED, (address) => this.#lookUp(address), textOfItsOwn)
   #reader: Reader<CityResponse> | null = null
   /** Of the file that was read; empty: none was. */
   #version = ''
-  /** What was told last, which is not told again before it is over. */
+  /** What was reported last, which is not reported again before it is over. */
   #problem = ''
   #isRenewing = false
 
-  /** Reads the file; when that fails, no record tells a place until it can be read. */
-  constructor({ file, renewMs = RENEW_MS }: GeoOptions, tell: (problem: string) => void) {
+  /** Reads the file; when that fails, no record names a place until it can be read. */
+  constructor({ file, renewMs = RENEW_MS }: GeoOptions, report: (problem: string) => void) {
     this.#file = file
-    this.#tell = tell
+    this.#report = report
     try {
       const version = versionOf(file)
       this.#take(readFileSync(file), version)
@@ -110,9 +110,9 @@ export class Places {
 
   #complain(error: unknown): void {
     const rest =
-      this.#reader === null ? 'records do not tell where clients are' : 'the one read before serves on'
+      this.#reader === null ? 'records do not say where clients are' : 'the one read before serves on'
     const problem = `the database of places cannot be read (${(error as Error).message}); ${rest}`
-    if (problem !== this.#problem) this.#tell(problem)
+    if (problem !== this.#problem) this.#report(problem)
     this.#problem = problem
   }
 }

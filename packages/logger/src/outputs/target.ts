@@ -21,7 +21,7 @@ export interface Refusal {
   readonly status: number
   readonly type: string
   readonly reason: string
-  /** Both as `refusalMembers`, of a target that was told them as JSON. */
+  /** Both as `refusalMembers`, of an output that received them as JSON. */
   readonly json?: string
 }
 
@@ -58,11 +58,11 @@ export type Delivery =
  * deliveries may be under way at once.
  */
 export interface LogTarget {
-  /** Delivers a shipment; what fails is told, not thrown. It has to end within a bound of its own. */
+  /** Delivers a shipment; what fails is reported, not thrown. It has to end within a bound of its own. */
   deliver(shipment: Shipment): Promise<Delivery>
   /** Lets go of connections. */
   close(): Promise<void>
 }
 
-/** Tells operators what is wrong with a target. */
-export type TellProblem = (problem: string) => void
+/** Reports to operators what is wrong with an output. */
+export type ReportProblem = (problem: string) => void

@@ -1,15 +1,15 @@
-/** An operator is told once in this time at most, ms. */
+/** An operator hears once in this time at most, ms. */
 const REPORT_EVERY_MS = 1000
 
-/** Tells an operator what goes wrong with the log, at most once a second, with the number of records lost since. */
+/** Reports to an operator what goes wrong with the log, at most once a second, with the number of records lost since. */
 export class ProblemReport {
-  readonly #tell: (message: string) => void
+  readonly #notify: (message: string) => void
   #lost = 0
   #cause = ''
-  #toldMono = Number.NEGATIVE_INFINITY
+  #reportedMono = Number.NEGATIVE_INFINITY
 
-  constructor(tell: (message: string) => void) {
-    this.#tell = tell
+  constructor(notify: (message: string) => void) {
+    this.#notify = notify
   }
 
   /** Keeps a problem for the next report; costs nothing but an addition, as it may happen on every request. */
@@ -18,20 +18,20 @@ export class ProblemReport {
     this.#cause = cause
   }
 
-  /** Whether something waits to be told. */
+  /** Whether something waits to be reported. */
   get isPending(): boolean {
     return this.#cause !== ''
   }
 
-  /** Tells what was noted, unless the last report is too fresh and this is not the last word. */
-  tell(isLast: boolean): void {
+  /** Reports what was noted, unless the last report is too fresh and this is not the last word. */
+  send(isLast: boolean): void {
     if (this.#cause === '') return
     const nowMono = performance.now()
-    if (!isLast && nowMono - this.#toldMono < REPORT_EVERY_MS) return
+    if (!isLast && nowMono - this.#reportedMono < REPORT_EVERY_MS) return
     const message = this.#lost === 0 ? this.#cause : `${this.#lost} records lost: ${this.#cause}`
-    this.#toldMono = nowMono
+    this.#reportedMono = nowMono
     this.#lost = 0
     this.#cause = ''
-    this.#tell(message)
+    this.#notify(message)
   }
 }

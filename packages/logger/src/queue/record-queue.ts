@@ -64,7 +64,7 @@ const OPENING_MS = 5000
  */
 export class RecordQueue implements LogSink {
   readonly opened: Promise<void>
-  #tellOpened: () => void = () => {}
+  #resolveOpened: () => void = () => {}
   readonly #options: RecordQueueOptions
   readonly #writer: WriterThread
   readonly #report: ProblemReport
@@ -86,7 +86,7 @@ export class RecordQueue implements LogSink {
   #kept = 0
   readonly #dropped = new Map<LossReason, number>()
   /** Of these, what the thread has not heard of. */
-  readonly #untold = new Map<LossReason, number>()
+  readonly #unreported = new Map<LossReason, number>()
   #closed: Promise<void> | null = null
   readonly #spoolCount: SpoolCount
   readonly #owners: SpoolOwners
@@ -111,7 +111,7 @@ export class RecordQueue implements LogSink {
   #opening(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, OPENING_MS)
-      this.#tellOpened = () => {
+      this.#resolveOpened = () => {
         clearTimeout(timer)
         resolve()
       }
@@ -170,7 +170,7 @@ export class RecordQueue implements LogSink {
     return this.#closed
   }
 
-  /** A record that its bodies make too large is told without them. */
+  /** A record that its bodies make too large is reported without them. */
   #lineOf(x: Exchange): string {
     const line = encodeRecord(x, this.#options.env) + '\n'
     if (line.length <= this.#options.maxRecordBytes || x.record.capture === null) return line
@@ -209,16 +209,16 @@ export class RecordQueue implements LogSink {
       this.#writer.send(batch)
     }
     this.#sealed.length = 0
-    if (this.#untold.size > 0) this.#tellLosses()
+    if (this.#unreported.size > 0) this.#reportLosses()
   }
 
-  #tellLosses(): void {
-    for (const [reason, records] of this.#untold) this.#writer.tell({ kind: 'lost', reason, records })
-    this.#untold.clear()
+  #reportLosses(): void {
+    for (const [reason, records] of this.#unreported) this.#writer.notify({ kind: 'lost', reason, records })
+    this.#unreported.clear()
   }
 
   #settle(receipt: Receipt): void {
-    this.#tellOpened()
+    this.#resolveOpened()
     const { records, length, dropped, reason, problem, buffer } = receipt
     if (buffer !== null) giveBack(buffer)
     this.#sent -= records
@@ -235,7 +235,7 @@ export class RecordQueue implements LogSink {
     this.#kept += receipt.inMemory
     if (reason !== '') this.#count(dropped, reason, problem)
     else if (problem !== '') this.#report.note(0, problem)
-    this.#report.tell(false)
+    this.#report.send(false)
   }
 
   /** The thread is gone: what has no receipt counts as lost, though part of it may be on disk. */
@@ -254,7 +254,7 @@ export class RecordQueue implements LogSink {
     this.#sentBytes = 0
     if (lost > 0) this.#drop(lost, 'writer_lost', `the writer of the traffic log ended: ${problem}`)
     else if (problem !== '') this.#report.note(0, `the writer of the traffic log ended: ${problem}`)
-    this.#report.tell(false)
+    this.#report.send(false)
   }
 
   async #finish(deadlineMs: number): Promise<void> {
@@ -270,12 +270,12 @@ export class RecordQueue implements LogSink {
     this.#heldBytes = 0
     this.#sealed.length = 0
     this.#open = null
-    this.#report.tell(true)
+    this.#report.send(true)
   }
 
-  /** Loses records on this side of the thread, which is told of it with the next batch. */
+  /** Loses records on this side of the thread, which hears of it with the next batch. */
   #drop(records: number, reason: LossReason, cause: string): void {
-    this.#untold.set(reason, (this.#untold.get(reason) ?? 0) + records)
+    this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + records)
     this.#count(records, reason, cause)
   }
 
@@ -297,7 +297,7 @@ export class RecordQueue implements LogSink {
     // Before the batch is on its way, and whether or not there is a thread that will count it.
     const isNoted = this.#options.spool?.note(this.#spoolCount[0]!) ?? true
     this.#flush()
-    this.#report.tell(false)
+    this.#report.send(false)
     if (this.#report.isPending || !isNoted) this.#setTimer()
   }
 }

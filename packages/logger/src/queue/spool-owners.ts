@@ -1,11 +1,11 @@
 import type { SpoolHandovers, Takeover } from '@sluice/core'
 
-/** Takeovers that a sink tells of; a gateway whose workers end more often than that has other worries. */
+/** Takeovers that a sink reports; a gateway whose workers end more often than that has other worries. */
 const MAX_TAKEOVERS = 1000
 
 /** Which part of a spool is this sink's: its thread's, those of threads that have ended, and what was taken over. */
 export class SpoolOwners {
-  /** '' while a new thread has not told its name. */
+  /** '' while a new thread has not reported its name. */
   #owner: string
   /** By threads that have ended: what they had on disk. Their successor takes it over and counts it again. */
   readonly #ended = new Map<string, number>()
@@ -34,7 +34,7 @@ export class SpoolOwners {
   /**
    * Notes what the thread has taken over.
    * @returns of these, how many this sink has counted already; and how many it had that are not there any more: they
-   * were delivered by a thread that ended before it could tell.
+   * were delivered by a thread that ended before it could report.
    */
   takeOver(takeovers: readonly Takeover[]): { readonly again: number; readonly delivered: number } {
     let again = 0

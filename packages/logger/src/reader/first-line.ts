@@ -2,7 +2,7 @@ import { endedMs, OUT_OF_ORDER_MS } from './newest-records.js'
 import { parseRecord } from './record-view.js'
 import { bytesAt } from './segment-bytes.js'
 
-/** Read at each step; a longer line tells no time there. */
+/** Read at each step; a longer line shows no time there. */
 const LOOK_BYTES = 64 * 1024
 /** A shorter stretch is read as it is. */
 const ENOUGH_BYTES = 1024 ** 2

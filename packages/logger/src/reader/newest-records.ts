@@ -15,7 +15,7 @@ export interface NewestOptions {
   readonly filter: RecordFilter
   readonly last: number
   readonly signal: AbortSignal
-  /** Is told of a line that is no record. */
+  /** Hears of a line that is no record. */
   readonly onDamaged: () => void
 }
 

@@ -15,7 +15,7 @@ const RECORD = {
   result: 'success',
 }
 
-test('a line tells a record in the order a person asks', () => {
+test('a line shows a record in the order a person asks', () => {
   assert.equal(
     formatRecordLine(RECORD, { color: false }),
     '2026-01-31T08:05:09.042Z 200 POST api.example.com/orders/42 orders 12.5ms http://10.0.0.5:9000 acme',
@@ -52,7 +52,7 @@ test('what a client sent cannot steer the terminal', () => {
   assert.ok(line.includes('a\\u{1b}[2Jb/\\u{a}\\u{d}\\u{9b}\\u{202e}\\u{7}\\u{2028}x'), line)
 })
 
-test('the record of a gap tells how many were lost, why and since when', () => {
+test('the record of a gap says how many were lost, why and since when', () => {
   const gaps = new Gaps('owner', 3)
   const at = (hour: number) => ({ wallMs: Date.UTC(2026, 0, 31, hour), mono: hour * 3_600_000 })
   gaps.note({ dropped: 20, reason: 'process_lost' }, at(8))

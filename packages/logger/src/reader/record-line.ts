@@ -16,7 +16,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**
  * One line for a person: time, status, method, host and path, route, duration, upstream, consumer, and what went wrong.
- * Of records that were lost, one line tells how many. Whatever a client sent is shown, never obeyed.
+ * Of records that were lost, one line says how many. Whatever a client sent is shown, never obeyed.
  */
 export function formatRecordLine(record: TrafficRecord, options: LineOptions): string {
   const text = (path: string): string => visible(recordValue(record, path))
@@ -40,14 +40,14 @@ export function formatRecordLine(record: TrafficRecord, options: LineOptions): s
   return parts.join(' ')
 }
 
-/** What a record tells of others that were lost: when it was over, which worker, how many and why, and since when. */
+/** What a record says of others that were lost: when it was over, which worker, how many and why, and since when. */
 function gapLine(record: TrafficRecord, text: (path: string) => string): string {
   const reasons = recordValue(record, 'log.reasons')
-  const told = Object.entries(reasons !== null && typeof reasons === 'object' ? reasons : {})
+  const reported = Object.entries(reasons !== null && typeof reasons === 'object' ? reasons : {})
     .map(([reason, count]) => `${visible(reason)} ${visible(count)}`)
     .join(', ')
   const worker = `${text('gw.pod') || '-'} worker ${text('gw.worker') || '-'}`
-  return `${text('@timestamp') || '-'} gap: ${text('log.dropped')} records lost (${told}) by ${worker} since ${text('log.since')}`
+  return `${text('@timestamp') || '-'} gap: ${text('log.dropped')} records lost (${reported}) by ${worker} since ${text('log.since')}`
 }
 
 function painted(status: string, record: TrafficRecord, options: LineOptions): string {

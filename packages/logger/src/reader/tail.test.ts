@@ -201,7 +201,7 @@ test('following goes on after a segment was deleted, truncated, or the directory
   assert.deepEqual(following.seen, ['2', '3', '4', '5', '6'])
 })
 
-test('following ends without an error when it is told to', async (t) => {
+test('following ends without an error when it is asked to', async (t) => {
   const dir = scratchDir()
   writeFileSync(path(dir, 0), line(1))
   const { stop, reading, seen } = follow(t, dir, 10)

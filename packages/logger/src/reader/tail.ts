@@ -12,7 +12,7 @@ import { isMissing, listRuns, type Run } from './runs.js'
 const POLL_EVERY_MS = 200
 
 /**
- * Reads the segments of all workers, merged by time as far as that can be told.
+ * Reads the segments of all workers, merged by time as far as that can be known.
  * Iterating throws a SourceError when the directory is not there.
  */
 export function tailSegments(dir: string, options: TailOptions): TrafficTail {

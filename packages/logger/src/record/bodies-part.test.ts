@@ -57,13 +57,13 @@ test('whatever the bytes are, a record stays one line of printable ASCII JSON', 
     fc.property(bytes, fc.constantFrom(...types), rules, (body, type, chosen) => {
       const line = lineOf({ bytes: body, type, rules: chosen })
       assert.match(line, /^[ -~]+$/)
-      const told = JSON.parse(line).body?.req_in
-      assert.equal(told?.bytes ?? 0, body.length)
+      const recorded = JSON.parse(line).body?.req_in
+      assert.equal(recorded?.bytes ?? 0, body.length)
     }),
   )
 })
 
-test('text is told as text by its media type, or by its bytes where nothing is said', () => {
+test('text is recorded as text by its media type, or by its bytes where nothing is said', () => {
   const texts = [
     'text/html',
     'application/json; charset=utf-8',
@@ -82,10 +82,10 @@ test('compressed bodies are not text', () => {
   assert.equal(bodyOf({ bytes: 'abc', type: 'text/plain', encoding: 'identity' }).text, 'abc')
 })
 
-test('bytes that are not text are told as base64 if that was asked for', () => {
+test('bytes that are not text are recorded as base64 if that was asked for', () => {
   const rules = { binary: 'base64' as const, maxBodyBytes: 4 }
-  const told = bodyOf({ bytes: Buffer.from([0, 1, 2, 3, 4]), type: 'image/png', rules })
-  assert.deepEqual(told, { bytes: 5, ct: 'image/png', base64: 'AAECAw==', truncated: true })
+  const recorded = bodyOf({ bytes: Buffer.from([0, 1, 2, 3, 4]), type: 'image/png', rules })
+  assert.deepEqual(recorded, { bytes: 5, ct: 'image/png', base64: 'AAECAw==', truncated: true })
 })
 
 test('a character that the limit cuts is left out whole', () => {
@@ -100,7 +100,7 @@ test('a character that the limit cuts is left out whole', () => {
   }
 })
 
-test('a form tells no secret', () => {
+test('the record of a form holds no secret', () => {
   const type = 'application/x-www-form-urlencoded'
   const { text } = bodyOf({ bytes: 'user=ann&password=hunter2&client_secret=s', type })
   assert.equal(text, 'user=ann&password=***&client_secret=***')
@@ -119,21 +119,21 @@ const MIXED_FORM = FORM([
   'Content-Disposition: form-data; name="password"\r\n\r\nSECRET',
 ])
 
-test('of a multipart form the field lines are told, and nothing that its fields or files hold', () => {
+test('of a multipart form the field lines are recorded, and nothing that its fields or files hold', () => {
   const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE })
   assert.match(text, /name="title"\r\n\r\n\r\n--b/)
   assert.match(text, /filename="cv.txt"/)
   for (const held of ['Hello', 'FILE', 'SECRET']) assert.ok(!text.includes(held), text)
 })
 
-test('where values are asked for, the plain fields of a multipart form are told, its files and secrets are not', () => {
+test('where values are asked for, the plain fields of a multipart form are recorded, its files and secrets are not', () => {
   const { text } = bodyOf({ bytes: MIXED_FORM, type: FORM_TYPE, rules: { multipart: 'values' } })
   assert.match(text, /name="title"\r\n\r\nHello\r\n--b/)
   assert.match(text, /filename="cv.txt"/)
   assert.ok(!text.includes('FILE') && !text.includes('SECRET'), text)
 })
 
-test('a multipart body that cannot be read with certainty is not told', () => {
+test('a multipart body that cannot be read with certainty is not recorded', () => {
   const part = 'Content-Disposition: form-data; name="f"; filename="x"\r\n\r\nFILE'
   for (const type of [
     'multipart/form-data',
@@ -143,15 +143,15 @@ test('a multipart body that cannot be read with certainty is not told', () => {
     assert.equal(bodyOf({ bytes: FORM([part]), type }).text, undefined, type)
 })
 
-test('wherever the limit cuts a multipart form, no byte of a file is told', () => {
+test('wherever the limit cuts a multipart form, no byte of a file is recorded', () => {
   const bytes = FORM(['Content-Disposition: form-data; name="f"; filename="x"\r\n\r\n\x01\x02\x03'])
   for (let maxBodyBytes = 1; maxBodyBytes <= bytes.length; maxBodyBytes++) {
-    const told = bodyOf({ bytes, type: FORM_TYPE, rules: { maxBodyBytes } })
-    assert.doesNotMatch(told.text ?? '', /[\x01-\x03]/)
+    const recorded = bodyOf({ bytes, type: FORM_TYPE, rules: { maxBodyBytes } })
+    assert.doesNotMatch(recorded.text ?? '', /[\x01-\x03]/)
   }
 })
 
-test('text is told in the encoding that it has, or not at all, so that rules see what it says', () => {
+test('text is recorded in the encoding that it has, or not at all, so that rules see what it says', () => {
   const json = '{"password":"x"}'
   const turkish = Buffer.from('7b22fe22203a317d', 'hex')
   const type = (charset: string): string => `application/json; charset=${charset}`
@@ -160,7 +160,7 @@ test('text is told in the encoding that it has, or not at all, so that rules see
   assert.equal(bodyOf({ bytes: '{"ş":1}', type: type('windows-1254') }).text, '{"ş":1}')
   const xml = Buffer.concat([Buffer.from('<?xml version="1.0" encoding="windows-1254"?><a>'), turkish])
   assert.match(bodyOf({ bytes: xml, type: 'application/xml' }).text, /"ş"/)
-  for (const untold of [
+  for (const unreported of [
     { bytes: Buffer.from(json, 'utf16le'), type: type('utf-16le') },
     { bytes: Buffer.from(json, 'utf16le'), type: 'application/json' },
     { bytes: Buffer.from(json, 'utf16le'), type: 'application/x-www-form-urlencoded' },
@@ -168,12 +168,12 @@ test('text is told in the encoding that it has, or not at all, so that rules see
     { bytes: '+AHs-"+AHA-assword":"x"}', type: type('utf-7') },
     { bytes: 'c07f', type: type('ibm037') },
   ])
-    assert.equal(bodyOf(untold).text, undefined, JSON.stringify(untold))
+    assert.equal(bodyOf(unreported).text, undefined, JSON.stringify(unreported))
 })
 
 const SAMPLED = { results: ['error'], slowMs: null, status: null, share: 0.25 } as const
 
-/** What is told of the exchange with this id, when a quarter of all is in the sample. */
+/** What is recorded of the exchange with this id, when a quarter of all is in the sample. */
 function sampledRecord(id: string, result: 'success' | 'error') {
   const x = sampleExchange({ id, result, headers: [], contentLength: -1 })
   x.record.capture = new Capture({ ...RULES, keepBodyOn: SAMPLED }, x)
@@ -182,7 +182,7 @@ function sampledRecord(id: string, result: 'success' | 'error') {
   return JSON.parse(encodeRecord(x, recordEnv(options)))
 }
 
-test('a sample holds its share of all exchanges, and says so also of those that are told for another reason', () => {
+test('a sample holds its share of all exchanges, and says so also of those that are recorded for another reason', () => {
   const ids = Array.from({ length: 4000 }, (_, i) => `019aa3f0-6c1e-7b7e-9d6f-${String(i).padStart(12, '0')}`)
   const calls = ids.map((id) => sampledRecord(id, 'success'))
   const sample = calls.filter(({ sampled }) => sampled === true)
@@ -199,7 +199,7 @@ test('a sample holds its share of all exchanges, and says so also of those that 
   assert.ok(failed.every(({ body, log }) => body.req_in.text === 'text' && log.reason === 'error'))
 })
 
-test('the SHA-256 is that of the whole body, however little of it is told', () => {
+test('the SHA-256 is that of the whole body, however little of it is recorded', () => {
   const rules = { sha256: true, maxBodyBytes: 2 }
   assert.deepEqual(bodyOf({ bytes: 'abc', type: 'text/plain', rules }), {
     bytes: 3,

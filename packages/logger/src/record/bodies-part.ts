@@ -6,11 +6,11 @@ import { isInSample } from './sample.js'
 
 /**
  * `,"body":{…},"log":{"reason":…}`: the bodies of the regions that were captured, if the exchange ended so; and
- * `,"sampled":true` where it is in the sample, for whatever other reason they are told.
+ * `,"sampled":true` where it is in the sample, for whatever other reason it is recorded.
  */
 export function bodiesPart(x: Exchange, env: RecordEnv, totalMs: number): string {
   const capture = x.record.capture!
-  const rules = env.told(capture.rules)
+  const rules = env.narrowed(capture.rules)
   const { keepBodyOn } = rules
   const isSampled = keepBodyOn !== null && isInSample(x.id, keepBodyOn.share)
   const reason = keepReason(x, keepBodyOn, totalMs) || (isSampled ? 'sample' : '')
@@ -38,14 +38,14 @@ function keepReason(x: Exchange, rules: KeepBodyRules | null, totalMs: number): 
 function bodyPart(region: string, kept: CapturedBody | null, rules: CaptureRules, env: RecordEnv): string {
   if (kept === null || kept.bytes === 0) return ''
   const body = kept.upTo(rules.maxBodyBytes)
-  const told = bodyText(body, env.sensitive, rules.multipart)
-  const mayHide = told === null ? isForm(body.contentType) : told.hidesValues
+  const recorded = bodyText(body, env.sensitive, rules.multipart)
+  const mayHide = recorded === null ? isForm(body.contentType) : recorded.hidesValues
   const sha256 = rules.sha256 && !mayHide ? ',"sha256":"' + body.sha256 + '"' : ''
   const head = ',"' + region + '":{"bytes":' + body.bytes + sha256
   const ct = body.contentType === '' ? '' : ',"ct":"' + jsonText(body.contentType) + '"'
   const reason = body.isStarved ? ',"cut":"memory"}' : '}'
   const cut = body.isTruncated ? ',"truncated":true' + reason : '}'
-  if (told !== null) return head + ct + ',"text":"' + jsonText(told.text) + '"' + cut
+  if (recorded !== null) return head + ct + ',"text":"' + jsonText(recorded.text) + '"' + cut
   if (rules.binary === 'omit') return head + ct + '}'
   return head + ct + ',"base64":"' + Buffer.from(body.beginning).toString('base64') + '"' + cut
 }

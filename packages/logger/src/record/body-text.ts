@@ -6,16 +6,16 @@ import { maskedQuery } from './masked-query.js'
 import { isTextual } from './media-type.js'
 import { withoutFiles } from './multipart.js'
 
-/** What is told of a body as text. */
+/** What is recorded of a body as text. */
 export interface BodyText {
   readonly text: string
-  /** A value is left out for its name, or because values are not told. A digest of the body would confirm a guess of it. */
+  /** A value is left out for its name, or because values are not recorded. A digest of the body would confirm a guess of it. */
   readonly hidesValues: boolean
 }
 
 /**
  * What was kept of a body as text; null when it is none. Files of a multipart form are left out of it.
- * @param multipart what is told of the fields of such a form.
+ * @param multipart what is recorded of the fields of such a form.
  */
 export function bodyText(
   body: BodyBeginning,
@@ -31,9 +31,9 @@ export function bodyText(
   const isText = isTextual(type) || type === FORM_TYPE || (type === '' && isUtf8(wholeCharacters(body)))
   const text = isText ? decodedText(body) : null
   if (text === null) return null
-  const told = type === FORM_TYPE ? maskedQuery(text, sensitive) : text
+  const recorded = type === FORM_TYPE ? maskedQuery(text, sensitive) : text
   // What stands behind the end of what was kept is not looked at.
-  return { text: told, hidesValues: type === FORM_TYPE && (told !== text || body.isTruncated) }
+  return { text: recorded, hidesValues: type === FORM_TYPE && (recorded !== text || body.isTruncated) }
 }
 
 /** Whether a body is of a kind in which values are hidden by their names, readable or not. */

@@ -26,22 +26,22 @@ function captured(changes: Parameters<typeof captureRules>[0] = {}): Exchange {
   return x
 }
 
-function told(x: Exchange, capture: Partial<CaptureNarrowing> | null) {
+function recorded(x: Exchange, capture: Partial<CaptureNarrowing> | null) {
   const narrowing = capture === null ? null : { ...EVERYTHING, ...capture }
   const common = { fields: 'minimal', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
   return JSON.parse(encodeRecord(x, recordEnv({ ...common, capture: narrowing })))
 }
 
-test('a target tells what was captured unless it says otherwise', () => {
+test('an output records what was captured unless it says otherwise', () => {
   const x = captured()
-  const whole = told(x, null)
+  const whole = recorded(x, null)
   assert.deepEqual(Object.keys(whole.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
-  assert.deepEqual(told(x, {}), whole)
+  assert.deepEqual(recorded(x, {}), whole)
 })
 
-test('regions, bodies and fields are told as far as both say', () => {
+test('regions, bodies and fields are recorded as far as both say', () => {
   const x = captured({ responseUp: { headers: true, body: false }, headersDeny: ['accept'] })
-  const record = told(x, {
+  const record = recorded(x, {
     requestUp: { headers: false, body: false },
     responseOut: { headers: false, body: true },
     maxBodyBytes: 4,
@@ -57,44 +57,46 @@ test('regions, bodies and fields are told as far as both say', () => {
     res_out: { bytes: 5, ct: 'text/plain', text: 'worl', truncated: true },
   })
   // What one target leaves out is there for the others.
-  assert.equal(told(x, null).body.req_in.text, 'hello')
+  assert.equal(recorded(x, null).body.req_in.text, 'hello')
 })
 
 test('a field has to be allowed by both', () => {
   const x = captured({ headersAllow: ['accept', 'x-internal'] })
-  assert.deepEqual(told(x, null).hdr.req_in, { accept: '*/*', 'x-internal': '1' })
-  assert.deepEqual(told(x, { headersAllow: ['x-internal', 'host'] }).hdr.req_in, { 'x-internal': '1' })
-  assert.deepEqual(told(captured(), { headersAllow: ['host'] }).hdr.req_in, { host: 'api.example.com:8080' })
-  assert.deepEqual(told(captured(), { headersAllow: [] }).hdr.req_in, {})
+  assert.deepEqual(recorded(x, null).hdr.req_in, { accept: '*/*', 'x-internal': '1' })
+  assert.deepEqual(recorded(x, { headersAllow: ['x-internal', 'host'] }).hdr.req_in, { 'x-internal': '1' })
+  assert.deepEqual(recorded(captured(), { headersAllow: ['host'] }).hdr.req_in, {
+    host: 'api.example.com:8080',
+  })
+  assert.deepEqual(recorded(captured(), { headersAllow: [] }).hdr.req_in, {})
 })
 
-test('a target chooses by itself which bodies it tells', () => {
+test('a target chooses by itself which bodies it records', () => {
   const failed = { results: ['error'], slowMs: null, status: null, share: null } as const
   const x = captured({ keepBodyOn: failed })
-  assert.equal(told(x, null).body, undefined)
-  assert.equal(told(x, { keepBodyOn: null }).body.req_in.text, 'hello')
-  assert.equal(told(captured(), { keepBodyOn: failed }).body, undefined)
+  assert.equal(recorded(x, null).body, undefined)
+  assert.equal(recorded(x, { keepBodyOn: null }).body.req_in.text, 'hello')
+  assert.equal(recorded(captured(), { keepBodyOn: failed }).body, undefined)
 })
 
 test('the fields that a target leaves out are left out where nothing was captured, too', () => {
   const headers = ['accept', '*/*', 'x-internal', '1']
   const x = sampleExchange({ headers, responseHeaders: ['x-internal', '2', 'vary', 'accept'] })
-  const tell = (capture: Partial<CaptureNarrowing>) => {
+  const record = (capture: Partial<CaptureNarrowing>) => {
     const narrowing = { ...EVERYTHING, ...capture }
     const common = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => '' } as const
     return JSON.parse(encodeRecord(x, recordEnv({ ...common, capture: narrowing }))).hdr
   }
-  assert.deepEqual(tell({ headersDeny: ['x-internal'] }), {
+  assert.deepEqual(record({ headersDeny: ['x-internal'] }), {
     req_up: { accept: '*/*' },
     res_out: { vary: 'accept' },
   })
-  assert.deepEqual(tell({ headersAllow: ['vary'] }), { req_up: {}, res_out: { vary: 'accept' } })
+  assert.deepEqual(record({ headersAllow: ['vary'] }), { req_up: {}, res_out: { vary: 'accept' } })
 })
 
-test('what the fields of a multipart form hold is told where both say so', () => {
-  const toldBy = (target: 'names' | 'values', route: 'names' | 'values') =>
+test('what the fields of a multipart form hold is recorded where both say so', () => {
+  const recordedBy = (target: 'names' | 'values', route: 'names' | 'values') =>
     narrowed({ ...EVERYTHING, multipart: target })(captureRules({ multipart: route })).multipart
-  assert.equal(toldBy('values', 'values'), 'values')
-  assert.equal(toldBy('names', 'values'), 'names')
-  assert.equal(toldBy('values', 'names'), 'names')
+  assert.equal(recordedBy('values', 'values'), 'values')
+  assert.equal(recordedBy('names', 'values'), 'names')
+  assert.equal(recordedBy('values', 'names'), 'names')
 })

@@ -1,6 +1,6 @@
 import type { CaptureRules, RegionRules } from '@sluice/core'
 
-/** What one target tells of what was captured: of regions, bodies and fields as much as both say. */
+/** What one output records of what was captured: of regions, bodies and fields as much as both say. */
 export interface CaptureNarrowing extends Omit<CaptureRules, 'binary' | 'keepBodyOn'> {
   /** Absent: as it was captured. */
   readonly binary?: CaptureRules['binary']
@@ -8,20 +8,20 @@ export interface CaptureNarrowing extends Omit<CaptureRules, 'binary' | 'keepBod
   readonly keepBodyOn?: CaptureRules['keepBodyOn']
 }
 
-/** Which fields are told. */
+/** Which fields are recorded. */
 export type FieldLists = Pick<CaptureRules, 'headersAllow' | 'headersDeny'>
 
-/** The rules by which a target tells what other rules have captured. There are as many rules as routes that have some. */
+/** The rules by which an output records what other rules have captured. There are as many rules as routes that have some. */
 export function narrowed(by: CaptureNarrowing | null): (rules: CaptureRules) => CaptureRules {
   if (by === null) return (rules) => rules
   const known = new WeakMap<CaptureRules, CaptureRules>()
   return (rules) => {
-    let told = known.get(rules)
-    if (told === undefined) {
-      told = both(rules, by)
-      known.set(rules, told)
+    let recorded = known.get(rules)
+    if (recorded === undefined) {
+      recorded = both(rules, by)
+      known.set(rules, recorded)
     }
-    return told
+    return recorded
   }
 }
 

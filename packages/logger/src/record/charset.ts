@@ -4,13 +4,13 @@ import type { BodyBeginning } from '@sluice/core'
 
 /** RFC 9110 section 8.3.2; anywhere among the parameters. */
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s";]*))/i
-/** The beginning of an XML document may tell what the message does not (XML 1.0 section 4.3.3). */
+/** The beginning of an XML document may say what the message does not (XML 1.0 section 4.3.3). */
 const XML_ENCODING = /^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/
 /** In these a byte of ASCII may stand for something else: what a rule looks for is not to be seen in them. */
 const UNLIKE_ASCII = /^(?:utf-16|iso-2022|replacement|x-user-defined)/
 const LONGEST_PROLOG = 256
 
-/** What was kept of a body as text; null when nobody can tell what it says. */
+/** What was kept of a body as text; null when it is unknown what it says. */
 export function decodedText(body: BodyBeginning): string | null {
   const label = labelOf(body)
   const utf8 = wholeCharacters(body)

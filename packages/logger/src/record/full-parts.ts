@@ -4,7 +4,7 @@ import { jsonText } from './json-text.js'
 import { maskedQuery, maskedUrls } from './masked-query.js'
 import type { RecordEnv } from './record-env.js'
 
-/** A field with a longer name is not told: Elasticsearch refuses records whose keys are immense (from 32 KB on). */
+/** A field with a longer name is not recorded: Elasticsearch refuses records whose keys are immense (from 32 KB on). */
 const MAX_NAME = 1024
 
 /** The rest of `url`: scheme, query, and the path as received where the canonical one differs. */
@@ -32,13 +32,13 @@ export function receivedParts(x: Exchange): string {
 }
 
 /**
- * `,"hdr":{…}`: the fields of each region. `full` tells those that the policies left, towards the upstream and towards
- * the client; a capture tells what it was asked for.
+ * `,"hdr":{…}`: the fields of each region. `full` records those that the policies left, towards the upstream and towards
+ * the client; a capture records what it was asked for.
  */
 export function fieldsPart(x: Exchange, env: RecordEnv): string {
   const { capture } = x.record
   const full = env.fields === 'full'
-  const rules = capture === null ? null : env.told(capture.rules)
+  const rules = capture === null ? null : env.narrowed(capture.rules)
   const isIn = rules?.requestIn.headers === true
   const isUp = full ? x.attempts.count > 0 : rules?.requestUp.headers === true && capture!.upstreamHost !== ''
   const isBack = rules?.responseUp.headers === true
@@ -52,9 +52,9 @@ export function fieldsPart(x: Exchange, env: RecordEnv): string {
   return regions === '' ? '' : ',"hdr":{' + regions.slice(1) + '}'
 }
 
-/** Which fields are told, and which of those without their values. */
+/** Which fields are recorded, and which of those without their values. */
 interface FieldChoice {
-  /** Null: all are told. */
+  /** Null: all are recorded. */
   readonly lists: FieldLists | null
   readonly sensitive: SensitiveNames
 }
@@ -62,11 +62,11 @@ interface FieldChoice {
 /** One region, or nothing; the listener keeps Host apart from the other fields. */
 function region(name: string, list: readonly string[] | null, host: string, choice: FieldChoice): string {
   if (list === null) return ''
-  const first = host === '' || !isTold('host', choice.lists) ? '' : '"host":"' + jsonText(host) + '"'
+  const first = host === '' || !isRecorded('host', choice.lists) ? '' : '"host":"' + jsonText(host) + '"'
   return ',"' + name + '":{' + members(first, list, choice) + '}'
 }
 
-function isTold(name: string, lists: FieldLists | null): boolean {
+function isRecorded(name: string, lists: FieldLists | null): boolean {
   if (lists === null) return true
   const { headersAllow, headersDeny } = lists
   return (headersAllow === null || headersAllow.includes(name)) && !headersDeny.includes(name)
@@ -76,7 +76,7 @@ function members(first: string, list: readonly string[], { lists, sensitive }: F
   let out = first
   for (let i = 0; i < list.length; i += 2) {
     const name = list[i]!
-    if (name.length > MAX_NAME || isRepeated(list, i) || !isTold(name, lists)) continue
+    if (name.length > MAX_NAME || isRepeated(list, i) || !isRecorded(name, lists)) continue
     out += member(out, name, sensitive.has(name) ? MASK : maskedUrls(headerJoined(list, name)!, sensitive))
   }
   return out

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GatewayPart } from './gateway-part.js'
 
-test('the part tells who served, with whatever configuration serves at the moment', () => {
+test('the part says who served, with whatever configuration serves at the moment', () => {
   let digest = ''
   const part = new GatewayPart({ node: 'pod "1"', worker: 2, version: '1.0', configDigest: () => digest })
-  const told = () => JSON.parse(`{${part.text().slice(1)}}`)
+  const recorded = () => JSON.parse(`{${part.text().slice(1)}}`)
   const gw = { pod: 'pod "1"', worker: 2, version: '1.0' }
-  assert.deepEqual(told(), { gw: { ...gw, config: '' } })
+  assert.deepEqual(recorded(), { gw: { ...gw, config: '' } })
   digest = 'ab\n'
-  assert.deepEqual(told(), { gw: { ...gw, config: 'ab\n' } })
-  assert.deepEqual(told(), { gw: { ...gw, config: 'ab\n' } })
+  assert.deepEqual(recorded(), { gw: { ...gw, config: 'ab\n' } })
+  assert.deepEqual(recorded(), { gw: { ...gw, config: 'ab\n' } })
   digest = ''
-  assert.deepEqual(told(), { gw: { ...gw, config: '' } })
+  assert.deepEqual(recorded(), { gw: { ...gw, config: '' } })
 })
 
 test('an environment that is named stands before it', () => {

@@ -18,7 +18,7 @@ export class GatewayPart {
 
   /**
    * `,"env":…,"gw":{"pod":…,"worker":…,"version":…,"config":…}`
-   * @param served the digest of the configuration that served the exchange; empty: none did, and the one of now is told.
+   * @param served the digest of the configuration that served the exchange; empty: none did, and the one of now is recorded.
    */
   text(served = ''): string {
     const digest = served === '' ? this.#configDigest() : served

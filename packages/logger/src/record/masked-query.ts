@@ -2,7 +2,7 @@ import { decodedUrl, MASK, QueryCursor, type SensitiveNames } from '@sluice/core
 
 const cursor = new QueryCursor()
 
-/** A query or a form without the values whose names tell that they are secrets. */
+/** A query or a form without the values whose names say that they are secrets. */
 export function maskedQuery(query: string, sensitive: SensitiveNames): string {
   let out = ''
   cursor.read(query)

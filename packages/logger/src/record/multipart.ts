@@ -7,19 +7,19 @@ const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i
 const FILE_NAME = /filename/i
 const FIELD_NAME = /;\s*name=(?:"([^"]*)"|([^\s";]+))/i
 
-/** Whether what a field of this name holds is told. */
-type TellsValue = (name: string) => boolean
+/** Whether what a field of this name holds is recorded. */
+type RecordsValue = (name: string) => boolean
 
-interface ToldPart {
+interface RecordedPart {
   readonly text: string
   readonly hidesValue: boolean
 }
 
 /**
- * A multipart form without the content of its files and of fields that are not told, of which there are only the field
- * lines. Null when it is no form, or not one that can be read with certainty: then nothing of it is told.
+ * A multipart form without the content of its files and of fields that are not recorded, of which there are only the field
+ * lines. Null when it is no form, or not one that can be read with certainty: then nothing of it is recorded.
  */
-export function withoutFiles(body: BodyBeginning, tellsValue: TellsValue): BodyText | null {
+export function withoutFiles(body: BodyBeginning, recordsValue: RecordsValue): BodyText | null {
   const { contentType, beginning: bytes } = body
   const match = BOUNDARY.exec(contentType)
   if (match === null || !/^\s*multipart\/form-data\s*;/i.test(contentType)) return null
@@ -29,23 +29,23 @@ export function withoutFiles(body: BodyBeginning, tellsValue: TellsValue): BodyT
   const parts = text
     .slice(boundary.length)
     .split('\r\n' + boundary)
-    .map((part) => toldPart(part, tellsValue))
-  const told = boundary + parts.map((part) => part.text).join('\r\n' + boundary)
+    .map((part) => recordedPart(part, recordsValue))
+  const recorded = boundary + parts.map((part) => part.text).join('\r\n' + boundary)
   return {
-    text: Buffer.from(told, 'latin1').toString('utf8'),
+    text: Buffer.from(recorded, 'latin1').toString('utf8'),
     hidesValues: body.isTruncated || parts.some(({ hidesValue }) => hidesValue),
   }
 }
 
 /** A part begins behind its boundary with a line end; the end of the form with two hyphens. */
-function toldPart(part: string, tellsValue: TellsValue): ToldPart {
+function recordedPart(part: string, recordsValue: RecordsValue): RecordedPart {
   if (part.startsWith('--')) return { text: '--\r\n', hidesValue: false }
   const end = part.indexOf('\r\n\r\n')
   // Its fields were cut: what they say is not known.
   if (!part.startsWith('\r\n') || end === -1) return { text: '\r\n', hidesValue: true }
   const head = part.slice(0, end + 4)
   const name = plainFieldName(head)
-  if (name !== null && tellsValue(name)) return { text: part, hidesValue: false }
+  if (name !== null && recordsValue(name)) return { text: part, hidesValue: false }
   return { text: head, hidesValue: !FILE_NAME.test(head) }
 }
 

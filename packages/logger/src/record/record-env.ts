@@ -7,7 +7,7 @@ import { jsonText } from './json-text.js'
 /** Room for the names of a large configuration. */
 const REMEMBERED_TEXTS = 16_384
 
-/** How much a record tells; each level holds the one before. */
+/** How much a record holds; each level holds the one before. */
 export type FieldSet = 'minimal' | 'standard' | 'full'
 
 /** What all records of one worker have in common. */
@@ -17,7 +17,7 @@ export interface RecordOptions {
   readonly worker: number
   /** The machine or pod. */
   readonly node: string
-  /** Which gateway this is among several; null or absent: not told. */
+  /** Which gateway this is among several; null or absent: not recorded. */
   readonly environment?: string | null
   /** The build of the gateway. */
   readonly version: string
@@ -25,9 +25,9 @@ export interface RecordOptions {
   readonly configDigest: () => string
   /** Header fields and query parameters that hold secrets, beside the well-known ones. */
   readonly sensitiveNames?: readonly string[]
-  /** What is told of captured messages; null or absent: all that was captured. */
+  /** What is recorded of captured messages; null or absent: all that was captured. */
   readonly capture?: CaptureNarrowing | null
-  /** An exchange that took longer tells as much as one that failed, ms; absent: none does for its time alone. */
+  /** The record of an exchange that took longer holds as much as that of one that failed, ms; absent: none does for its time alone. */
   readonly slowMs?: number
 }
 
@@ -43,9 +43,9 @@ export interface RecordEnv {
   readonly known: Memo<string>
   readonly sensitive: SensitiveNames
   readonly slowMs: number
-  /** What is told of what was captured by these rules. */
-  told(rules: CaptureRules): CaptureRules
-  /** Which fields are told of exchanges of which nothing was captured; null: all. */
+  /** What is recorded of what was captured by these rules. */
+  narrowed(rules: CaptureRules): CaptureRules
+  /** Which fields are recorded of exchanges of which nothing was captured; null: all. */
   readonly fieldLists: FieldLists | null
 }
 
@@ -58,7 +58,7 @@ export function recordEnv(options: RecordOptions): RecordEnv {
     known: new Memo(REMEMBERED_TEXTS, jsonText),
     sensitive: new SensitiveNames(options.sensitiveNames ?? []),
     slowMs: options.slowMs ?? Number.POSITIVE_INFINITY,
-    told: narrowed(options.capture ?? null),
+    narrowed: narrowed(options.capture ?? null),
     fieldLists: options.capture ?? null,
   }
 }

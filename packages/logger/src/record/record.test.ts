@@ -29,7 +29,7 @@ const anyText = fc
   .map((pieces) => pieces.join(''))
 const someText = anyText.filter((text) => text !== '')
 
-test('a minimal record tells who asked for what and how it ended', () => {
+test('a minimal record says who asked for what and how it ended', () => {
   const x = sampleExchange({ startedAt: Date.UTC(2026, 0, 31, 8, 5, 9, 42) })
   const record = decoded(x, 'minimal')
   assert.deepEqual(record, {
@@ -66,11 +66,14 @@ test('a standard record adds the gateway, the consumer, the upstream, sizes and 
   })
 })
 
-test('every record of a route that is a part of an API tells which', () => {
+test('every record of a route that is a part of an API says which', () => {
   const api = { name: 'orders', group: 'sales', revision: '7' }
   for (const fields of ['minimal', 'standard', 'full'] as const) {
-    const told = decoded(sampleExchange({ route: { api } }), fields)
-    assert.deepEqual([told.api, told.group, told.revision, told.route], ['orders', 'sales', '7', 'orders'])
+    const recorded = decoded(sampleExchange({ route: { api } }), fields)
+    assert.deepEqual(
+      [recorded.api, recorded.group, recorded.revision, recorded.route],
+      ['orders', 'sales', '7', 'orders'],
+    )
   }
   const bare = decoded(
     sampleExchange({ route: { api: { name: 'a"b', group: null, revision: null } } }),
@@ -93,7 +96,7 @@ test('a full record adds the query, the variables and the header fields', () => 
   assert.equal(record.hdr.res_out['content-type'], 'application/json')
 })
 
-test('what only some exchanges have is told in standard, and is JSON whatever is in it', () => {
+test('what only some exchanges have is recorded in standard, and is JSON whatever is in it', () => {
   fc.assert(
     fc.property(someText, someText, (id, reason) => {
       const trace = new AttemptTrace(true)
@@ -118,7 +121,7 @@ test('what only some exchanges have is told in standard, and is JSON whatever is
   )
 })
 
-test('the deciding limit and a stream of events are told in standard', () => {
+test('the deciding limit and a stream of events are recorded in standard', () => {
   const x = sampleExchange()
   noteLimit(x, 'generous', 7)
   noteLimit(x, 'scarce', 2)
@@ -132,22 +135,22 @@ test('the deciding limit and a stream of events are told in standard', () => {
   assert.deepEqual([none, noStream], [undefined, undefined])
 })
 
-test('policies are told of every call in full, else of those that failed or took long', () => {
+test('policies are recorded of every call in full, else of those that failed or took long', () => {
   const trace = new AttemptTrace(true)
   trace.begin('one', 10).end(10, 10.5, 'pass')
-  const told = (fields: FieldSet, slowMs: number, changes: Parameters<typeof sampleExchange>[0] = {}) => {
+  const recorded = (fields: FieldSet, slowMs: number, changes: Parameters<typeof sampleExchange>[0] = {}) => {
     const options = { fields, worker: 1, node: 'n', version: '1', configDigest: () => DIGEST, slowMs }
     return JSON.parse(encodeRecord(sampleExchange({ record: { trace }, ...changes }), recordEnv(options)))
       .policies
   }
   const policies = [{ id: 'one', ms: 0.5, out: 'pass' }]
   // It took 12.5 ms.
-  assert.deepEqual(told('standard', 12), policies)
-  assert.equal(told('standard', 13), undefined)
-  assert.equal(told('minimal', 12), undefined)
-  assert.deepEqual(told('full', 13), policies)
+  assert.deepEqual(recorded('standard', 12), policies)
+  assert.equal(recorded('standard', 13), undefined)
+  assert.equal(recorded('minimal', 12), undefined)
+  assert.deepEqual(recorded('full', 13), policies)
   for (const result of ['error', 'blocked', 'aborted', 'shed'] as const)
-    assert.deepEqual(told('standard', 13, { result }), policies, result)
+    assert.deepEqual(recorded('standard', 13, { result }), policies, result)
 })
 
 test('a refused exchange names the code and the policy, and leaves out what never was', () => {
@@ -177,7 +180,7 @@ test('a refused exchange names the code and the policy, and leaves out what neve
   for (const absent of ['up', 'consumer', 'ua']) assert.equal(record[absent], undefined)
 })
 
-test('a path that was never made canonical is told as it was received', () => {
+test('a path that was never made canonical is recorded as it was received', () => {
   assert.equal(decoded(sampleExchange({ path: '', rawPath: '/a%2fb' }), 'standard').url.path, '/a%2fb')
 })
 
@@ -264,7 +267,7 @@ test('whatever the texts hold, a record is one line of printable ASCII that deco
   )
 })
 
-test('no secret of a URL in a field is told', () => {
+test('no secret of a URL in a field is recorded', () => {
   const line = encodeRecord(
     sampleExchange({
       headers: [

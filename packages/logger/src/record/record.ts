@@ -23,7 +23,7 @@ const given = new SentFields()
 /**
  * One finished exchange as one line of JSON in printable ASCII, without the newline. What is absent or empty is left
  * out. Written by hand because it runs once a request on the request path.
- * @param hasBodies false: it is told without the bodies that were captured.
+ * @param hasBodies false: it is recorded without the bodies that were captured.
  */
 export function encodeRecord(x: Exchange, env: RecordEnv, hasBodies = true): string {
   const totalMs = x.endedMono - x.startedMono

@@ -9,7 +9,7 @@ function hashOf(text: string): number {
 
 /**
  * Whether a request is in the sample of a share of all, 0 to 1. It depends on the request id alone, so that all gateways
- * which a request passes with one id tell the same of it, and a smaller sample is a part of a larger one.
+ * which a request passes with one id record the same of it, and a smaller sample is a part of a larger one.
  */
 export function isInSample(id: string, share: number | null): boolean {
   return share !== null && hashOf(id) < share * 0x1_0000_0000

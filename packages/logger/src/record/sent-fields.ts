@@ -10,7 +10,7 @@ export class SentFields {
   /** Of all field lines, with their ends. */
   bytes = 0
 
-  /** The first value of each; names are told apart by their length before they are compared. */
+  /** The first value of each; names are distinguished by their length before they are compared. */
   read(list: readonly string[]): void {
     this.contentType = ''
     this.contentEncoding = ''

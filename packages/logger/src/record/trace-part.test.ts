@@ -5,13 +5,13 @@ import { tracePart } from './trace-part.js'
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
 
-test('the ids of a valid traceparent are told', () => {
-  const told = `,"trace":{"id":"${TRACE}"},"span":{"id":"${SPAN}"}`
-  assert.equal(tracePart(`00-${TRACE}-${SPAN}-01`), told)
-  assert.equal(tracePart(`01-${TRACE}-${SPAN}-00-more`), told)
+test('the ids of a valid traceparent are recorded', () => {
+  const recorded = `,"trace":{"id":"${TRACE}"},"span":{"id":"${SPAN}"}`
+  assert.equal(tracePart(`00-${TRACE}-${SPAN}-01`), recorded)
+  assert.equal(tracePart(`01-${TRACE}-${SPAN}-00-more`), recorded)
 })
 
-test('a traceparent that is not valid tells nothing', () => {
+test('of a traceparent that is not valid nothing is recorded', () => {
   const bad = [
     '',
     `ff-${TRACE}-${SPAN}-01`,

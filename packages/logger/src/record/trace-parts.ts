@@ -10,19 +10,19 @@ export function triesPart({ tries }: AttemptTrace, known: Memo<string>): string 
 /**
  * `,"pool":{…},"loop_lag_ms":…,"policies":[…]`: how things stood at a failure or after a long time, and what a chain that
  * is traced did.
- * @param tellsPolicies whether what the policies did is told of this exchange.
+ * @param recordsPolicies whether what the policies did is recorded.
  */
 export function traceParts(
   { pool, loopLagMs, policies }: AttemptTrace,
   known: Memo<string>,
-  tellsPolicies: boolean,
+  recordsPolicies: boolean,
 ): string {
   let parts = ''
   if (pool !== null) {
     parts += ',"pool":{"busy":' + pool.busy + ',"free":' + pool.free + ',"pending":' + pool.pending + '}'
   }
   if (loopLagMs > 0) parts += ',"loop_lag_ms":' + millisText(loopLagMs)
-  if (!tellsPolicies || policies === null || policies.length === 0) return parts
+  if (!recordsPolicies || policies === null || policies.length === 0) return parts
   const runs = policies.map(
     ({ id, ms, verdict, note }) =>
       '{"id":"' +

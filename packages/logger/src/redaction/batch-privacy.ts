@@ -43,7 +43,7 @@ export class BatchPrivacy {
     try {
       return this.#records.redacted(line)
     } catch {
-      // The error's text is not told: it may repeat what the rule was to hide.
+      // The error's text is not reported: it may repeat what the rule was to hide.
       return null
     }
   }

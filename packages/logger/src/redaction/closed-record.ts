@@ -1,6 +1,6 @@
 import { asciiJson, isMembers, type Members } from './members.js'
 
-/** What a record may tell when nobody knows what the rest of it holds. */
+/** What a record may say when nobody knows what the rest of it holds. */
 const KEPT: readonly string[] = [
   '@timestamp',
   'id',
@@ -38,7 +38,7 @@ export function closedRecord(line: string): string {
     const record: unknown = JSON.parse(line)
     if (isMembers(record)) return asciiJson({ ...stripped(record), privacy: failed('rule') })
   } catch {
-    // No record: what can be told of it is below.
+    // No record: what can be known of it is below.
   }
   const found = TIME.exec(line)?.[1] ?? new Date().toISOString()
   const id = ID.exec(line)?.[1]

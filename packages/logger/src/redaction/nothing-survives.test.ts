@@ -8,8 +8,8 @@ import { options, rule } from './testing.js'
 // Documents of every format, with values planted at random places, whole and cut anywhere.
 
 const SECRET = 'Zq7-unlikely.word'
-/** So much of a value may be left where the text was cut: nobody can tell yet what it would have become. */
-const TELLING = 8
+/** So much of a value may be left where the text was cut: what it would have become is not known yet. */
+const REVEALING = 8
 const CARD = '4111111111111111'
 const MAIL = 'zoe.unlikely@example.com'
 const RULES = options(
@@ -71,7 +71,7 @@ function assertNothingSurvives(line: string): void {
   for (const { text } of Object.values<{ text: string }>(body)) {
     for (const value of PLANTED) {
       for (const written of [value, encodeURIComponent(value), value.replaceAll('@', '\\u0040')]) {
-        assert.ok(!text.includes(written.slice(0, TELLING)), text)
+        assert.ok(!text.includes(written.slice(0, REVEALING)), text)
       }
     }
   }
@@ -100,7 +100,7 @@ test('JSON stays JSON, with all members that no rule takes', () => {
   )
 })
 
-test('a body that was cut anywhere tells no more of a value than its first letters', () => {
+test('a body that was cut anywhere shows no more of a value than its first letters', () => {
   const privacy = new RecordPrivacy(RULES)
   fc.assert(
     fc.property(body, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
@@ -109,7 +109,7 @@ test('a body that was cut anywhere tells no more of a value than its first lette
       const left = JSON.parse(line).body.req_in.text as string
       // Of what stands under a name nothing at all may be left.
       assert.ok(!left.includes(SECRET.slice(0, 4)), left)
-      assert.ok(!left.includes(CARD.slice(0, TELLING)), left)
+      assert.ok(!left.includes(CARD.slice(0, REVEALING)), left)
       assert.ok(!left.includes(`${MAIL.split('@')[0]}@`), left)
     }),
     { numRuns: 600 },

@@ -46,7 +46,7 @@ test('a value is found in header fields, their copies, the query, variables and 
   assert.deepEqual((rest['hdr'] as typeof EVERYWHERE.hdr).req_up['x-a'], ['***', 'b'])
 })
 
-test('a rule looks only where it is told to', () => {
+test('a rule looks only where it is asked to', () => {
   for (const area of ['headers', 'query', 'body', 'vars'] as const) {
     const record = redactedRecord<typeof EVERYWHERE>(EVERYWHERE, { ...EMAIL, in: [area] })
     const { headers, ...others } = {
@@ -74,7 +74,7 @@ test('header fields, parameters and variables are found by name, and copies of f
   )
 })
 
-test('a rule that only detects changes nothing but tells', () => {
+test('a rule that only detects changes nothing but reports', () => {
   const rules = [
     { ...EMAIL, do: 'detect' as const },
     rule({ names: ['who'] }, { do: 'detect' }),

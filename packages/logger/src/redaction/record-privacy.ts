@@ -29,7 +29,7 @@ export class RecordPrivacy {
     if (!isMembers(record)) throw new Error('a record is an object')
     const findings = new Findings()
     const lacksDigest = this.#rules.body.isProtecting && leavesDigestsOut(record)
-    // Bodies first, while the header fields still tell what they are.
+    // Bodies first, while the header fields still say what they are.
     this.#body(record, findings)
     this.#headers(record, findings)
     this.#query(record, findings)
@@ -73,7 +73,7 @@ export class RecordPrivacy {
     for (const [name, value] of Object.entries(membersOf(body))) {
       const region = membersOf(value)
       if (isPresent(region['base64']) && this.#rules.body.isProtecting) {
-        // Bytes that are no text: no rule can tell what they hold.
+        // Bytes that are no text: no rule can know what they hold.
         delete region['base64']
         findings.fail('binary')
       }

@@ -25,9 +25,9 @@ export interface ReplayOptions {
   /** The directory of the spool, or the folder `dead` in it. */
   readonly dir: string
   readonly target: TargetOptions
-  /** Is told after each delivery. */
+  /** Is called after each delivery. */
   readonly onProgress: (outcome: ReplayOutcome) => void
-  /** Is told what the target has to say. */
+  /** Hears what the target has to say. */
   readonly onProblem: (problem: string) => void
   /** Ends the replay before the next delivery. */
   readonly signal: AbortSignal

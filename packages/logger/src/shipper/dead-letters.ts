@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, u
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
 import { type Refusal, refusalMembers, type Shipment } from '../outputs/target.js'
-import type { TellChange } from '../spool/account.js'
+import type { ReportChange } from '../spool/account.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
 const FILE_BYTES = 16 * 1024 ** 2
@@ -23,16 +23,16 @@ const USUAL_BYTES = 128 * 1024
 export class DeadLetters {
   readonly #dir: string
   readonly #owner: string
-  readonly #tell: TellChange
+  readonly #report: ReportChange
   readonly #batch = new LetterBatch()
   #file = 0
   #fileBytes = 0
 
-  /** @param tell hears of letters that had to go. */
-  constructor(root: string, owner: string, tell: TellChange) {
+  /** @param report hears of letters that had to go. */
+  constructor(root: string, owner: string, report: ReportChange) {
     this.#dir = join(root, 'dead')
     this.#owner = owner
-    this.#tell = tell
+    this.#report = report
   }
 
   /** Where they are. */
@@ -87,7 +87,7 @@ export class DeadLetters {
       // Another owner was faster, and counts them.
       if (letters === null) continue
       const reached = `dead letters have reached ${TOTAL_BYTES / 1024 ** 2} MB`
-      this.#tell({
+      this.#report({
         deadRemoved: letters,
         problem: `${reached}: the oldest file of them, ${path}, was removed with ${letters} records`,
       })
@@ -113,7 +113,7 @@ function filesIn(dir: string): LetterFile[] {
   return files
 }
 
-/** Removes a file; tells how many letters were in it, or null when it is gone already. @throws the file system's error. */
+/** Removes a file; says how many letters were in it, or null when it is gone already. @throws the file system's error. */
 function removed(path: string): number | null {
   try {
     const letters = lettersIn(path)

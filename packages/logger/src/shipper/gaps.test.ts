@@ -4,7 +4,7 @@ import { Gaps } from './gaps.js'
 
 const at = (ms: number) => ({ wallMs: ms, mono: ms })
 
-test('a gap is told once, when it is over, with everything that was lost in it', () => {
+test('a gap is reported once, when it is over, with everything that was lost in it', () => {
   const gaps = new Gaps('me', 3)
   assert.equal(gaps.take(at(100_000)), null)
   gaps.note({ dropped: 5, reason: 'spool_full' }, at(100_000))
@@ -20,7 +20,7 @@ test('a gap is told once, when it is over, with everything that was lost in it',
   assert.equal(gaps.take(at(200_000)), null)
 })
 
-test('gaps that follow each other at once are told together', () => {
+test('gaps that follow each other at once are reported together', () => {
   const gaps = new Gaps('me', 3)
   gaps.note({ dropped: 1, reason: 'spool_full' }, at(100_000))
   assert.notEqual(gaps.take(at(103_000)), null)
@@ -30,7 +30,7 @@ test('gaps that follow each other at once are told together', () => {
   assert.equal(JSON.parse(gaps.take(at(114_000)) ?? '').log.dropped, 2)
 })
 
-test('a gap is told in time though the clock is set back by an hour in between', () => {
+test('a gap is reported in time though the clock is set back by an hour in between', () => {
   const gaps = new Gaps('me', 3)
   gaps.note({ dropped: 1, reason: 'spool_full' }, { wallMs: 7_200_000, mono: 100_000 })
   const record = JSON.parse(gaps.take({ wallMs: 3_603_000, mono: 103_000 }) ?? 'null')

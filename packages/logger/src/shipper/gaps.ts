@@ -2,12 +2,12 @@ import { hostname } from 'node:os'
 import type { Instant } from '../steady-clock.js'
 import type { Receipt } from '../writer/messages.js'
 
-/** A gap is told when nothing was lost for this time, and not more often than that, ms. */
+/** A gap is reported when nothing was lost for this time, and not more often than that, ms. */
 const QUIET_MS = 2000
 const EVERY_MS = 10_000
 
 /**
- * What was lost since the last word about it. Once the log works again, one record tells of the gap, among the others:
+ * What was lost since the last word about it. Once the log works again, one record reports the gap, among the others:
  * `{"@timestamp","id","event":{"kind":"gap"},"gw","route":"-","result":"error","log":{"dropped","reasons","since"}}`.
  */
 export class Gaps {
@@ -16,7 +16,7 @@ export class Gaps {
   readonly #reasons = new Map<string, number>()
   #since = 0
   #lastLostMono = 0
-  #toldMono = Number.NEGATIVE_INFINITY
+  #reportedMono = Number.NEGATIVE_INFINITY
   #count = 0
 
   constructor(owner: string, worker: number) {
@@ -37,14 +37,14 @@ export class Gaps {
     if (
       this.#reasons.size === 0 ||
       mono - this.#lastLostMono < QUIET_MS ||
-      mono - this.#toldMono < EVERY_MS
+      mono - this.#reportedMono < EVERY_MS
     ) {
       return null
     }
     const reasons = Object.fromEntries(this.#reasons)
     const dropped = [...this.#reasons.values()].reduce((sum, count) => sum + count, 0)
     this.#reasons.clear()
-    this.#toldMono = mono
+    this.#reportedMono = mono
     return JSON.stringify({
       '@timestamp': new Date(wallMs).toISOString(),
       id: `${this.#owner}-gap-${++this.#count}`,

@@ -13,7 +13,7 @@ function frozen(t: TestContext, drawn: number): (ms: number) => Promise<void> {
   }
 }
 
-/** Asks whether it may try, and tells what the answers are so far. */
+/** Asks whether it may try, and says what the answers are so far. */
 function ask(outage: Outage, answers: boolean[]): void {
   void outage.mayTry().then((mayTry) => answers.push(mayTry))
 }

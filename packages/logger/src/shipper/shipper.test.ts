@@ -19,7 +19,7 @@ function bench(t: TestContext, answer: Answer) {
   const owner = ownerName(0)
   const account = { received: 0, indexed: 0, dead: 0, dropped: 0, onDisk: 0, inMemory: 0 }
   const problems: string[] = []
-  const tell = (change: Partial<Receipt>): void => {
+  const report = (change: Partial<Receipt>): void => {
     account.received += (change.records ?? 0) + (change.adopted ?? 0)
     for (const place of ['indexed', 'dead', 'dropped', 'onDisk', 'inMemory'] as const)
       account[place] += change[place] ?? 0
@@ -58,9 +58,9 @@ function bench(t: TestContext, answer: Answer) {
       keepFreeBytes: 0,
       whenFull: 'drop-oldest',
     },
-    tell,
+    report,
   )
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner, tell), tell })
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner, report), report })
   t.after(() => shipper.close(0))
   let next = 0
   /** Puts records into the spool, so many a segment, and ships. */
@@ -95,10 +95,10 @@ test('a target that does not answer is tried again, by one delivery at a time, u
   assert.ok(state.attempts >= 10)
 })
 
-test('a shipment tells whether an attempt without an answer went before, one at another segment not', async (t) => {
-  const told: boolean[] = []
+test('a shipment says whether an attempt without an answer went before, one at another segment not', async (t) => {
+  const reported: boolean[] = []
   const { take, account } = bench(t, ({ mayBeDelivered }, attempt) => {
-    told.push(mayBeDelivered)
+    reported.push(mayBeDelivered)
     if (attempt === 2) return { kind: 'failed', overload: false, reason: 'the answer was lost' }
     return attempt === 1 ? { kind: 'answered', refused: [], again: [0] } : DELIVERED
   })
@@ -106,7 +106,7 @@ test('a shipment tells whether an attempt without an answer went before, one at 
   await until(() => account.indexed === 10, 'the first are delivered')
   take(1, 10)
   await until(() => account.indexed === 20, 'all are delivered')
-  assert.deepEqual(told, [false, false, true, false])
+  assert.deepEqual(reported, [false, false, true, false])
 })
 
 test('only what was refused for the moment is sent again', async (t) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogTarget, Refusals } from '../outputs/target.js'
-import type { TellChange } from '../spool/account.js'
+import type { ReportChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
 import type { Receipt } from '../writer/messages.js'
@@ -15,7 +15,7 @@ export interface ShipperOptions {
   readonly spool: Spool
   readonly target: LogTarget
   readonly deadLetters: DeadLetters
-  readonly tell: TellChange
+  readonly report: ReportChange
 }
 
 /** Wait before records are sent again that the target had no room for while it took others, ms. */
@@ -125,7 +125,7 @@ export class Shipper {
     if (delivery.kind === 'failed') {
       if (delivery.overload) this.#pace.overloaded()
       this.#outage.failed(delivery.afterMs)
-      this.#options.tell({ problem: `the traffic log waits: ${delivery.reason}` })
+      this.#options.report({ problem: `the traffic log waits: ${delivery.reason}` })
       return all()
     }
     if (delivery.kind === 'unfit') return this.#divide(segment, shipment, delivery)
@@ -159,7 +159,7 @@ export class Shipper {
       return
     }
     this.#pace.overloaded()
-    this.#options.tell({
+    this.#options.report({
       problem: `the target has no room for ${again} of ${count} records now; they are sent again`,
     })
     if (again === count) {
@@ -170,7 +170,7 @@ export class Shipper {
     await this.#wait(AGAIN_MS * (0.5 + Math.random()))
   }
 
-  /** Told when all are buried: a receipt for each stretch would cost the request path as much as a request. */
+  /** Reported when all are buried: a receipt for each stretch would cost the request path as much as a request. */
   async #bury(segment: Segment, shipment: SegmentShipment, refused: Refusals): Promise<void> {
     const { deadLetters } = this.#options
     let dead = 0
@@ -212,10 +212,10 @@ export class Shipper {
     this.#account(segment, { dropped: records, reason: 'corrupt', problem })
   }
 
-  /** Tells where records of a segment went; they leave the place where they were kept. */
+  /** Reports where records of a segment went; they leave the place where they were kept. */
   #account(segment: Segment, change: Partial<Receipt>): void {
     const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
-    this.#options.tell(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
+    this.#options.report(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })
   }
 }
 

@@ -20,7 +20,7 @@ interface TestThreadOptions extends ShipperThreadOptions {
 if (isMainThread) defineTests()
 else await serve((workerData as TestThreadOptions).clock)
 
-/** The thread itself, whose time passes when it is told, and which tells of each `fdatasync`. */
+/** The thread itself, whose time passes when it is asked to, and which reports each `fdatasync`. */
 async function serve(clock: MessagePort): Promise<void> {
   const { fdatasyncSync } = fs
   Reflect.set(fs, 'fdatasyncSync', (fd: number) => {
@@ -71,13 +71,13 @@ function startThread(t: TestContext) {
     handed += batches
     await until(() => answered === handed, 'all are taken in')
   }
-  const told: (string | null)[] = []
-  clock.on('message', (file: string | null) => told.push(file))
+  const reported: (string | null)[] = []
+  clock.on('message', (file: string | null) => reported.push(file))
   /** The segments that are brought to the disk while so much time passes, by the numbers of their first records. */
   const syncedIn = async (ms: number): Promise<readonly string[]> => {
     clock.postMessage(ms)
-    await until(() => told.at(-1) === null, 'the time has passed')
-    const files = told.splice(0).filter((file) => file !== null)
+    await until(() => reported.at(-1) === null, 'the time has passed')
+    const files = reported.splice(0).filter((file) => file !== null)
     return files.map((file) => file.slice(0, 15)).sort()
   }
   return { put, syncedIn }
@@ -85,7 +85,7 @@ function startThread(t: TestContext) {
 
 function defineTests(): void {
   test('what was written is brought to the disk once a second, not with every record', {
-    skip: process.platform !== 'linux' && 'only Linux tells the names of open files',
+    skip: process.platform !== 'linux' && 'only Linux shows the names of open files',
   }, async (t) => {
     const [first, second] = ['000000000000000', '000000000008192']
     const { put, syncedIn } = startThread(t)

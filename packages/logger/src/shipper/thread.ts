@@ -60,7 +60,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const gaps = new Gaps(owner, worker)
   /** Of the batch that is worked on, whose lines are in frames before it is answered. */
   let lent: ArrayBuffer | null = null
-  const tell = (change: Partial<Receipt>): void => {
+  const report = (change: Partial<Receipt>): void => {
     gaps.note(change, now())
     const isAnswer = change.records !== undefined
     sendReceipt(port, isAnswer ? { ...change, buffer: lent } : change)
@@ -69,17 +69,17 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const before = count[1]!
   const encoded = () => count[0]! - before
   const noted = (records: number) => (count[3] = before + records)
-  const spool = new Spool({ root: dir, owner, encoded, noted, isDirectoryMade, ...bounds }, tell)
+  const spool = new Spool({ root: dir, owner, encoded, noted, isDirectoryMade, ...bounds }, report)
   // From here on every record that is lost by a kill is counted by whoever comes next.
-  tell({ owner })
+  report({ owner })
   // A database takes a while to read.
-  const preparation = openPreparation(rules, (problem) => tell({ problem }))
+  const preparation = openPreparation(rules, (problem) => report({ problem }))
   // A client takes its time to load, and records must not wait for that before they are on disk.
   const target = lateTarget(async () => {
     const { openTarget } = await import('../outputs/open-target.js')
-    return openTarget(targetOptions, (problem) => tell({ problem }))
+    return openTarget(targetOptions, (problem) => report({ problem }))
   })
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, tell), tell })
+  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, report), report })
   const timers = [
     setInterval(() => {
       const gap = shipper.isWorking ? gaps.take(now()) : null
@@ -99,7 +99,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     if (message.kind === 'batch') {
       const received = Buffer.from(message.buffer, 0, message.length)
       const { lines, problem } = preparation.prepared(received)
-      if (problem !== '') tell({ problem })
+      if (problem !== '') report({ problem })
       lent = message.buffer
       spool.append(lines, message)
       shipper.pump()

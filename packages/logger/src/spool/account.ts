@@ -1,8 +1,8 @@
 import type { Receipt } from '../writer/messages.js'
 import type { Inheritance } from './adoption.js'
 
-/** Tells what has changed in the log's account. */
-export type TellChange = (change: Partial<Receipt>) => void
+/** Reports what has changed in the log's account. */
+export type ReportChange = (change: Partial<Receipt>) => void
 
 /** Records of a batch, or the log's own. */
 export type Incoming = { readonly length: number; readonly records: number } | { readonly adopted: number }
@@ -20,12 +20,12 @@ export function changesOf(inheritance: Inheritance): Partial<Receipt>[] {
   if (takeovers.length > 0 || problem !== '')
     changes.push({ adopted: records, onDisk: records, takeovers, problem })
   if (lost > 0) {
-    const told = `${lost} records ended with the process that held them`
-    changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: told })
+    const reported = `${lost} records ended with the process that held them`
+    changes.push({ adopted: lost, dropped: lost, reason: 'process_lost', problem: reported })
   }
   if (damaged > 0) {
-    const told = `${damaged} records of a spool were damaged`
-    changes.push({ adopted: damaged, dropped: damaged, reason: 'corrupt', problem: told })
+    const reported = `${damaged} records of a spool were damaged`
+    changes.push({ adopted: damaged, dropped: damaged, reason: 'corrupt', problem: reported })
   }
   return changes
 }

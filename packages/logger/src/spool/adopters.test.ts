@@ -56,7 +56,7 @@ function serveAdopter(memory: SharedArrayBuffer): void {
     while (Atomics.load(arrived, 0) < round * ADOPTERS);
     spool.look(now())
     const { account, reasons } = ledger
-    parentPort!.postMessage({ account, reasons } satisfies Told)
+    parentPort!.postMessage({ account, reasons } satisfies Reported)
   })
 }
 
@@ -93,7 +93,7 @@ function ask(adopters: readonly Worker[], message: string | null): Promise<unkno
   )
 }
 
-type Told = Pick<ReturnType<typeof openSpool>['ledger'], 'account' | 'reasons'>
+type Reported = Pick<ReturnType<typeof openSpool>['ledger'], 'account' | 'reasons'>
 
 function defineTests(): void {
   test('of several adopters that come at the same moment each record is counted by one, in one way', async (t) => {
@@ -104,16 +104,16 @@ function defineTests(): void {
     for (let round = 0; round < ROUNDS; round++) {
       const root = scratchDir()
       cpSync(estate, root, { recursive: true })
-      const told = (await ask(adopters, root)) as Told[]
+      const reported = (await ask(adopters, root)) as Reported[]
       const sum = (place: 'received' | 'onDisk' | 'dropped') =>
-        told.reduce((total, { account }) => total + account[place], 0)
+        reported.reduce((total, { account }) => total + account[place], 0)
       assert.deepEqual(
         { received: sum('received'), onDisk: sum('onDisk'), dropped: sum('dropped') },
         { received: OWNERS * ENCODED, onDisk: OWNERS * WHOLE, dropped: OWNERS * (ENCODED - WHOLE) },
-        `round ${round}: ${JSON.stringify(told)}`,
+        `round ${round}: ${JSON.stringify(reported)}`,
       )
-      assert.ok(told.every(({ reasons }) => reasons.every((reason) => reason === 'process_lost')))
-      if (told.filter(({ account }) => account.received > 0).length > 1) rivalries++
+      assert.ok(reported.every(({ reasons }) => reasons.every((reason) => reason === 'process_lost')))
+      if (reported.filter(({ account }) => account.received > 0).length > 1) rivalries++
       await ask(adopters, null)
       assert.equal(recordsIn(root), OWNERS * WHOLE)
     }

@@ -27,7 +27,7 @@ export function ownDirectory(root: string, owner: string): string {
 
 /**
  * Takes over what owners that are gone have left. A directory is taken by renaming it: of several that try, one
- * succeeds, and only that one has the mark in it, which tells what died with the directory's maker. An adopter that ends
+ * succeeds, and only that one has the mark in it, which says what died with the directory's maker. An adopter that ends
  * on its way leaves all that to the next one. @throws the file system's error when the root cannot be read.
  */
 export function adoptDirectories(root: string, owner: string, nowMs: number): Inheritance {
@@ -76,14 +76,14 @@ function estateOf(
   { made, taken }: { readonly made: string; readonly taken: string },
   owner: string,
 ): Estate {
-  // What a thread of this process has lost, its owner has counted. The lock that tells may go once the directory is taken.
+  // What a thread of this process has lost, its owner has counted. The lock that says so may go once the directory is taken.
   const isCounted = isOwnedByThisProcess(root, made)
   const dir = join(root, `${made}${OWNED_BY}${owner}`)
   renameSync(join(root, name), dir)
   return { dir, made, from: taken, by: owner, isCounted, found: segmentsIn(dir, made) }
 }
 
-/** The marks go last, when all is ready to be told: an adopter that ends before has counted nothing. */
+/** The marks go last, when all is ready to be reported: an adopter that ends before has counted nothing. */
 function inheritanceOf(root: string, estates: readonly Estate[], problems: string[]): Inheritance {
   const segments: Segment[] = []
   let lost = 0

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FormerSpool, formerSpools, type SpoolPlaces } from './former-spools.js'
 
-/** A spool whose owner may still live is looked at again after this time, and so often: on another host it takes 30 s to tell. */
+/** A spool whose owner may still live is looked at again after this time, and so often: on another host it takes 30 s to know. */
 const LOOK_EVERY_MS = 5000
 const MAX_LOOKS = 10
 
-/** Tells of records that wait for a target which the log does not have any more, of each spool once for each log. */
+/** Reports records that wait for an output which the log does not have any more, of each spool once for each log. */
 export class FormerSpoolWatch {
   readonly #lookEveryMs: number
   #looking = new AbortController()
@@ -16,10 +16,10 @@ export class FormerSpoolWatch {
   }
 
   /** Looks beside the spools of a log; takes the place of the look before. */
-  look(places: SpoolPlaces, tell: (message: string) => void): void {
+  look(places: SpoolPlaces, report: (message: string) => void): void {
     this.#looking.abort()
     this.#looking = new AbortController()
-    if (!this.#isClosed) void this.#lookUntilGone(places, tell, this.#looking.signal)
+    if (!this.#isClosed) void this.#lookUntilGone(places, report, this.#looking.signal)
   }
 
   close(): void {
@@ -29,17 +29,17 @@ export class FormerSpoolWatch {
 
   async #lookUntilGone(
     places: SpoolPlaces,
-    tell: (message: string) => void,
+    report: (message: string) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const told = new Set<string>()
+    const reported = new Set<string>()
     for (let looks = 1; looks <= MAX_LOOKS; looks++) {
       const spools = await formerSpools(places)
       if (signal.aborted) return
       for (const spool of spools) {
-        if (spool.isOwned || told.has(spool.dir)) continue
-        told.add(spool.dir)
-        tell(textOf(spool))
+        if (spool.isOwned || reported.has(spool.dir)) continue
+        reported.add(spool.dir)
+        report(textOf(spool))
       }
       if (!spools.some(({ isOwned }) => isOwned)) return
       await sleep(this.#lookEveryMs, undefined, { signal, ref: false }).catch(() => {})

@@ -32,11 +32,11 @@ test('records of a target that is gone are found beside the spools in use, and t
       { dir: join(data, 'spool'), records: 20, ...left },
     ],
   )
-  // Without any spool in use it is the usual one that tells where to look.
+  // Without any spool in use it is the usual one that says where to look.
   assert.equal((await formerSpools({ usual: join(data, 'spool'), used: [] })).length, 3)
 })
 
-test('what lives is told apart from what was killed, and files that were not closed count by their size', async () => {
+test('what lives is distinguished from what was killed, and files that were not closed count by their size', async () => {
   const data = scratchDir()
   const { root, spool, owner } = leave(data, 'spool-siem', 10)
   spool.sealOpen()
@@ -97,40 +97,40 @@ test('a look ends at its bound, and says so', async () => {
   assert.ok(found!.isMore && found!.records > 400 && found!.records < 510, JSON.stringify(found))
 })
 
-test('each spool that was left is told once, with what to do', async () => {
+test('each spool that was left is reported once, with what to do', async () => {
   const data = scratchDir()
   leave(data, 'spool-siem', 10).spool.close()
-  const told: string[] = []
+  const reported: string[] = []
   const watch = new FormerSpoolWatch()
   const look = (used: readonly string[]): void =>
-    watch.look({ usual: join(data, 'spool'), used }, (message) => told.push(message))
+    watch.look({ usual: join(data, 'spool'), used }, (message) => reported.push(message))
   look([])
-  await until(() => told.length === 1, 'it is told')
+  await until(() => reported.length === 1, 'it is reported')
   assert.equal(
-    told[0],
+    reported[0],
     `10 records wait in ${join(data, 'spool-siem')}, which is the spool of no target of this log; ` +
       'name it in the spool.dir of a target, or delete it',
   )
-  // The second look takes the place of the first, and nothing is told behind the end.
+  // The second look takes the place of the first, and nothing is reported after the end.
   look([])
   look([join(data, 'spool-siem')])
   watch.close()
   look([])
   await formerSpools({ usual: join(data, 'spool'), used: [] })
-  assert.equal(told.length, 1)
+  assert.equal(reported.length, 1)
 })
 
-test('a spool whose owner lives is told once that is gone', async (t) => {
+test('a spool whose owner lives is reported once that is gone', async (t) => {
   const data = scratchDir()
   const { root, owner } = leave(data, 'spool-siem', 10)
   const places = { usual: join(data, 'spool'), used: [] }
-  const told: string[] = []
+  const reported: string[] = []
   const watch = new FormerSpoolWatch(10)
   t.after(() => watch.close())
-  watch.look(places, (message) => told.push(message))
+  watch.look(places, (message) => reported.push(message))
   await formerSpools(places)
-  assert.deepEqual(told, [])
+  assert.deepEqual(reported, [])
   kill(root, owner)
-  await until(() => told.length === 1, 'it is told')
-  assert.match(told[0]!, /^\d+ bytes of records wait in .*spool-siem,/)
+  await until(() => reported.length === 1, 'it is reported')
+  assert.match(reported[0]!, /^\d+ bytes of records wait in .*spool-siem,/)
 })

@@ -8,7 +8,7 @@ import { parseSegmentName } from './segment.js'
 /** A spool beside those in use, with records in it. */
 export interface FormerSpool {
   readonly dir: string
-  /** In segments whose name tells how many there are. */
+  /** In segments whose name says how many there are. */
   readonly records: number
   /** Of those that were not sealed. */
   readonly openBytes: number

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
  *     │ length  u32  │ CRC-32  u32  │ record, JSON │
  *     └──────────────┴──────────────┴──────────────┘
  *
- * A process that is killed in the middle of a write leaves a torn frame at the end; the checksum tells.
+ * A process that is killed in the middle of a write leaves a torn frame at the end; the checksum shows it.
  */
 export const FRAME_HEAD_BYTES = 8
 /** A longer record is none: the length itself is damaged. */

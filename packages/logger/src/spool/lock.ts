@@ -53,7 +53,7 @@ export class OwnerLock {
   }
 }
 
-/** Whether an owner lives. One on this machine is looked for; of any other only its silence tells. */
+/** Whether an owner lives. One on this machine is looked for; of any other only its silence shows it. */
 export function isOwnerAlive(root: string, name: string, nowMs: number, modifiedMs: number | null): boolean {
   if (modifiedMs === null) return false
   const isTouched = Math.abs(nowMs - modifiedMs) < SILENT_AFTER_MS
@@ -117,7 +117,7 @@ function startOf(pid: number): string {
   }
 }
 
-/** Such as `pid:[4026531836]`; '' where the kernel tells none. */
+/** Such as `pid:[4026531836]`; '' where the kernel has none. */
 function namespaceOfProcesses(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

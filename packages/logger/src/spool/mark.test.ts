@@ -30,7 +30,7 @@ test('a mark that is let go while a count is written takes no more of them', asy
   assert.equal(takeProgress(dir)?.encoded, 5)
 })
 
-test('of several marks one writes at a time, and the others are told to come again', async () => {
+test('of several marks one writes at a time, and the others have to come again', async () => {
   const [dir, other] = [scratchDir(), scratchDir()]
   const [mark, next] = [new Mark(dir, false), new Mark(other, false)]
   // A write of the test before may still be under way.
@@ -54,7 +54,7 @@ test('what the thread has noted is not written again, and what it has not is, ev
   watch.close()
 })
 
-test('a mark that nobody has written, or that was damaged, tells nothing', () => {
+test('a mark that nobody has written, or that was damaged, says nothing', () => {
   const dir = scratchDir()
   const path = join(dir, 'mark')
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(24, 1), Buffer.alloc(40, 0xff)]) {

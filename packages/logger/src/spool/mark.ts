@@ -31,7 +31,7 @@ const FILE = 'mark'
 /**
  * How far an owner has come, kept in its directory, so that whoever takes that over has it too, and nobody else: the
  * numbers of its progress, and the first once more, as the request path itself has counted; 8 bytes each, little-endian.
- * The page cache outlives a process that is killed, so the adopter can tell how many records died.
+ * The page cache outlives a process that is killed, so the adopter can know how many records died.
  */
 export class Mark {
   readonly #path: string
@@ -83,7 +83,7 @@ export class Mark {
     if (!this.#isNoting) closeSync(this.#fd)
   }
 
-  /** All is accounted for: there is nothing to tell. */
+  /** All is accounted for: there is nothing to report. */
   remove(): void {
     closeSync(this.#fd)
     rmSync(this.#path, { force: true })
@@ -105,7 +105,7 @@ export class Mark {
 }
 
 /**
- * How far the owner that made a directory had come, told once: its mark goes. Null when it had let go, or this has been
+ * How far the owner that made a directory had come, reported once: its mark goes. Null when it had let go, or this has been
  * asked before. Only for whoever has taken the directory over.
  */
 export function takeProgress(dir: string): Progress | null {

@@ -7,7 +7,7 @@ import { OwnerDirectory } from './owner-directory.js'
  */
 export class OwnerDirectoryWatch implements SpoolWatch {
   readonly count = newSpoolCount()
-  /** Null when the directory cannot be made; the thread tries again, and tells. */
+  /** Null when the directory cannot be made; the thread tries again, and reports. */
   readonly owner: string | null
   readonly #directory: OwnerDirectory | null
   /** What there was at the look before, and what this has noted itself. */

@@ -43,7 +43,7 @@ export class Room {
     const { root, keepFreeBytes } = this.#options
     if (keepFreeBytes === 0) return
     const { blocks, bavail, bsize } = statfsSync(root)
-    // Some file systems of a network or of user space do not tell their size.
+    // Some file systems of a network or of user space do not say their size.
     if (blocks === 0) return
     const freeBytes = bavail * bsize
     if (freeBytes < keepFreeBytes)

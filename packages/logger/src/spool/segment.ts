@@ -118,7 +118,7 @@ export class Segment {
     else if (this.#hasFile) syncFile(this.#path)
   }
 
-  /** Takes no more records; from now on the name tells how many there are. @throws the file system's error. */
+  /** Takes no more records; from now on the name says how many there are. @throws the file system's error. */
   seal(): void {
     this.#memory?.seal()
     if (this.#fd === -1) return

@@ -1,6 +1,6 @@
 import { type LossReason, makeFolders } from '@sluice/core'
 import type { Instant } from '../steady-clock.js'
-import { changesOf, type Incoming, memoryText, recordsOf, type TellChange } from './account.js'
+import { changesOf, type Incoming, memoryText, type ReportChange, recordsOf } from './account.js'
 import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'
 import { OwnerDirectory } from './owner-directory.js'
@@ -38,7 +38,7 @@ const MEMORY_BYTES = 16 * 1024 ** 2
  */
 export class Spool {
   readonly #options: SpoolOptions
-  readonly #tell: TellChange
+  readonly #report: ReportChange
   /** Null while the disk does not even take that. */
   #directory: OwnerDirectory | null = null
   /** Records that were taken in, whatever became of them then. */
@@ -61,9 +61,9 @@ export class Spool {
   /** Those of the segments in memory alone. */
   #memoryRecords = 0
 
-  constructor(options: SpoolOptions, tell: TellChange) {
+  constructor(options: SpoolOptions, report: ReportChange) {
     this.#options = options
-    this.#tell = tell
+    this.#report = report
     this.#room = new Room(options)
     this.#settleIn()
   }
@@ -85,7 +85,7 @@ export class Spool {
   }
 
   /**
-   * Takes lines in. Never throws: what finds no place is dropped and told.
+   * Takes lines in. Never throws: what finds no place is dropped and reported.
    * @param batch as it was handed over, which is what the receipt answers; the lines may be longer or shorter by now.
    */
   append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
@@ -114,7 +114,7 @@ export class Spool {
       })
       this.#options.noted?.(encoded)
     } catch (error) {
-      this.#tell({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
+      this.#report({ problem: `the spool's mark cannot be written: ${(error as Error).message}` })
     }
   }
 
@@ -123,13 +123,13 @@ export class Spool {
     const records = recordsOf(account)
     const frames = this.#framer.framesOf(lines, records)
     if (!this.#makeRoom(frames.length)) {
-      this.#tell({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
+      this.#report({ ...account, dropped: records, reason: 'spool_full', problem: this.#fullText() })
       return
     }
     const segment = this.#appended(frames, records)
     this.#all.add(segment)
     this.#count(segment, frames.length, records)
-    this.#tell(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
+    this.#report(segment.isOnDisk ? { ...account, onDisk: records } : { ...account, inMemory: records })
     if (segment.bytes >= SEGMENT_BYTES || segment.records >= SEGMENT_RECORDS) this.sealOpen()
     this.#boundMemory()
   }
@@ -152,7 +152,7 @@ export class Spool {
     try {
       segment.seal()
     } catch (error) {
-      this.#tell({ problem: `a spool file cannot be sealed: ${(error as Error).message}` })
+      this.#report({ problem: `a spool file cannot be sealed: ${(error as Error).message}` })
     }
     if (segment.isOnDisk && this.#hotBytes > HOT_BYTES) {
       segment.forget()
@@ -170,7 +170,7 @@ export class Spool {
       for (const segment of sealed) segment.sync()
       this.#open?.sync()
     } catch (error) {
-      this.#tell({ problem: `the spool cannot be synchronised: ${(error as Error).message}` })
+      this.#report({ problem: `the spool cannot be synchronised: ${(error as Error).message}` })
     }
   }
 
@@ -190,11 +190,11 @@ export class Spool {
         this.#diskBytes += segment.bytes
       }
       this.#waiting.unshift(...adoption.segments)
-      for (const change of changesOf(adoption)) this.#tell(change)
+      for (const change of changesOf(adoption)) this.#report(change)
       // What was taken over may be more than all owners together may keep now.
       if (this.#options.whenFull === 'drop-oldest') this.#makeRoom(0)
     } catch (error) {
-      this.#tell({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
+      this.#report({ problem: `the spool cannot be looked through: ${(error as Error).message}` })
     }
   }
 
@@ -223,7 +223,7 @@ export class Spool {
       if (segment.place.dir !== ownDirectory(this.#options.root, this.#options.owner))
         removeEmpty(segment.place.dir)
     } catch (error) {
-      this.#tell({ problem: `a spool file cannot be deleted: ${(error as Error).message}` })
+      this.#report({ problem: `a spool file cannot be deleted: ${(error as Error).message}` })
     }
   }
 
@@ -234,7 +234,7 @@ export class Spool {
     let lost = 0
     for (const segment of this.#waiting) if (!segment.isOnDisk) lost += segment.records
     if (lost > 0)
-      this.#tell({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
+      this.#report({ inMemory: -lost, dropped: lost, reason: 'disk_full', problem: 'the disk took nothing' })
     this.#directory?.leave()
   }
 
@@ -244,7 +244,7 @@ export class Spool {
     try {
       this.#directory = new OwnerDirectory(root, owner, this.#options.isDirectoryMade)
     } catch (error) {
-      this.#tell({ problem: memoryText(error) })
+      this.#report({ problem: memoryText(error) })
     }
   }
 
@@ -278,7 +278,7 @@ export class Spool {
 
   /** It takes batches until it is sealed; the disk is asked again with the next one. */
   #openInMemory(place: SegmentPlace, error: unknown): Segment {
-    this.#tell({ problem: memoryText(error) })
+    this.#report({ problem: memoryText(error) })
     this.#openedMono = performance.now()
     this.#open = Segment.inMemory(place)
     return this.#open
@@ -312,7 +312,7 @@ export class Spool {
     const { records } = segment
     const kept = segment.isOnDisk ? { onDisk: -records } : { inMemory: -records }
     this.settle(segment)
-    this.#tell({ ...kept, dropped: records, reason, problem: this.#fullText() })
+    this.#report({ ...kept, dropped: records, reason, problem: this.#fullText() })
     return true
   }
 

@@ -5,12 +5,12 @@ import type { ElasticsearchFiles } from './elasticsearch-files.js'
 import { serverCommand } from './elasticsearch-user.js'
 
 const STOP_MS = 30_000
-const TOLD_LINES = 30
+const SHOWN_LINES = 30
 const LOWEST_PRIORITY = '19'
 
 /**
  * A server that was launched by its own script, whether it answers or not. The script's program stays beside the
- * server, hands it its settings, ends it when it is told to end, and ends after it; so the end of this program is
+ * server, hands it its settings, ends it when it is asked to end, and ends after it; so the end of this program is
  * the server's, and the pid of the server is in a file.
  */
 export class ElasticsearchProcess {
@@ -60,7 +60,7 @@ export class ElasticsearchProcess {
 
   /** The last lines that the server has printed. */
   logTail(): string {
-    return readFileSync(this.#console, 'utf8').trimEnd().split('\n').slice(-TOLD_LINES).join('\n')
+    return readFileSync(this.#console, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n')
   }
 
   /** Sends a signal to the server and answers whether it was there. */
@@ -96,7 +96,7 @@ function lowerGroup(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, LOWEST_PRIORITY)
   } catch {
-    // The kernel knows no groups, or the server is gone already, which is told when nobody answers.
+    // The kernel knows no groups, or the server is gone already, which is reported when nobody answers.
   }
 }
 

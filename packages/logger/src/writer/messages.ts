@@ -17,7 +17,7 @@ export interface Lost {
   readonly reason: LossReason
 }
 
-/** What the writer's thread is told. */
+/** What the writer's thread receives. */
 export type ToWriter = Batch | Lost | { readonly kind: 'close'; readonly deadlineMs: number }
 
 /**
@@ -35,7 +35,7 @@ export interface Receipt {
   readonly adopted: number
   /** Whose they were. */
   readonly takeovers: readonly Takeover[]
-  /** The name under which the thread owns its part of a spool; told once. */
+  /** The name under which the thread owns its part of a spool; reported once. */
   readonly owner: string
   readonly indexed: number
   readonly dead: number
@@ -72,7 +72,7 @@ const NO_CHANGE: Receipt = {
   buffer: null,
 }
 
-/** Answers a batch whose bytes nobody needs any more, or tells a change. */
+/** Answers a batch whose bytes nobody needs any more, or reports a change. */
 export function sendReceipt(port: MessagePort, change: Partial<Receipt>): void {
   const buffer = change.buffer ?? null
   port.postMessage({ ...NO_CHANGE, ...change } satisfies Receipt, buffer === null ? [] : [buffer])

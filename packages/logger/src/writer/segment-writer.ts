@@ -45,7 +45,7 @@ export class SegmentWriter {
     this.#startMs = startMs
   }
 
-  /** Writes whole lines, in as many segments as they need. Never throws: what fails is lost and told. */
+  /** Writes whole lines, in as many segments as they need. Never throws: what fails is lost and reported. */
   append(lines: Buffer, records: number): AppendResult {
     let written = 0
     let from = 0
@@ -109,7 +109,7 @@ export class SegmentWriter {
     this.#nextSeq++
   }
 
-  /** A segment that cannot be deleted is told, but is no reason to lose records. */
+  /** A segment that cannot be deleted is reported, but is no reason to lose records. */
   #makeRoom(own: Parameters<typeof enforceCap>[1]): void {
     try {
       enforceCap(this.#options, own, Date.now())

@@ -16,7 +16,7 @@ export interface WriterProgram {
 /** What the owner of a writer thread hears. */
 export interface WriterEvents {
   onReceipt(receipt: Receipt): void
-  /** The thread is gone, and with it every batch that has no receipt; `problem` is empty when it was told to go. */
+  /** The thread is gone, and with it every batch that has no receipt; `problem` is empty when it was asked to go. */
   onDown(problem: string): void
   /** A thread takes batches (again). */
   onUp(): void
@@ -61,7 +61,7 @@ export class WriterThread {
   }
 
   /** Says something that is not answered. Only while `isUp`. */
-  tell(message: Lost): void {
+  notify(message: Lost): void {
     this.#worker?.postMessage(message satisfies ToWriter)
   }
 
@@ -103,7 +103,7 @@ export class WriterThread {
     return worker
   }
 
-  /** Every receipt the thread sent has been heard by now: Node drains its messages before it tells the end. */
+  /** Every receipt the thread sent has been heard by now: Node drains its messages before it reports the end. */
   #ended(problem: string): void {
     this.#worker = null
     if (this.#onClosed === null) this.#down(problem === '' ? 'it exited by itself' : problem)

@@ -4,8 +4,8 @@ import type { Delivery, Refusal } from '../target.js'
  * Reads what code that nobody here has checked says about a delivery; a mistake in it must not make the account of the
  * log wrong. @throws Error that says what is wrong.
  */
-export function readDelivery(told: unknown, count: number): Delivery {
-  const delivery = (typeof told === 'object' && told !== null ? told : {}) as Record<string, unknown>
+export function readDelivery(answer: unknown, count: number): Delivery {
+  const delivery = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>
   const reason = String(delivery['reason'] ?? '')
   if (delivery['kind'] === 'unfit') return { kind: 'unfit', status: numberOf(delivery['status']), reason }
   if (delivery['kind'] === 'failed') {
@@ -20,8 +20,8 @@ export function readDelivery(told: unknown, count: number): Delivery {
   return { kind: 'answered', refused, again }
 }
 
-function readRefusal(told: unknown, count: number): Refusal {
-  const refusal = (typeof told === 'object' && told !== null ? told : {}) as Record<string, unknown>
+function readRefusal(answer: unknown, count: number): Refusal {
+  const refusal = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>
   return {
     index: indexOf(refusal['index'], count),
     status: numberOf(refusal['status']),
@@ -30,16 +30,17 @@ function readRefusal(told: unknown, count: number): Refusal {
   }
 }
 
-function listOf(told: unknown): readonly unknown[] {
-  if (Array.isArray(told)) return told
+function listOf(answer: unknown): readonly unknown[] {
+  if (Array.isArray(answer)) return answer
   throw new Error('its delivery lacks the list of refused records or of those to send again')
 }
 
-function indexOf(told: unknown, count: number): number {
-  if (Number.isInteger(told) && (told as number) >= 0 && (told as number) < count) return told as number
-  throw new Error(`its delivery names the record ${String(told)} of ${count}`)
+function indexOf(answer: unknown, count: number): number {
+  if (Number.isInteger(answer) && (answer as number) >= 0 && (answer as number) < count)
+    return answer as number
+  throw new Error(`its delivery names the record ${String(answer)} of ${count}`)
 }
 
-function numberOf(told: unknown): number {
-  return typeof told === 'number' && told > 0 ? told : 0
+function numberOf(answer: unknown): number {
+  return typeof answer === 'number' && answer > 0 ? answer : 0
 }

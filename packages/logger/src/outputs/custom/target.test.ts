@@ -10,13 +10,13 @@ import { CustomTarget } from './target.js'
 /** A target as somebody else would write it: a file that gets the records. */
 const FILE_TARGET = `
 import { appendFileSync } from 'node:fs'
-export default function openTarget({ file }, tell) {
+export default function openTarget({ file }, report) {
   return {
     async deliver(shipment) {
       for (let i = 0; i < shipment.count; i++) appendFileSync(file, shipment.idOf(i) + ' ' + shipment.jsonOf(i) + '\\n')
       return { kind: 'answered', refused: [], again: [] }
     },
-    async close() { tell('closed') },
+    async close() { report('closed') },
   }
 }
 `

@@ -1,31 +1,31 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
+import type { Delivery, LogTarget, ReportProblem, Shipment } from '../target.js'
 import { readDelivery } from './delivery.js'
 import type { CustomOptions } from './options.js'
 
 /** What a module exports as its default. */
 export type OpenCustomTarget = (
   options: Readonly<Record<string, unknown>>,
-  tell: TellProblem,
+  report: ReportProblem,
 ) => LogTarget | Promise<LogTarget>
 
 /** A delivery that has not ended by then counts as failed, so that the log goes on to be tried, ms. */
 const DELIVERY_MS = 120_000
 
 /**
- * A target out of a module. Whatever goes wrong in it is told as an outage: the records wait, and neither the thread
+ * A target out of a module. Whatever goes wrong in it is reported as an outage: the records wait, and neither the thread
  * nor the worker ends.
  */
 export class CustomTarget implements LogTarget {
   readonly #options: CustomOptions
-  readonly #tell: TellProblem
+  readonly #report: ReportProblem
   #target: Promise<LogTarget> | null = null
 
-  constructor(options: CustomOptions, tell: TellProblem) {
+  constructor(options: CustomOptions, report: ReportProblem) {
     this.#options = options
-    this.#tell = tell
+    this.#report = report
   }
 
   async deliver(shipment: Shipment): Promise<Delivery> {
@@ -42,7 +42,7 @@ export class CustomTarget implements LogTarget {
     try {
       await (await this.#target)?.close()
     } catch (error) {
-      this.#tell(`the target '${this.#options.module}' cannot be closed: ${textOf(error)}`)
+      this.#report(`the target '${this.#options.module}' cannot be closed: ${textOf(error)}`)
     }
   }
 
@@ -58,7 +58,7 @@ export class CustomTarget implements LogTarget {
   async #open(): Promise<LogTarget> {
     const { module, options } = this.#options
     const open = await loadCustomTarget(this.#options)
-    const target = await open(options, this.#tell)
+    const target = await open(options, this.#report)
     if (typeof target?.deliver !== 'function' || typeof target.close !== 'function')
       throw new Error(`'${module}' opens something without deliver and close`)
     return target

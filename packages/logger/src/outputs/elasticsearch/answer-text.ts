@@ -74,12 +74,12 @@ export class AnswerText {
     const next = text.indexOf(BETWEEN, from)
     const to = next === -1 ? this.#end : next
     // What counts as delivered has to be said by an item that is whole.
-    const isTold =
+    const isKnown =
       begun !== 0 &&
       !isDelivered(begun) &&
       text.charCodeAt(end) === COMMA &&
       text.charCodeAt(to - 1) === BRACE
-    const status = isTold ? begun : statusOf(JSON.parse(text.slice(from, to)) as BulkItem)
+    const status = isKnown ? begun : statusOf(JSON.parse(text.slice(from, to)) as BulkItem)
     if (isForGood(status)) this.refused.add(index, status, from, to)
     else if (!isDelivered(status)) this.again.push(index)
     return to

@@ -50,22 +50,22 @@ const REFUSED = new RegExp(
 )
 
 /** Longer items are read: the expression takes room on the stack for each escape. */
-const MAX_TOLD_CHARS = 2048
+const MAX_MATCHED_CHARS = 2048
 
 /**
  * The same of an item's JSON. As Elasticsearch writes it, its texts are taken as they stand there, so that whoever writes
  * them as JSON again need not read them. @throws Error of what is no JSON.
  */
-export function toldRefusal(json: string, index: number, status: number): Refusal {
-  const told = json.length <= MAX_TOLD_CHARS ? REFUSED.exec(json) : null
-  const [, type, reason, cause] = told ?? []
+export function readRefusal(json: string, index: number, status: number): Refusal {
+  const reported = json.length <= MAX_MATCHED_CHARS ? REFUSED.exec(json) : null
+  const [, type, reason, cause] = reported ?? []
   if (type === undefined || reason === undefined || reason.length + (cause?.length ?? 0) > MAX_REASON - 2)
     return refusalOf(JSON.parse(json) as BulkItem, index, status)
-  return new ToldRefusal(index, status, type, cause === undefined ? reason : `${reason}: ${cause}`)
+  return new TextRefusal(index, status, type, cause === undefined ? reason : `${reason}: ${cause}`)
 }
 
 /** A refusal whose texts are parts of a JSON text. */
-class ToldRefusal implements Refusal {
+class TextRefusal implements Refusal {
   readonly index: number
   readonly status: number
   readonly #type: string

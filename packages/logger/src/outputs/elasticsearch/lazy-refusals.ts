@@ -1,5 +1,5 @@
 import type { Refusal, Refusals } from '../target.js'
-import { toldRefusal } from './bulk-item.js'
+import { readRefusal } from './bulk-item.js'
 
 /**
  * Refused records of an answer that is kept as text: what it says of each is read when it is asked for. Objects for all
@@ -32,7 +32,7 @@ export class LazyRefusals implements Refusals {
     const places = this.#places
     const [index, status] = [places[at]!, places[at + 1]!]
     try {
-      return toldRefusal(this.#text.slice(places[at + 2]!, places[at + 3]!), index, status)
+      return readRefusal(this.#text.slice(places[at + 2]!, places[at + 3]!), index, status)
     } catch {
       return { index, status, type: 'unknown', reason: 'the answer cannot be read at this place' }
     }

@@ -13,7 +13,7 @@ test('a mapping as Elasticsearch gives it back, with fields of somebody else, is
   assert.deepEqual(mappingDifferences(answered, TRAFFIC_MAPPING), [])
 })
 
-test('fields of another type, missing ones and a strict mapping are told', () => {
+test('fields of another type, missing ones and a strict mapping are reported', () => {
   const wanted = {
     dynamic: false,
     properties: {

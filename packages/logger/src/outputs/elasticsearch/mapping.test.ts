@@ -8,8 +8,8 @@ import { TRAFFIC_MAPPING } from './mapping.js'
 
 const ON = { headers: true, body: true }
 
-/** An exchange of which everything is told that can be. */
-function tellingExchange(): Exchange {
+/** An exchange of which everything is recorded that can be. */
+function fullExchange(): Exchange {
   const x = sampleExchange({ rawPath: '/%6frders', contentLength: 1, result: 'error', status: 502 })
   x.headers.push('traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, 'content-encoding', 'gzip')
   x.setVar('tenant', 'acme')
@@ -56,7 +56,7 @@ function unmapped(value: object, properties: Readonly<Record<string, unknown>>, 
 test('the mapping has every field that a record can have', () => {
   const options = { fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => 'd' } as const
   const environment = 'production'
-  const record = JSON.parse(encodeRecord(tellingExchange(), recordEnv({ ...options, environment })))
+  const record = JSON.parse(encodeRecord(fullExchange(), recordEnv({ ...options, environment })))
   assert.deepEqual(Object.keys(record.body), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(Object.keys(record.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(unmapped(record, TRAFFIC_MAPPING.properties!), [])

@@ -25,7 +25,7 @@ test('a template as Elasticsearch gives it back is the one that was sent', () =>
   assert.deepEqual(differences(answered, sent), [])
 })
 
-test('what is new, other or gone is told by its path', () => {
+test('what is new, other or gone is reported by its path', () => {
   const before = { priority: 1, template: { settings: { index: { codec: 'default', old: '1' } } } }
   const after = {
     priority: 500,

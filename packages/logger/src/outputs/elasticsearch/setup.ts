@@ -2,7 +2,7 @@ import type { Client } from '@elastic/elasticsearch'
 import { TRAFFIC_MAPPING } from './mapping.js'
 import { type SetupStep, setupSteps } from './setup-steps.js'
 
-/** What Elasticsearch is told to keep, and for how long. */
+/** What Elasticsearch is asked to keep, and for how long. */
 export interface DataStreamOptions {
   readonly dataStream: string
   /** Records are deleted after this time, in days; null keeps them. */
@@ -77,7 +77,7 @@ async function take(client: Client, { what, action, request }: SetupStep): Promi
     const message = error instanceof Error ? error.message : ''
     // Another worker may be faster.
     if (what === 'data stream' && message.includes('resource_already_exists_exception')) return 'kept'
-    // Archives without the module of data streams keep records for ever, whatever they are told.
+    // Archives without the module of data streams keep records for ever, whatever they are asked.
     if (what === 'lifecycle' && message.includes('no handler found'))
       return request.body !== null && 'data_retention' in request.body ? 'unavailable' : 'kept'
     throw error

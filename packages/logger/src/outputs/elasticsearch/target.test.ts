@@ -87,7 +87,7 @@ test('requests are compressed where that is asked for, and arrive as well', { sk
   }
 })
 
-test('a record that the mapping refuses is told apart from those beside it', { skip }, async () => {
+test('a record that the mapping refuses is distinguished from those beside it', { skip }, async () => {
   const { target, stream } = open()
   const bad = { '@timestamp': 'yesterday' }
   const delivery = await target.deliver(shipmentOf([good(1), bad, good(2)]))
@@ -100,7 +100,7 @@ test('a record that the mapping refuses is told apart from those beside it', { s
   await target.close()
 })
 
-test('of many records each is told apart, in the answer that is read in pieces as well', {
+test('of many records each is reported by itself, in the answer that is read in pieces as well', {
   skip,
 }, async () => {
   const { target, stream } = open()
@@ -267,7 +267,7 @@ test('an index that may not be written makes records wait, not die', { skip }, a
   await target.close()
 })
 
-test('a data stream that cannot be made is told, and the records wait', { skip }, async () => {
+test('a data stream that cannot be made is reported, and the records wait', { skip }, async () => {
   const { target } = open({ dataStream: 'Upper' })
   const delivery = await target.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')
@@ -287,7 +287,7 @@ test('another node takes over when the first does not answer', { skip }, async (
   await target.close()
 })
 
-test('a node that nobody serves is told, and the records wait', { skip }, async () => {
+test('a node that nobody serves is reported, and the records wait', { skip }, async () => {
   const nobody = open({ nodes: ['http://127.0.0.1:9'] })
   const delivery = await nobody.target.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')

@@ -1,7 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { DiagnosticResult } from '@elastic/transport'
 import { rest } from '../../yield.js'
-import type { Delivery, LogTarget, Shipment, TellProblem } from '../target.js'
+import type { Delivery, LogTarget, ReportProblem, Shipment } from '../target.js'
 import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 import { ITEM_FILTER } from './bulk-item.js'
@@ -23,7 +23,7 @@ const ROOM_BYTES = 1536 * 1024
 export class ElasticsearchTarget implements LogTarget {
   readonly #options: ElasticsearchOptions
   readonly #client: Client
-  readonly #tell: TellProblem
+  readonly #report: ReportProblem
   readonly #ending: AbortController = new AbortController()
   readonly #rest = (): Promise<void> => rest(this.#ending.signal)
   #setup: Promise<void> | null = null
@@ -31,10 +31,10 @@ export class ElasticsearchTarget implements LogTarget {
   readonly #rooms: Buffer[] = []
 
   /** @throws Error when the authorities' file cannot be read. */
-  constructor(options: ElasticsearchOptions, tell: TellProblem) {
+  constructor(options: ElasticsearchOptions, report: ReportProblem) {
     this.#options = options
     this.#client = elasticsearchClient(options)
-    this.#tell = tell
+    this.#report = report
   }
 
   async deliver(shipment: Shipment): Promise<Delivery> {
@@ -58,7 +58,7 @@ export class ElasticsearchTarget implements LogTarget {
     }
   }
 
-  /** Every answer tells of every record, in 26 bytes for one that was written. */
+  /** Every answer has every record, in 26 bytes for one that was written. */
   async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
     const { body: answer, meta } = await this.#bulk(body)
     const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#rest)
@@ -70,7 +70,7 @@ export class ElasticsearchTarget implements LogTarget {
 
   get #asked(): AskedStream {
     const { dataStream } = this.#options
-    return { client: this.#client, dataStream, signal: this.#ending.signal, tell: this.#tell }
+    return { client: this.#client, dataStream, signal: this.#ending.signal, report: this.#report }
   }
 
   #bulk(body: Buffer): Promise<DiagnosticResult<BulkAnswer | string>> {
@@ -102,11 +102,11 @@ export class ElasticsearchTarget implements LogTarget {
     this.#setup ??= setUp(this.#client, this.#options).then(
       (outcomes) => {
         const conflict = outcomes.find(({ outcome }) => outcome === 'conflict')
-        if (conflict !== undefined) this.#tell(conflictText(conflict, this.#options.dataStream))
+        if (conflict !== undefined) this.#report(conflictText(conflict, this.#options.dataStream))
       },
       (error: unknown) => {
         if (statusOf(error) === 403) {
-          this.#tell(
+          this.#report(
             `the data stream is not set up: ${reasonOf(error)}; run 'gw log-setup' with other credentials`,
           )
           return

@@ -9,12 +9,12 @@ interface FoundAnswer {
   readonly hits?: { readonly hits?: readonly { readonly _id: string }[] }
 }
 
-/** A data stream, and who is told when it cannot be asked. */
+/** A data stream, and who hears when it cannot be asked. */
 export interface AskedStream {
   readonly client: Client
   readonly dataStream: string
   readonly signal: AbortSignal
-  readonly tell: (problem: string) => void
+  readonly report: (problem: string) => void
 }
 
 /**
@@ -36,7 +36,7 @@ export async function withoutWritten(
     if (written.size === 0) return delivery
     return { ...delivery, refused: refused.filter((_, i) => !written.has(ids[i]!)) }
   } catch (error) {
-    asked.tell(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
+    asked.report(`refused records may be in the index as well, which cannot be searched: ${reasonOf(error)}`)
     return delivery
   }
 }

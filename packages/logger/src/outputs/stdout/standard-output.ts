@@ -9,7 +9,7 @@ export interface WriteOutcome {
 
 /** Longest wait for a reader, ms; then the caller may do something else first. */
 const PATIENCE_MS = 10_000
-/** A full pipe is looked at again after these times, ms; nothing tells when it has room. */
+/** A full pipe is looked at again after these times, ms; nothing says when it has room. */
 const FIRST_LOOK_MS = 2
 const LONGEST_LOOK_MS = 100
 

@@ -14,7 +14,7 @@ import { assertIdentity, sampleExchange, scratchDir, until } from '../../testing
 const THIS_FILE = fileURLToPath(import.meta.url)
 
 /** What the process says of itself. */
-interface Told {
+interface Reported {
   readonly identity: LogIdentity
   /** The longest time that one record has held up its caller, ms. */
   readonly slowestMs: number
@@ -24,7 +24,7 @@ interface Told {
 if (process.argv[2] === 'worker') runWorker(process.argv[3]!)
 else defineTests()
 
-/** A process whose traffic log goes to its standard output; it is told what to do over IPC. */
+/** A process whose traffic log goes to its standard output; it is asked over IPC. */
 function runWorker(dir: string): void {
   let problem = ''
   let slowestMs = 0
@@ -63,10 +63,10 @@ interface Worker {
   readonly child: ChildProcess
   /** The other end of its standard output. */
   readonly output: Readable | null
-  readonly told: () => Told | null
+  readonly reported: () => Reported | null
   log(prefix: string, count: number): void
-  /** Lets it end; answers with what it told last. */
-  close(): Promise<Told>
+  /** Lets it end; answers with what it reported last. */
+  close(): Promise<Reported>
 }
 
 /** What a shell makes of `|`, what Node.js and systemd make of it, or a file. */
@@ -83,18 +83,18 @@ function startWorker(t: TestContext, output: Output, dir = scratchDir()): Worker
     child.kill('SIGKILL')
     pipe?.reader.destroy()
   })
-  let told: Told | null = null
+  let reported: Reported | null = null
   child.on('message', (message) => {
-    told = message as Told
+    reported = message as Reported
   })
-  const close = async (): Promise<Told> => {
+  const close = async (): Promise<Reported> => {
     child.send('close')
     const [code, signal] = await once(child, 'exit')
     assert.deepEqual([code, signal], [0, null])
-    return told!
+    return reported!
   }
   return {
-    ...{ child, output: pipe?.reader ?? child.stdout, told: () => told },
+    ...{ child, output: pipe?.reader ?? child.stdout, reported: () => reported },
     log: (prefix, count) => child.send({ prefix, count }),
     close,
   }
@@ -141,7 +141,7 @@ function defineTests(): void {
     closeSync(descriptor)
     worker.log('a', 500)
     other.log('b', 500)
-    const isDone = ({ told }: Worker): boolean => told()?.identity.indexed === 500
+    const isDone = ({ reported }: Worker): boolean => reported()?.identity.indexed === 500
     await until(() => isDone(worker) && isDone(other), 'all are written', 60_000)
     await Promise.all([worker.close(), other.close()])
     const expected = [...idsFor('a', 500), ...idsFor('b', 500)].sort()
@@ -154,7 +154,7 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     const worker = startWorker(t, kind)
     const ids = collect(worker)
     worker.log('r', 5000)
-    await until(() => worker.told()?.identity.indexed === 5000, 'all are written', 60_000)
+    await until(() => worker.reported()?.identity.indexed === 5000, 'all are written', 60_000)
     const { identity } = await worker.close()
     assertIdentity(identity)
     assert.deepEqual([identity.received, identity.indexed], [5000, 5000])
@@ -166,15 +166,15 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     const worker = startWorker(t, kind)
     worker.log('r', 8000)
     const kept = (): number => {
-      const identity = worker.told()?.identity
+      const identity = worker.reported()?.identity
       return identity === undefined ? 0 : identity.indexed + identity.onDisk
     }
     await until(() => kept() === 8000, 'the pipe is full and the rest is on disk', 60_000)
-    const { identity, slowestMs } = worker.told()!
+    const { identity, slowestMs } = worker.reported()!
     assert.ok(identity.indexed < 2000 && identity.onDisk > 6000, JSON.stringify(identity))
     assert.ok(slowestMs < 2000, `${slowestMs} ms`)
     const ids = collect(worker)
-    await until(() => worker.told()!.identity.indexed === 8000, 'all are written', 60_000)
+    await until(() => worker.reported()!.identity.indexed === 8000, 'all are written', 60_000)
     assert.deepEqual((await worker.close()).identity.indexed, 8000)
     await until(() => ids().length >= 8000, 'all have been read')
     assert.deepEqual(ids().sort(), idsFor('r', 8000))
@@ -185,13 +185,16 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     const worker = startWorker(t, kind, dir)
     worker.output!.destroy()
     worker.log('r', 1000)
-    await until(() => (worker.told()?.problem ?? '').includes('standard output is closed'), 'it is told')
+    await until(
+      () => (worker.reported()?.problem ?? '').includes('standard output is closed'),
+      'it is reported',
+    )
     const { identity } = await worker.close()
     assertIdentity(identity)
     assert.deepEqual([identity.onDisk, identity.dropped], [1000, 0])
     const next = startWorker(t, kind, dir)
     const ids = collect(next)
-    await until(() => next.told()?.identity.indexed === 1000, 'the next one delivers them', 60_000)
+    await until(() => next.reported()?.identity.indexed === 1000, 'the next one delivers them', 60_000)
     await next.close()
     await until(() => ids().length >= 1000, 'all have been read')
     assert.deepEqual(ids().sort(), idsFor('r', 1000))
@@ -201,10 +204,14 @@ function defineOutputTests(kind: 'pipe' | 'socket'): void {
     const worker = startWorker(t, kind)
     worker.log('r', 3000)
     const isFull = ({ received, onDisk }: LogIdentity): boolean => received === 3000 && onDisk > 1000
-    await until(() => worker.told() !== null && isFull(worker.told()!.identity), 'the pipe is full', 60_000)
+    await until(
+      () => worker.reported() !== null && isFull(worker.reported()!.identity),
+      'the pipe is full',
+      60_000,
+    )
     worker.child.send('close')
     await once(worker.child, 'exit')
-    const { identity } = worker.told()!
+    const { identity } = worker.reported()!
     assertIdentity(identity)
     assert.deepEqual([identity.received, identity.dropped], [3000, 0])
   })

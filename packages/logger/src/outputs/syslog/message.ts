@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { FACILITIES, type SyslogOptions } from './options.js'
 
 /** What a message needs to know of a record. */
-interface Told {
+interface RecordParts {
   readonly '@timestamp'?: unknown
   readonly id?: unknown
   readonly route?: unknown
@@ -39,7 +39,7 @@ export class SyslogMessages {
     this.#dataId = structuredDataId
   }
 
-  /** The message of a record. `key` is the record's own, by which a receiver can tell repetitions. */
+  /** The message of a record. `key` is the record's own, by which a receiver can recognise repetitions. */
   messageOf(json: Buffer, key: string): Buffer {
     const record = readRecord(json)
     const priority = this.#base + (SEVERITIES.get(record.result) ?? NOTICE)
@@ -60,7 +60,7 @@ export class SyslogMessages {
 }
 
 /** A record that is no JSON is a defect of ours, and no reason to hold up all others. */
-function readRecord(json: Buffer): Told {
+function readRecord(json: Buffer): RecordParts {
   try {
     const record: unknown = JSON.parse(json.toString('latin1'))
     return typeof record === 'object' && record !== null ? record : {}

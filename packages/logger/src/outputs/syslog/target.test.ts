@@ -104,7 +104,10 @@ test('a receiver that asks for a certificate gets ours, and refuses who has none
 test('a file of authorities that is missing holds records up, and loses none', async (t) => {
   const shipping = shipToSyslog(t, 'tls://127.0.0.1:9', { tls: { ...TLS, caFile: '/nowhere/ca.pem' } })
   shipping.log(5)
-  await until(() => shipping.problems.some((problem) => problem.includes('/nowhere/ca.pem')), 'it is told')
+  await until(
+    () => shipping.problems.some((problem) => problem.includes('/nowhere/ca.pem')),
+    'it is reported',
+  )
   const { onDisk, inMemory } = shipping.sink.identity()
   assert.equal(onDisk + inMemory, 5)
 })
@@ -120,7 +123,10 @@ for (const [transport, receiverAt] of [
     await assertArrived(shipping, [first], ids)
     await first.stop()
     ids.push(...shipping.log(400))
-    await until(() => shipping.problems.some((problem) => problem.includes('waits')), 'the outage is told')
+    await until(
+      () => shipping.problems.some((problem) => problem.includes('waits')),
+      'the outage is reported',
+    )
     const during = shipping.sink.identity()
     assert.equal(during.indexed, 100)
     assert.equal(during.onDisk + during.inMemory, 400)

@@ -10,17 +10,17 @@ const BURST = 32
 const PAUSE_MS = 1
 /** A host on which nobody listens says so within this time, if at all. */
 const GRACE_MS = 50
-/** The name is resolved anew after this time, as nothing tells that a receiver has moved, ms. */
+/** The name is resolved again after this time, as nothing says that a receiver has moved, ms. */
 const RESOLVE_EVERY_MS = 60_000
 
 interface Channel {
   readonly socket: Socket
   readonly openedMono: number
-  /** Told by the receiver's host: nobody listens there (ICMP). */
+  /** Reported by the receiver's host: nobody listens there (ICMP). */
   error: Error | null
 }
 
-/** One message a datagram (RFC 5426). UDP does not tell what arrives; only a refusal of the host is noticed. */
+/** One message a datagram (RFC 5426). UDP does not say what arrives; only a refusal of the host is noticed. */
 export class UdpTransport implements SyslogTransport {
   readonly #address: SyslogAddress
   #channel: Promise<Channel> | null = null
@@ -71,7 +71,7 @@ export class UdpTransport implements SyslogTransport {
   }
 }
 
-/** The socket is connected, because only then the system tells it that a datagram was refused. */
+/** The socket is connected, because only then the system reports that a datagram was refused. */
 async function openChannel({ host, port }: SyslogAddress): Promise<Channel> {
   const { address, family } = await lookup(host)
   const socket = createSocket(family === 6 ? 'udp6' : 'udp4')

@@ -8,7 +8,7 @@ import type { TargetOptions } from '../open-target.js'
 export interface Shipping {
   readonly sink: LogSink
   readonly dir: string
-  /** What operators were told. */
+  /** What was reported to operators. */
   readonly problems: readonly string[]
   /** Logs so many exchanges; answers with their ids. */
   log(count: number): string[]

@@ -8,11 +8,11 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Answer } from './answer.js'
 import type { WebhookOptions } from './options.js'
-import { toldText } from './told-text.js'
+import { shownText } from './shown-text.js'
 
 /** As many as deliveries may be under way. */
 const MAX_CONNECTIONS = 8
-/** An operator is told the beginning of an answer. */
+/** An operator sees the beginning of an answer. */
 const MAX_TEXT_BYTES = 300
 /** An answer that goes on beyond this costs its connection. */
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -46,7 +46,7 @@ export class WebhookRequests {
       request.on('response', (response) => {
         isAnswered = true
         readAnswer(request, response, ({ text, ...answer }) => {
-          settle(() => resolve({ ...answer, text: toldText(text, this.#options) }))
+          settle(() => resolve({ ...answer, text: shownText(text, this.#options) }))
         })
       })
       request.on('error', (error) => {
@@ -62,7 +62,7 @@ export class WebhookRequests {
     this.#agent?.destroy()
   }
 
-  /** Opened with the first request, because a file of authorities that cannot be read is told as an outage. */
+  /** Opened with the first request, because a file of authorities that cannot be read is reported as an outage. */
   #connections(): HttpAgent | HttpsAgent {
     if (this.#agent !== null) return this.#agent
     const { caFile, insecure } = this.#options.tls
@@ -79,7 +79,7 @@ export class WebhookRequests {
   }
 }
 
-/** Tells the answer once it has ended, wholly or not. */
+/** Reports the answer once it has ended, wholly or not. */
 function readAnswer(request: ClientRequest, response: IncomingMessage, done: (answer: Answer) => void): void {
   let bytes = 0
   const chunks: Buffer[] = []

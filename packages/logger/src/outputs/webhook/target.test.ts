@@ -194,7 +194,7 @@ test('400 makes dead letters of the records, and the next ones pass', async (t) 
   assertIdentity(sink.identity())
 })
 
-test('an answer that repeats what was sent tells operators neither credentials nor records', async (t) => {
+test('an answer that repeats what was sent shows operators neither credentials nor records', async (t) => {
   const echo: Mood = ({ headers, body }, response) => {
     const { authorization, 'x-key': key } = headers
     response.writeHead(503).end(`no room; you sent ${authorization} ${key} ${JSON.stringify(String(body))}`)
@@ -204,7 +204,7 @@ test('an answer that repeats what was sent tells operators neither credentials n
     const { url } = await webhookReceiver(t, [echo])
     const shipping = shipToWebhook(t, url, { auth, headers })
     shipping.log(3)
-    await until(() => shipping.problems.length > 0, 'it is told')
+    await until(() => shipping.problems.length > 0, 'it is reported')
     assert.match(shipping.problems[0]!, /answered 503: no room; you sent (Bearer|Basic) \*\*\* \*\*\* "…$/)
   }
 })
@@ -216,7 +216,7 @@ test('what is logged while the receiver is away is taken when it is back', async
   await assertTaken(shipping, [first], ids)
   await first.stop()
   ids.push(...shipping.log(700))
-  await until(() => shipping.problems.some((problem) => problem.includes('waits')), 'the outage is told')
+  await until(() => shipping.problems.some((problem) => problem.includes('waits')), 'the outage is reported')
   const { onDisk, inMemory } = shipping.sink.identity()
   assert.equal(onDisk + inMemory, 700)
   const second = await webhookReceiver(t, [], first.port)

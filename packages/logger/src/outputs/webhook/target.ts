@@ -55,7 +55,7 @@ export class WebhookTarget implements LogTarget {
   }
 }
 
-/** The same for every attempt with the same records, so that a receiver can tell repetitions. */
+/** The same for every attempt with the same records, so that a receiver can recognise repetitions. */
 function idempotencyKey(shipment: Shipment): string {
   const span = `${shipment.idOf(0)} ${shipment.idOf(shipment.count - 1)}`
   return createHash('sha256').update(span).digest('hex').slice(0, 32)

@@ -4,11 +4,11 @@ import type { Hit } from './hit.js'
 import type { Snapshot } from './snapshot.js'
 import { isPassing } from './source-error.js'
 
-/** What is followed, until when, and who is told of problems. */
+/** What is followed, until when, and who hears of problems. */
 export interface Following {
   readonly query: estypes.QueryDslQueryContainer
   readonly signal: AbortSignal
-  readonly tell: (problem: string) => void
+  readonly report: (problem: string) => void
 }
 
 /** How often is looked for new records, ms; what is looked at is refreshed every second. */
@@ -64,12 +64,12 @@ export class Follower {
     this.#forgetBelowFloor()
   }
 
-  /** The documents that come, until the signal. What passes by itself is told once and tried again. */
+  /** The documents that come, until the signal. What passes by itself is reported once and tried again. */
   async *hits(
     snapshot: () => Promise<Snapshot>,
     explain: (error: unknown) => string,
   ): AsyncGenerator<Hit, void, undefined> {
-    const { signal, tell } = this.#following
+    const { signal, report } = this.#following
     let failures = 0
     while (!signal.aborted) {
       await sleep(Math.min(POLL_EVERY_MS * 2 ** failures, MOST_PAUSE_MS), undefined, { signal })
@@ -78,7 +78,7 @@ export class Follower {
         failures = 0
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error
-        if (failures++ === 0) tell(`${explain(error)}; it is tried again, and nothing is left out`)
+        if (failures++ === 0) report(`${explain(error)}; it is tried again, and nothing is left out`)
       }
     }
   }

@@ -21,7 +21,7 @@ const LARGEST: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Asks for the records that a filter takes, and for some more where Elasticsearch cannot tell exactly, never for less:
+ * Asks for the records that a filter takes, and for some more where Elasticsearch is not exact, never for less:
  * what comes back is checked with the filter itself. A criterion that cannot be asked for is left out.
  */
 export function queryOf({ criteria, sinceMs, untilMs }: RecordFilter, types: FieldTypes): Query {

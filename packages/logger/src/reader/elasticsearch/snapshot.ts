@@ -56,7 +56,7 @@ export class Snapshot {
     }
   }
 
-  /** Elasticsearch forgets it in time by itself when it cannot be told. */
+  /** Elasticsearch forgets it in time by itself when it cannot be asked to. */
   async close(): Promise<void> {
     await this.#client.closePointInTime({ id: this.#id }).catch(() => {})
   }

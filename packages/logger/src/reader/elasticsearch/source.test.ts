@@ -379,7 +379,7 @@ test('following outlives a cluster that is away, says so once, and leaves nothin
   await until(() => seen.length === 1, 'the first is shown')
   await way.cut()
   await index(dataStream, [brief(2)], 'b')
-  await until(() => problems.length === 1, 'the problem is told')
+  await until(() => problems.length === 1, 'the problem is reported')
   await assert.rejects(lines(source, {}, 1), (error) => {
     return error instanceof SourceError && error.fault === 'unreachable'
   })
@@ -393,7 +393,7 @@ test('following outlives a cluster that is away, says so once, and leaves nothin
   )
 })
 
-test('a stream that is not there is told with the remedy', { skip }, async (t) => {
+test('a stream that is not there is reported with the remedy', { skip }, async (t) => {
   await assert.rejects(
     lines(sourceOf(t, 'nowhere'), { route: 'a' }, 1),
     (error) =>

@@ -13,7 +13,7 @@ import { sourceError } from './source-error.js'
 /** A data stream, and how its cluster is reached. */
 export interface ElasticsearchSourceOptions extends ElasticsearchAccess {
   readonly dataStream: string
-  /** Is told what passes by itself while records are followed. */
+  /** Hears what passes by itself while records are followed. */
   readonly onProblem: (problem: string) => void
 }
 
@@ -60,7 +60,7 @@ export class ElasticsearchSource implements RecordSource {
 
   async *#follow({ filter, last, signal }: TailOptions): AsyncGenerator<RecordView, void, undefined> {
     const query = await this.#query(filter, signal)
-    const follower = new Follower({ query, signal, tell: this.#options.onProblem })
+    const follower = new Follower({ query, signal, report: this.#options.onProblem })
     const snapshot = await this.#snapshot(signal)
     let newest: readonly RecordView[]
     try {
@@ -113,7 +113,7 @@ export class ElasticsearchSource implements RecordSource {
     return queryOf(filter, types)
   }
 
-  /** Ends without an error when it is told to, and makes sentences of all other errors. */
+  /** Ends without an error when it is asked to, and makes sentences of all other errors. */
   async *#explained(
     signal: AbortSignal,
     views: AsyncIterable<RecordView>,

@@ -14,7 +14,7 @@ export interface Place {
   outer(changedEnd: number): readonly [number, number]
 }
 
-/** What a format's scanner tells of a text, from its beginning to its end. */
+/** What a format's scanner reports of a text, from its beginning to its end. */
 export interface Visitor {
   /** Whether a rule takes the values under this name. */
   takes(name: string): boolean
@@ -24,7 +24,7 @@ export interface Visitor {
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
 }
 
-/** Tells a visitor what a text holds. False: parts of the text are not what the format allows. */
+/** Reports to a visitor what a text holds. False: parts of the text are not what the format allows. */
 export type Scan = (text: string, visitor: Visitor) => boolean
 
 /** A place with nothing around it. */

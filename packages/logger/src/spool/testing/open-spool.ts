@@ -18,7 +18,7 @@ class Ledger {
   readonly reasons: string[] = []
   readonly problems: string[] = []
 
-  readonly tell = (change: Partial<Receipt>): void => {
+  readonly report = (change: Partial<Receipt>): void => {
     const { records = 0, adopted = 0, indexed = 0, dead = 0, dropped = 0, onDisk = 0, inMemory = 0 } = change
     assert.equal(records + adopted, indexed + dead + dropped + onDisk + inMemory, JSON.stringify(change))
     this.account.received += records + adopted
@@ -41,7 +41,7 @@ export function openSpool(root: string, changes: Partial<SpoolOptions> = {}): Op
     shareBytes: changes.maxBytes ?? 64 * 1024 ** 2,
     ...changes,
   }
-  return { spool: new Spool(options, ledger.tell), ledger, options }
+  return { spool: new Spool(options, ledger.report), ledger, options }
 }
 
 function linesOf(count: number, text = 'x'.repeat(100)): Buffer {

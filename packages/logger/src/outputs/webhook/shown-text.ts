@@ -6,11 +6,11 @@ const SHORTEST_SECRET = 4
 const RECORD = '{"@timestamp"'
 
 /** The beginning of a receiver's answer for operators: without what was sent to it, should it repeat that. */
-export function toldText(text: string, options: WebhookOptions): string {
-  let told = text
-  for (const secret of secretsOf(options)) told = told.replaceAll(secret, '***')
-  const record = told.replaceAll('\\"', '"').indexOf(RECORD)
-  return record === -1 ? told : `${told.slice(0, record)}…`
+export function shownText(text: string, options: WebhookOptions): string {
+  let reported = text
+  for (const secret of secretsOf(options)) reported = reported.replaceAll(secret, '***')
+  const record = reported.replaceAll('\\"', '"').indexOf(RECORD)
+  return record === -1 ? reported : `${reported.slice(0, record)}…`
 }
 
 function secretsOf({ headers, auth, signature }: WebhookOptions): string[] {
