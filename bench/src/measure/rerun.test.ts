@@ -24,7 +24,7 @@ function claiming(figures: readonly number[]): { readonly engine: Engine; readon
   return { engine: { ...load, run }, reported: () => reported }
 }
 
-/** A server that is running: how busy its cores are is not known, so that nothing but the figures is judged. */
+/** A server that is running: how busy its cores are is not known, so that nothing but the figures is checked. */
 async function origin(t: TestContext): Promise<string> {
   const server = http.createServer((_, response) => response.end('hello'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

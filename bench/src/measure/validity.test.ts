@@ -87,7 +87,7 @@ test('a rate that was not held is no result', () => {
   )
 })
 
-test('a load generator that failed is the reason, and nothing else is judged without requests', () => {
+test('a load generator that failed is the reason, and nothing else is checked without requests', () => {
   assert.equal(
     reasons({ requests: 0, busyShare: 0 }, { result: null, failure: 'out of files' }),
     'out of files; no request was completed',

@@ -17,12 +17,12 @@ const SOAK: SoakFigures = {
   files: [200, 204],
 }
 
-function judged(changes: Partial<Observed>, expected: Expectation = NOTHING_LOST): string {
+function failureText(changes: Partial<Observed>, expected: Expectation = NOTHING_LOST): string {
   return failuresOf(sampleTrial({ newWorkers: 0, ...changes }), expected).join('\n')
 }
 
 test('a trial in which nothing was lost is passed', () => {
-  assert.equal(judged({ log: LOG, soak: SOAK }), '')
+  assert.equal(failureText({ log: LOG, soak: SOAK }), '')
 })
 
 const LOSSES: readonly (readonly [string, Partial<Observed>, RegExp])[] = [
@@ -90,7 +90,7 @@ const LOSSES: readonly (readonly [string, Partial<Observed>, RegExp])[] = [
 
 for (const [what, changes, reason] of LOSSES) {
   test(`a trial fails for ${what}`, () => {
-    assert.match(judged(changes), reason)
+    assert.match(failureText(changes), reason)
   })
 }
 
@@ -105,16 +105,16 @@ test('what may be lost is a bound, and what has to arrive is exact', () => {
     origin: { ...NOT_ASKED, requests: ALL + 3 },
   }
   const more = { ...expected, moreRequests: 3 }
-  assert.equal(judged(within, more), '')
+  assert.equal(failureText(within, more), '')
   const cut = { ...within, lost: { ...NONE_LOST, reset: 3 }, requests: ALL + 1 }
-  assert.match(judged(cut, more), /^3 requests had no answer, 2/)
-  assert.match(judged({ ...within, log: { ...LOG, missing: 2, dropped: 2 } }, more), /^4 records are lost/)
-  assert.match(judged({ ...within, upstreamErrors: 4 }, more), /^4 errors of the upstream arrived, 5 were/)
+  assert.match(failureText(cut, more), /^3 requests had no answer, 2/)
+  assert.match(failureText({ ...within, log: { ...LOG, missing: 2, dropped: 2 } }, more), /^4 records are lost/)
+  assert.match(failureText({ ...within, upstreamErrors: 4 }, more), /^4 errors of the upstream arrived, 5 were/)
 })
 
 test('a request that fails before anything is done fails every trial', () => {
   const [first, ...rest] = sampleTrial().phases
-  assert.match(judged({ phases: [{ ...first!, failed: 1 }, ...rest] }), /^1 requests failed before anything/)
+  assert.match(failureText({ phases: [{ ...first!, failed: 1 }, ...rest] }), /^1 requests failed before anything/)
 })
 
 test('a load that was not held, or that was stopped, is no result', () => {
@@ -127,9 +127,9 @@ test('a load that was not held, or that was stopped, is no result', () => {
 test('a heap fails once it surely grows by more than a twenty-fourth an hour, and is watched for an hour', () => {
   const grown = { bytes: 24e6, bytesPerHour: 1.3e6, errorPerHour: 1e5 }
   assert.match(
-    judged({ soak: { ...SOAK, heap: grown } }),
+    failureText({ soak: { ...SOAK, heap: grown } }),
     /^the heaps grow by at least 1100000 bytes an hour/,
   )
-  assert.equal(judged({ soak: { ...SOAK, heap: { ...grown, errorPerHour: 2e5 } } }), '')
-  assert.equal(judged({ soak: { ...SOAK, heap: grown, spanSeconds: 3599 } }), '')
+  assert.equal(failureText({ soak: { ...SOAK, heap: { ...grown, errorPerHour: 2e5 } } }), '')
+  assert.equal(failureText({ soak: { ...SOAK, heap: grown, spanSeconds: 3599 } }), '')
 })

@@ -27,7 +27,7 @@ export interface FaultNeeds {
   readonly isLeft?: boolean
 }
 
-/** What a trial saw, before it is judged. */
+/** What a trial saw, before it is checked. */
 export type Observed = Omit<Trial, 'failures' | 'invalid'>
 
 /** What may be lost in a trial, and what has to arrive; without anything said nothing may be lost. */

@@ -4,26 +4,26 @@ import { schemaErrors } from './validator.js'
 
 /**
  * Fills what is left out of `value` with the defaults of its schema, in place.
- * @param judge the same value with its references resolved; it decides which branch of a union is meant.
+ * @param resolved the same value with its references resolved; it decides which branch of a union is meant.
  */
-export function fillDefaults(schema: TSchema, value: unknown, judge: unknown): void {
-  for (const part of schema['allOf'] ?? []) fillDefaults(part, value, judge)
+export function fillDefaults(schema: TSchema, value: unknown, resolved: unknown): void {
+  for (const part of schema['allOf'] ?? []) fillDefaults(part, value, resolved)
   const branches: TSchema[] | undefined = schema['anyOf']
-  const branch = branches?.find((candidate) => schemaErrors(candidate, judge).length === 0)
-  if (branch !== undefined) fillDefaults(branch, value, judge)
-  if (Array.isArray(value)) fillItems(schema, value, judge)
-  else if (isMapping(value)) fillKeys(schema, value, judge)
+  const branch = branches?.find((candidate) => schemaErrors(candidate, resolved).length === 0)
+  if (branch !== undefined) fillDefaults(branch, value, resolved)
+  if (Array.isArray(value)) fillItems(schema, value, resolved)
+  else if (isMapping(value)) fillKeys(schema, value, resolved)
 }
 
-function fillItems(schema: TSchema, items: readonly unknown[], judge: unknown): void {
+function fillItems(schema: TSchema, items: readonly unknown[], resolved: unknown): void {
   const item: TSchema | undefined = schema['items']
   if (!isMapping(item)) return
   for (const [i, value] of items.entries()) {
-    fillDefaults(item as TSchema, value, Array.isArray(judge) ? judge[i] : undefined)
+    fillDefaults(item as TSchema, value, Array.isArray(resolved) ? resolved[i] : undefined)
   }
 }
 
-function fillKeys(schema: TSchema, mapping: Record<string, unknown>, judge: unknown): void {
+function fillKeys(schema: TSchema, mapping: Record<string, unknown>, resolved: unknown): void {
   const properties: Readonly<Record<string, TSchema>> = schema['properties'] ?? {}
   for (const [key, property] of Object.entries(properties)) {
     if (!Object.hasOwn(mapping, key) && property['default'] !== undefined) {
@@ -33,8 +33,8 @@ function fillKeys(schema: TSchema, mapping: Record<string, unknown>, judge: unkn
   for (const [key, value] of Object.entries(mapping)) {
     const property = Object.hasOwn(properties, key) ? properties[key]! : restSchema(schema)
     if (property === null) continue
-    const judged = isMapping(judge) && Object.hasOwn(judge, key) ? judge[key] : value
-    fillDefaults(property, value, judged)
+    const resolvedValue = isMapping(resolved) && Object.hasOwn(resolved, key) ? resolved[key] : value
+    fillDefaults(property, value, resolvedValue)
   }
 }
 
