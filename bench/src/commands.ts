@@ -146,7 +146,7 @@ function addCompare(bench: Command): void {
 function addReport(bench: Command): void {
   const report = bench
     .command('report')
-    .description('write the reports of a run anew')
+    .description('write the reports of a run again')
     .argument('<run>', 'summary.json or its folder')
     .action(runs(async () => (await import('./commands/saved-runs.js')).benchReport))
   withExample(report, 'gw bench report results/main')

@@ -27,7 +27,7 @@ export function stampFile(home) {
   return join(home, '.made-from')
 }
 
-/** Another version of the plugin or of the archive makes an installation anew. */
+/** Another version of the plugin or of the archive makes an installation again. */
 export function wantedStamp() {
   const hash = createHash('sha256').update(ARCHIVE_SHA256)
   for (const source of SHIM_SOURCES) hash.update(readFileSync(source))

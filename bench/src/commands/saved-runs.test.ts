@@ -32,7 +32,7 @@ test('compare exits with 7 when a limit is exceeded, and takes folders and files
   assert.equal(wrong.code, 64)
 })
 
-test('report writes anew into the folder of the run, and a run that is not there is reported', async (t) => {
+test('report writes again into the folder of the run, and a run that is not there is reported', async (t) => {
   const cwd = folderOfRuns(t)
   const { code, stdout } = await gw(['bench', 'report', 'results/old'], { cwd })
   assert.deepEqual(

@@ -28,7 +28,7 @@ export interface ComparedPoint {
   readonly verdicts: readonly LimitVerdict[]
 }
 
-/** Rates are shares of a saturation that is measured anew in each run, so the same step differs by a little. */
+/** Rates are shares of a saturation that is measured again in each run, so the same step differs by a little. */
 const RATE_TOLERANCE = 0.05
 
 interface Pair {

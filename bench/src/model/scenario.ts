@@ -25,7 +25,7 @@ export interface Call {
 
 export type CallBody = MadeBody | GivenBody
 
-/** A body that is made anew for every run, the same bytes each time. */
+/** A body that is made again for every run, the same bytes each time. */
 export interface MadeBody {
   readonly kind: 'json' | 'xml'
   readonly bytes: number

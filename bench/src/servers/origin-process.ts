@@ -12,7 +12,7 @@ interface OriginOptions extends OriginBehavior {
 }
 
 const { answer, bytes, delayMs, host, port, processes } = JSON.parse(process.argv[2] ?? '') as OriginOptions
-/** Bytes, because a string would be encoded anew for every answer. */
+/** Bytes, because a string would be encoded again for every answer. */
 const fixed = Buffer.from(fillText(bytes))
 
 if (cluster.isPrimary) lead()

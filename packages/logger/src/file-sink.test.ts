@@ -190,7 +190,7 @@ test('records that come after closing are counted as dropped', async () => {
   await sink.close(5000)
 })
 
-test('a directory that is removed while it is written is made anew', async (t) => {
+test('a directory that is removed while it is written is made again', async (t) => {
   const dir = join(scratchDir(), 'traffic')
   const problems: string[] = []
   const sink = open(dir, { onProblem: (message) => problems.push(message) })

@@ -76,7 +76,7 @@ export async function until(
 
 let scratchRoot = ''
 
-/** A fresh directory. It goes with the process, not with the test, because a sink that closes late would make it anew. */
+/** A fresh directory. It goes with the process, not with the test, because a sink that closes late would make it again. */
 export function scratchDir(): string {
   if (scratchRoot === '') {
     scratchRoot = mkdtempSync(join(tmpdir(), 'sluice-logger-'))

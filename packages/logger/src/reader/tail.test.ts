@@ -182,7 +182,7 @@ test('following shows what a sink writes, over rotation and the deletion of old 
   assert.equal(following.records.skippedLines, 0)
 })
 
-test('following goes on after a segment was deleted, truncated, or the directory made anew', async (t) => {
+test('following goes on after a segment was deleted, truncated, or the directory made again', async (t) => {
   const dir = join(scratchDir(), 'traffic')
   mkdirSync(dir)
   writeFileSync(path(dir, 0, 0), line(1) + line(2))

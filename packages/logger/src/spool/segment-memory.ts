@@ -7,7 +7,7 @@ const spare: Buffer[] = []
 
 /**
  * The frames of one segment, one behind the other. Its room serves many segments in turn: memory that is allocated
- * anew for every segment makes V8 collect the whole heap once a second, which costs more than all that is done with it.
+ * again for every segment makes V8 collect the whole heap once a second, which costs more than all that is done with it.
  */
 export class SegmentMemory {
   #room: Buffer = spare.pop() ?? Buffer.allocUnsafeSlow(USUAL_BYTES)

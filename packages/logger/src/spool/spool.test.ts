@@ -336,7 +336,7 @@ test('an owner that other owners have left too little room drops down to its sha
   }
 })
 
-test('an owner whose lock somebody has removed makes it anew, so that its directory stays its own', () => {
+test('an owner whose lock somebody has removed makes it again, so that its directory stays its own', () => {
   const root = scratchDir()
   const owner = openSpool(root)
   put(owner.spool, 1)

@@ -134,7 +134,7 @@ test('a segment that is deleted while it is open is replaced and the next lines 
   writer.finish()
 })
 
-test('a segment that somebody empties is filled anew up to its size', () => {
+test('a segment that somebody empties is filled again up to its size', () => {
   const dir = scratchDir()
   const writer = writerIn(dir, 0)
   writer.append(lines(0, 9), 9)

@@ -17,13 +17,13 @@ const writeByPool = promisify(write)
 
 /**
  * A standard output of the process, written past `process.stdout`, which in a thread goes through the main thread and
- * there waits for a full pipe. A pipe or terminal is opened anew instead, so that it can be written without waiting
+ * there waits for a full pipe. A pipe or terminal is opened again instead, so that it can be written without waiting
  * while all who inherited it keep theirs as it is. A file never waits; a socket is left to the thread pool.
  */
 export class StandardOutput {
   readonly #inherited: number
   #opened: number | null = null
-  /** Another user's pipe cannot be opened anew. */
+  /** Another user's pipe cannot be opened again. */
   #isForeign = false
   #isClosed = false
 

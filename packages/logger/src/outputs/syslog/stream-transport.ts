@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 15_000
 /**
  * Messages over one TCP or TLS connection, each with its length in front (RFC 6587 section 3.4.1, RFC 5425 section
  * 4.3). Nothing acknowledges them: they count as delivered when the system has taken them and the connection is still
- * there a moment later. A connection that ends is opened anew by the next messages.
+ * there a moment later. A connection that ends is opened again by the next messages.
  */
 export class StreamTransport implements SyslogTransport {
   readonly #address: SyslogAddress
