@@ -4,7 +4,7 @@ import type { ReportChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
 import type { Receipt } from '../writer/messages.js'
-import { rest } from '../yield.js'
+import { yieldCpu } from '../yield.js'
 import type { DeadLetters } from './dead-letters.js'
 import { Outage } from './outage.js'
 import { Pace } from './pace.js'
@@ -21,7 +21,7 @@ export interface ShipperOptions {
 /** Wait before records are sent again that the target had no room for while it took others, ms. */
 const AGAIN_MS = 200
 const POLL_MS = 10
-/** Refused records of one write; around it the thread rests: requests on its core wait for no more than that. */
+/** Refused records of one write; around it the thread yields: requests on its core wait for no more than that. */
 const BURIED_AT_ONCE = 64
 /** What Elasticsearch says of a record that its index has no room for. */
 const MAPPING_ERRORS: ReadonlySet<string> = new Set([
@@ -176,7 +176,7 @@ export class Shipper {
     let dead = 0
     let failure = ''
     for (let from = 0; from < refused.length; from += BURIED_AT_ONCE) {
-      await rest(this.#ending.signal)
+      await yieldCpu(this.#ending.signal)
       try {
         const some = refused.slice(from, from + BURIED_AT_ONCE)
         deadLetters.keep(shipment, some)
@@ -192,7 +192,7 @@ export class Shipper {
       this.#account(segment, { dropped, reason: 'write_error', problem })
     }
     // The next segment would be read at once.
-    if (refused.length > 0) await rest(this.#ending.signal)
+    if (refused.length > 0) await yieldCpu(this.#ending.signal)
   }
 
   #read(segment: Segment): ReturnType<Segment['read']> | null {

@@ -1,4 +1,4 @@
-import type { Rest } from '../../yield.js'
+import type { YieldCpu } from '../../yield.js'
 import type { Delivery, Refusal, Refusals } from '../target.js'
 import { AnswerText, isBulkText, saysAllWritten } from './answer-text.js'
 import { type BulkItem, isDelivered, isForGood, refusalOf, statusOf } from './bulk-item.js'
@@ -16,10 +16,10 @@ export interface BulkAnswer {
 export async function bulkDelivery(
   answer: BulkAnswer | string,
   count: number,
-  rest: Rest,
+  yieldCpu: YieldCpu,
 ): Promise<Delivery> {
   try {
-    const read = typeof answer === 'string' ? await readText(answer, count, rest) : readWhole(answer)
+    const read = typeof answer === 'string' ? await readText(answer, count, yieldCpu) : readWhole(answer)
     if (read.items !== count) return failed(`the bulk answer has ${read.items} items for ${count} records`)
     const { refused, again } = read
     // A lazy list holds on to the whole answer.
@@ -56,20 +56,20 @@ function readWhole(answer: BulkAnswer | null): Reading {
  * What is not written as Elasticsearch writes it, or is no answer to a bulk, is read as a whole.
  * @throws Error for what is no JSON.
  */
-async function readText(text: string, count: number, rest: Rest): Promise<Reading> {
+async function readText(text: string, count: number, yieldCpu: YieldCpu): Promise<Reading> {
   if (saysAllWritten(text, count)) return { items: count, refused: [], again: [] }
   if (isBulkText(text)) {
-    const reading = await readPieces(text, rest).catch(() => null)
+    const reading = await readPieces(text, yieldCpu).catch(() => null)
     if (reading?.items === count) return reading
   }
   return readWhole(JSON.parse(text) as BulkAnswer)
 }
 
-async function readPieces(text: string, rest: Rest): Promise<Reading> {
+async function readPieces(text: string, yieldCpu: YieldCpu): Promise<Reading> {
   const answer = new AnswerText(text)
   answer.readPiece()
   while (!answer.isRead) {
-    await rest()
+    await yieldCpu()
     answer.readPiece()
   }
   return answer

@@ -1,4 +1,4 @@
-import type { Rest } from '../../yield.js'
+import type { YieldCpu } from '../../yield.js'
 import type { Shipment } from '../target.js'
 
 const HEAD = '{"create":{"_id":"'
@@ -11,7 +11,7 @@ const AT_ONCE = 256
  * A request body of `create` actions: a record that is there already is not written again (bulk API, `op_type`).
  * @param room where the body is made, if it is large enough.
  */
-export async function bulkBody(shipment: Shipment, room: Buffer, rest: Rest): Promise<Buffer> {
+export async function bulkBody(shipment: Shipment, room: Buffer, yieldCpu: YieldCpu): Promise<Buffer> {
   const ids: string[] = []
   let size = shipment.bytes
   for (let i = 0; i < shipment.count; i++) {
@@ -22,7 +22,7 @@ export async function bulkBody(shipment: Shipment, room: Buffer, rest: Rest): Pr
   const body = size <= room.length ? room.subarray(0, size) : Buffer.allocUnsafe(size)
   let at = 0
   for (let i = 0; i < shipment.count; i++) {
-    if (i > 0 && i % AT_ONCE === 0) await rest()
+    if (i > 0 && i % AT_ONCE === 0) await yieldCpu()
     at += body.write(HEAD + ids[i]! + MIDDLE, at, 'latin1')
     at += shipment.copyJson(i, body, at)
     body[at++] = NEWLINE

@@ -7,12 +7,12 @@ import { bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 
 const COUNT = 1000
-const rest = (): Promise<void> => Promise.resolve()
+const yieldCpu = (): Promise<void> => Promise.resolve()
 
-function countedRest(): { rest(): Promise<void>; count: number } {
+function countedYield(): { yieldCpu(): Promise<void>; count: number } {
   const counted = {
     count: 0,
-    rest: (): Promise<void> => {
+    yieldCpu: (): Promise<void> => {
       counted.count++
       return Promise.resolve()
     },
@@ -26,9 +26,9 @@ test('a body is the same whether or not there is room for it, and is made in str
   const expected = records
     .map((record, i) => `{"create":{"_id":"${shipment.idOf(i)}"}}\n${record}\n`)
     .join('')
-  const counted = countedRest()
+  const counted = countedYield()
   for (const room of [Buffer.alloc(1024 ** 2), Buffer.alloc(0)]) {
-    assert.equal((await bulkBody(shipment, room, counted.rest)).toString('latin1'), expected)
+    assert.equal((await bulkBody(shipment, room, counted.yieldCpu)).toString('latin1'), expected)
   }
   assert.equal(counted.count, 6)
 })
@@ -61,10 +61,10 @@ test('an answer as text says of each record what it would say as a whole', async
   items[5] = { create: { status: 2010 } }
   items[6] = refusal(404)
   items[COUNT - 1] = refusal(503, ERROR)
-  const counted = countedRest()
-  const inPieces = await bulkDelivery(answerOf(items), COUNT, counted.rest)
-  assert.ok(counted.count >= 2, `${counted.count} rests`)
-  const whole = await bulkDelivery(JSON.parse(JSON.stringify({ items })), COUNT, rest)
+  const counted = countedYield()
+  const inPieces = await bulkDelivery(answerOf(items), COUNT, counted.yieldCpu)
+  assert.ok(counted.count >= 2, `${counted.count} yields`)
+  const whole = await bulkDelivery(JSON.parse(JSON.stringify({ items })), COUNT, yieldCpu)
   assert.deepEqual(refusedOf(inPieces), refusedOf(whole))
   assert.deepEqual({ ...inPieces, refused: null }, { ...whole, refused: null })
   assert.equal(refusedOf(inPieces)[0]!.reason, `${REASON}: cause`)
@@ -75,7 +75,7 @@ test('a refusal can be asked for alone, also one that cannot be read', async () 
   items[10] = refusal(400, ERROR)
   items[20] = refusal(400, { type: 'worse' })
   const text = answerOf(items).replace('"worse"', 'worse')
-  const delivery = await bulkDelivery(text, COUNT, rest)
+  const delivery = await bulkDelivery(text, COUNT, yieldCpu)
   assert.equal(refusedOf(delivery).length, 2)
   assert.deepEqual(refusedOf(delivery, 0, 1), [
     { index: 10, status: 400, type: 'bad', reason: `${REASON}: cause` },
@@ -93,8 +93,8 @@ test('an answer that all were written is recognised as a whole, and nothing else
     for (const at of [0, 12, 33, text.length - 30, text.length - 1])
       assert.ok(!saysAllWritten(`${text.slice(0, at)}9${text.slice(at + 1)}`, count), `${at}`)
     assert.ok(!saysAllWritten(text.replace(/201(?=\}\}\]\}$)/, '409'), count))
-    const counted = countedRest()
-    const delivery = await bulkDelivery(text, count, counted.rest)
+    const counted = countedYield()
+    const delivery = await bulkDelivery(text, count, counted.yieldCpu)
     assert.deepEqual([delivery, counted.count], [{ kind: 'answered', refused: [], again: [] }, 0])
   }
 })
@@ -115,7 +115,7 @@ test('an answer as text that is not about all records, or no JSON, says nothing 
     ['XXXXXXXXXX{"create":{"status":201,<cut', 1, /cannot be read/],
   ]
   for (const [answer, count, reason] of cases) {
-    const delivery = await bulkDelivery(answer, count, rest)
+    const delivery = await bulkDelivery(answer, count, yieldCpu)
     assert.equal(delivery.kind, 'failed')
     assert.match((delivery as { reason: string }).reason, reason)
   }
@@ -125,7 +125,7 @@ test('an answer that another program has written with spaces is read as a whole'
   const items = written()
   items[7] = refusal(400, ERROR)
   const text = answerOf(items).replaceAll('},{"create"', '},\n{"create"')
-  assert.deepEqual(refusedOf(await bulkDelivery(text, COUNT, rest)), [
+  assert.deepEqual(refusedOf(await bulkDelivery(text, COUNT, yieldCpu)), [
     { index: 7, status: 400, type: 'bad', reason: `${REASON}: cause` },
   ])
 })

@@ -1,6 +1,6 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { DiagnosticResult } from '@elastic/transport'
-import { rest } from '../../yield.js'
+import { yieldCpu } from '../../yield.js'
 import type { Delivery, LogTarget, ReportProblem, Shipment } from '../target.js'
 import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
@@ -25,7 +25,7 @@ export class ElasticsearchTarget implements LogTarget {
   readonly #client: Client
   readonly #report: ReportProblem
   readonly #ending: AbortController = new AbortController()
-  readonly #rest = (): Promise<void> => rest(this.#ending.signal)
+  readonly #yield = (): Promise<void> => yieldCpu(this.#ending.signal)
   #setup: Promise<void> | null = null
   /** Where bodies are made, one after the other: a new megabyte for each would have to be collected. */
   readonly #rooms: Buffer[] = []
@@ -49,7 +49,7 @@ export class ElasticsearchTarget implements LogTarget {
     }
     const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
     try {
-      const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#rest))
+      const delivery = await this.#send(shipment, await bulkBody(shipment, room, this.#yield))
       // Only an answer to all of it shows that nothing of the body waits in a socket any more.
       if (delivery.kind === 'answered') this.#rooms.push(room)
       return delivery
@@ -61,7 +61,7 @@ export class ElasticsearchTarget implements LogTarget {
   /** Every answer has every record, in 26 bytes for one that was written. */
   async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
     const { body: answer, meta } = await this.#bulk(body)
-    const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#rest)
+    const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#yield)
     // The client itself goes on to another node when one breaks off.
     const isFirst = !shipment.mayBeDelivered && meta.attempts === 0
     if (delivery.kind !== 'answered' || isFirst) return delivery
