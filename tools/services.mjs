@@ -108,7 +108,7 @@ function canInstall() {
   return process.getuid?.() === 0 && isThere('apt-get')
 }
 
-/** The package lists of a fresh machine may be empty, so a failure is tried once more behind an update. */
+/** The package lists of a fresh machine may be empty, so a failure is tried once more after an update. */
 function installPackages(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const install = () => spawnSync('apt-get', [...INSTALL, ...packages], { env })

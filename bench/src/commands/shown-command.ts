@@ -3,7 +3,7 @@ import { MASK, maskedUrl } from '../masking.js'
 /** Options whose values may be secrets. */
 const SECRET = /^(--header|--data|-H)(=?)(.*)$/s
 
-/** The command line as reports show it: `***` where a secret may stand. @param words behind `gw` */
+/** The command line as reports show it: `***` where a secret may stand. @param words after `gw` */
 export function shownCommand(words: readonly string[]): string {
   const shown = words.map((word, i) => {
     if (/^(--header|--data|-H)$/.test(words[i - 1] ?? '')) return shownValue(word)

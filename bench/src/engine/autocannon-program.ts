@@ -11,7 +11,7 @@ const STEP_MS = 5
 /** How long connections may take to open; a server that takes fewer than were asked for gets its load all the same. */
 const OPEN_MS = 5000
 
-// The options are the first line of standard input, the result goes to standard output. Behind that line standard input
+// The options are the first line of standard input, the result goes to standard output. After that line standard input
 // is the life line of whoever started us.
 process.stdin.setEncoding('utf8').on('end', () => process.exit(1))
 await main(JSON.parse(await firstLine(process.stdin)) as LoadOptions)

@@ -14,7 +14,7 @@ import { engineOf, engines, installedVersion } from './engines.js'
 
 const CONNECTIONS = 8
 /**
- * wrk forgets what was under way at the end once for the connections and once for those it closed meanwhile; behind it
+ * wrk forgets what was under way at the end once for the connections and once for those it closed meanwhile; after it
  * comes the call that looks for redirections.
  */
 const MOST_UNCOUNTED = 2 * CONNECTIONS + 1
@@ -124,7 +124,7 @@ test('autocannon says what was answered before the measured time, over the same 
   }
 })
 
-test('planned requests that had to wait behind a server that stopped count from when they were due', async (t) => {
+test('planned requests that had to wait for a server that stopped count from when they were due', async (t) => {
   let hasStopped = false
   const server = await startServer(t, (_, response) => {
     if (!hasStopped && server.requests() > 20) {

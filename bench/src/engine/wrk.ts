@@ -14,7 +14,7 @@ const REPORT = 'wrk-report.json'
 
 /**
  * wrk: the fastest closed loop. It has no warm-up, so that a run of its own, which is forgotten, comes before the
- * measured one. It takes a redirection for a success, for which one call behind the load is looked at, and mixes the
+ * measured one. It takes a redirection for a success, for which one call after the load is looked at, and mixes the
  * latency of refusals with that of answers: with a single wrong status there is no latency.
  */
 export const wrk: Engine = {

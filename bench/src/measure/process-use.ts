@@ -110,7 +110,7 @@ function ticks(pid: number, columns: readonly number[]): number {
   return fields === null ? 0 : sumOf(columns, (column) => Number(fields[column])) * TICK_MICROS
 }
 
-/** The fields of /proc/PID/stat behind the command's name, which may hold anything. */
+/** The fields of /proc/PID/stat after the command's name, which may hold anything. */
 function statFields(pid: number): string[] | null {
   const text = systemText(`/proc/${pid}/stat`)
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly repetitions: number
-  /** Nothing is loaded for so long behind each group of points. */
+  /** Nothing is loaded for so long after each group of points. */
   readonly coolDownSeconds: number
   /** Rates as shares of the measured saturation, such as 0.5 and 0.9; empty: none. */
   readonly rateShares: readonly number[]

@@ -39,7 +39,7 @@ export type Spread = Static<typeof Spread>
 
 /** A distribution of latencies. */
 export const Spectrum = Type.Object({
-  /** Whether a late answer also counts for the requests that had to wait behind it. */
+  /** Whether a late answer also counts for the requests that had to wait after it. */
   isCorrected: Type.Boolean(),
   count: Type.Number(),
   meanMicros: Type.Number(),

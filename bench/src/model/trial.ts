@@ -28,7 +28,7 @@ export const TrialPhase = Type.Object({
   answered: Type.Number(),
   /** Requests without an answer, and answers other than 200. */
   failed: Type.Number(),
-  /** From when a request was due, so that waiting for a late answer counts for those behind it. */
+  /** From when a request was due, so that waiting for a late answer counts for those after it. */
   p50Micros: orNull(Type.Number()),
   p99Micros: orNull(Type.Number()),
 })

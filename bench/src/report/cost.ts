@@ -29,7 +29,7 @@ export function busyText({ busyShare, sharesCores }: Point): string {
   return sharesCores ? `${busy}, cores shared` : busy
 }
 
-/** What the words behind a CPU time mean. */
+/** What the words after a CPU time mean. */
 export const COST_REMARK =
   'CPU µs "at 92 %": the system used 92 % of its cores. A request costs more then than at full load, because fewer are taken at a time, and more on cores that are shared. A ratio is reported only of systems that were busy alike, within ten points.'
 

@@ -42,7 +42,7 @@ const FIGURES: readonly Column[] = [
   ['P50', (point) => latencyText(point, 50)],
   ['P99', (point) => latencyText(point, 99)],
 ]
-/** For a report, which has room for the proof behind the throughput. */
+/** For a report, which has room for the proof of the throughput. */
 const PROOF: readonly Column[] = [
   ['P90', (point) => latencyText(point, 90)],
   ['P99.9', (point) => latencyText(point, 99.9)],

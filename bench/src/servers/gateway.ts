@@ -79,11 +79,11 @@ export function logConfig(log: LogTarget | null): GatewayConfig['log'] {
   return { sink: 'elasticsearch', fields: 'standard', elasticsearch }
 }
 
-/** Starts a gateway. @param behind a command that becomes the one that is added to it, for a namespace of its own */
+/** Starts a gateway. @param prefix a command that becomes the one that is added to it, for a namespace of its own */
 export async function startGateway(
   placement: Placement,
   config: GatewayConfig,
-  behind: readonly string[] = [],
+  prefix: readonly string[] = [],
 ): Promise<RunningGateway> {
   const [port, adminPort] = [await freePort(), await freePort()]
   const file = join(placement.dir, `gateway-${port}.yaml`)
@@ -105,7 +105,7 @@ export async function startGateway(
     version: gatewayVersion(),
     port,
     placement,
-    command: [...behind, process.execPath, GW, 'start', '-c', file, '--data-dir', data],
+    command: [...prefix, process.execPath, GW, 'start', '-c', file, '--data-dir', data],
     isReady: () => isReady(admin),
   })
   const portable = text.replaceAll(placement.dir, '').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1')

@@ -1,7 +1,7 @@
 import type { Suite } from '../model/scenario.js'
 import type { Tier } from '../model/summary.js'
 import { POLICY_FIXTURES } from './policy-fixtures.js'
-import { behind, get, KB, post, scenario, size } from './scenario-parts.js'
+import { get, KB, post, scenario, size, withPolicies } from './scenario-parts.js'
 
 const SIZES = [size(5 * KB, 5, 'KB'), size(50 * KB, 50, 'KB')]
 
@@ -46,7 +46,7 @@ export const apinizerClassic: Suite = {
     ]
     return requests.map((request, i) => ({
       scenario: scenario(`${id}-${request.id}`, `${title}: ${request.title}`, request.call, {
-        ...{ tier, ...behind(fixtures.map(({ use }) => use)) },
+        ...{ tier, ...withPolicies(fixtures.map(({ use }) => use)) },
       }),
       connections: STEPS.filter((step) => step <= most[i]!),
     }))

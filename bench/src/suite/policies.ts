@@ -1,6 +1,6 @@
 import type { MadeBody, Scenario, Suite, SuiteCase } from '../model/scenario.js'
 import { POLICY_FIXTURES, type PolicyFixture } from './policy-fixtures.js'
-import { behind, get, KB, post, scenario, size } from './scenario-parts.js'
+import { get, KB, post, scenario, size, withPolicies } from './scenario-parts.js'
 
 /** What stands together in front of real services, in the order in which it runs. */
 const CHAINS: readonly (readonly string[])[] = [
@@ -114,7 +114,7 @@ function scenarioOf({ name, title, fixtures, kind }: Subject, { kilobytes, delay
     `${name}-${request.id}${isSlow ? `-delay-${delayMs}ms` : ''}`,
     `${request.title}${isSlow ? `, ${delayMs} ms` : ''}, ${title}`,
     request.call,
-    behind(fixtures.map(({ use }) => use)),
+    withPolicies(fixtures.map(({ use }) => use)),
   )
   return { ...made, origin: { ...made.origin, delayMs } }
 }

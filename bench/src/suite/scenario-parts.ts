@@ -35,7 +35,7 @@ export function scenario(id: string, title: string, call: Call, changes: Partial
 }
 
 /** Routes whose requests pass policies first. */
-export function behind(policies: readonly object[], routes = PLAIN_ROUTES): Partial<Scenario> {
+export function withPolicies(policies: readonly object[], routes = PLAIN_ROUTES): Partial<Scenario> {
   if (policies.length === 0) return { routes }
   return { routes: routes.map((route) => ({ ...route, policies })), isPlainProxy: false }
 }

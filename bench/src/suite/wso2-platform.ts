@@ -1,7 +1,7 @@
 import type { Suite, SuiteCase } from '../model/scenario.js'
 import type { Tier } from '../model/summary.js'
 import { POLICY_FIXTURES } from './policy-fixtures.js'
-import { behind, KB, post, scenario, size } from './scenario-parts.js'
+import { KB, post, scenario, size, withPolicies } from './scenario-parts.js'
 
 const USERS = [10, 50, 100, 500, 800, 1000]
 const SIZES = [size(50, 50, 'B'), size(KB, 1, 'KiB'), size(10 * KB, 10, 'KiB'), size(100 * KB, 100, 'KiB')]
@@ -36,7 +36,7 @@ function casesOf(tier: Tier): SuiteCase[] {
         `${tier.toLowerCase()}-${id}${variant.id}`,
         `${tier} ${title}${variant.title}`,
         post(bytes, '/shop/v1/orders/1042'),
-        { tier, ...behind(variant.policies, ROUTES) },
+        { tier, ...withPolicies(variant.policies, ROUTES) },
       ),
       connections: USERS,
     })),

@@ -98,7 +98,7 @@ test('a connection that the server ends while nothing is under way is left', asy
   assert.deepEqual(line.heard.slice(3), ['left', 'closed'])
 })
 
-test('a second answer is unasked, behind the first one and later, and the connection is not used any more', async (t) => {
+test('a second answer is unasked, after the first one or later, and the connection is not used any more', async (t) => {
   const together = await Line.open(t)
   await together.exchange(ANSWER + ANSWER)
   await together.closed

@@ -3,7 +3,7 @@ import net from 'node:net'
 /** A complete answer. */
 export interface ClientAnswer {
   readonly status: number
-  /** Without the empty line behind it. */
+  /** Without the empty line after it. */
   readonly head: string
   readonly body: string
 }

@@ -67,7 +67,7 @@ const LOSSES: readonly (readonly [string, Partial<Observed>, RegExp])[] = [
     /^no request was answered well$/,
   ],
   [
-    'more requests behind than before',
+    'more requests after than before',
     { origin: { ...NOT_ASKED, requests: ALL + 1 } },
     /^the origin got \d+ requests more than the gateway$/,
   ],
@@ -108,13 +108,22 @@ test('what may be lost is a bound, and what has to arrive is exact', () => {
   assert.equal(failureText(within, more), '')
   const cut = { ...within, lost: { ...NONE_LOST, reset: 3 }, requests: ALL + 1 }
   assert.match(failureText(cut, more), /^3 requests had no answer, 2/)
-  assert.match(failureText({ ...within, log: { ...LOG, missing: 2, dropped: 2 } }, more), /^4 records are lost/)
-  assert.match(failureText({ ...within, upstreamErrors: 4 }, more), /^4 errors of the upstream arrived, 5 were/)
+  assert.match(
+    failureText({ ...within, log: { ...LOG, missing: 2, dropped: 2 } }, more),
+    /^4 records are lost/,
+  )
+  assert.match(
+    failureText({ ...within, upstreamErrors: 4 }, more),
+    /^4 errors of the upstream arrived, 5 were/,
+  )
 })
 
 test('a request that fails before anything is done fails every trial', () => {
   const [first, ...rest] = sampleTrial().phases
-  assert.match(failureText({ phases: [{ ...first!, failed: 1 }, ...rest] }), /^1 requests failed before anything/)
+  assert.match(
+    failureText({ phases: [{ ...first!, failed: 1 }, ...rest] }),
+    /^1 requests failed before anything/,
+  )
 })
 
 test('a load that was not held, or that was stopped, is no result', () => {

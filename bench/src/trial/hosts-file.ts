@@ -22,11 +22,11 @@ export class NotAllowed extends Error {}
  */
 export class HostsFile {
   /** A command that is added to it sees the names. */
-  readonly behind: readonly string[]
+  readonly prefix: readonly string[]
   readonly #file: string
 
   private constructor(namespace: readonly string[], file: string) {
-    this.behind = [...namespace, 'sh', '-c', `${MOUNT} && exec "$@"`, file]
+    this.prefix = [...namespace, 'sh', '-c', `${MOUNT} && exec "$@"`, file]
     this.#file = file
   }
 

@@ -66,7 +66,7 @@ export async function openTrialSetup(options: TrialSetupOptions): Promise<TrialS
           routes: PLAIN_ROUTES,
           log: logConfig(log),
         },
-        hosts?.behind ?? [],
+        hosts?.prefix ?? [],
       ),
     )
     const { workers } = plan

@@ -22,7 +22,7 @@ export interface TrialOptions {
   readonly signal: AbortSignal
 }
 
-/** Of a long load, the time before and behind the fault that it is compared with. */
+/** Of a long load, the time before and after the fault that it is compared with. */
 const MOST_ASIDE_SECONDS = 60
 /** Requests that wait for a connection: as many as are due in the longest time that clients wait. */
 const WAITING_SECONDS = 60

@@ -127,7 +127,7 @@ function wrappings(signed: string): Readonly<Record<string, string>> {
   const security = /<(\w+):Security.*<\/\1:Security>/s.exec(signed)![0]
   const reference = /<(\w+):Reference .*?<\/\1:Reference>/s.exec(signed)![0]
   return {
-    'a body behind the signed one': signed.replace(body, body + evil),
+    'a body after the signed one': signed.replace(body, body + evil),
     'a body before the signed one': signed.replace(body, evil + body),
     'the signed body in the header': movedInto('Header'),
     'the signed body in the security header': movedInto('Security'),

@@ -102,7 +102,7 @@ test('what a policy says of a value from a reference names the reference', async
   assert.equal(code, 3)
 })
 
-test('a policy is compiled where it is used, as the gateway does: by its route, and not behind a constant', async (t) => {
+test('a policy is compiled where it is used, as the gateway does: by its route, and not after a constant', async (t) => {
   const wrong = 'use: ip-filter, with: { allow: [10.0.0.0/33] }'
   const file = fileWith(
     t,

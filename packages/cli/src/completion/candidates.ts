@@ -9,7 +9,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** Prints the candidates for the last of the words behind `gw`, one a line, with a tab before the description. */
+/** Prints the candidates for the last of the words after `gw`, one a line, with a tab before the description. */
 export async function printCandidates(program: Command, words: readonly string[]): Promise<number> {
   const fixed = candidates(program, words)
   const all = fixed.length > 0 ? fixed : await namedCandidates(program, words)
@@ -26,7 +26,7 @@ async function namedCandidates(program: Command, words: readonly string[]): Prom
   return choices(names.map(visibleText)).filter(({ text }) => text.startsWith(last))
 }
 
-/** What may stand in place of the last of the words behind `gw`; empty: anything, such as a file. */
+/** What may stand in place of the last of the words after `gw`; empty: anything, such as a file. */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
   const last = words.at(-1) ?? ''
   const { command, operands, open } = position(program, words.slice(0, -1))

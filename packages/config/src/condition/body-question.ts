@@ -29,7 +29,7 @@ export function compileBodyQuestion(
   const question: BodyQuestion = { kind: kind as keyof BodyLanguages, path: text, names }
   questions.push(question)
   const read = compiledPath(language, question)
-  // What only chooses a route need not see what stands behind it; policies that decide on a body see all of it.
+  // What only chooses a route need not see what comes after it; policies that decide on a body see all of it.
   const streaming = scope === 'route' ? language.compileStreaming(text, names) : null
   return dynamic(readerOf(question, streaming === null ? read : streamingFirst(streaming, read)), {
     mayThrow: true,

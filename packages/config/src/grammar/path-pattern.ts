@@ -90,7 +90,7 @@ function examineParts(parts: readonly string[]): Flaw | null {
 function examineParameters(text: string): Flaw | null {
   if (withoutParameters(text) === text) return null
   return {
-    message: `the path '${text}' holds ';', behind which the parameters of a segment stand; they are not matched`,
+    message: `the path '${text}' holds ';', after which the parameters of a segment stand; they are not matched`,
     remedy: `leave them out: ${withoutParameters(text)}`,
   }
 }

@@ -90,7 +90,7 @@ export const logPrivacySchema = object(
     keys: Type.Array(key, {
       default: [],
       maxItems: MAX_KEYS,
-      description: 'The first one hashes and encrypts; keep older ones behind it for `gw logs decrypt`.',
+      description: 'The first one hashes and encrypts; keep older ones after it for `gw logs decrypt`.',
     }),
     rules: Type.Array(rule, {
       default: [],

@@ -37,7 +37,7 @@ const SHADOWED: readonly (readonly [string, string, string])[] = [
 ]
 
 for (const [what, taker, loser] of SHADOWED) {
-  test(`a route that no request reaches is warned of: behind ${what}`, () => {
+  test(`a route that no request reaches is warned of: after ${what}`, () => {
     assert.deepEqual(warnings({ taker, loser }), [
       "no request reaches the route 'loser': 'taker' takes them all",
     ])

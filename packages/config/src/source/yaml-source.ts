@@ -15,7 +15,7 @@ export interface YamlSource {
   readonly value: unknown
   /** What is wrong with the text itself. */
   readonly flaws: readonly SourceFlaw[]
-  /** Where the text stops being YAML: what stands behind is a guess. Null when all of it is. */
+  /** Where the text stops being YAML: what comes after is a guess. Null when all of it is. */
   readonly brokenFrom: number | null
   /** The place of a value or of its key; of what is around it when there is no such thing. */
   placeOf(path: DocumentPath, at: 'key' | 'value'): Place

@@ -27,7 +27,7 @@ function replace(file: string, make: (fresh: string) => void): void {
   renameSync(`${file}.new`, file)
 }
 
-test('country and coordinates stand behind the address, as far as they are known and make sense', (t) => {
+test('country and coordinates stand after the address, as far as they are known and make sense', (t) => {
   const { places, reported } = watched(t, SAMPLE)
   for (const [ip, place] of [
     ['203.0.113.7', { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } }],

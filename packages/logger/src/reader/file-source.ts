@@ -5,7 +5,7 @@ import type { RecordView } from './record-view.js'
 import { firstRuns, type TrafficTail, tailSegments } from './tail.js'
 
 /**
- * A record is written when its call ends, so one that took long stands behind younger ones. A search for everything
+ * A record is written when its call ends, so one that took long stands after younger ones. A search for everything
  * holds back so many records until their order is certain; a record that is further from its place comes too late.
  */
 const HELD_BACK = 10_000

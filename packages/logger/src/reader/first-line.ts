@@ -14,17 +14,17 @@ const NEWLINE = 10
  */
 export async function firstLineSince(path: string, bytes: number, sinceMs: number): Promise<number> {
   let before = 0
-  let behind = bytes
-  while (behind - before > ENOUGH_BYTES) {
-    const middle = before + Math.floor((behind - before) / 2)
+  let after = bytes
+  while (after - before > ENOUGH_BYTES) {
+    const middle = before + Math.floor((after - before) / 2)
     const line = await lineBehind(path, middle)
-    if (line === null || line.endedMs >= sinceMs - OUT_OF_ORDER_MS) behind = middle
+    if (line === null || line.endedMs >= sinceMs - OUT_OF_ORDER_MS) after = middle
     else before = line.start
   }
   return before
 }
 
-/** The first whole line behind a place; null when none is near. */
+/** The first whole line after a position; null when none is near. */
 async function lineBehind(
   path: string,
   place: number,

@@ -32,7 +32,7 @@ export function bodyText(
   const text = isText ? decodedText(body) : null
   if (text === null) return null
   const recorded = type === FORM_TYPE ? maskedQuery(text, sensitive) : text
-  // What stands behind the end of what was kept is not looked at.
+  // What stands after the end of what was kept is not looked at.
   return { text: recorded, hidesValues: type === FORM_TYPE && (recorded !== text || body.isTruncated) }
 }
 

@@ -39,7 +39,7 @@ function authorityEnd(text: string, start: number): number {
   return end
 }
 
-/** Behind the first `?` or `#`, or -1. What a target hands to a script stands behind the second. */
+/** After the first `?` or `#`, or -1. What a target hands to a script stands after the second. */
 function queryStart(text: string): number {
   for (let i = 0; i < text.length; i++) {
     if (text[i] === '?' || text[i] === '#') return i + 1
@@ -74,7 +74,7 @@ function secretWithin(text: string, sensitive: SensitiveNames): number {
   return -1
 }
 
-/** Whether a value is, behind its escapes, a URL or a query that holds a secret. */
+/** Whether a value is, under its escapes, a URL or a query that holds a secret. */
 function hidesSecret(value: string, sensitive: SensitiveNames): boolean {
   if (!value.includes('%')) return false
   const plain = decodedUrl(value)

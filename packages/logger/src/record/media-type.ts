@@ -1,6 +1,6 @@
 import { mediaType } from '@sluice/core'
 
-/** Media types that are text beside `text/*`, by what stands behind the slash, or behind its last plus. */
+/** Media types that are text beside `text/*`, by what stands after the slash, or after its last plus. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   'json',
   'xml',

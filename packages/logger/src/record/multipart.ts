@@ -37,7 +37,7 @@ export function withoutFiles(body: BodyBeginning, recordsValue: RecordsValue): B
   }
 }
 
-/** A part begins behind its boundary with a line end; the end of the form with two hyphens. */
+/** A part begins after its boundary with a line end; the end of the form with two hyphens. */
 function recordedPart(part: string, recordsValue: RecordsValue): RecordedPart {
   if (part.startsWith('--')) return { text: '--\r\n', hidesValue: false }
   const end = part.indexOf('\r\n\r\n')

@@ -1,6 +1,6 @@
 /** W3C Trace Context, level 1, section 3.2. Ids of zeros are looked at apart: a look-ahead would read them twice. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
-/** Of version 00; later versions may have more behind the flags. */
+/** Of version 00; later versions may have more after the flags. */
 const LENGTH = 55
 const NO_TRACE = '0'.repeat(32)
 const NO_SPAN = '0'.repeat(16)

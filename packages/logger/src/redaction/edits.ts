@@ -21,7 +21,7 @@ export class Edits {
     return this.#end
   }
 
-  /** Puts pieces in the place of a part of the text that begins where the last change ended, or behind it. */
+  /** Puts pieces in the place of a part of the text that begins where the last change ended, or after it. */
   replace(start: number, end: number, pieces: readonly Piece[]): void {
     this.#edits.push({ start: Math.max(start, this.#end), end, pieces })
     this.#end = end

@@ -86,7 +86,7 @@ test('a rule that only detects changes nothing but reports', () => {
   assert.deepEqual(privacy.detected, ['email'])
 })
 
-test('a long text full of names is gone through once: looking behind or ahead of each would take a quarter of an hour', () => {
+test('a long text full of names is gone through once: looking back or ahead of each would take a quarter of an hour', () => {
   const detect = rule({ names: ['who'] }, { do: 'detect' })
   const line = 'who:x '.repeat(500_000)
   const indented = Array.from({ length: 100_000 }, (_, i) => `${' '.repeat(i % 40)}who: `).join('\n')

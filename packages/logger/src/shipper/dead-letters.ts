@@ -141,7 +141,7 @@ function lettersIn(path: string): number {
   }
 }
 
-/** Letters of one file, one behind the other; the same memory every time. */
+/** Letters of one file, one after the other; the same memory every time. */
 class LetterBatch {
   #room: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
   #length = 0

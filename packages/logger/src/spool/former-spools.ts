@@ -23,7 +23,7 @@ const MAX_ENTRIES = 50_000
 
 /** Where a log keeps its spools. */
 export interface SpoolPlaces {
-  /** The directory of a spool that the document does not name; that of a target has a hyphen and its name behind that. */
+  /** The directory of a spool that the document does not name; that of a target has a hyphen and its name after that. */
   readonly usual: string
   readonly used: readonly string[]
 }

@@ -38,7 +38,7 @@ test('a torn end costs the record it is in and no other', () => {
   )
 })
 
-test('a damaged record is left out, and those behind it keep their places', () => {
+test('a damaged record is left out, and those after it keep their positions', () => {
   const frames = new Framer().framesOf(linesOf(['one', 'two', 'three']), 3)
   frames[8 + 3 + 8]! ^= 1
   const { starts, ordinals } = indexFrames(frames)

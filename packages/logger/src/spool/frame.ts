@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * How records lie in a spool file, one behind the other, numbers little-endian:
+ * How records lie in a spool file, one after the other, numbers little-endian:
  *
  *     ┌──────────────┬──────────────┬──────────────┐
  *     │ length  u32  │ CRC-32  u32  │ record, JSON │

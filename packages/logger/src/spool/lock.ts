@@ -107,7 +107,7 @@ function isOwner(value: unknown): value is Owner {
   return isText && typeof pid === 'number'
 }
 
-/** The 22nd field of /proc/PID/stat, behind the command's name, which may hold anything; '' when there is none. */
+/** The 22nd field of /proc/PID/stat, after the command's name, which may hold anything; '' when there is none. */
 function startOf(pid: number): string {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

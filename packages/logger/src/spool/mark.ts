@@ -77,7 +77,7 @@ export class Mark {
     return true
   }
 
-  /** Lets go of the file, which stays; behind the write that is under way. */
+  /** Lets go of the file, which stays; after the write that is under way. */
   close(): void {
     this.#isClosed = true
     if (!this.#isNoting) closeSync(this.#fd)

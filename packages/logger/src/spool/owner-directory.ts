@@ -14,7 +14,7 @@ export class OwnerDirectory {
     this.#dir = ownDirectory(root, owner)
     this.#lock = new OwnerLock(root, owner, isMade)
     try {
-      // Behind the lock: a directory without one belongs to nobody.
+      // After the lock: a directory without one belongs to nobody.
       makeFolders(this.#dir)
       this.mark = new Mark(this.#dir, isMade)
     } catch (error) {

@@ -6,7 +6,7 @@ const SPARE_ROOMS = 4
 const spare: Buffer[] = []
 
 /**
- * The frames of one segment, one behind the other. Its room serves many segments in turn: memory that is allocated
+ * The frames of one segment, one after the other. Its room serves many segments in turn: memory that is allocated
  * again for every segment makes V8 collect the whole heap once a second, which costs more than all that is done with it.
  */
 export class SegmentMemory {

@@ -149,7 +149,7 @@ for (const stepMs of [3_600_000, -3_600_000]) {
     const start = now()
     const at = (ms: number, step: number) => ({ wallMs: start.wallMs + ms + step, mono: start.mono + ms })
     for (const { spool } of [one, two]) spool.look(at(0, 0))
-    // The first look behind the step finds only signs of life from before it.
+    // The first look after the step finds only signs of life from before it.
     for (const ms of [2000, 4000, 6000]) for (const { spool } of [two, one]) spool.look(at(ms, stepMs))
     assert.equal(two.ledger.account.received, 0)
     assert.equal(one.spool.take()?.records, 3)

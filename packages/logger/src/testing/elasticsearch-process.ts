@@ -100,7 +100,7 @@ function lowerGroup(pid: number | undefined): void {
   }
 }
 
-/** The command may be a link of a link, and the server wants the folder behind it. */
+/** The command may be a link of a link, and the server wants the folder it leads to. */
 function javaHome(): string {
   const { stdout } = spawnSync('sh', ['-c', 'readlink -f "$(command -v java)"'], { encoding: 'utf8' })
   return dirname(dirname(stdout.trim()))

@@ -20,7 +20,7 @@ export interface ElasticsearchOptions {
   readonly port?: number
   /** Refuses who does not name a user or an API key, and speaks TLS. */
   readonly security?: boolean
-  /** Heap, collector and compilers as in production; the default halves the CPU time of a start and is slow behind it. */
+  /** Heap, collector and compilers as in production; the default halves the CPU time of a start and is slow afterwards. */
   readonly isMeasured?: boolean
   /** It gets only the processor time that others leave, as if it had a machine of its own. */
   readonly standsAside?: boolean

@@ -5,7 +5,7 @@ import { LazyRefusals } from './lazy-refusals.js'
 const LIST = '{"items":['
 const TAIL = ']}'
 const ITEM = '{"create":{"status":'
-/** In JSON between two items, and nowhere else: in a text the quotation mark would stand behind a backslash. */
+/** In JSON between two items, and nowhere else: in a text the quotation mark would stand after a backslash. */
 const BETWEEN = ',{"create":'
 const COMMA = 44
 const BRACE = 125
@@ -18,7 +18,7 @@ export function isBulkText(text: string): boolean {
 }
 
 const WRITTEN = '{"create":{"status":201}},'
-/** Items of written records, one behind the other; grows to the most that were needed. */
+/** Items of written records, one after the other; grows to the most that were needed. */
 let written = WRITTEN
 
 /** Whether an answer says of so many records that each was written: compared as a whole, it need not be read. */

@@ -2,7 +2,7 @@ import type { WebhookOptions } from './options.js'
 
 /** A shorter value is no secret worth the name, and would be masked in the middle of words. */
 const SHORTEST_SECRET = 4
-/** With it a record begins: what stands behind is the body that was sent. */
+/** With it a record begins: what follows is the body that was sent. */
 const RECORD = '{"@timestamp"'
 
 /** The beginning of a receiver's answer for operators: without what was sent to it, should it repeat that. */

@@ -21,7 +21,7 @@ const MAX_KNOWN = 20_000
 
 /**
  * Finds records as they become searchable, each once. A record bears the time when its call began, but comes when the
- * call has ended and was shipped, so it may be older than what was seen already. Therefore each look goes back behind
+ * call has ended and was shipped, so it may be older than what was seen already. Therefore each look goes back beyond
  * the youngest record seen, and leaves out, by their ids, the documents that are known there:
  *
  * ```

@@ -174,7 +174,7 @@ function closingQuote(text: string, from: number, quote: string): number {
   return -1
 }
 
-/** Behind the bracket that closes the one at `start`, or the end of the text. */
+/** After the bracket that closes the one at `start`, or the end of the text. */
 function containerEnd(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {

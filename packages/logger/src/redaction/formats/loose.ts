@@ -7,7 +7,7 @@ import { plainPlace, type Scan } from './visitor.js'
 const CLOSING = /<\/[\w.:-]*$/
 
 const NOT_BLANK = /[^ \t\r\n]/g
-/** So far behind the first character that is not blank is looked for whether it belongs to the value. */
+/** So far after the first character that is not blank is looked for whether it belongs to the value. */
 const SEEN = 256
 
 /**

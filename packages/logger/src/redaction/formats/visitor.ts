@@ -18,7 +18,7 @@ export interface Place {
 export interface Visitor {
   /** Whether a rule takes the values under this name. */
   takes(name: string): boolean
-  /** A value under a name that a rule takes; the scanner goes on behind it. */
+  /** A value under a name that a rule takes; the scanner goes on after it. */
   take(name: string, place: Place): void
   /** A piece of text that no name has taken; unquoted as in a place. Called for every value, so it gets no object. */
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
