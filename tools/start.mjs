@@ -91,7 +91,7 @@ function startGateway() {
   )
   createInterface({ input: child.stderr }).on('line', (line) => {
     writeSync(log, `${line}\n`)
-    tellDocument(line)
+    reportDocument(line)
   })
   const exited = new Promise((resolve) => {
     child.once('error', () => resolve('exited'))
@@ -101,7 +101,7 @@ function startGateway() {
 }
 
 /** What became of a document that was edited; everything else is in the operation log. */
-function tellDocument(line) {
+function reportDocument(line) {
   const { event, actor, origin, after, mistakes, diagnostics = [], reasons = [], message } = entryOf(line)
   if (!isAnnounced || actor === 'start' || origin === 'api') return
   if (event === 'config.applied' || event === 'config.unchanged')

@@ -40,7 +40,7 @@ export function reapAtExit(target: number): void {
 /** Forgets a process that has ended. */
 export async function release(target: number): Promise<void> {
   targets.delete(target)
-  await tellRest()
+  await sendRest()
 }
 
 /** Ends all that is left in a group by force. */
@@ -65,7 +65,7 @@ export function temporaryFolder(prefix: string): TemporaryFolder {
     remove: async () => {
       rmSync(path, REMOVAL)
       folders.delete(path)
-      await tellRest()
+      await sendRest()
     },
   }
 }
@@ -76,7 +76,7 @@ function report(line: string): void {
 }
 
 /** The reaper ends when nothing is left to clean up. */
-async function tellRest(): Promise<void> {
+async function sendRest(): Promise<void> {
   const last = reaper
   if (last === null) return
   if (targets.size + folders.size > 0) {

@@ -111,9 +111,9 @@ function observer(progress: Progress): RunObserver {
     onStep: (done, total, what, remainingSeconds) => progress.step(done, total, what, remainingSeconds),
     onPoint: (point) => {
       if (isValid(point)) return
-      const place = `${point.title}, ${point.system}, ${countText(point.connections, 'connection')}, ${kindText(point)}`
+      const label = `${point.title}, ${point.system}, ${countText(point.connections, 'connection')}, ${kindText(point)}`
       progress.note(
-        `no result${hasCost(point) ? ' but for CPU time' : ''}: ${place}: ${point.invalid.join(', ')}`,
+        `no result${hasCost(point) ? ' but for CPU time' : ''}: ${label}: ${point.invalid.join(', ')}`,
       )
     },
     onWarning: (text) => progress.note(`warning: ${text}`),

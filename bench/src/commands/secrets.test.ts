@@ -8,7 +8,7 @@ import { gw, scratch, spawnGw, until } from '@sluice/cli/testing'
 import { engineOf } from '../engine/engines.js'
 import { processesWith } from '../testing/processes-with.js'
 
-/** Wherever a secret may stand, one of its own, so that a failure names the place. */
+/** Wherever a secret may stand, one of its own, so that a failure names the location. */
 const SECRETS = ['s3cret-header', 's3cret-body', 's3cret-query', 's3cret-word', 's3cret-fragment']
 const CALL = [
   ...['-H', 'x-note: s3cret-header', '--header=accept: s3cret-header'],

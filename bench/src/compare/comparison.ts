@@ -130,10 +130,10 @@ function rateGap(left: Point, right: Point): number {
 
 /** Results that are not there any more. A rate that follows from another saturation takes its place. */
 function missingNames(onlyBefore: readonly Point[], onlyAfter: readonly Point[]): string[] {
-  const places = onlyAfter.filter(isValid).map(keyOf)
+  const locations = onlyAfter.filter(isValid).map(keyOf)
   const gone = onlyBefore.filter(isValid).filter((point) => {
-    const at = places.indexOf(keyOf(point))
-    if (at >= 0) places.splice(at, 1)
+    const at = locations.indexOf(keyOf(point))
+    if (at >= 0) locations.splice(at, 1)
     return at < 0
   })
   return gone.map(nameOf)

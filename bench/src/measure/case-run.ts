@@ -190,8 +190,8 @@ export class CaseRun {
     const { options, warn } = this.#context
     const { scenario, connections, targetPerSecond, system, perSecond, cpuMicrosPerRequest } = point
     const rate = targetPerSecond === null ? '' : ` at ${targetPerSecond} a second`
-    const place = `${scenario}, ${connections} connections${rate}, ${system}`
-    const report = (remark: string): void => warn(`${place}: ${remark}`)
+    const label = `${scenario}, ${connections} connections${rate}, ${system}`
+    const report = (remark: string): void => warn(`${label}: ${remark}`)
     const share = variation(point)
     if (share > MOST_VARIATION)
       report(`the repetitions are ${percent(share)} apart (coefficient of variation)`)

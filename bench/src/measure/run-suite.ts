@@ -197,10 +197,10 @@ function stepCount({ suite, peers, rateShares, repetitions }: RunOptions): numbe
 
 /** Readers want the order of the suite, whatever the order of the measuring was. */
 function inSuiteOrder(points: readonly Point[], { cases }: Suite): Point[] {
-  const place = new Map(cases.map(({ scenario }, i) => [scenario.id, i]))
+  const position = new Map(cases.map(({ scenario }, i) => [scenario.id, i]))
   return points.toSorted(
     (a, b) =>
-      place.get(a.scenario)! - place.get(b.scenario)! ||
+      position.get(a.scenario)! - position.get(b.scenario)! ||
       a.connections - b.connections ||
       (a.targetPerSecond ?? 0) - (b.targetPerSecond ?? 0),
   )

@@ -100,7 +100,7 @@ export const Trial = Type.Object({
   ),
   /** Workers that serve in the end and did not in the beginning. */
   newWorkers: Type.Number(),
-  /** What the origins saw; `stray` went to a place that nobody should ask any more. */
+  /** What the origins saw; `stray` went to an address that nobody should ask any more. */
   origin: Type.Object({
     requests: Type.Number(),
     failed: Type.Number(),

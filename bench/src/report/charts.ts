@@ -51,7 +51,7 @@ function costChart(points: readonly Point[]): Chart[] {
   const samples = comparablePoints(points).map((group) => [...group.values()])
   const largest = groupedBy(samples, ([sample]) => sample!.scenario).map((group) => group.at(-1)!)
   const bars = largest.map((group) => ({
-    label: placeOf(group[0]!),
+    label: labelOf(group[0]!),
     values: Object.fromEntries(
       group.map(({ system, cpuMicrosPerRequest }) => [system, cpuMicrosPerRequest.mean]),
     ),
@@ -69,8 +69,8 @@ function throughputCharts(points: readonly Point[]): Chart[] {
   const curves = families.filter((group) => new Set(group.map(({ connections }) => connections)).size > 1)
   const single = families.filter((group) => !curves.includes(group)).flat()
   const description = 'Requests a second at saturation, mean of the repetitions.'
-  const bars = groupedBy(single, placeOf).map((group) => ({
-    label: placeOf(group[0]!),
+  const bars = groupedBy(single, labelOf).map((group) => ({
+    label: labelOf(group[0]!),
     values: Object.fromEntries(group.map(({ system, perSecond }) => [system, perSecond.mean])),
   }))
   return [
@@ -91,7 +91,7 @@ function throughputCharts(points: readonly Point[]): Chart[] {
 /** Latency against the rate: what users see, and where it begins to rise. */
 function rateCharts(points: readonly Point[]): Chart[] {
   const systems = systemsOf(points)
-  return groupedBy(points, placeOf).map((group) => {
+  return groupedBy(points, labelOf).map((group) => {
     const lines =
       systems.length > 1
         ? systems.map((name) =>
@@ -106,7 +106,7 @@ function rateCharts(points: readonly Point[]): Chart[] {
     const isCorrected = group.every(({ latency }) => latency?.isCorrected === true)
     return lineChart(
       {
-        title: `${placeOf(group[0]!)}: latency against rate`,
+        title: `${labelOf(group[0]!)}: latency against rate`,
         description: `${what} at rates that were held, ${isCorrected ? 'counted from the planned time of sending' : 'NOT corrected'}.`,
       },
       { x: 'requests/s', y: 'ms', yType: 'logarithmic' },
@@ -131,7 +131,7 @@ function logChart(points: readonly Point[]): Chart[] {
   const bars = pairs
     .filter((pair) => pair.length === 2)
     .map((pair) => ({
-      label: placeOf(pair.find(({ log }) => log === 'none')!),
+      label: labelOf(pair.find(({ log }) => log === 'none')!),
       values: Object.fromEntries(
         pair.map(({ log, perSecond }) => [
           log === 'none' ? 'log off' : 'log in Elasticsearch',
@@ -152,7 +152,7 @@ function scalingChart(points: readonly Point[]): Chart[] {
     if (tiers.length < 2) return []
     const sorted = tiers.toSorted((a, b) => a.workers - b.workers)
     const base = sorted[0]!.perSecond.mean / sorted[0]!.workers
-    const name = placeOf(sorted[0]!).replace(/^W\d /, '')
+    const name = labelOf(sorted[0]!).replace(/^W\d /, '')
     return [
       { name, points: sorted.map(({ workers, perSecond }) => ({ x: workers, y: perSecond.mean / base })) },
     ]
@@ -182,7 +182,7 @@ function policyChart(points: readonly Point[]): Chart[] {
 
 /** Latency over the percentiles: at held rates where there are any, else at overload, and never both. */
 function spectrumCharts(points: readonly Point[]): Chart[] {
-  return groupedBy(points, placeOf).map((group) => {
+  return groupedBy(points, labelOf).map((group) => {
     const isHeld = group[0]!.kind === 'fixed-rate'
     const lines = group.map(({ system, targetPerSecond, latency }) => ({
       name: isHeld ? `${system} at ${countText(targetPerSecond)}/s` : system,
@@ -194,7 +194,7 @@ function spectrumCharts(points: readonly Point[]): Chart[] {
       ? 'Latency at rates that were held.'
       : 'Latency at overload: how long the queue was, not what users would see.'
     const axes = { x: 'percentile', y: 'ms', xType: 'category', yType: 'logarithmic' } as const
-    return lineChart({ title: `${placeOf(group[0]!)}: percentiles`, description }, axes, lines)
+    return lineChart({ title: `${labelOf(group[0]!)}: percentiles`, description }, axes, lines)
   })
 }
 
@@ -228,7 +228,7 @@ function barChart({ title, description }: Omit<Chart, 'config'>, x: string, bars
   return [{ title, description, config: { type: 'bar', data, options, height } }]
 }
 
-function placeOf({ title, connections }: Point): string {
+function labelOf({ title, connections }: Point): string {
   return `${title}, ${countText(connections)} conn.`
 }
 

@@ -29,7 +29,7 @@ export interface TextTable {
 /** A column: its heading, and the text of a point. */
 type Column = readonly [heading: string, text: (point: Point) => string]
 
-const PLACE: readonly Column[] = [
+const SETTING: readonly Column[] = [
   ['scenario', ({ title }) => title],
   ['system', ({ system }) => system],
   ['connections', ({ connections }) => countText(connections)],
@@ -71,13 +71,13 @@ export function wholePointTable(points: readonly Point[], host: HostFacts): Text
 
 function tableOf(points: readonly Point[], figures: readonly Column[]): TextTable {
   const rows = points.map((point) => [
-    ...PLACE.map(([, text]) => text(point)),
+    ...SETTING.map(([, text]) => text(point)),
     ...figures.map(([, text]) => (isValid(point) ? text(point) : '')),
     costText(point),
     errorText(point),
     resultText(point),
   ])
-  const headings = [...[...PLACE, ...figures].map(([heading]) => heading), 'CPU µs', 'errors', 'result']
+  const headings = [...[...SETTING, ...figures].map(([heading]) => heading), 'CPU µs', 'errors', 'result']
   return { name: 'All points', headings, rows, remark: COST_REMARK }
 }
 
@@ -135,11 +135,11 @@ export function highestRates(points: readonly Point[], limitMicros: number): Tex
     const p99 = point.kind === 'fixed-rate' && isValid(point) ? percentileOf(point.latency, 99) : null
     return p99 !== null && p99 < limitMicros
   })
-  const places = groupedBy(
+  const locations = groupedBy(
     within,
     ({ scenario, system, connections }) => `${scenario} ${system} ${connections}`,
   )
-  const best = places.map((group) =>
+  const best = locations.map((group) =>
     group.reduce((one, other) => (other.targetPerSecond! > one.targetPerSecond! ? other : one)),
   )
   const rows = best.map((point) => [

@@ -6,7 +6,7 @@ const FIRST_PORT = 20_000
 const PORTS = 9_000
 let asked = 0
 
-/** A port of the loopback address on which nobody listens; runs side by side look for it at different places. */
+/** A port of the loopback address on which nobody listens; runs side by side look for it at different locations. */
 export async function freePort(): Promise<number> {
   for (let i = 0; i < PORTS; i++) {
     const port = FIRST_PORT + ((process.pid * 37 + asked++) % PORTS)

@@ -71,7 +71,11 @@ const LOSSES: readonly (readonly [string, Partial<Observed>, RegExp])[] = [
     { origin: { ...NOT_ASKED, requests: ALL + 1 } },
     /^the origin got \d+ requests more than the gateway$/,
   ],
-  ['a place that was left', { origin: { ...NOT_ASKED, requests: ALL, stray: 1 } }, /^1 requests went where/],
+  [
+    'an address that was left',
+    { origin: { ...NOT_ASKED, requests: ALL, stray: 1 } },
+    /^1 requests went where/,
+  ],
   ['a record that is nowhere', { log: { ...LOG, missing: 1 } }, /^1 records are lost, 0 may be: 0 the log/],
   [
     'a record that the log dropped',

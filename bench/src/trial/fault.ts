@@ -48,7 +48,7 @@ export interface Expectation {
   readonly newWorkers: number
   /** How many more requests the origins may get than the gateway. */
   readonly moreRequests: number
-  /** How many requests a place may get that nobody should ask any more. */
+  /** How many requests an address may get that nobody should ask any more. */
   readonly strayRequests: number
 }
 

@@ -2,7 +2,7 @@ import type { ElasticsearchNode } from '@sluice/logger/testing/elasticsearch'
 import { logIdentity } from '../servers/gateway.js'
 import type { TrialSetup } from './setup.js'
 
-/** Where the records of requests are, counted at each place by itself. */
+/** Where the records of requests are, counted at each by itself. */
 export interface LogCount {
   readonly documents: number
   /** Documents of a request that has one already. */

@@ -29,7 +29,7 @@ test('the README lists the commands as they are', () => {
   const readme = readFileSync(README, 'utf8')
   const begin = readme.indexOf(BEGIN) + BEGIN.length
   const end = readme.indexOf(END)
-  assert.ok(begin >= BEGIN.length && end >= begin, 'the README has no place for the commands')
+  assert.ok(begin >= BEGIN.length && end >= begin, 'the README has no section for the commands')
   if (process.env['UPDATE_GOLDEN'] === '1') {
     writeFileSync(README, readme.slice(0, begin) + table() + readme.slice(end))
   } else assert.equal(readme.slice(begin, end), table())

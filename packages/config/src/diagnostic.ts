@@ -23,7 +23,7 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return `${file}:${line}:${column}: ${label}${message} (${remedy})`
 }
 
-/** Orders diagnostics by place, errors before warnings of the same place. */
+/** Orders diagnostics by position, errors before warnings of the same position. */
 export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   return (
     a.line - b.line ||

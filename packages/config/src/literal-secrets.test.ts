@@ -36,7 +36,7 @@ test('secrets that are written within a text are masked', () => {
   }
 })
 
-test('texts without secrets, references and places are shown as they are', () => {
+test('texts without secrets, references and placeholders are shown as they are', () => {
   for (const text of [
     'https://a.example/x?b=1',
     'https://${env:USER}:${env:PASSWORD}@a.example',
@@ -52,7 +52,7 @@ test('texts without secrets, references and places are shown as they are', () =>
     assert.equal(maskLiterals(text), text)
 })
 
-test('what stands under the name of a secret is shown as far as it is a reference or a place', () => {
+test('what stands under the name of a secret is shown as far as it is a reference or a placeholder', () => {
   for (const text of ['${env:A}', 'Bearer ${env:A}', '{{claim.sub}}', 'Basic {{vars["a"]}}', ''])
     assert.equal(maskedLiteral(text), text)
   assert.equal(maskedLiteral('Bearer ${env:A:-s3cr3t}'), 'Bearer ${env:A:-***}')

@@ -11,7 +11,7 @@ const ASSIGNMENT =
   /((["'`]?)([\w.-]{2,64})\2\s{0,8}\]?\s{0,8}(?:[=!]==?|:=|[:=,])\s{0,8})(["'`])((?:\\.|(?!\4)[^\\\r\n])+)\4/g
 /** Texts in quotes, and what ends a comparison or a statement. */
 const QUOTED_OR_END = /(["'`])(?:\\.|(?!\1)[^\\\r\n])*\1|&&|\|\||[;?\r\n]/g
-const PLACES = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}/g
+const PLACEHOLDERS = /\$\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}/g
 const SCHEME_ALONE = /^(?:bearer|basic|token|apikey|api-key)?$/i
 
 /** Whether a name is one under which secrets stand: of a header, a parameter, a variable. */
@@ -27,7 +27,9 @@ export function maskedDefault(reference: string): string {
 /** A value that stands under the name of a secret: what it refers to is shown, what is written there is not. */
 export function maskedLiteral(text: string): string {
   if (text.includes('$${')) return MASK
-  return SCHEME_ALONE.test(text.replace(PLACES, '').trim()) ? text.replace(PLACES, maskedDefault) : MASK
+  return SCHEME_ALONE.test(text.replace(PLACEHOLDERS, '').trim())
+    ? text.replace(PLACEHOLDERS, maskedDefault)
+    : MASK
 }
 
 /** A text of the document with the secrets masked that are written in it: in URLs, in code, in conditions. */
@@ -77,7 +79,9 @@ function isQuoted(text: string): boolean {
 }
 
 function maskedUser(user: string): string {
-  return user.replace(PLACES, '').replace(':', '') === '' ? user.replace(PLACES, maskedDefault) : MASK
+  return user.replace(PLACEHOLDERS, '').replace(':', '') === ''
+    ? user.replace(PLACEHOLDERS, maskedDefault)
+    : MASK
 }
 
 function withoutValues(text: string): string {

@@ -96,7 +96,7 @@ const DOCUMENTS = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.plan.json'))
   .map((file) => readFileSync(`${FOLDER}${file.replace('.plan.json', '.yaml')}`, 'utf8'))
 
-test('a valid document with characters changed loads or is refused with places', () => {
+test('a valid document with characters changed loads or is refused with positions', () => {
   const change = fc.record({
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
     drop: fc.nat(8),
@@ -121,7 +121,7 @@ test('a valid document with characters changed loads or is refused with places',
   )
 })
 
-test('a valid document with a value changed loads or is refused with places', () => {
+test('a valid document with a value changed loads or is refused with positions', () => {
   const replacement = fc.oneof(
     fc.jsonValue({ maxDepth: 1 }),
     fc.constantFrom(

@@ -1,6 +1,6 @@
 /** The traffic log as the Plan has it. */
 export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
-  /** Further places where records go. */
+  /** Further outputs. */
   readonly targets: readonly LogTargetPlan[]
   /** Records where clients are; null: not. */
   readonly geo: { readonly file: string } | null
@@ -14,7 +14,7 @@ export interface LogPlan extends LogOutletPlan<LogSinkKind | 'none'> {
 
 export type LogSinkKind = 'file' | 'elasticsearch' | 'stdout' | 'syslog' | 'webhook' | 'custom'
 
-/** One place where records go. */
+/** One output of the log. */
 export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly sink: Sink
   readonly fields: 'minimal' | 'standard' | 'full'
@@ -31,7 +31,7 @@ export interface LogOutletPlan<Sink = LogSinkKind> {
   readonly privacy: LogPrivacyPlan | null
 }
 
-/** A place where records go beside the first. */
+/** An output beside the first. */
 export interface LogTargetPlan extends LogOutletPlan {
   readonly id: string
   /** It gets the calls for which this condition holds; null: all. */

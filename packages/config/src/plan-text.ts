@@ -2,22 +2,24 @@ import { FOLDER } from './reference/folder.js'
 import { plainReference } from './reference/json-template.js'
 import { shownReference } from './reference/text-template.js'
 
-const PLACES = /\$\$\{|\$\{[^}]*\}/g
+const PLACEHOLDERS = /\$\$\{|\$\{[^}]*\}/g
 
 /** The references in a text of the plan, as they stand there. */
 export function referencesIn(text: string): readonly string[] {
-  return [...text.matchAll(PLACES)].map(([place]) => place).filter((place) => place !== '$${')
+  return [...text.matchAll(PLACEHOLDERS)]
+    .map(([placeholder]) => placeholder)
+    .filter((placeholder) => placeholder !== '$${')
 }
 
 /** A text of the plan with the values put in and its escapes undone. @throws Error when a value is missing. */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   if (!text.includes('${')) return text
-  return text.replaceAll(PLACES, (place) => {
-    if (place === '$${') return '${'
-    const value = Object.hasOwn(values, place) ? values[place] : undefined
+  return text.replaceAll(PLACEHOLDERS, (placeholder) => {
+    if (placeholder === '$${') return '${'
+    const value = Object.hasOwn(values, placeholder) ? values[placeholder] : undefined
     if (value === undefined)
       throw new Error(
-        `the plan has ${shownReference(plainReference(place))}, but its value was not handed over`,
+        `the plan has ${shownReference(plainReference(placeholder))}, but its value was not handed over`,
       )
     return value
   })

@@ -2,7 +2,7 @@ import type { Catalog } from '@sluice/core'
 import type { Diagnostic } from './diagnostic.js'
 import type { DocumentSource } from './document-file.js'
 import { type DocumentPath, formatPath, isMapping, listAt } from './document-path.js'
-import { policyFilePlace } from './policy-file-place.js'
+import { policyFilePosition } from './policy-file-position.js'
 import { policyIdOf } from './policy-id.js'
 import { Report } from './report.js'
 import type { PolicyDocument } from './schema/document.js'
@@ -20,7 +20,7 @@ export interface PolicyMistake {
 }
 
 /**
- * Mistakes in policies at the places where those are written, or in the files that they name; one in a shared policy is
+ * Mistakes in policies at the locations where those are written, or in the files that they name; one in a shared policy is
  * reported once.
  */
 export function policyDiagnostics(
@@ -38,12 +38,13 @@ export function policyDiagnostics(
     if (reported.has(mistake)) continue
     reported.add(mistake)
     const schema = catalog.get(use)?.schema
-    const place = schema === undefined ? null : policyFilePlace(message, { schema, config }, source.name)
-    if (place === null) report.add({ path, message, remedy: 'correct its parameters' })
+    const location =
+      schema === undefined ? null : policyFilePosition(message, { schema, config }, source.name)
+    if (location === null) report.add({ path, message, remedy: 'correct its parameters' })
     else
       inFiles.push({
         severity: 'error',
-        ...place,
+        ...location,
         path: formatPath(path),
         message,
         remedy: 'correct the file',
@@ -52,7 +53,7 @@ export function policyDiagnostics(
   return [...report.diagnostics(), ...inFiles]
 }
 
-/** A mistake at a place of the document that only shows when what the document names is tried. */
+/** A mistake at a location of the document that only shows when what the document names is tried. */
 export interface DocumentMistake {
   /** Where in the document, such as `['log', 'custom', 'module']`. */
   readonly path: DocumentPath
@@ -60,7 +61,7 @@ export interface DocumentMistake {
   readonly remedy: string
 }
 
-/** Mistakes at their places in the text of the document. */
+/** Mistakes at their locations in the text of the document. */
 export function documentDiagnostics(
   source: DocumentSource,
   mistakes: readonly DocumentMistake[],
@@ -74,11 +75,11 @@ export function documentDiagnostics(
 function policyPath(root: unknown, routeId: string, policyId: string): DocumentPath {
   const route = listAt(root, ['routes']).findIndex((entry) => isMapping(entry) && entry['id'] === routeId)
   for (const path of [['routes', route, 'policies'], ['policies']]) {
-    const place = listAt(root, path).findIndex(
+    const location = listAt(root, path).findIndex(
       (entry, i) =>
         isMapping(entry) && policyIdOf(entry as unknown as PolicyDocument, routeId, i) === policyId,
     )
-    if (place >= 0) return [...path, place]
+    if (location >= 0) return [...path, location]
   }
   return []
 }

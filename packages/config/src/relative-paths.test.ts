@@ -33,7 +33,7 @@ log:
 `
 
 /** A folder with the document, its certificate and its key. */
-function place(t: TestContext): string {
+function location(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'gw-paths-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   mkdirSync(join(dir, 'tls'))
@@ -49,7 +49,7 @@ function loaded(name: string, keys: string) {
 }
 
 test('relative paths begin in the folder of the document, of policies and behind references too', (t) => {
-  const dir = place(t)
+  const dir = location(t)
   for (const keys of ['tls', join(dir, 'tls')]) {
     const plan = resolvePlan(loaded(join(relative('', dir), 'gateway.yaml'), keys))
     assert.deepEqual(plan.listeners[0]?.tls, {
@@ -66,7 +66,7 @@ test('relative paths begin in the folder of the document, of policies and behind
 })
 
 test('a plan does not depend on where its document lies, and shows paths as they are written', (t) => {
-  const [one, other] = [place(t), place(t)]
+  const [one, other] = [location(t), location(t)]
   const [first, second] = [loaded(join(one, 'a.yaml'), 'tls'), loaded(join(other, 'b.yaml'), 'tls')]
   assert.equal(first.digest, second.digest)
   const shown = displayPlan(first.plan, catalog)
@@ -77,7 +77,7 @@ test('a plan does not depend on where its document lies, and shows paths as they
 
 test('a folder that nobody has named stays in the working directory', (t) => {
   const text = 'version: 1\nroutes: [{ id: a, match: { path: / }, respond: {} }]\n'
-  const result = loadDocument({ text, name: join(place(t), 'a.yaml') }, { catalog, env: {} })
+  const result = loadDocument({ text, name: join(location(t), 'a.yaml') }, { catalog, env: {} })
   assert.equal(result.ok && resolvePlan(result.bundle).log.file.dir, './data/traffic')
 })
 
@@ -88,7 +88,7 @@ test('what stands for the folder is no reference that a document may have', () =
 })
 
 test('a file that is found in the working directory is reported as it must be written', (t) => {
-  const dir = place(t)
+  const dir = location(t)
   const text =
     'version: 1\nlisteners: [{ address: ":1", tls: { certFile: package.json, keyFile: nowhere } }]\nroutes: []\n'
   const result = loadDocument({ text, name: join(dir, 'a.yaml') }, { catalog, env: {} })
@@ -104,7 +104,7 @@ test('a file that is found in the working directory is reported as it must be wr
 })
 
 test('records that would be left behind in the working directory are warned of', (t) => {
-  const dir = place(t)
+  const dir = location(t)
   const text =
     'version: 1\nlog: { file: { dir: packages } }\nroutes: [{ id: a, match: { path: / }, respond: {} }]\n'
   const result = loadDocument({ text, name: join(dir, 'a.yaml') }, { catalog, env: {} })

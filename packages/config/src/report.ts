@@ -5,7 +5,7 @@ import { flagAt, type Overrides } from './overrides.js'
 import type { ReferencedLeaves } from './reference/referenced-leaf.js'
 import type { YamlSource } from './source/yaml-source.js'
 
-/** A mistake or a warning at a place of the document. */
+/** A mistake or a warning at a position of the document. */
 interface Finding extends Flaw {
   readonly path: DocumentPath
   /** Whether it is about the key or the value; the value when absent. */
@@ -64,7 +64,7 @@ export class Report {
     return this.#source.flaws.length > 0 || this.#unsound.size > 0
   }
 
-  /** Everything that was found, by place; the same thing at one place (an alias brings it twice) only once. */
+  /** Everything that was found, by position; the same thing at one position (an alias brings it twice) only once. */
   diagnostics(): readonly Diagnostic[] {
     const all = [...this.#ofText(), ...this.#ofMeaning()].sort(compareDiagnostics)
     const distinct = all.filter(
@@ -81,7 +81,7 @@ export class Report {
 
   #ofText(): Diagnostic[] {
     return this.#source.flaws.slice(0, MAX_DIAGNOSTICS + 1).map(({ offset, message, remedy }) => {
-      const { line, column } = this.#source.placeOfOffset(offset)
+      const { line, column } = this.#source.positionOfOffset(offset)
       return { severity: 'error', file: this.#file, line, column, path: '', message, remedy }
     })
   }
@@ -91,26 +91,26 @@ export class Report {
     const end = this.#source.brokenFrom
     const unread = new Set(this.#source.flaws.map((flaw) => flaw.offset))
     return this.#findings.flatMap((finding) => {
-      const place = this.#placeOf(finding)
-      if (unread.has(place.offset)) return []
-      if (end !== null && (finding.presumesAll || place.offset >= end)) return []
+      const position = this.#positionOf(finding)
+      if (unread.has(position.offset)) return []
+      if (end !== null && (finding.presumesAll || position.offset >= end)) return []
       const { path, severity = 'error', remedy, ofMachine } = finding
-      const { line, column } = place
+      const { line, column } = position
       const message = this.#attributed(finding)
       const diagnostic = { severity, file: this.#file, line, column, path: formatPath(path), message, remedy }
       return [ofMachine === undefined ? diagnostic : { ...diagnostic, ofMachine }]
     })
   }
 
-  /** The place is that of the document; what does not stand there is reported as the command line's. */
+  /** The position is that of the document; what does not stand there is reported as the command line's. */
   #attributed({ path, message }: Finding): string {
     const flag = flagAt(path, this.#overrides)
     return flag === null ? message : `${flag}: ${message}`
   }
 
-  #placeOf({ path, at = 'value', offset }: Finding) {
-    const place = this.#source.placeOf(path, at)
-    if (offset === undefined || place.literalOffset === null) return place
-    return this.#source.placeOfOffset(place.literalOffset + offset)
+  #positionOf({ path, at = 'value', offset }: Finding) {
+    const position = this.#source.positionOf(path, at)
+    if (offset === undefined || position.literalOffset === null) return position
+    return this.#source.positionOfOffset(position.literalOffset + offset)
   }
 }

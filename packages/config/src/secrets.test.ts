@@ -281,9 +281,9 @@ test('no diagnostic ever shows the value of a reference, wherever it stands', ()
     `127.0.0.1:80${SECRET}`,
     `${SECRET}:80`,
   )
-  const places = fc.uniqueArray(fc.nat(count - 1), { minLength: 1, maxLength: 4 })
+  const locations = fc.uniqueArray(fc.nat(count - 1), { minLength: 1, maxLength: 4 })
   fc.assert(
-    fc.property(places, value, (positions, secret) => {
+    fc.property(locations, value, (positions, secret) => {
       const document = structuredClone(EVERYTHING)
       for (const [i, { holder, key }] of leavesOf(document).entries())
         if (positions.includes(i)) holder[key] = '${env:S}'

@@ -1,6 +1,6 @@
 import { type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
 
-/** One of several places where records go. */
+/** One of several outputs. */
 export interface Outlet {
   /** The name of its counts. */
   readonly id: string

@@ -3,7 +3,7 @@ export interface SegmentName {
   readonly worker: number
   /** Start of the run, ms since the epoch. */
   readonly startMs: number
-  /** Place in the run, from 0. */
+  /** Position in the run, from 0. */
   readonly seq: number
 }
 

@@ -102,7 +102,7 @@ export function segmentFiles(dir: string): string[] {
     .sort()
 }
 
-/** Closes a sink; fails unless every record is counted in exactly one place then. */
+/** Closes a sink; fails unless every record is counted exactly once then. */
 export async function closeWhole(sink: LogSink, deadlineMs: number): Promise<void> {
   await sink.close(deadlineMs)
   assertIdentity(sink.identity())

@@ -129,6 +129,6 @@ function explainRefusal(exit: ExitCode, part: AnswerPart): void {
 
 /** What the gateway finds and this machine does not: files, variables and addresses there. */
 function diagnosticText(part: AnswerPart): string {
-  const place = `${part.text('file')}:${part.number('line')}:${part.number('column')}`
-  return visibleText(`${place}: ${part.text('message')} (${part.text('remedy')})`)
+  const position = `${part.text('file')}:${part.number('line')}:${part.number('column')}`
+  return visibleText(`${position}: ${part.text('message')} (${part.text('remedy')})`)
 }

@@ -61,7 +61,7 @@ test('every mistake is reported at once with its place and remedy, and the exit 
   assert.match(yaml.stdout, /^schemaVersion: 1\nvalid: false\n/)
 })
 
-test('policies that the gateway would refuse are mistakes, at their places', async (t) => {
+test('policies that the gateway would refuse are mistakes, at their positions', async (t) => {
   const file = fileWith(
     t,
     `version: 1
@@ -116,11 +116,11 @@ routes:
 `,
   )
   const { code, stderr } = await gw(['validate', '-c', file])
-  const places = stderr
+  const positions = stderr
     .trimEnd()
     .split('\n')
     .map((line) => /:(\d+):\d+: policy '(\w+)'/.exec(line)?.slice(1).join(' '))
-  assert.deepEqual([code, places], [3, ['3 shared', '5 p']])
+  assert.deepEqual([code, positions], [3, ['3 shared', '5 p']])
 })
 
 test('a warning is reported and no reason to fail, unless it is quiet', async (t) => {

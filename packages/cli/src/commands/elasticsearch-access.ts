@@ -16,7 +16,7 @@ export interface ElasticsearchFlags {
 }
 
 /** How a cluster is reached, and its data stream. */
-export interface ElasticsearchPlace {
+export interface ElasticsearchAccess {
   readonly nodes: readonly string[]
   readonly dataStream: string
   readonly auth: LogElasticsearchPlan['auth']
@@ -29,7 +29,7 @@ const DEFAULT_STREAM = 'logs-gateway-default'
 const STREAM = /^[a-z0-9][a-z0-9._-]{0,254}$/
 
 /** The cluster that the options name. Credentials of a document are for its own nodes only. @throws Failure. */
-export function namedPlace(flags: ElasticsearchFlags, nodes: readonly string[]): ElasticsearchPlace {
+export function namedAccess(flags: ElasticsearchFlags, nodes: readonly string[]): ElasticsearchAccess {
   const dataStream = streamOf(flags) ?? DEFAULT_STREAM
   const caFile = flags.esCaFile ?? null
   return {
@@ -43,7 +43,7 @@ export function namedPlace(flags: ElasticsearchFlags, nodes: readonly string[]):
 }
 
 /** The cluster of a document; what the options and the environment say goes first. @throws Failure. */
-export function documentPlace(flags: ElasticsearchFlags, plan: LogElasticsearchPlan): ElasticsearchPlace {
+export function documentAccess(flags: ElasticsearchFlags, plan: LogElasticsearchPlan): ElasticsearchAccess {
   return {
     nodes: plan.nodes,
     dataStream: streamOf(flags) ?? plan.dataStream,

@@ -3,7 +3,7 @@ import { loadFile } from '../document.js'
 import { EXIT, Failure } from '../failure.js'
 import type { ElasticsearchFlags } from './elasticsearch-access.js'
 
-/** A place where records of a document's log go. */
+/** An output where records of a document's log go. */
 export interface NamedOutlet {
   /** As --target takes it. */
   readonly id: string
@@ -11,8 +11,8 @@ export interface NamedOutlet {
 }
 
 /**
- * The places where records of a document's log go, that of log.sink first; with a name, the one that is called so.
- * @throws Failure when the document cannot be used, or has no place of this name.
+ * The outputs of a document's log, that of log.sink first; with a name, the one that is called so.
+ * @throws Failure when the document cannot be used, or has no output of this name.
  */
 export async function outletsOf(config: string, target: string | undefined): Promise<readonly NamedOutlet[]> {
   const { log } = resolvePlan(await loadFile(config))
@@ -31,7 +31,7 @@ export function requireDocument({ config, target }: Pick<ElasticsearchFlags, 'co
 }
 
 /**
- * What a document's log says of Elasticsearch, or null: of the one place that sends records there, else of the first
+ * What a document's log says of Elasticsearch, or null: of the one output that sends records there, else of the first
  * that could. @throws Failure when there are several and none is named.
  */
 export async function elasticsearchOf(

@@ -11,7 +11,7 @@ import { EXIT, Failure } from '../failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
 import { visibleText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
-import { documentPlace, type ElasticsearchFlags, namedPlace } from './elasticsearch-access.js'
+import { documentAccess, type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { elasticsearchOf, requireDocument } from './log-outlets.js'
 import { sourceFailure } from './log-source.js'
 
@@ -66,9 +66,9 @@ async function setupOf(options: LogSetupOptions): Promise<ClusterSetup> {
   if (elasticsearch !== undefined) {
     const dataStream = options.dataStream ?? plan?.dataStream
     const flags = dataStream === undefined ? options : { ...options, dataStream }
-    return { ...namedPlace(flags, elasticsearch), ...wanted }
+    return { ...namedAccess(flags, elasticsearch), ...wanted }
   }
-  if (plan !== null) return { ...documentPlace(options, plan), ...wanted }
+  if (plan !== null) return { ...documentAccess(options, plan), ...wanted }
   if (config === undefined) throw new Failure(EXIT.usage, 'name the cluster with -c or --elasticsearch')
   const what =
     target === undefined ? 'no log in Elasticsearch' : `nothing of Elasticsearch for the target '${target}'`

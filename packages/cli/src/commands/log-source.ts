@@ -2,10 +2,10 @@ import { FileSource, type RecordSource, SourceError, type SourceFault } from '@s
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { say } from '../output/output.js'
 import {
-  documentPlace,
+  documentAccess,
+  type ElasticsearchAccess,
   type ElasticsearchFlags,
-  type ElasticsearchPlace,
-  namedPlace,
+  namedAccess,
 } from './elasticsearch-access.js'
 import { type NamedOutlet, outletsOf, requireDocument } from './log-outlets.js'
 
@@ -22,7 +22,7 @@ const EXIT_OF: Readonly<Record<SourceFault, ExitCode>> = {
   failed: EXIT.failed,
 }
 
-/** The traffic log that the options name, else that of the document, else the files in the usual place. @throws Failure. */
+/** The traffic log that the options name, else that of the document, else the files in the usual location. @throws Failure. */
 export async function openSource(flags: SourceFlags): Promise<RecordSource> {
   const { config, dir, elasticsearch, target } = flags
   requireDocument(flags)
@@ -30,11 +30,11 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
     throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
   if (target !== undefined && (elasticsearch ?? dir) !== undefined) {
     const other = dir === undefined ? '--elasticsearch' : '--dir'
-    const why = `--target names a target of the document, and ${other} another place; leave one out`
+    const why = `--target names atarget of the document, and ${other} another place; leave one out`
     throw new Failure(EXIT.usage, why)
   }
   if (elasticsearch !== undefined) {
-    return openElasticsearch(namedPlace(flags, elasticsearch))
+    return openElasticsearch(namedAccess(flags, elasticsearch))
   }
   if (dir !== undefined) return openFiles(flags, dir)
   return config === undefined ? openFiles(flags, DEFAULT_DIR) : openOfDocument(flags, config)
@@ -45,13 +45,13 @@ export function sourceFailure(error: unknown): Failure {
   return new Failure(error instanceof SourceError ? EXIT_OF[error.fault] : EXIT.failed, messageOf(error))
 }
 
-/** The first place that can be read from here. */
+/** The first location that can be read from here. */
 async function openOfDocument(flags: SourceFlags, config: string): Promise<RecordSource> {
   const outlets = await outletsOf(config, flags.target)
   for (const { outlet } of outlets) {
     if (outlet.sink === 'file') return openFiles(flags, outlet.file.dir)
     if (outlet.sink === 'elasticsearch' && outlet.elasticsearch !== null) {
-      return openElasticsearch(documentPlace(flags, outlet.elasticsearch))
+      return openElasticsearch(documentAccess(flags, outlet.elasticsearch))
     }
   }
   const there = outlets.filter(
@@ -77,10 +77,10 @@ function openFiles(flags: SourceFlags, dir: string): RecordSource {
   )
 }
 
-async function openElasticsearch(place: ElasticsearchPlace): Promise<RecordSource> {
+async function openElasticsearch(access: ElasticsearchAccess): Promise<RecordSource> {
   const { ElasticsearchSource } = await import('@sluice/logger/elasticsearch')
   try {
-    return new ElasticsearchSource({ ...place, onProblem: say })
+    return new ElasticsearchSource({ ...access, onProblem: say })
   } catch (error) {
     throw sourceFailure(error)
   }

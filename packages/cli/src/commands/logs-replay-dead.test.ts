@@ -158,7 +158,7 @@ test('a replay that is killed leaves what it has not delivered to the next, and 
   assert.deepEqual(lettersIn(spool), [])
 })
 
-test('letters without a place to go, or without a spool, are wrong usage', async (t) => {
+test('letters without an output, or without a spool, are wrong usage', async (t) => {
   for (const flags of [
     [],
     ['--dir', scratch(t)],

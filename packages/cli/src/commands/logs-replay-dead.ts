@@ -11,7 +11,7 @@ import { print, printTable, printValue, say } from '../output/output.js'
 import { Progress } from '../output/progress.js'
 import { countText } from '../output/text.js'
 import type { OutputOptions } from '../program/building.js'
-import { type ElasticsearchFlags, namedPlace } from './elasticsearch-access.js'
+import { type ElasticsearchFlags, namedAccess } from './elasticsearch-access.js'
 import { outletsOf, requireDocument } from './log-outlets.js'
 import { untilSignal } from './until-signal.js'
 
@@ -22,7 +22,7 @@ interface ReplayFlags extends ElasticsearchFlags, OutputOptions {
 }
 
 /** Where dead letters lie, and where they are to go. */
-interface Place {
+interface DeadLetterSpool {
   readonly id: string
   readonly dir: string
   readonly target: TargetOptions
@@ -31,44 +31,44 @@ interface Place {
 /** Delivers the records again that targets of the log had refused. */
 export async function replayDead(options: ReplayFlags): Promise<number> {
   requireDocument(options)
-  const places = await placesOf(options)
-  return options.dryRun === true ? tellCounts(places, options) : replayAll(places, options)
+  const spools = await spoolsOf(options)
+  return options.dryRun === true ? printCounts(spools, options) : replayAll(spools, options)
 }
 
 /** Each target of the document that ships records, or the cluster that is named. */
-async function placesOf(options: ReplayFlags): Promise<readonly Place[]> {
+async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[]> {
   const { config, dir, elasticsearch, target } = options
   if (elasticsearch !== undefined) {
     if (dir === undefined) throw new Failure(EXIT.usage, 'name the spool of the dead letters with --dir')
-    const place = namedPlace(options, elasticsearch)
+    const spool = namedAccess(options, elasticsearch)
     const fixed = { retentionDays: null, replicas: 1, manage: false } as const
-    return [{ id: 'elasticsearch', dir, target: { kind: 'elasticsearch', ...place, ...fixed } }]
+    return [{ id: 'elasticsearch', dir, target: { kind: 'elasticsearch', ...spool, ...fixed } }]
   }
   if (config === undefined)
     throw new Failure(
       EXIT.usage,
       'name the log with -c, or the spool with --dir and the cluster with --elasticsearch',
     )
-  const places: Place[] = []
+  const spools: DeadLetterSpool[] = []
   for (const { id, outlet } of await outletsOf(config, target)) {
     const shipping = shippingOf(outlet)
-    if (shipping !== null) places.push({ id, dir: dir ?? shipping.spool.dir, target: shipping.target })
+    if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, target: shipping.target })
   }
-  if (places.length === 0)
+  if (spools.length === 0)
     throw new Failure(EXIT.failed, `the log of ${config} has no target that could refuse a record`)
-  if (dir !== undefined && places.length > 1) {
-    const names = places.map(({ id }) => id).join(', ')
+  if (dir !== undefined && spools.length > 1) {
+    const names = spools.map(({ id }) => id).join(', ')
     throw new Failure(
       EXIT.usage,
       `the log of ${config} has several targets: ${names}; name one with --target`,
     )
   }
-  return places
+  return spools
 }
 
-async function tellCounts(places: readonly Place[], { output }: ReplayFlags): Promise<number> {
+async function printCounts(spools: readonly DeadLetterSpool[], { output }: ReplayFlags): Promise<number> {
   const found: (LetterCounts & { readonly target: string; readonly dir: string })[] = []
-  for (const { id, dir } of places) found.push({ target: id, dir, ...(await countsIn(dir)) })
+  for (const { id, dir } of spools) found.push({ target: id, dir, ...(await countsIn(dir)) })
   if (output !== 'table') {
     await printValue({ dryRun: true, targets: found }, output)
     return EXIT.ok
@@ -92,14 +92,14 @@ async function countsIn(dir: string): Promise<LetterCounts> {
   }
 }
 
-async function replayAll(places: readonly Place[], { output }: ReplayFlags): Promise<number> {
+async function replayAll(spools: readonly DeadLetterSpool[], { output }: ReplayFlags): Promise<number> {
   const { signal } = untilSignal()
   const outcomes: (ReplayOutcome & { readonly target: string; readonly left: number })[] = []
-  for (const place of places) {
-    const { letters } = await countsIn(place.dir)
-    const outcome = letters === 0 ? NOTHING : await replayOne(place, letters, signal)
+  for (const spool of spools) {
+    const { letters } = await countsIn(spool.dir)
+    const outcome = letters === 0 ? NOTHING : await replayOne(spool, letters, signal)
     const left = Math.max(0, letters - outcome.delivered - outcome.refused)
-    outcomes.push({ target: place.id, ...outcome, left })
+    outcomes.push({ target: spool.id, ...outcome, left })
   }
   if (output === 'table') for (const outcome of outcomes) report(outcome)
   else await printValue({ dryRun: false, targets: outcomes }, output)
@@ -109,7 +109,7 @@ async function replayAll(places: readonly Place[], { output }: ReplayFlags): Pro
 const NOTHING: ReplayOutcome = { delivered: 0, refused: 0, damaged: 0, failure: null }
 
 async function replayOne(
-  { id, dir, target }: Place,
+  { id, dir, target }: DeadLetterSpool,
   total: number,
   signal: AbortSignal,
 ): Promise<ReplayOutcome> {

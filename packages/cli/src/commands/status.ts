@@ -36,7 +36,7 @@ export async function status(options: StatusOptions): Promise<number> {
   const { signal } = untilSignal()
   while (await pause(signal)) {
     if (isTable(options.output)) turnPage()
-    await printStatus(client, options.output).catch(tellUnreachable)
+    await printStatus(client, options.output).catch(reportUnreachable)
   }
   return EXIT.ok
 }
@@ -47,7 +47,7 @@ function pause(signal: AbortSignal): Promise<boolean> {
 }
 
 /** Who watches a gateway wants to see it come back. */
-function tellUnreachable(error: unknown): void {
+function reportUnreachable(error: unknown): void {
   if (!(error instanceof Failure) || error.exit !== EXIT.unreachable) throw error
   say(error.message)
 }

@@ -79,7 +79,7 @@ export class ElasticsearchFixture {
   }
 }
 
-/** Where the records of a gateway are; fails unless each is in one place. */
+/** Where the records of a gateway are; fails unless each is in one of them. */
 export async function identityOf(admin: string): Promise<LogIdentity> {
   const identity = (await (await fetch(`${admin}/v1/log`)).json()) as LogIdentity
   assertIdentity(identity)

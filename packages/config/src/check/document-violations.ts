@@ -17,9 +17,9 @@ function withoutEchoes(violations: readonly Violation[]): readonly Violation[] {
   const unknown = new Map<string, string[]>()
   for (const { path, key, keyword } of violations) {
     if (keyword !== 'additionalProperties' || key === null) continue
-    const place = formatPath(path)
-    const keys = unknown.get(place)
-    if (keys === undefined) unknown.set(place, [key])
+    const location = formatPath(path)
+    const keys = unknown.get(location)
+    if (keys === undefined) unknown.set(location, [key])
     else keys.push(key)
   }
   return violations.filter((violation) => {

@@ -17,7 +17,7 @@ export type Node = ASTNode
 
 export interface ConditionFlaw {
   readonly message: string
-  /** Place in the text, from 0. */
+  /** Position in the text, from 0. */
   readonly offset: number
   readonly remedy: string
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { canonicalPath } from '@sluice/core'
 import fc from 'fast-check'
 import { isFlaw } from '../flaw.js'
-import { parseLiteralPath, parsePathPattern, parsePathTemplate, placesOf } from './path-pattern.js'
+import { parseLiteralPath, parsePathPattern, parsePathTemplate, positionsOf } from './path-pattern.js'
 
 function kindAndSegments(text: string) {
   const path = parsePathPattern(text)
@@ -71,8 +71,8 @@ test('a remedy that says what to write is itself accepted', () => {
   }
 })
 
-test('a template may have its places anywhere', () => {
+test('a template may have its placeholders anywhere', () => {
   assert.equal(parsePathTemplate('/x/{a}-{b}.json'), '/x/{a}-{b}.json')
-  assert.deepEqual(placesOf('/x/{a}-{b}.json'), ['a', 'b'])
+  assert.deepEqual(positionsOf('/x/{a}-{b}.json'), ['a', 'b'])
   for (const text of ['/x/{a', '/x/{}', '/x/{a b}', 'x/{a}']) assert.ok(isFlaw(parsePathTemplate(text)), text)
 })

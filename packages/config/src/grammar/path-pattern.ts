@@ -6,7 +6,7 @@ import { examineRegex } from './regex.js'
 /** Deepest path that the router looks through. */
 const MAX_SEGMENTS = 64
 const PARAM = /^\{([A-Za-z_]\w*)\}$/
-const PLACES = /\{([A-Za-z_]\w*)\}/g
+const PLACEHOLDERS = /\{([A-Za-z_]\w*)\}/g
 
 /** The path of a route that names none. */
 export const ANY_PATH: PathPlan = { text: '', kind: 'any', segments: [] }
@@ -20,7 +20,10 @@ export function parsePathPattern(text: string): PathPlan | Flaw {
   const body = text.endsWith('/*') ? text.slice(0, -2) : text
   const parts = body === '' ? [] : body.slice(1).split('/')
   const flaw =
-    examineShape(text) ?? examineParts(parts) ?? examineCanonical(text, PLACES) ?? examineParameters(text)
+    examineShape(text) ??
+    examineParts(parts) ??
+    examineCanonical(text, PLACEHOLDERS) ??
+    examineParameters(text)
   if (flaw !== null) return flaw
   const segments = parts.map(segmentOf)
   const isTemplate = segments.some((segment) => segment.kind === 'param')
@@ -34,12 +37,12 @@ export function parseLiteralPath(text: string): string | Flaw {
 
 /** Reads the template of a path, in which `{name}` may stand anywhere. */
 export function parsePathTemplate(text: string): string | Flaw {
-  return examineShape(text) ?? examineCanonical(text, PLACES) ?? text
+  return examineShape(text) ?? examineCanonical(text, PLACEHOLDERS) ?? text
 }
 
 /** The names in the braces of a path or of a template. */
-export function placesOf(template: string): readonly string[] {
-  return [...template.matchAll(PLACES)].map((match) => match[1]!)
+export function positionsOf(template: string): readonly string[] {
+  return [...template.matchAll(PLACEHOLDERS)].map((match) => match[1]!)
 }
 
 function segmentOf(part: string): PathSegment {
@@ -95,9 +98,9 @@ function examineParameters(text: string): Flaw | null {
   }
 }
 
-/** Only the canonical form can ever match, so any other is a mistake. A place counts as one plain letter. */
-function examineCanonical(text: string, places: RegExp | null): Flaw | null {
-  const plain = places === null ? text : text.replaceAll(places, 'x')
+/** Only the canonical form can ever match, so any other is a mistake. A placeholder counts as one plain letter. */
+function examineCanonical(text: string, placeholders: RegExp | null): Flaw | null {
+  const plain = placeholders === null ? text : text.replaceAll(placeholders, 'x')
   const canonical = canonicalPath(plain)
   if (canonical === plain) return null
   if (canonical !== null) {

@@ -1,6 +1,6 @@
-/** A part of the manual: one place of the document. */
+/** A part of the manual: one location of the document. */
 export interface Chapter {
-  /** The path of the place, as rows of keys show it; its example has the same name. */
+  /** The path of the location, as rows of keys show it; its example has the same name. */
   readonly at: string
   /** What no description of a key can say. */
   readonly text: string
@@ -74,7 +74,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
 ]
 
-/** Places with the same keys as another one, which are said there. */
+/** Locations with the same keys as another one, where they are described. */
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
   ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'privacy', 'capture'].map(

@@ -35,14 +35,14 @@ export function rowsOf({ at }: Chapter): readonly KeyRow[] {
 }
 
 function isRepeated(path: string): boolean {
-  return [...REPEATED.keys()].some((place) => isBelow(path, place))
+  return [...REPEATED.keys()].some((location) => isBelow(path, location))
 }
 
 function withPlaceOfKeys(row: KeyRow): KeyRow {
-  const place = REPEATED.get(row.path)
-  return place === undefined
+  const location = REPEATED.get(row.path)
+  return location === undefined
     ? row
-    : { ...row, description: `${row.description} Its keys are those of \`${place}\`.` }
+    : { ...row, description: `${row.description} Its keys are those of \`${location}\`.` }
 }
 
 /** A key stands with its neighbours, so the path of a chapter itself belongs to the chapter around it. */
@@ -57,8 +57,8 @@ function isBelow(path: string, at: string): boolean {
 
 function isUnavailable(path: string): boolean {
   return UNAVAILABLE.some(({ path: parts, values }) => {
-    const place = pathOf(parts)
-    return values === undefined && (path === place || isBelow(path, place))
+    const location = pathOf(parts)
+    return values === undefined && (path === location || isBelow(path, location))
   })
 }
 

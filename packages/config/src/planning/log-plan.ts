@@ -40,7 +40,7 @@ function targetPlan(document: TargetDocument): LogTargetPlan {
   }
 }
 
-/** @param suffix sets directories that are not named apart from those of other places. */
+/** @param suffix sets directories that are not named apart from those of other outputs. */
 function outletPlan<Sink extends LogPlan['sink']>(
   document: LogDocument | TargetDocument,
   sink: Sink,

@@ -9,7 +9,7 @@ type WebhookDocument = NonNullable<LogDocument['webhook']>
 type CustomDocument = NonNullable<LogDocument['custom']>
 type SpoolDocument = LogDocument['stdout']['spool']
 
-/** What a place ships to, of what the document has settings for; standard output needs none, so it counts when it is the sink. */
+/** What an output ships to, of what the document has settings for; standard output needs none, so it counts when it is the sink. */
 export function shippedPlans(
   document: LogDocument | LogDocument['targets'][number],
   sink: LogPlan['sink'],

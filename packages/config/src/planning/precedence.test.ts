@@ -23,7 +23,7 @@ const documents = fc
   .array(fc.constantFrom(...POOL), { maxLength: 12 })
   .map((plans) => plans.map((plan, i) => ({ ...plan, id: String(i) })))
 
-/** The rank without what the place in the document decides. */
+/** The rank without what the position in the document decides. */
 function rankApart(route: RoutePlan, host: string | null): string {
   return JSON.stringify(routeRank({ ...route, order: 0 }, host))
 }

@@ -29,7 +29,7 @@ function tieKey(route: RoutePlan, host: string | null): string {
   return JSON.stringify([host, pathKey(route), ...routeRank(route, host)])
 }
 
-/** The literals and the places of the parameters: of equal rank, other literals are other paths. */
+/** The literals and the positions of the parameters: of equal rank, other literals are other paths. */
 function pathKey(route: RoutePlan): string {
   return route.match.path.segments
     .map((segment) => (segment.kind === 'param' ? '{}' : segment.text))

@@ -53,8 +53,8 @@ function refusedSchemas(violations: readonly Violation[]): Map<string, TSchema[]
   const refused = new Map<string, TSchema[]>()
   for (const { path, key, schema, isSecret } of violations) {
     if (key !== null || isSecret || schema['keepsReference'] === true) continue
-    const place = formatPath(path)
-    refused.set(place, [...(refused.get(place) ?? []), schema])
+    const location = formatPath(path)
+    refused.set(location, [...(refused.get(location) ?? []), schema])
   }
   return refused
 }

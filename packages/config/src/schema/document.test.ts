@@ -55,9 +55,9 @@ test('what is not available yet is in the schema', () => {
   const paths = new Set<string>()
   walk(documentSchema, '', (_, path) => paths.add(path))
   for (const row of UNAVAILABLE) {
-    const places = row.path.map((part) => (part === '*' ? '(\\[\\]|\\.\\*)' : `\\.${part}`)).join('')
+    const positions = row.path.map((part) => (part === '*' ? '(\\[\\]|\\.\\*)' : `\\.${part}`)).join('')
     assert.ok(
-      [...paths].some((path) => new RegExp(`^${places}$`).test(path)),
+      [...paths].some((path) => new RegExp(`^${positions}$`).test(path)),
       row.path.join('.'),
     )
   }

@@ -137,7 +137,7 @@ const target = object(
     capture: Type.Optional(narrowingSchema),
     ...settings,
   },
-  { description: 'A further place where records go, with a spool of its own.' },
+  { description: 'A further output, with a spool of its own.' },
 )
 
 /** The traffic log. */
@@ -152,7 +152,7 @@ export const logSchema = object(
     targets: Type.Array(target, {
       default: [],
       maxItems: 16,
-      description: 'Further places where records go, each with a choice of its own.',
+      description: 'Further outputs, each with a choice of its own.',
     }),
     geo: Type.Optional(geo),
     slow: duration(

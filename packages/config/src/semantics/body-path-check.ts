@@ -6,7 +6,7 @@ import type { Inspection } from './inspection.js'
 /** The paths with which conditions ask bodies, as far as their languages are loaded. */
 export function checkBodyPaths({ whole, catalog, report }: Inspection): void {
   if (catalog.bodies === undefined) return
-  for (const [path, scope] of conditionPlaces(whole)) {
+  for (const [path, scope] of conditionLocations(whole)) {
     const text = valueAt(whole, path)
     if (typeof text !== 'string' || !report.isSound(path) || !canCheck(text, catalog.bodies)) continue
     const check = checkCondition(text, scope, { bodies: catalog.bodies })
@@ -20,18 +20,18 @@ function canCheck(text: string, bodies: BodyLanguages): boolean {
   return asked.length > 0 && asked.every(([, language]: [string, BodyLanguage]) => language.isLoaded)
 }
 
-function conditionPlaces(whole: unknown): [DocumentPath, ConditionScope][] {
+function conditionLocations(whole: unknown): [DocumentPath, ConditionScope][] {
   const routes = listAt(whole, ['routes'])
   return [
-    ...policyPlaces(whole, ['policies']),
+    ...policyLocations(whole, ['policies']),
     ...routes.flatMap((_, i): [DocumentPath, ConditionScope][] => [
       [['routes', i, 'match', 'when'], 'route'],
-      ...policyPlaces(whole, ['routes', i, 'policies']),
+      ...policyLocations(whole, ['routes', i, 'policies']),
     ]),
   ]
 }
 
-function policyPlaces(whole: unknown, path: DocumentPath): [DocumentPath, ConditionScope][] {
+function policyLocations(whole: unknown, path: DocumentPath): [DocumentPath, ConditionScope][] {
   return listAt(whole, path).flatMap((entry, i): [DocumentPath, ConditionScope][] =>
     isMapping(entry) ? [[[...path, i, 'when'], 'policy']] : [],
   )

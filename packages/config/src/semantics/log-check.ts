@@ -11,8 +11,8 @@ import { checkTlsFiles } from './key-pair-check.js'
 type LogDocument = Inspection['document']['log']
 type Outlet = LogDocument | LogDocument['targets'][number]
 
-/** One place where records go. */
-interface Place {
+/** One output of the log. */
+interface Position {
   readonly outlet: Outlet
   readonly sink: LogPlan['sink']
   readonly path: DocumentPath
@@ -28,22 +28,22 @@ export function checkLog(inspection: Inspection): void {
   for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
     checkSegments(inspection, target, path)
   if (!report.isSound(['log'])) return
-  const places: Place[] = [placeOf(log, sinkOf(log), ['log'], '')]
+  const locations: Position[] = [positionOf(log, sinkOf(log), ['log'], '')]
   for (const [target, path] of origins.entries(log.targets, ['log', 'targets']))
-    places.push(placeOf(target, target.sink, path, `-${target.id}`))
-  for (const place of places) checkPlace(inspection, place)
+    locations.push(positionOf(target, target.sink, path, `-${target.id}`))
+  for (const location of locations) checkLocation(inspection, location)
   checkIds(inspection)
-  checkDirs(inspection, places)
-  for (const place of places) warnOfFormerDir(inspection, place)
-  checkStreams(inspection, places)
+  checkDirs(inspection, locations)
+  for (const location of locations) warnOfFormerDir(inspection, location)
+  checkStreams(inspection, locations)
   if (log.geo !== undefined) checkPlacesFile(inspection, log.geo.file, ['log', 'geo', 'file'])
 }
 
-function placeOf(outlet: Outlet, sink: Place['sink'], path: DocumentPath, suffix: string): Place {
+function positionOf(outlet: Outlet, sink: Position['sink'], path: DocumentPath, suffix: string): Position {
   return { outlet, sink, path, dir: dirOf(outlet, sink, suffix) }
 }
 
-function dirOf(outlet: Outlet, sink: Place['sink'], suffix: string): string | null {
+function dirOf(outlet: Outlet, sink: Position['sink'], suffix: string): string | null {
   if (sink === 'none') return null
   if (sink === 'file') return fileDir(outlet.file.dir, suffix)
   return spoolDir(outlet[sink]?.spool.dir, suffix)
@@ -61,42 +61,43 @@ function checkSegments({ report }: Inspection, { file }: Outlet, path: DocumentP
   })
 }
 
-/** The first place is named as well where there are others. */
+/** The first output is named as well where there are others. */
 function checkIds({ document, origins, report }: Inspection): void {
   const seen = new Set(['main'])
   for (const [{ id }, path] of origins.entries(document.log.targets, ['log', 'targets'])) {
-    const place = [...path, 'id']
+    const location = [...path, 'id']
     if (seen.has(id)) {
       const message =
         id === 'main'
           ? "the id 'main' is that of log.sink"
-          : `two targets of the log have the id ${report.quote(id, place)}`
-      report.add({ path: place, message, remedy: 'rename the target' })
+          : `two targets of the log have the id ${report.quote(id, location)}`
+      report.add({ path: location, message, remedy: 'rename the target' })
     }
     seen.add(id)
   }
 }
 
 /** A spool belongs to one target: what one leaves behind there, the other would deliver. */
-function checkDirs({ report }: Inspection, places: readonly Place[]): void {
-  const seen = new Map<string, Place>()
-  for (const place of places) {
-    if (place.dir === null) continue
-    const dir = resolve(place.dir)
+function checkDirs({ report }: Inspection, locations: readonly Position[]): void {
+  const seen = new Map<string, Position>()
+  for (const location of locations) {
+    if (location.dir === null) continue
+    const dir = resolve(location.dir)
     const other = seen.get(dir)
-    seen.set(dir, place)
+    seen.set(dir, location)
     if (other === undefined) continue
-    const names = [other, place].map(({ path }) => formatPath(path)).join(' and ')
+    const names = [other, location].map(({ path }) => formatPath(path)).join(' and ')
     report.add({
-      path: place.path,
+      path: location.path,
       message: `${names} keep their records in the same directory`,
-      remedy: place.sink === 'file' ? 'choose another file.dir' : `choose another ${place.sink}.spool.dir`,
+      remedy:
+        location.sink === 'file' ? 'choose another file.dir' : `choose another ${location.sink}.spool.dir`,
     })
   }
 }
 
 /** Records that a directory below the working directory holds would be left behind: spools hold what nobody has seen. */
-function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink, path }: Place): void {
+function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink, path }: Position): void {
   const written = sink === 'file' ? outlet.file.dir : sink === 'none' ? undefined : outlet[sink]?.spool.dir
   if (written === undefined || isAbsolute(written)) return
   const [there, here] = [resolve(folder, written), resolve(written)]
@@ -110,17 +111,17 @@ function warnOfFormerDir({ report, folder, exists }: Inspection, { outlet, sink,
 }
 
 /** Of two that set up the same data stream in different ways, each would undo at its start what the other has done. */
-function checkStreams({ report }: Inspection, places: readonly Place[]): void {
-  const seen: Place[] = []
-  for (const place of places) {
-    const stream = managedStream(place)
+function checkStreams({ report }: Inspection, locations: readonly Position[]): void {
+  const seen: Position[] = []
+  for (const location of locations) {
+    const stream = managedStream(location)
     if (stream === null) continue
     const other = seen.find((one) => isSetUpOtherwise(managedStream(one)!, stream))
-    seen.push(place)
+    seen.push(location)
     if (other === undefined) continue
-    const names = [other, place].map(({ path }) => formatPath([...path, 'elasticsearch'])).join(' and ')
+    const names = [other, location].map(({ path }) => formatPath([...path, 'elasticsearch'])).join(' and ')
     report.add({
-      path: [...place.path, 'elasticsearch'],
+      path: [...location.path, 'elasticsearch'],
       message: `${names} set up one data stream with different retention or replicas`,
       remedy: 'write the same for both, choose another dataStream, or write manage: false for one of them',
     })
@@ -129,7 +130,7 @@ function checkStreams({ report }: Inspection, places: readonly Place[]): void {
 
 type StreamSettings = NonNullable<Outlet['elasticsearch']>
 
-function managedStream({ outlet, sink }: Place): StreamSettings | null {
+function managedStream({ outlet, sink }: Position): StreamSettings | null {
   const { elasticsearch } = outlet
   return sink === 'elasticsearch' && elasticsearch?.manage === true ? elasticsearch : null
 }
@@ -144,11 +145,11 @@ function retentionMs({ retention }: StreamSettings): number {
   return retention === undefined ? Number.POSITIVE_INFINITY : parseDuration(retention)
 }
 
-function checkPlace(inspection: Inspection, place: Place): void {
-  checkSettings(inspection, place)
-  checkElasticsearch(inspection, place)
-  checkSyslog(inspection, place)
-  checkWebhook(inspection, place)
+function checkLocation(inspection: Inspection, location: Position): void {
+  checkSettings(inspection, location)
+  checkElasticsearch(inspection, location)
+  checkSyslog(inspection, location)
+  checkWebhook(inspection, location)
 }
 
 /** What to add for a sink that cannot do without settings. */
@@ -159,7 +160,7 @@ const EXAMPLES = {
   custom: "module: './target.mjs'",
 } as const
 
-function checkSettings({ report }: Inspection, { outlet, sink, path }: Place): void {
+function checkSettings({ report }: Inspection, { outlet, sink, path }: Position): void {
   if (sink === 'file' || sink === 'stdout' || sink === 'none' || outlet[sink] !== undefined) return
   const needed = formatPath([...path, sink])
   report.add({
@@ -169,7 +170,7 @@ function checkSettings({ report }: Inspection, { outlet, sink, path }: Place): v
   })
 }
 
-function checkElasticsearch({ report }: Inspection, { outlet, path }: Place): void {
+function checkElasticsearch({ report }: Inspection, { outlet, path }: Position): void {
   const { elasticsearch } = outlet
   if (isPaired(elasticsearch?.auth?.username, elasticsearch?.auth?.password)) return
   report.add({
@@ -179,10 +180,10 @@ function checkElasticsearch({ report }: Inspection, { outlet, path }: Place): vo
   })
 }
 
-function checkSyslog(inspection: Inspection, { outlet, path: place }: Place): void {
+function checkSyslog(inspection: Inspection, { outlet, path: location }: Position): void {
   const { tls } = outlet.syslog ?? {}
   if (tls === undefined) return
-  const path = [...place, 'syslog', 'tls']
+  const path = [...location, 'syslog', 'tls']
   checkTlsFiles(inspection, tls, path)
   if (isPaired(tls.certFile, tls.keyFile)) return
   inspection.report.add({
@@ -192,7 +193,7 @@ function checkSyslog(inspection: Inspection, { outlet, path: place }: Place): vo
   })
 }
 
-function checkWebhook(inspection: Inspection, { outlet, path }: Place): void {
+function checkWebhook(inspection: Inspection, { outlet, path }: Position): void {
   const { tls, auth } = outlet.webhook ?? {}
   if (tls?.caFile !== undefined) checkPemFile(inspection, tls.caFile, [...path, 'webhook', 'tls', 'caFile'])
   if (isPaired(auth?.username, auth?.password)) return

@@ -32,10 +32,10 @@ function checkIds(
 ): void {
   const seen = new Set<string>()
   for (const [{ id }, path] of origins.entries(items, list)) {
-    const place = [...path, 'id']
+    const location = [...path, 'id']
     if (seen.has(id)) {
-      const message = `two privacy ${list.at(-1)} have the id ${report.quote(id, place)}`
-      report.add({ path: place, message, remedy: 'rename one of them' })
+      const message = `two privacy ${list.at(-1)} have the id ${report.quote(id, location)}`
+      report.add({ path: location, message, remedy: 'rename one of them' })
     }
     seen.add(id)
   }
@@ -44,15 +44,15 @@ function checkIds(
 function checkRules(
   { origins, report }: Inspection,
   { keys, rules }: PrivacyDocument,
-  place: DocumentPath,
+  location: DocumentPath,
 ): void {
-  const hasKeys = keys.length > 0 || !report.isSound([...place, 'keys'])
-  for (const [rule, path] of origins.entries(rules, [...place, 'rules'])) {
+  const hasKeys = keys.length > 0 || !report.isSound([...location, 'keys'])
+  for (const [rule, path] of origins.entries(rules, [...location, 'rules'])) {
     if ((rule.do === 'hash' || rule.do === 'encrypt') && !hasKeys) {
       report.add({
         path: [...path, 'do'],
         message: `the privacy rule ${quoted(report, rule.id, path)} needs a key to ${rule.do}`,
-        remedy: `add ${formatPath(place)}.keys: [{ id: k1, secret: '\${env:LOG_KEY}' }]`,
+        remedy: `add ${formatPath(location)}.keys: [{ id: k1, secret: '\${env:LOG_KEY}' }]`,
       })
     }
     const shape = SHAPES.find((name) => rule[name] !== undefined)

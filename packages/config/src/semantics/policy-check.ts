@@ -21,13 +21,13 @@ export function checkPolicies(inspection: Inspection): void {
 function checkNames({ whole, catalog, report }: Inspection): void {
   const known = [...catalog.keys()]
   for (const { path, use } of writtenPolicies(whole)) {
-    const place = [...path, 'use']
-    if (catalog.has(use) || !report.isSound(place)) continue
+    const location = [...path, 'use']
+    if (catalog.has(use) || !report.isSound(location)) continue
     const isComing = COMING_POLICIES.has(use)
     const list = `the policies are ${known.join(', ')}`
-    const name = report.quote(use, place)
+    const name = report.quote(use, location)
     report.add({
-      path: place,
+      path: location,
       message: isComing ? `the policy ${name} is not available yet` : `there is no policy ${name}`,
       remedy: isComing ? `remove it; ${list}` : suggestion(use, [...known, ...COMING_POLICIES], list),
     })
@@ -37,10 +37,10 @@ function checkNames({ whole, catalog, report }: Inspection): void {
 function checkSharedIds({ document, origins, report }: Inspection): void {
   const seen = new Set<string>()
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
-    const place = [...path, 'id']
+    const location = [...path, 'id']
     if (seen.has(policy.id)) {
-      const message = `two shared policies have the id ${report.quote(policy.id, place)}`
-      report.add({ path: place, message, remedy: 'rename one of them' })
+      const message = `two shared policies have the id ${report.quote(policy.id, location)}`
+      report.add({ path: location, message, remedy: 'rename one of them' })
     }
     seen.add(policy.id)
   }
@@ -53,17 +53,17 @@ function checkChain(
   path: DocumentPath,
 ): void {
   const seen = new Set<string>()
-  for (const [entry, place] of origins.entries(route.policies, path)) {
-    const id = policyIdOf(entry, route.id, Number(place.at(-1)))
-    const name = report.quote(id, place)
+  for (const [entry, location] of origins.entries(route.policies, path)) {
+    const id = policyIdOf(entry, route.id, Number(location.at(-1)))
+    const name = report.quote(id, location)
     if (typeof entry === 'string' && !shared.has(entry)) {
       const fallback = catalog.has(entry) ? `write use: ${entry}` : 'add it under policies'
       const remedy = suggestion(entry, catalog.has(entry) ? [] : shared, fallback)
-      report.add({ path: place, message: `there is no shared policy ${name}`, remedy, presumesAll: true })
+      report.add({ path: location, message: `there is no shared policy ${name}`, remedy, presumesAll: true })
     }
     if (seen.has(id)) {
       report.add({
-        path: place,
+        path: location,
         message: `the policy ${name} stands twice in this chain`,
         remedy: 'remove or rename one',
       })

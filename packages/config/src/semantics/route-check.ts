@@ -1,7 +1,7 @@
 import { hasEncodedSlash } from '@sluice/core'
 import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
-import { ANY_PATH, parsePathPattern, placesOf } from '../grammar/path-pattern.js'
+import { ANY_PATH, parsePathPattern, positionsOf } from '../grammar/path-pattern.js'
 import type { PathPlan } from '../plan.js'
 import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
@@ -12,10 +12,10 @@ export function checkRoutes(inspection: Inspection): void {
   const { document, origins, report } = inspection
   const seen = new Set<string>()
   for (const [route, path] of origins.entries(document.routes, ['routes'])) {
-    const place = [...path, 'id']
+    const location = [...path, 'id']
     if (seen.has(route.id)) {
-      const message = `two routes have the id ${report.quote(route.id, place)}`
-      report.add({ path: place, message, remedy: 'rename one of them' })
+      const message = `two routes have the id ${report.quote(route.id, location)}`
+      report.add({ path: location, message, remedy: 'rename one of them' })
     }
     seen.add(route.id)
     for (const kind of ['upstream', 'api'] as const) checkNamed(inspection, kind, route[kind], path)
@@ -31,11 +31,11 @@ export function checkRoutes(inspection: Inspection): void {
 /** The notation of other routers is a path here too, and matches nothing that anybody sends. */
 function checkColons({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
   const name = /^\/(?:.*\/)?:([A-Za-z_]\w*)(?:\/|$)/.exec(match.path ?? '')?.[1]
-  const place = [...path, 'match', 'path']
-  if (name === undefined || report.referencesAt(place) !== null) return
+  const location = [...path, 'match', 'path']
+  if (name === undefined || report.referencesAt(location) !== null) return
   const message = `the segment ':${name}' is matched letter by letter`
   const remedy = `write {${name}} for any segment, and quote the path`
-  report.add({ path: place, severity: 'warning', message, remedy })
+  report.add({ path: location, severity: 'warning', message, remedy })
 }
 
 /** The methods of the IANA registry that clients of an API send, and PURGE of caches. */
@@ -50,15 +50,15 @@ const KNOWN_METHODS: readonly string[] = [
 /** Any token may be a method (RFC 9110 section 9.1); one that nobody has heard of is more often a mistake. */
 function checkMethods({ report }: Inspection, { match }: RouteDocument, path: DocumentPath): void {
   for (const [i, method] of match.methods.entries()) {
-    const place = [...path, 'match', 'methods', i]
-    if (!report.isSound(place) || KNOWN_METHODS.includes(method.toUpperCase())) continue
-    const message = `${report.quote(method, place)} is no method that clients are known to send`
+    const location = [...path, 'match', 'methods', i]
+    if (!report.isSound(location) || KNOWN_METHODS.includes(method.toUpperCase())) continue
+    const message = `${report.quote(method, location)} is no method that clients are known to send`
     const remedy = suggestion(
       method,
       KNOWN_METHODS,
       `write one such as ${KNOWN_METHODS.slice(0, 6).join(', ')}`,
     )
-    report.add({ path: place, severity: 'warning', message, remedy })
+    report.add({ path: location, severity: 'warning', message, remedy })
   }
 }
 
@@ -73,10 +73,10 @@ function checkNamed(
   const defined = valueAt(whole, [section])
   const names = isMapping(defined) ? Object.keys(defined) : []
   if (named === undefined || names.includes(named)) return
-  const place = [...path, kind]
-  const message = `there is no ${kind} ${report.quote(named, place)}`
-  const remedy = suggestion(named, names, `add it under ${section}.${report.referencesAt(place) ?? named}`)
-  report.add({ path: place, message, remedy, presumesAll: true })
+  const location = [...path, kind]
+  const message = `there is no ${kind} ${report.quote(named, location)}`
+  const remedy = suggestion(named, names, `add it under ${section}.${report.referencesAt(location) ?? named}`)
+  report.add({ path: location, message, remedy, presumesAll: true })
 }
 
 /** What only a route with an upstream can do. */
@@ -110,12 +110,12 @@ function checkFields({ report }: Inspection, { match }: RouteDocument, path: Doc
 
 function checkReply({ report }: Inspection, { respond }: RouteDocument, path: DocumentPath): void {
   if (respond === undefined) return
-  const place = [...path, 'respond']
+  const location = [...path, 'respond']
   const isBodiless = respond.status === 204 || respond.status === 205 || respond.status === 304
   if (isBodiless && respond.body !== '') {
     const message = 'an answer with this status has no body'
     report.add({
-      path: [...place, 'body'],
+      path: [...location, 'body'],
       at: 'key',
       message,
       remedy: 'remove body, or choose another status',
@@ -124,7 +124,7 @@ function checkReply({ report }: Inspection, { respond }: RouteDocument, path: Do
   const seen = new Set<string>()
   for (const written of Object.keys(respond.headers)) {
     const name = written.toLowerCase()
-    const at = [...place, 'headers', written]
+    const at = [...location, 'headers', written]
     if (seen.has(name))
       report.add({ path: at, at: 'key', message: `the header '${name}' stands twice`, remedy: 'keep one' })
     seen.add(name)
@@ -146,7 +146,8 @@ function checkPaths(inspection: Inspection, route: RouteDocument, path: Document
   for (const key of reshaped) {
     const { prefix, path: template } = route[key] ?? {}
     if (prefix !== undefined) checkPrefix(inspection, pattern, [...path, key, 'prefix'])
-    if (template !== undefined) checkPlaces(inspection, { pattern, template, path: [...path, key, 'path'] })
+    if (template !== undefined)
+      checkLocations(inspection, { pattern, template, path: [...path, key, 'path'] })
   }
 }
 
@@ -159,16 +160,16 @@ function checkPrefix({ report }: Inspection, pattern: PathPlan, path: DocumentPa
   })
 }
 
-function checkPlaces(
+function checkLocations(
   { report }: Inspection,
   { pattern, template, path }: { pattern: PathPlan; template: string; path: DocumentPath },
 ): void {
   const names = pattern.segments.flatMap((segment) => (segment.kind === 'param' ? [segment.name] : []))
-  for (const name of placesOf(template)) {
+  for (const name of positionsOf(template)) {
     if (names.includes(name)) continue
     const references = report.referencesAt(path)
-    const place = references === null ? `{${name}}` : `a place in the value of ${references}`
-    const message = `${place} is not in the path of the route`
+    const location = references === null ? `{${name}}` : `a placeholder in the value of ${references}`
+    const message = `${location} is not in the path of the route`
     report.add({ path, message, remedy: 'name a segment of match.path so' })
   }
 }

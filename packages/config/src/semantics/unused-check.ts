@@ -15,8 +15,8 @@ export function checkUnused({ document, origins, report }: Inspection): void {
   const entries = new Set(document.routes.flatMap((route) => route.policies))
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
     if (entries.has(policy.id)) continue
-    const place = [...path, 'id']
-    const message = `no route uses the policy ${report.quote(policy.id, place)}`
-    report.add({ path: place, severity: 'warning', message, remedy: 'use it or remove it' })
+    const location = [...path, 'id']
+    const message = `no route uses the policy ${report.quote(policy.id, location)}`
+    report.add({ path: location, severity: 'warning', message, remedy: 'use it or remove it' })
   }
 }

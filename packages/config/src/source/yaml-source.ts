@@ -1,8 +1,8 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, type ParsedNode, Parser } from 'yaml'
 import type { DocumentPath } from '../document-path.js'
 import { linkAliases } from './alias.js'
-import { type Place, Places } from './places.js'
 import { plainValue } from './plain-value.js'
+import { type Position, Positions } from './positions.js'
 import { breakingFlaw, isolatedFlaws, type SourceFlaw } from './source-flaw.js'
 
 /** Longest document, in UTF-16 units: about 50,000 routes. */
@@ -17,9 +17,9 @@ export interface YamlSource {
   readonly flaws: readonly SourceFlaw[]
   /** Where the text stops being YAML: what comes after is a guess. Null when all of it is. */
   readonly brokenFrom: number | null
-  /** The place of a value or of its key; of what is around it when there is no such thing. */
-  placeOf(path: DocumentPath, at: 'key' | 'value'): Place
-  placeOfOffset(offset: number): Place
+  /** The position of a value or of its key; of what is around it when there is no such thing. */
+  positionOf(path: DocumentPath, at: 'key' | 'value'): Position
+  positionOfOffset(offset: number): Position
 }
 
 /** Reads YAML 1.2 (and so JSON) with the core schema. Never throws. */
@@ -27,14 +27,14 @@ export function readYaml(text: string): YamlSource {
   const lines = new LineCounter()
   const { root, isolated, breaking } = compose(text, lines)
   const links = linkAliases(root)
-  const places = new Places(root, links.targets, { lines, text })
+  const positions = new Positions(root, links.targets, { lines, text })
   const plain = plainValue(root, links.targets)
   return {
     value: plain.value,
     flaws: [...(breaking === null ? [] : [breaking]), ...isolated, ...links.flaws, ...plain.flaws],
     brokenFrom: breaking?.offset ?? null,
-    placeOf: (path, at) => places.of(path, at),
-    placeOfOffset: (offset) => places.ofOffset(offset),
+    positionOf: (path, at) => positions.of(path, at),
+    positionOfOffset: (offset) => positions.ofOffset(offset),
   }
 }
 

@@ -7,7 +7,7 @@ export interface Shipment {
   jsonOf(i: number): Buffer
   /** Bytes of the JSON of record `i`. */
   lengthOf(i: number): number
-  /** Copies the JSON of record `i` to a place in a buffer that has room for it; returns its length. */
+  /** Copies the JSON of record `i` to a position in a buffer that has room for it; returns its length. */
   copyJson(i: number, into: Buffer, at: number): number
   /** Bytes of all records together. */
   readonly bytes: number

@@ -9,7 +9,7 @@ const ENOUGH_BYTES = 1024 ** 2
 const NEWLINE = 10
 
 /**
- * A place between two lines of a segment before which no call ended later than a time, found by halving: lines are in
+ * A position between two lines of a segment before which no call ended later than a time, found by halving: lines are in
  * the order in which calls ended.
  */
 export async function firstLineSince(path: string, bytes: number, sinceMs: number): Promise<number> {
@@ -27,12 +27,12 @@ export async function firstLineSince(path: string, bytes: number, sinceMs: numbe
 /** The first whole line after a position; null when none is near. */
 async function lineBehind(
   path: string,
-  place: number,
+  position: number,
 ): Promise<{ readonly start: number; readonly endedMs: number } | null> {
-  const look = await bytesAt(path, place, LOOK_BYTES)
+  const look = await bytesAt(path, position, LOOK_BYTES)
   const start = look.indexOf(NEWLINE) + 1
   const end = look.indexOf(NEWLINE, start)
   if (start === 0 || end === -1) return null
   const view = parseRecord(look.toString('utf8', start, end))
-  return view === null ? null : { start: place + start, endedMs: endedMs(view) }
+  return view === null ? null : { start: position + start, endedMs: endedMs(view) }
 }

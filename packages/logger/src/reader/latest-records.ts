@@ -3,7 +3,7 @@ import type { RecordView } from './record-view.js'
 import type { RunPosition } from './run-reader.js'
 import type { Run } from './runs.js'
 
-/** A run with the place up to which it is read. */
+/** A run with the position up to which it is read. */
 export interface EndedRun {
   readonly run: Run
   readonly end: RunPosition

@@ -16,7 +16,7 @@ export interface TailOptions extends SearchOptions {
   readonly follow: boolean
 }
 
-/** A place that a traffic log can be read from. Whatever the place, a filter takes the same records. */
+/** A location that a traffic log can be read from. Whatever it is, a filter takes the same records. */
 export interface RecordSource {
   /**
    * Everything that the filter takes, oldest first.

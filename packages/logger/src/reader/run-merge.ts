@@ -32,7 +32,7 @@ export class RunMerge {
     this.#isWanted = isWanted
   }
 
-  /** Begins a run at another place than its first byte. */
+  /** Begins a run at another position than its first byte. */
   startAt(runId: string, position: RunPosition): void {
     this.#sources.set(runId, {
       reader: new RunReader(position),

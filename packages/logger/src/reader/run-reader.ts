@@ -5,7 +5,7 @@ import { bytesAt } from './segment-bytes.js'
 /** Read at once, bytes. */
 const CHUNK_BYTES = 256 * 1024
 
-/** A place between two lines of a run. */
+/** A position between two lines of a run. */
 export interface RunPosition {
   readonly seq: number
   readonly offset: number

@@ -5,7 +5,7 @@ import { asciiJson } from './members.js'
 import { RecordPrivacy } from './record-privacy.js'
 import { options, rule } from './testing.js'
 
-// Documents of every format, with values planted at random places, whole and cut anywhere.
+// Documents of every format, with values planted at random locations, whole and cut anywhere.
 
 const SECRET = 'Zq7-unlikely.word'
 /** So much of a value may be left where the text was cut: what it would have become is not known yet. */

@@ -2,7 +2,7 @@ import { Edits } from './edits.js'
 import { structureOf } from './formats/format-of.js'
 import { looseScan } from './formats/loose.js'
 import { PLAIN, type Syntax } from './formats/syntax.js'
-import { type Place, plainPlace, type Scan, type Visitor } from './formats/visitor.js'
+import { type Location, plainLocation, type Scan, type Visitor } from './formats/visitor.js'
 import { applyRegex, applyTypes } from './pattern-rules.js'
 import { open, type Piece, textOf } from './piece.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
@@ -154,11 +154,11 @@ class TextVisit implements Visitor {
     return takingRule(name, this.#context) !== null
   }
 
-  take(name: string, place: Place): void {
+  take(name: string, location: Location): void {
     const rule = takingRule(name, this.#context)!
-    const pieces = takenValue(rule, this.#found(place), this.#context)
-    if (pieces === null) this.edits.replace(...place.outer(this.edits.end), [])
-    else this.edits.replace(place.start, place.end, written(pieces, place))
+    const pieces = takenValue(rule, this.#found(location), this.#context)
+    if (pieces === null) this.edits.replace(...location.outer(this.edits.end), [])
+    else this.edits.replace(location.start, location.end, written(pieces, location))
   }
 
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void {
@@ -176,10 +176,10 @@ class TextVisit implements Visitor {
       wrap: (inner) => wrap(syntax.encode(inner)),
     })
     if (pieces === null) return
-    this.edits.replace(start, end, written(pieces, { ...plainPlace(start, end, syntax), isUnquoted }))
+    this.edits.replace(start, end, written(pieces, { ...plainLocation(start, end, syntax), isUnquoted }))
   }
 
-  #found({ start, end, syntax, isUnquoted, isContainer }: Place): Found {
+  #found({ start, end, syntax, isUnquoted, isContainer }: Location): Found {
     const raw = this.text.slice(start, end)
     const { wrap } = this.#context
     return { text: isContainer ? raw : syntax.decode(raw), written: wrap(raw), isUnquoted, isContainer }
@@ -187,7 +187,7 @@ class TextVisit implements Visitor {
 }
 
 /** The pieces of a value as they are written at its place. */
-function written(pieces: readonly Piece[], { syntax, isUnquoted }: Place): readonly Piece[] {
+function written(pieces: readonly Piece[], { syntax, isUnquoted }: Location): readonly Piece[] {
   const inner =
     syntax === PLAIN
       ? pieces

@@ -8,46 +8,46 @@ export class SegmentShipment implements Shipment {
   readonly mayBeDelivered: boolean
   readonly #segment: Segment
   readonly #content: SegmentContent
-  readonly #places: readonly number[]
+  readonly #positions: readonly number[]
 
-  /** @param places which of the content's records, in order. */
-  constructor(segment: Segment, content: SegmentContent, places: readonly number[]) {
+  /** @param positions which of the content's records, in order. */
+  constructor(segment: Segment, content: SegmentContent, positions: readonly number[]) {
     this.#segment = segment
     this.#content = content
-    this.#places = places
-    this.count = places.length
+    this.#positions = positions
+    this.count = positions.length
     this.mayBeDelivered = segment.mayBeDelivered
     const { starts, ends } = content.index
     let bytes = 0
-    for (const place of places) bytes += ends[place]! - starts[place]!
+    for (const position of positions) bytes += ends[position]! - starts[position]!
     this.bytes = bytes
   }
 
   idOf(i: number): string {
-    const { prefix, first } = this.#segment.place
-    return prefix + '-' + (first + this.#content.index.ordinals[this.#places[i]!]!).toString(36)
+    const { prefix, first } = this.#segment.location
+    return prefix + '-' + (first + this.#content.index.ordinals[this.#positions[i]!]!).toString(36)
   }
 
   jsonOf(i: number): Buffer {
     const { index, bytes } = this.#content
-    const place = this.#places[i]!
-    return bytes.subarray(index.starts[place]!, index.ends[place]!)
+    const position = this.#positions[i]!
+    return bytes.subarray(index.starts[position]!, index.ends[position]!)
   }
 
   lengthOf(i: number): number {
     const { starts, ends } = this.#content.index
-    const place = this.#places[i]!
-    return ends[place]! - starts[place]!
+    const position = this.#positions[i]!
+    return ends[position]! - starts[position]!
   }
 
   copyJson(i: number, into: Buffer, at: number): number {
     const { index, bytes } = this.#content
-    const place = this.#places[i]!
-    return bytes.copy(into, at, index.starts[place]!, index.ends[place]!)
+    const position = this.#positions[i]!
+    return bytes.copy(into, at, index.starts[position]!, index.ends[position]!)
   }
 
   /** The content's record that is number `i` here. */
   placeOf(i: number): number {
-    return this.#places[i]!
+    return this.#positions[i]!
   }
 }

@@ -21,8 +21,8 @@ function bench(t: TestContext, answer: Answer) {
   const problems: string[] = []
   const report = (change: Partial<Receipt>): void => {
     account.received += (change.records ?? 0) + (change.adopted ?? 0)
-    for (const place of ['indexed', 'dead', 'dropped', 'onDisk', 'inMemory'] as const)
-      account[place] += change[place] ?? 0
+    for (const key of ['indexed', 'dead', 'dropped', 'onDisk', 'inMemory'] as const)
+      account[key] += change[key] ?? 0
     const { received, indexed, dead, dropped, onDisk, inMemory } = account
     assert.equal(received, indexed + dead + dropped + onDisk + inMemory)
     if (change.problem) problems.push(change.problem)

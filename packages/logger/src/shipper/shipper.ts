@@ -102,7 +102,7 @@ export class Shipper {
     const { spool } = this.#options
     const content = this.#read(segment)
     if (content === null) return
-    let left: readonly number[] = content.index.starts.map((_, place) => place)
+    let left: readonly number[] = content.index.starts.map((_, position) => position)
     while (left.length > 0) {
       if (!(await this.#outage.mayTry())) {
         spool.putBack(segment)
@@ -115,7 +115,7 @@ export class Shipper {
     spool.settle(segment)
   }
 
-  /** Delivers once; returns the places of those records that have to be sent again. */
+  /** Delivers once; returns the positions of those records that have to be sent again. */
   async #deliver(segment: Segment, shipment: SegmentShipment): Promise<readonly number[]> {
     const startedMono = performance.now()
     const delivery = await this.#options.target.deliver(shipment)
@@ -212,7 +212,7 @@ export class Shipper {
     this.#account(segment, { dropped: records, reason: 'corrupt', problem })
   }
 
-  /** Reports where records of a segment went; they leave the place where they were kept. */
+  /** Reports where records of a segment went; they leave where they were kept. */
   #account(segment: Segment, change: Partial<Receipt>): void {
     const gone = (change.indexed ?? 0) + (change.dead ?? 0) + (change.dropped ?? 0)
     this.#options.report(segment.isOnDisk ? { ...change, onDisk: -gone } : { ...change, inMemory: -gone })

@@ -105,8 +105,8 @@ function defineTests(): void {
       const root = scratchDir()
       cpSync(estate, root, { recursive: true })
       const reported = (await ask(adopters, root)) as Reported[]
-      const sum = (place: 'received' | 'onDisk' | 'dropped') =>
-        reported.reduce((total, { account }) => total + account[place], 0)
+      const sum = (key: 'received' | 'onDisk' | 'dropped') =>
+        reported.reduce((total, { account }) => total + account[key], 0)
       assert.deepEqual(
         { received: sum('received'), onDisk: sum('onDisk'), dropped: sum('dropped') },
         { received: OWNERS * ENCODED, onDisk: OWNERS * WHOLE, dropped: OWNERS * (ENCODED - WHOLE) },

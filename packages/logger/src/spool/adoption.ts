@@ -4,7 +4,7 @@ import type { Takeover } from '@sluice/core'
 import { isOwnedByThisProcess, isOwnerAlive, lockPath, ownerOfLock } from './lock.js'
 import { type Progress, takeProgress } from './mark.js'
 import { isOwnerName, OWNED_BY, ownersOf } from './owner-name.js'
-import { parseSegmentName, Segment, type SegmentPlace, sealAbandoned } from './segment.js'
+import { parseSegmentName, Segment, type SegmentLocation, sealAbandoned } from './segment.js'
 
 /** What was found in directories whose owners are gone. */
 export interface Inheritance {
@@ -122,8 +122,8 @@ function lossesOf(progress: Progress | null, isCounted: boolean, found: Found): 
 function lossesSince({ encoded, safe, openFirst, openRecords }: Progress, { segments, torn }: Found): Losses {
   let written = 0
   let damaged = 0
-  for (const first of new Set([...segments.map(({ place }) => place.first), ...torn])) {
-    const records = segments.find(({ place }) => place.first === first)?.records ?? 0
+  for (const first of new Set([...segments.map(({ location }) => location.first), ...torn])) {
+    const records = segments.find(({ location }) => location.first === first)?.records ?? 0
     if (first === openFirst) {
       written += Math.max(0, records - openRecords)
       damaged += Math.max(0, openRecords - records)
@@ -189,24 +189,24 @@ function segmentsIn(dir: string, prefix: string): Found {
 
 function addSegment(
   found: Found,
-  place: SegmentPlace,
+  location: SegmentLocation,
   { file, records }: { readonly file: string; readonly records: number | null },
 ): void {
   if (records !== null) {
-    found.segments.push(Segment.sealed(place, records, statSync(join(place.dir, file))))
+    found.segments.push(Segment.sealed(location, records, statSync(join(location.dir, file))))
     return
   }
-  const sealed = sealAbandoned(place)
+  const sealed = sealAbandoned(location)
   if (sealed.segment !== null) found.segments.push(sealed.segment)
-  if (sealed.isTorn) found.torn.push(place.first)
+  if (sealed.isTorn) found.torn.push(location.first)
 }
 
 function byAge(a: Segment, b: Segment): number {
-  return a.place.prefix < b.place.prefix
+  return a.location.prefix < b.location.prefix
     ? -1
-    : a.place.prefix > b.place.prefix
+    : a.location.prefix > b.location.prefix
       ? 1
-      : a.place.first - b.place.first
+      : a.location.first - b.location.first
 }
 
 function modifiedMs(path: string): number | null {

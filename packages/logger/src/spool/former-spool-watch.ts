@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FormerSpool, formerSpools, type SpoolPlaces } from './former-spools.js'
+import { type FormerSpool, formerSpools, type SpoolLocations } from './former-spools.js'
 
 /** A spool whose owner may still live is looked at again after this time, and so often: on another host it takes 30 s to know. */
 const LOOK_EVERY_MS = 5000
@@ -16,10 +16,10 @@ export class FormerSpoolWatch {
   }
 
   /** Looks beside the spools of a log; takes the place of the look before. */
-  look(places: SpoolPlaces, report: (message: string) => void): void {
+  look(locations: SpoolLocations, report: (message: string) => void): void {
     this.#looking.abort()
     this.#looking = new AbortController()
-    if (!this.#isClosed) void this.#lookUntilGone(places, report, this.#looking.signal)
+    if (!this.#isClosed) void this.#lookUntilGone(locations, report, this.#looking.signal)
   }
 
   close(): void {
@@ -28,13 +28,13 @@ export class FormerSpoolWatch {
   }
 
   async #lookUntilGone(
-    places: SpoolPlaces,
+    locations: SpoolLocations,
     report: (message: string) => void,
     signal: AbortSignal,
   ): Promise<void> {
     const reported = new Set<string>()
     for (let looks = 1; looks <= MAX_LOOKS; looks++) {
-      const spools = await formerSpools(places)
+      const spools = await formerSpools(locations)
       if (signal.aborted) return
       for (const spool of spools) {
         if (spool.isOwned || reported.has(spool.dir)) continue

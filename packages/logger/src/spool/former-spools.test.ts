@@ -41,15 +41,15 @@ test('what lives is distinguished from what was killed, and files that were not 
   const { root, spool, owner } = leave(data, 'spool-siem', 10)
   spool.sealOpen()
   put(spool, 5)
-  const places = { usual: join(data, 'spool'), used: [] }
+  const locations = { usual: join(data, 'spool'), used: [] }
   assert.deepEqual(
-    (await formerSpools(places)).map(({ isOwned }) => isOwned),
+    (await formerSpools(locations)).map(({ isOwned }) => isOwned),
     [true],
   )
   kill(root, owner)
   const [open] = readdirSync(join(root, owner)).filter((file) => file.endsWith('.open'))
   const openBytes = statSync(join(root, owner, open!)).size
-  assert.deepEqual(await formerSpools(places), [
+  assert.deepEqual(await formerSpools(locations), [
     { dir: root, records: 10, openBytes, isMore: false, isOwned: false },
   ])
 })
@@ -123,12 +123,12 @@ test('each spool that was left is reported once, with what to do', async () => {
 test('a spool whose owner lives is reported once that is gone', async (t) => {
   const data = scratchDir()
   const { root, owner } = leave(data, 'spool-siem', 10)
-  const places = { usual: join(data, 'spool'), used: [] }
+  const locations = { usual: join(data, 'spool'), used: [] }
   const reported: string[] = []
   const watch = new FormerSpoolWatch(10)
   t.after(() => watch.close())
-  watch.look(places, (message) => reported.push(message))
-  await formerSpools(places)
+  watch.look(locations, (message) => reported.push(message))
+  await formerSpools(locations)
   assert.deepEqual(reported, [])
   kill(root, owner)
   await until(() => reported.length === 1, 'it is reported')

@@ -22,7 +22,7 @@ export interface FormerSpool {
 const MAX_ENTRIES = 50_000
 
 /** Where a log keeps its spools. */
-export interface SpoolPlaces {
+export interface SpoolLocations {
   /** The directory of a spool that the document does not name; that of a target has a hyphen and its name after that. */
   readonly usual: string
   readonly used: readonly string[]
@@ -34,7 +34,7 @@ export interface SpoolPlaces {
  * @param maxEntries of directories, that are read at most.
  */
 export async function formerSpools(
-  { usual, used }: SpoolPlaces,
+  { usual, used }: SpoolLocations,
   maxEntries = MAX_ENTRIES,
 ): Promise<readonly FormerSpool[]> {
   const look = new Look(maxEntries)

@@ -18,7 +18,7 @@ const NEWLINE = 10
 export interface FrameIndex {
   readonly starts: readonly number[]
   readonly ends: readonly number[]
-  /** The place of each among all records, damaged ones counted. */
+  /** The position of each among all records, damaged ones counted. */
   readonly ordinals: readonly number[]
   /** Bytes up to the end of the last sound frame; what follows is torn. */
   readonly soundBytes: number
@@ -35,7 +35,7 @@ export class Framer {
   framesOf(lines: Buffer, records: number): Buffer {
     const size = lines.length - records + records * FRAME_HEAD_BYTES
     const frames = size <= USUAL_BYTES ? this.#room.subarray(0, size) : Buffer.allocUnsafe(size)
-    // All lines are brought to the end at once and from there to their places: a view for each would cost more.
+    // All lines are brought to the end at once and from there to their positions: a view for each would cost more.
     let from = size - lines.length
     frames.set(lines, from)
     for (let to = 0; from < size; ) {

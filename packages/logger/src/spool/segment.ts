@@ -20,7 +20,7 @@ import { SegmentMemory } from './segment-memory.js'
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_APPEND
 
 /** The name of a segment: the number of its first record, and, once it is sealed, how many it holds. */
-export interface SegmentPlace {
+export interface SegmentLocation {
   readonly dir: string
   /** The part of record ids that all records of the directory share. */
   readonly prefix: string
@@ -44,7 +44,7 @@ export interface SegmentContent {
  * when the disk did not take it, on disk alone when there is more to ship than memory may hold.
  */
 export class Segment {
-  readonly place: SegmentPlace
+  readonly location: SegmentLocation
   /** When its first record came, by the steady clock; of one that was taken over, when its last did. */
   readonly sinceMono: number
   records = 0
@@ -56,34 +56,34 @@ export class Segment {
   #hasFile: boolean
   #mayBeDelivered = false
 
-  private constructor(place: SegmentPlace, hasFile: boolean, sinceMono = steadyMs()) {
-    this.place = place
+  private constructor(location: SegmentLocation, hasFile: boolean, sinceMono = steadyMs()) {
+    this.location = location
     this.sinceMono = sinceMono
     this.#hasFile = hasFile
   }
 
   /** A new one in a file. @throws the file system's error. */
-  static create(place: SegmentPlace): Segment {
-    const segment = new Segment(place, true)
-    segment.#path = join(place.dir, openName(place.first))
+  static create(location: SegmentLocation): Segment {
+    const segment = new Segment(location, true)
+    segment.#path = join(location.dir, openName(location.first))
     segment.#fd = openSync(segment.#path, NEW_FILE, 0o600)
     segment.#memory = new SegmentMemory()
     return segment
   }
 
   /** A new one that lies in memory alone. */
-  static inMemory(place: SegmentPlace): Segment {
-    const segment = new Segment(place, false)
+  static inMemory(location: SegmentLocation): Segment {
+    const segment = new Segment(location, false)
     segment.#memory = new SegmentMemory()
     return segment
   }
 
   /** One that lies sealed in a directory. */
-  static sealed(place: SegmentPlace, records: number, { size, mtimeMs }: FileFacts): Segment {
+  static sealed(location: SegmentLocation, records: number, { size, mtimeMs }: FileFacts): Segment {
     // Another process wrote it: the time of the file is all there is. It counts once, so that no later step matters.
     const ageMs = Math.max(0, Date.now() - mtimeMs)
-    const segment = new Segment(place, true, steadyMs() - ageMs)
-    segment.#path = join(place.dir, sealedName(place.first, records))
+    const segment = new Segment(location, true, steadyMs() - ageMs)
+    segment.#path = join(location.dir, sealedName(location.first, records))
     segment.records = records
     segment.bytes = size
     // By whoever left it there.
@@ -124,7 +124,7 @@ export class Segment {
     if (this.#fd === -1) return
     closeSync(this.#fd)
     this.#fd = -1
-    const path = join(this.place.dir, sealedName(this.place.first, this.records))
+    const path = join(this.location.dir, sealedName(this.location.first, this.records))
     renameSync(this.#path, path)
     this.#path = path
   }
@@ -200,11 +200,11 @@ export function parseSegmentName(
  * Seals a segment that its owner could not: cuts the torn end off. The segment is null when no record is left.
  * @throws the file system's error.
  */
-export function sealAbandoned(place: SegmentPlace): {
+export function sealAbandoned(location: SegmentLocation): {
   readonly segment: Segment | null
   readonly isTorn: boolean
 } {
-  const path = join(place.dir, openName(place.first))
+  const path = join(location.dir, openName(location.first))
   const bytes = readFileSync(path)
   const { ordinals, soundBytes } = indexFrames(bytes)
   const records = (ordinals.at(-1) ?? -1) + 1
@@ -215,8 +215,8 @@ export function sealAbandoned(place: SegmentPlace): {
   }
   const { mtimeMs } = statSync(path)
   if (isTorn) truncateSync(path, soundBytes)
-  renameSync(path, join(place.dir, sealedName(place.first, records)))
-  return { segment: Segment.sealed(place, records, { size: soundBytes, mtimeMs }), isTorn }
+  renameSync(path, join(location.dir, sealedName(location.first, records)))
+  return { segment: Segment.sealed(location, records, { size: soundBytes, mtimeMs }), isTorn }
 }
 
 function openName(first: number): string {

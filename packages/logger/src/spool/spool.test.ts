@@ -98,7 +98,7 @@ test('an adopter that is killed is inherited in its turn, and ids stay those of 
   const third = openSpool(root)
   third.spool.look(now())
   assert.equal(third.ledger.account.onDisk, 3)
-  assert.equal(third.spool.take()?.place.prefix, first.options.owner)
+  assert.equal(third.spool.take()?.location.prefix, first.options.owner)
 })
 
 test('the age of the oldest record is known until it is settled, and outlives its owner', () => {
@@ -265,7 +265,7 @@ test('or the newest, when that is what was asked for', () => {
   const { spool, ledger } = openSpool(scratchDir(), { maxBytes: 100_000, whenFull: 'drop-newest' })
   for (let i = 0; i < 20; i++) put(spool, 100)
   spool.sealOpen()
-  assert.equal(spool.take()?.place.first, 0)
+  assert.equal(spool.take()?.location.first, 0)
   assert.equal(ledger.account.received, 2000)
   assert.ok(ledger.account.dropped > 1000)
 })

@@ -5,7 +5,7 @@ import { adoptDirectories, ownDirectory, removeEmpty } from './adoption.js'
 import { Framer } from './frame.js'
 import { OwnerDirectory } from './owner-directory.js'
 import { Room, type RoomOptions } from './room.js'
-import { Segment, type SegmentPlace } from './segment.js'
+import { Segment, type SegmentLocation } from './segment.js'
 
 /** Where and how much a spool keeps. The root exists; the name of an owner is never used twice. */
 export interface SpoolOptions extends RoomOptions {
@@ -85,7 +85,7 @@ export class Spool {
   }
 
   /**
-   * Takes lines in. Never throws: what finds no place is dropped and reported.
+   * Takes lines in. Never throws: what finds no room is dropped and reported.
    * @param batch as it was handed over, which is what the receipt answers; the lines may be longer or shorter by now.
    */
   append(lines: Buffer, batch: { readonly length: number; readonly records: number }): void {
@@ -109,7 +109,7 @@ export class Spool {
       this.#directory?.mark.set({
         encoded,
         safe: this.#taken - this.#memoryRecords,
-        openFirst: open?.place.first ?? this.#next,
+        openFirst: open?.location.first ?? this.#next,
         openRecords: open?.records ?? 0,
       })
       this.#options.noted?.(encoded)
@@ -220,8 +220,8 @@ export class Spool {
     this.#discount(segment)
     try {
       segment.remove()
-      if (segment.place.dir !== ownDirectory(this.#options.root, this.#options.owner))
-        removeEmpty(segment.place.dir)
+      if (segment.location.dir !== ownDirectory(this.#options.root, this.#options.owner))
+        removeEmpty(segment.location.dir)
     } catch (error) {
       this.#report({ problem: `a spool file cannot be deleted: ${(error as Error).message}` })
     }
@@ -255,7 +255,7 @@ export class Spool {
       segment.append(frames, records)
     } catch (error) {
       this.sealOpen()
-      segment = this.#openInMemory(this.#nextPlace(), error)
+      segment = this.#openInMemory(this.#nextLocation(), error)
       segment.append(frames, records)
     }
     return segment
@@ -263,29 +263,29 @@ export class Spool {
 
   #openSegment(): Segment {
     if (this.#open !== null) return this.#open
-    const place = this.#nextPlace()
+    const location = this.#nextLocation()
     this.#openedMono = performance.now()
     try {
       if (this.#directory === null) throw new Error('its directory cannot be made')
       this.#room.checkDisk()
-      makeFolders(place.dir)
-      this.#open = Segment.create(place)
+      makeFolders(location.dir)
+      this.#open = Segment.create(location)
       return this.#open
     } catch (error) {
-      return this.#openInMemory(place, error)
+      return this.#openInMemory(location, error)
     }
   }
 
   /** It takes batches until it is sealed; the disk is asked again with the next one. */
-  #openInMemory(place: SegmentPlace, error: unknown): Segment {
+  #openInMemory(location: SegmentLocation, error: unknown): Segment {
     this.#report({ problem: memoryText(error) })
     this.#openedMono = performance.now()
-    this.#open = Segment.inMemory(place)
+    this.#open = Segment.inMemory(location)
     return this.#open
   }
 
-  /** Places are far enough apart for a segment's records, so that no two records share an id. */
-  #nextPlace(): SegmentPlace {
+  /** Positions are far enough apart for a segment's records, so that no two records share an id. */
+  #nextLocation(): SegmentLocation {
     const { root, owner } = this.#options
     const first = this.#next
     this.#next += 2 * SEGMENT_RECORDS

@@ -5,7 +5,7 @@ const FIRST_PORT = 10_000
 const PORTS = 9_000
 let asked = 0
 
-/** A port of the loopback address on which nobody listens; processes look for it at different places. */
+/** A port of the loopback address on which nobody listens; processes look for it at different locations. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + ((process.pid * 41 + asked++) % PORTS)

@@ -81,7 +81,7 @@ test('a refusal can be asked for alone, also one that cannot be read', async () 
     { index: 10, status: 400, type: 'bad', reason: `${REASON}: cause` },
   ])
   assert.deepEqual(refusedOf(delivery, 1, 9), [
-    { index: 20, status: 400, type: 'unknown', reason: 'the answer cannot be read at this place' },
+    { index: 20, status: 400, type: 'unknown', reason: 'the answer cannot be read at this position' },
   ])
 })
 

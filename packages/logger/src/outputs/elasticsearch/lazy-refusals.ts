@@ -8,18 +8,18 @@ import { readRefusal } from './bulk-item.js'
 export class LazyRefusals implements Refusals {
   readonly #text: string
   /** Four numbers for each: index, status, and where its item begins and ends. */
-  readonly #places: number[] = []
+  readonly #positions: number[] = []
 
   constructor(text: string) {
     this.#text = text
   }
 
   get length(): number {
-    return this.#places.length / 4
+    return this.#positions.length / 4
   }
 
   add(index: number, status: number, from: number, to: number): void {
-    this.#places.push(index, status, from, to)
+    this.#positions.push(index, status, from, to)
   }
 
   slice(from: number, to = this.length): readonly Refusal[] {
@@ -29,12 +29,12 @@ export class LazyRefusals implements Refusals {
   }
 
   #refusal(at: number): Refusal {
-    const places = this.#places
-    const [index, status] = [places[at]!, places[at + 1]!]
+    const positions = this.#positions
+    const [index, status] = [positions[at]!, positions[at + 1]!]
     try {
-      return readRefusal(this.#text.slice(places[at + 2]!, places[at + 3]!), index, status)
+      return readRefusal(this.#text.slice(positions[at + 2]!, positions[at + 3]!), index, status)
     } catch {
-      return { index, status, type: 'unknown', reason: 'the answer cannot be read at this place' }
+      return { index, status, type: 'unknown', reason: 'the answer cannot be read at this position' }
     }
   }
 }

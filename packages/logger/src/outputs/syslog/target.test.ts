@@ -85,7 +85,7 @@ test('records arrive over TLS, and the receiver is checked', async (t) => {
 test('a receiver that asks for a certificate gets ours, and refuses who has none', async (t) => {
   const dir = scratchDir()
   const plain = await tlsReceiver(t, dir)
-  const place = dirname(plain.caFile)
+  const location = dirname(plain.caFile)
   const strict = await tlsReceiver(t, dir, {
     requestCert: true,
     rejectUnauthorized: true,
@@ -95,7 +95,7 @@ test('a receiver that asks for a certificate gets ours, and refuses who has none
   const nameless = shipToSyslog(t, address, { tls: { ...TLS, caFile: plain.caFile } })
   nameless.log(2)
   await until(() => nameless.problems.length > 0, 'the receiver wants a certificate')
-  const files = { certFile: join(place, 'node.pem'), keyFile: join(place, 'node.key') }
+  const files = { certFile: join(location, 'node.pem'), keyFile: join(location, 'node.key') }
   const known = shipToSyslog(t, address, { tls: { ...TLS, caFile: plain.caFile, ...files } })
   await assertArrived(known, [strict], known.log(20))
   assert.equal(nameless.sink.identity().indexed, 0)

@@ -52,10 +52,10 @@ export async function tlsReceiver(
   options: TlsOptions = {},
 ): Promise<SyslogReceiver & { readonly caFile: string }> {
   const caFile = makeCertificates(dir)
-  const place = dirname(caFile)
+  const location = dirname(caFile)
   const server = tls.createServer({
-    key: readFileSync(join(place, 'node.key')),
-    cert: readFileSync(join(place, 'node.pem')),
+    key: readFileSync(join(location, 'node.key')),
+    cert: readFileSync(join(location, 'node.pem')),
     ...options,
   })
   server.on('tlsClientError', () => {})

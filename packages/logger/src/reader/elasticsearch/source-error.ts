@@ -3,7 +3,7 @@ import { statusOf, textOf } from '../../outputs/elasticsearch/failure.js'
 import { SourceError, type SourceFault } from '../record-source.js'
 
 /** What was asked, for the messages. */
-export interface Place {
+export interface Location {
   readonly nodes: readonly string[]
   readonly dataStream: string
 }
@@ -12,10 +12,10 @@ export interface Place {
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 /** An error of the client in words, with what to do. */
-export function sourceError(error: unknown, place: Place): SourceError {
+export function sourceError(error: unknown, location: Location): SourceError {
   if (error instanceof SourceError) return error
   const status = statusOf(error)
-  return new SourceError(faultOf(error, status), messageOf(error, status, place), error)
+  return new SourceError(faultOf(error, status), messageOf(error, status, location), error)
 }
 
 /** Whether an error passes without anybody's help. */
@@ -34,7 +34,7 @@ function faultOf(error: unknown, status: number): SourceFault {
   return isUnreachable ? 'unreachable' : 'failed'
 }
 
-function messageOf(error: unknown, status: number, { nodes, dataStream }: Place): string {
+function messageOf(error: unknown, status: number, { nodes, dataStream }: Location): string {
   const cluster = `Elasticsearch at ${nodes.join(', ')}`
   if (status === 401) return `${cluster} refuses the credentials (401); check the user, password or API key`
   if (status === 403) return `${cluster} does not allow it (403): ${textOf(error)}`

@@ -70,10 +70,10 @@ export class ElasticsearchSource implements RecordSource {
       await snapshot.close()
     }
     yield* newest
-    const place = this.#options
+    const location = this.#options
     const hits = follower.hits(
       () => this.#snapshot(signal),
-      (error) => sourceError(error, place).message,
+      (error) => sourceError(error, location).message,
     )
     yield* this.#wanted(hits, filter)
   }

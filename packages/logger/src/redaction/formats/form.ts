@@ -1,6 +1,6 @@
 import { QueryCursor } from '@sluice/core'
 import { FORM_VALUE, PLAIN } from './syntax.js'
-import { plainPlace, takenPart, type Visitor } from './visitor.js'
+import { plainLocation, takenPart, type Visitor } from './visitor.js'
 
 /** Scans `name=value&…`, as forms and queries are written. */
 export function scanForm(text: string, visitor: Visitor): boolean {
@@ -28,7 +28,7 @@ function scanPair(text: string, { start, equals, end, rawName }: QueryCursor, vi
     return
   }
   const taken = takenPart(FORM_VALUE.decode(rawName), visitor)
-  const place = plainPlace(equals + 1, end, FORM_VALUE)
+  const location = plainLocation(equals + 1, end, FORM_VALUE)
   if (taken === null) {
     visitor.leaf(start, equals, FORM_VALUE, false)
     visitor.leaf(equals + 1, end, FORM_VALUE, false)
@@ -36,5 +36,5 @@ function scanPair(text: string, { start, equals, end, rawName }: QueryCursor, vi
   }
   const outer = (changedEnd: number): readonly [number, number] =>
     start > changedEnd ? [start - 1, end] : [start, Math.min(text.length, end + 1)]
-  visitor.take(taken, { ...place, outer })
+  visitor.take(taken, { ...location, outer })
 }

@@ -1,6 +1,6 @@
 import { endOfLines } from './lines.js'
 import { JSON_STRING, PLAIN } from './syntax.js'
-import type { Place, Visitor } from './visitor.js'
+import type { Location, Visitor } from './visitor.js'
 
 const SPACE = /\s/
 const LITERAL = /^(?:-?\d[\d.eE+-]*|true|false|null)$/
@@ -101,7 +101,7 @@ class JsonScanner {
     this.#at++
     if (key !== null && this.#visitor.takes(key)) {
       this.#at = containerEnd(this.#text, start)
-      this.#visitor.take(key, this.#place({ start, end: this.#at, isUnquoted: true }, true))
+      this.#visitor.take(key, this.#location({ start, end: this.#at, isUnquoted: true }, true))
     }
     this.#key = null
   }
@@ -118,7 +118,7 @@ class JsonScanner {
   #value(span: Span, start: number): void {
     const key = this.#key
     if (key === null) this.#keyStart = start
-    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, this.#place(span, false))
+    if (key !== null && this.#visitor.takes(key)) this.#visitor.take(key, this.#location(span, false))
     else this.#visitor.leaf(span.start, span.end, span.isUnquoted ? PLAIN : JSON_STRING, span.isUnquoted)
     this.#key = null
   }
@@ -129,8 +129,8 @@ class JsonScanner {
     return this.#text.charCodeAt(next) === COLON
   }
 
-  /** The place of the value that has just been read. */
-  #place({ start, end, isUnquoted }: Span, isContainer: boolean): Place {
+  /** The location of the value that has just been read. */
+  #location({ start, end, isUnquoted }: Span, isContainer: boolean): Location {
     const [text, keyStart, valueEnd] = [this.#text, this.#keyStart, this.#at]
     const outer = (changedEnd: number): readonly [number, number] =>
       memberWithComma(text, keyStart, valueEnd, changedEnd)

@@ -1,7 +1,7 @@
 import { escapedForRegex } from '../rules.js'
 import { endOfLines } from './lines.js'
 import { PLAIN } from './syntax.js'
-import { plainPlace, type Scan } from './visitor.js'
+import { plainLocation, type Scan } from './visitor.js'
 
 /** What stands before the name in a tag that ends an element. */
 const CLOSING = /<\/[\w.:-]*$/
@@ -36,7 +36,7 @@ export function looseScan(names: readonly string[]): Scan {
       if (isEmpty || isClosing || !visitor.takes(match[1]!)) continue
       const end = valueEnd(text, match.index, start, closing)
       const outer = (): readonly [number, number] => [match.index, end]
-      visitor.take(match[1]!, { ...plainPlace(start, end, PLAIN), outer })
+      visitor.take(match[1]!, { ...plainLocation(start, end, PLAIN), outer })
       pattern.lastIndex = end
     }
     return true

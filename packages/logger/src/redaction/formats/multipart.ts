@@ -1,5 +1,5 @@
 import { PLAIN } from './syntax.js'
-import { plainPlace, takenPart, type Visitor } from './visitor.js'
+import { plainLocation, takenPart, type Visitor } from './visitor.js'
 
 const HEADERS_END = /\r?\n\r?\n/
 const NAME = /content-disposition:[^\r\n]*?[;\s]name=(?:"([^"\r\n]*)"|([^;\s]+))/i
@@ -24,10 +24,10 @@ function scanPart(text: string, start: number, partEnd: number, visitor: Visitor
   if (blank === null) return true
   const contentStart = headersEnd + blank[0].length
   const end = text[partEnd - 1] === '\r' && partEnd > contentStart ? partEnd - 1 : partEnd
-  const place = plainPlace(contentStart, end, PLAIN)
+  const location = plainLocation(contentStart, end, PLAIN)
   const name = NAME.exec(text.slice(start, headersEnd))
   const taken = name === null ? null : takenPart(name[1] ?? name[2]!, visitor)
-  if (taken !== null) visitor.take(taken, place)
+  if (taken !== null) visitor.take(taken, location)
   else visitor.leaf(contentStart, end, PLAIN, false)
   // What a part without a name holds is known to nobody.
   return name !== null

@@ -1,7 +1,7 @@
 import type { Syntax } from './syntax.js'
 
 /** Where a value stands within a text. */
-export interface Place {
+export interface Location {
   /** What gives way to another value. */
   readonly start: number
   readonly end: number
@@ -19,7 +19,7 @@ export interface Visitor {
   /** Whether a rule takes the values under this name. */
   takes(name: string): boolean
   /** A value under a name that a rule takes; the scanner goes on after it. */
-  take(name: string, place: Place): void
+  take(name: string, location: Location): void
   /** A piece of text that no name has taken; unquoted as in a place. Called for every value, so it gets no object. */
   leaf(start: number, end: number, syntax: Syntax, isUnquoted: boolean): void
 }
@@ -27,8 +27,8 @@ export interface Visitor {
 /** Reports to a visitor what a text holds. False: parts of the text are not what the format allows. */
 export type Scan = (text: string, visitor: Visitor) => boolean
 
-/** A place with nothing around it. */
-export function plainPlace(start: number, end: number, syntax: Syntax): Place {
+/** A location with nothing around it. */
+export function plainLocation(start: number, end: number, syntax: Syntax): Location {
   return { start, end, syntax, isUnquoted: false, isContainer: false, outer: () => [start, end] }
 }
 

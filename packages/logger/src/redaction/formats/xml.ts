@@ -1,6 +1,6 @@
 import { escapedForRegex } from '../rules.js'
 import { PLAIN, type Syntax, XML_TEXT } from './syntax.js'
-import { plainPlace, type Visitor } from './visitor.js'
+import { plainLocation, type Visitor } from './visitor.js'
 
 const TAG = /<(\/?)([^\s<>/"'=]+)/y
 const ATTRIBUTE = /\s*([^\s=<>"'/]+)(?:\s*=\s*(?:"([^"]*)("?)|'([^']*)('?)|([^\s"'<>]*)))?/dy
@@ -72,7 +72,7 @@ class XmlScanner {
     if (taken !== null) this.#takeElement(start, name, taken)
   }
 
-  /** Leaves the place at the end of the tag, or where it goes on in a way that no tag does. */
+  /** Leaves the location at the end of the tag, or where it goes on in a way that no tag does. */
   #attributes(): void {
     for (;;) {
       ATTRIBUTE.lastIndex = this.#at
@@ -81,11 +81,11 @@ class XmlScanner {
       this.#at = ATTRIBUTE.lastIndex
       const value = match.indices?.[2] ?? match.indices?.[4] ?? match.indices?.[6]
       if (value === undefined) continue
-      const place = plainPlace(value[0], value[1], XML_TEXT)
+      const location = plainLocation(value[0], value[1], XML_TEXT)
       const taken = this.#takenName(match[1]!)
       const [start] = match.indices![0]!
       if (taken === null) this.#leaf(value[0], value[1], XML_TEXT)
-      else this.#visitor.take(taken, { ...place, outer: () => [start, this.#at] })
+      else this.#visitor.take(taken, { ...location, outer: () => [start, this.#at] })
     }
     while (/[\s/]/.test(this.#text[this.#at] ?? '')) this.#at++
   }
@@ -95,8 +95,8 @@ class XmlScanner {
     const [end, outerEnd] = elementEnd(this.#text, name, start)
     const content = this.#text.slice(start, end)
     const isContainer = content.replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, '').includes('<')
-    const place = plainPlace(start, end, XML_TEXT)
-    this.#visitor.take(taken, { ...place, isContainer, outer: () => [tagStart, outerEnd] })
+    const location = plainLocation(start, end, XML_TEXT)
+    this.#visitor.take(taken, { ...location, isContainer, outer: () => [tagStart, outerEnd] })
     this.#at = outerEnd
   }
 

@@ -3,7 +3,7 @@ import type { DocumentPath } from '../document-path.js'
 import type { AliasTargets } from './alias.js'
 
 /** A position in the text. */
-export interface Place {
+export interface Position {
   readonly offset: number
   /** From 1. */
   readonly line: number
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** Finds the nodes of paths. Mappings are indexed when first asked, so that many questions stay cheap. */
-export class Places {
+export class Positions {
   readonly #root: Node | null
   readonly #aliases: AliasTargets
   readonly #source: { readonly lines: LineCounter; readonly text: string }
@@ -30,7 +30,7 @@ export class Places {
     this.#source = source
   }
 
-  of(path: DocumentPath, at: 'key' | 'value'): Place {
+  of(path: DocumentPath, at: 'key' | 'value'): Position {
     let key: Node | null = null
     let value: Node | null = this.#root
     for (const part of path) {
@@ -43,12 +43,12 @@ export class Places {
     return this.#at(at === 'key' || isEmpty ? (key ?? value) : value, value)
   }
 
-  ofOffset(offset: number): Place {
+  ofOffset(offset: number): Position {
     const { line, col } = this.#source.lines.linePos(offset)
     return { offset, line: Math.max(line, 1), column: Math.max(col, 1), literalOffset: null }
   }
 
-  #at(node: Node | null, value: Node | null): Place {
+  #at(node: Node | null, value: Node | null): Position {
     return {
       ...this.ofOffset(node?.range?.[0] ?? 0),
       literalOffset: node === value ? this.#literal(node) : null,

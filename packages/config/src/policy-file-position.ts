@@ -6,7 +6,7 @@ import { replaceMarked } from './mask.js'
 import { readTextFile } from './text-file.js'
 
 /** Where a mistake stands in a file that a policy names. */
-export interface FilePlace {
+export interface FilePosition {
   readonly file: string
   /** From 1. */
   readonly line: number
@@ -23,21 +23,21 @@ const POSITION = /\bat (?:position|character) (\d+)/
 const POINTER = /(?:^|\s)(?:data)?(\/[^\s,;]+)/
 
 /**
- * The place in a policy's file that the message of its mistake names; null when it names none, or when it is not certain
+ * The position in a policy's file that the message of its mistake names; null when it names none, or when it is not certain
  * which file is meant.
  * @param config the policy's parameters with absolute paths.
  * @param documentName the document; files below its folder are called as it is.
  */
-export function policyFilePlace(
+export function policyFilePosition(
   message: string,
   { schema, config }: { readonly schema: TSchema; readonly config: unknown },
   documentName: string,
-): FilePlace | null {
+): FilePosition | null {
   const file = fileMeant(message, filesOf(schema, config), hasInline(config))
   const text = file === null ? null : textOf(file)
   if (file === null || text === null) return null
-  const place = placeIn(text, message)
-  return place === null ? null : { ...place, file: nameOf(file, documentName) }
+  const position = positionIn(text, message)
+  return position === null ? null : { ...position, file: nameOf(file, documentName) }
 }
 
 function filesOf(schema: TSchema, config: unknown): readonly string[] {
@@ -71,34 +71,34 @@ function textOf(file: string): string | null {
   }
 }
 
-function placeIn(text: string, message: string): Omit<FilePlace, 'file'> | null {
+function positionIn(text: string, message: string): Omit<FilePosition, 'file'> | null {
   const line = LINE.exec(message)
   if (line !== null)
     return { line: Number(line[1]), column: Number(line[2] ?? indentAt(text, Number(line[1]))) }
   const position = POSITION.exec(message)
-  if (position !== null) return placeOfOffset(text, Number(position[1]))
-  if (/ is not JSON: /.test(message)) return placeOfJson(text)
+  if (position !== null) return positionOfOffset(text, Number(position[1]))
+  if (/ is not JSON: /.test(message)) return positionOfJson(text)
   const pointer = POINTER.exec(message)?.[1]
-  return pointer === undefined ? null : placeOfPointer(text, pointer)
+  return pointer === undefined ? null : positionOfPointer(text, pointer)
 }
 
 function indentAt(text: string, line: number): number {
   return /^\s*/.exec(text.split('\n')[line - 1] ?? '')![0].length + 1
 }
 
-function placeOfOffset(text: string, offset: number): Omit<FilePlace, 'file'> {
+function positionOfOffset(text: string, offset: number): Omit<FilePosition, 'file'> {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: before.at(-1)!.length + 1 }
 }
 
 /** V8 does not give the place of every mistake in JSON; as YAML the same text has one there or before its end. */
-function placeOfJson(text: string): Omit<FilePlace, 'file'> {
+function positionOfJson(text: string): Omit<FilePosition, 'file'> {
   const [mistake] = parseDocument(text, { prettyErrors: false }).errors
-  return placeOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)
+  return positionOfOffset(text, mistake?.pos[0] ?? text.trimEnd().length)
 }
 
 /** The part of a JSON or YAML file that a pointer leads to; what is missing there stands at what is around it. */
-function placeOfPointer(text: string, pointer: string): Omit<FilePlace, 'file'> | null {
+function positionOfPointer(text: string, pointer: string): Omit<FilePosition, 'file'> | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) return null
