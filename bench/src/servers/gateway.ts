@@ -48,7 +48,7 @@ export interface GatewayDocument extends GatewayConfig {
 }
 
 /** Where the traffic log of a gateway goes. */
-export interface LogTarget {
+export interface LogOutput {
   readonly url: string
   readonly dataStream: string
   /** Of this gateway alone. */
@@ -56,7 +56,7 @@ export interface LogTarget {
 }
 
 /** What the gateway of a scenario serves; `log` is null for none. */
-export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogTarget | null): GatewayConfig {
+export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogOutput | null): GatewayConfig {
   // Behind a slow origin every client needs a connection of its own, or the bound of the upstream would be measured.
   const connections = scenario.origin.delayMs === 0 ? {} : { connections: CONNECTIONS }
   return {
@@ -68,7 +68,7 @@ export function scenarioConfig(scenario: Scenario, originUrl: string, log: LogTa
 }
 
 /** The log section of a gateway whose traffic log goes to a target; null: nowhere. */
-export function logConfig(log: LogTarget | null): GatewayConfig['log'] {
+export function logConfig(log: LogOutput | null): GatewayConfig['log'] {
   if (log === null) return { sink: 'none' }
   const elasticsearch = {
     nodes: [log.url],

@@ -26,9 +26,9 @@ interface Reported {
   readonly problems: readonly string[]
 }
 
-const target = process.argv[2]
-if (target === undefined) defineTest()
-else await logTo(JSON.parse(target) as Stream, process.argv[3]!)
+const output = process.argv[2]
+if (output === undefined) defineTest()
+else await logTo(JSON.parse(output) as Stream, process.argv[3]!)
 
 /** Logs, reports all the time how far it is, and ends when it is asked to. */
 async function logTo(stream: Stream, dir: string): Promise<void> {
@@ -37,7 +37,7 @@ async function logTo(stream: Stream, dir: string): Promise<void> {
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.add(problem),
     spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: { kind: 'elasticsearch', ...stream, retentionDays: null, replicas: 0, manage: true },
+    output: { kind: 'elasticsearch', ...stream, retentionDays: null, replicas: 0, manage: true },
   })
   const report = (): void => {
     process.send!({ identity: sink.identity(), problems: [...problems] } satisfies Reported)

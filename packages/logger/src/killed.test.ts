@@ -33,7 +33,7 @@ function sinkTo(spoolDir: string): LogSink {
   return openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     spool: { dir: spoolDir, maxBytes: 16 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: {
+    output: {
       ...{ kind: 'elasticsearch', nodes: ['http://127.0.0.1:1'], auth: null, caFile: null, insecure: false },
       ...{ compress: false, dataStream: 'logs', retentionDays: null, replicas: 0, manage: true },
     },

@@ -7,7 +7,7 @@ test('the age of the oldest record that waits does not follow a clock that is se
   const sink = openShippingSink({
     ...{ fields: 'minimal', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     spool: { dir: scratchDir(), maxBytes: 8 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: {
+    output: {
       ...{ kind: 'webhook', url: 'http://127.0.0.1:1/', timeoutMs: 1000, compress: false, signature: null },
       ...{ headers: {}, auth: null, format: 'ndjson', tls: { caFile: null, insecure: false } },
     },

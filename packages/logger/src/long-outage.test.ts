@@ -17,7 +17,7 @@ test('what piles up in a long outage is on disk, not in memory, and all of it is
   const sink = openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     spool: { dir: scratchDir(), maxBytes: 1024 * MIB, whenFull: 'drop-oldest' },
-    target: {
+    output: {
       ...{ kind: 'elasticsearch', nodes: [node.url], auth: null, caFile: null, insecure: false },
       ...{ compress: false, dataStream: STREAM, retentionDays: null, replicas: 0, manage: true },
     },

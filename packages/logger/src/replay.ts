@@ -1,6 +1,6 @@
-/** For the command that delivers dead letters again; apart, so that nobody else loads the targets. */
+/** For the command that delivers dead letters again; apart, so that nobody else loads the outputs. */
 
-export type { TargetOptions } from './outputs/open-target.js'
+export type { LogOutputOptions } from './outputs/open-output.js'
 export {
   deadLetters,
   type LetterCounts,

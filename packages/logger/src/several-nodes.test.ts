@@ -46,7 +46,7 @@ test('a node that dies under load costs nothing, and is asked again when it is b
   const sink = openShippingSink({
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     spool: { dir: scratchDir(), maxBytes: 256 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: {
+    output: {
       ...{ kind: 'elasticsearch', nodes: [front.url, keeper.url], auth: null, caFile: null, insecure: false },
       ...{ compress: false, dataStream: STREAM, retentionDays: null, replicas: 0, manage: true },
     },

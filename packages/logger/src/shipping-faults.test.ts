@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogSink } from '@sluice/core'
-import { ElasticsearchTarget } from './outputs/elasticsearch/target.js'
+import { ElasticsearchOutput } from './outputs/elasticsearch/output.js'
 import { sampleShipment } from './outputs/testing/sample-shipment.js'
 import { openShippingSink } from './shipping-sink.js'
 import { type ElasticsearchNode, elasticsearchSkip, startElasticsearch } from './testing/elasticsearch.js'
@@ -51,7 +51,7 @@ function open(
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.push(problem),
     spool: { dir: spoolDir, maxBytes, whenFull: 'drop-oldest' },
-    target: { kind: 'elasticsearch', ...access(), ...streamed(dataStream, manage) },
+    output: { kind: 'elasticsearch', ...access(), ...streamed(dataStream, manage) },
   })
   t.after(() => closeWhole(sink, 0))
   return { sink, spoolDir, problems }
@@ -157,12 +157,12 @@ test('a spool at its bound drops the oldest, and the account says how many', { s
 })
 
 test('a node that has no room for a shipment says so, and smaller ones pass', { skip }, async (t) => {
-  const target = new ElasticsearchTarget({ ...access(), ...streamed('logs-room', true) }, () => {})
-  t.after(() => target.close())
+  const output = new ElasticsearchOutput({ ...access(), ...streamed('logs-room', true) }, () => {})
+  t.after(() => output.close())
   const text = JSON.stringify({ '@timestamp': '2026-01-31T12:00:00Z', ua: 'x'.repeat(1000) })
   const texts = Array.from({ length: 500 }, () => text)
-  const refused = await target.deliver(sampleShipment(texts))
+  const refused = await output.deliver(sampleShipment(texts))
   assert.equal(refused.kind === 'failed' && refused.overload, true, JSON.stringify(refused))
-  const delivery = await target.deliver(sampleShipment(texts.slice(0, 50)))
+  const delivery = await output.deliver(sampleShipment(texts.slice(0, 50)))
   assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [] })
 })

@@ -33,7 +33,7 @@ function sinkTo(node: string, dataStream: string, spoolDir: string, problems: st
     ...{ fields: 'standard', worker: 1, version: '0.1.0', configDigest: () => 'abc' },
     onProblem: (problem) => problems.push(problem),
     spool: { dir: spoolDir, maxBytes: 256 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: {
+    output: {
       ...{ kind: 'elasticsearch', nodes: [node], auth: null, caFile: null, insecure: false, compress: false },
       ...{ dataStream, retentionDays: null, replicas: 0, manage: true },
     },

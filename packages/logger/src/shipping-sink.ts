@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { LogSink } from '@sluice/core'
-import type { TargetOptions } from './outputs/open-target.js'
+import type { LogOutputOptions } from './outputs/open-output.js'
 import { checkedPreparation } from './preparation.js'
 import { RecordQueue } from './queue/record-queue.js'
 import { recordEnv } from './record/record-env.js'
@@ -11,7 +11,7 @@ import { OwnerDirectoryWatch } from './spool/owner-directory-watch.js'
 import { ownerName } from './spool/owner-name.js'
 import { makeWritable } from './writable-dir.js'
 
-/** How the traffic log is shipped to a target. */
+/** How the traffic log is shipped to an output. */
 export interface ShippingSinkOptions extends SinkOptions {
   readonly spool: {
     /** Shared by all workers; created when it is missing. */
@@ -22,21 +22,21 @@ export interface ShippingSinkOptions extends SinkOptions {
     readonly keepFreeBytes?: number
     readonly whenFull: 'drop-oldest' | 'drop-newest'
   }
-  readonly target: TargetOptions
+  readonly output: LogOutputOptions
 }
 
 const QUEUE_BYTES = 8 * 1024 ** 2
 const FLUSH_MS = 20
-/** A larger record could not be shipped by any target. */
+/** A larger record could not be shipped by any output. */
 const MAX_RECORD_BYTES = 1024 ** 2
 
 /**
- * Opens the traffic log that is shipped: spooled to disk by a thread of its own, then delivered to the target, for as
+ * Opens the traffic log that is shipped: spooled to disk by a thread of its own, then delivered to the output, for as
  * long as it takes.
  * @throws Error when the spool's directory cannot be created or written, or privacy rules cannot be applied.
  */
 export function openShippingSink(options: ShippingSinkOptions): LogSink {
-  const { spool, target, worker } = options
+  const { spool, output, worker } = options
   const dir = resolve(spool.dir)
   makeWritable(dir, 'the log spool', 'choose another spool.dir')
   const watch = new OwnerDirectoryWatch(dir, ownerName(worker))
@@ -45,7 +45,7 @@ export function openShippingSink(options: ShippingSinkOptions): LogSink {
     count: watch.count,
     firstOwner: watch.owner,
     worker,
-    target,
+    output,
     whenFull: spool.whenFull,
     preparation: checkedPreparation(options),
     maxBytes: spool.maxBytes,

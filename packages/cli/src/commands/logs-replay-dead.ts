@@ -2,9 +2,9 @@ import { shippingOf } from '@sluice/gateway/log'
 import {
   deadLetters,
   type LetterCounts,
+  type LogOutputOptions,
   type ReplayOutcome,
   replayDeadLetters,
-  type TargetOptions,
 } from '@sluice/logger/replay'
 import { EXIT, type ExitCode, Failure, messageOf } from '../failure.js'
 import { print, printTable, printValue, say } from '../output/output.js'
@@ -25,7 +25,7 @@ interface ReplayFlags extends ElasticsearchFlags, OutputOptions {
 interface DeadLetterSpool {
   readonly id: string
   readonly dir: string
-  readonly target: TargetOptions
+  readonly output: LogOutputOptions
 }
 
 /** Delivers the records again that targets of the log had refused. */
@@ -40,9 +40,9 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
   const { config, dir, elasticsearch, target } = options
   if (elasticsearch !== undefined) {
     if (dir === undefined) throw new Failure(EXIT.usage, 'name the spool of the dead letters with --dir')
-    const spool = namedAccess(options, elasticsearch)
+    const access = namedAccess(options, elasticsearch)
     const fixed = { retentionDays: null, replicas: 1, manage: false } as const
-    return [{ id: 'elasticsearch', dir, target: { kind: 'elasticsearch', ...spool, ...fixed } }]
+    return [{ id: 'elasticsearch', dir, output: { kind: 'elasticsearch', ...access, ...fixed } }]
   }
   if (config === undefined)
     throw new Failure(
@@ -52,7 +52,7 @@ async function spoolsOf(options: ReplayFlags): Promise<readonly DeadLetterSpool[
   const spools: DeadLetterSpool[] = []
   for (const { id, outlet } of await outletsOf(config, target)) {
     const shipping = shippingOf(outlet)
-    if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, target: shipping.target })
+    if (shipping !== null) spools.push({ id, dir: dir ?? shipping.spool.dir, output: shipping.output })
   }
   if (spools.length === 0)
     throw new Failure(EXIT.failed, `the log of ${config} has no target that could refuse a record`)
@@ -109,14 +109,14 @@ async function replayAll(spools: readonly DeadLetterSpool[], { output }: ReplayF
 const NOTHING: ReplayOutcome = { delivered: 0, refused: 0, damaged: 0, failure: null }
 
 async function replayOne(
-  { id, dir, target }: DeadLetterSpool,
+  { id, dir, output }: DeadLetterSpool,
   total: number,
   signal: AbortSignal,
 ): Promise<ReplayOutcome> {
   const progress = new Progress()
   try {
     return await replayDeadLetters({
-      ...{ dir, target, signal },
+      ...{ dir, output, signal },
       onProgress: ({ delivered, refused }) => progress.step(delivered + refused - 1, total, id, 0),
       onProblem: (problem) => progress.note(problem),
     })

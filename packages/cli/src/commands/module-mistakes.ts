@@ -16,8 +16,8 @@ async function mistakeOf(
   path: DocumentMistake['path'],
 ): Promise<DocumentMistake | null> {
   if (custom === null || custom === undefined) return null
-  const { customTargetProblem } = await import('@sluice/logger')
-  const problem = await customTargetProblem(custom)
+  const { customOutputProblem } = await import('@sluice/logger')
+  const problem = await customOutputProblem(custom)
   if (problem === null) return null
   const message = `the module '${custom.module}' cannot be loaded: ${problem.split('\n')[0]}`
   const remedy =

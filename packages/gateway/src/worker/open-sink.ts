@@ -14,12 +14,12 @@ import type { LogSink } from '@sluice/core'
 import {
   FanOutSink,
   isInSample,
+  type LogOutputOptions,
   noneSink,
   type Outlet,
   openFileSink,
   openShippingSink,
   type SinkOptions,
-  type TargetOptions,
 } from '@sluice/logger'
 
 /** What does not differ between the places of a log. */
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000
 /** What a sink ships to, and where records wait for it. */
 export interface Shipping {
   readonly spool: LogSpoolPlan
-  readonly target: TargetOptions
+  readonly output: LogOutputOptions
 }
 
 /** The name of the counts of `log.sink` where there are others. */
@@ -105,24 +105,24 @@ function choiceOf({ when, share }: LogTargetPlan): Outlet['wants'] {
 /** By the name of the sink. Validation lets no document through whose sink has no settings. */
 const SHIPPING: Readonly<Record<Exclude<LogSinkKind, 'file'>, (outlet: LogOutletPlan) => Shipping>> = {
   elasticsearch: ({ elasticsearch }) => toElasticsearch(elasticsearch!),
-  stdout: ({ stdout }) => ({ spool: stdout!.spool, target: { kind: 'stdout' } }),
+  stdout: ({ stdout }) => ({ spool: stdout!.spool, output: { kind: 'stdout' } }),
   syslog: ({ syslog }) => toSyslog(syslog!),
   webhook: ({ webhook }) => toWebhook(webhook!),
   custom: ({ custom }) => {
     const { spool, ...settings } = custom!
-    return { spool, target: { kind: 'custom', ...settings } }
+    return { spool, output: { kind: 'custom', ...settings } }
   },
 }
 
 function toElasticsearch({ tls, retentionMs, spool, ...settings }: LogElasticsearchPlan): Shipping {
   const retentionDays = retentionMs === null ? null : Math.ceil(retentionMs / DAY_MS)
-  return { spool, target: { kind: 'elasticsearch', ...settings, ...tls, retentionDays } }
+  return { spool, output: { kind: 'elasticsearch', ...settings, ...tls, retentionDays } }
 }
 
 function toSyslog({ spool, ...settings }: LogSyslogPlan): Shipping {
-  return { spool, target: { kind: 'syslog', ...settings } }
+  return { spool, output: { kind: 'syslog', ...settings } }
 }
 
 function toWebhook({ spool, ...settings }: LogWebhookPlan): Shipping {
-  return { spool, target: { kind: 'webhook', ...settings } }
+  return { spool, output: { kind: 'webhook', ...settings } }
 }

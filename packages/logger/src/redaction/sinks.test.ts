@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { LogSink } from '@sluice/core'
 import { openFileSink } from '../file-sink.js'
-import type { TargetOptions } from '../outputs/open-target.js'
+import type { LogOutputOptions } from '../outputs/open-output.js'
 import { openShippingSink } from '../shipping-sink.js'
 import type { SinkOptions } from '../sink-options.js'
 import { freePort } from '../testing/free-port.js'
@@ -50,7 +50,7 @@ test('files hold only what the rules leave, and every record is counted', async 
 
 test('records are redacted before they are spooled, and their account stays right', async () => {
   const dir = scratchDir()
-  const target: TargetOptions = {
+  const output: LogOutputOptions = {
     kind: 'elasticsearch',
     nodes: [`http://127.0.0.1:${await freePort()}`],
     dataStream: 'logs-a-b',
@@ -63,7 +63,7 @@ test('records are redacted before they are spooled, and their account stays righ
     manage: false,
   }
   const spool = { dir, maxBytes: 64 * MIB, whenFull: 'drop-oldest' } as const
-  const sink = openShippingSink({ ...COMMON, onProblem: () => {}, spool, target })
+  const sink = openShippingSink({ ...COMMON, onProblem: () => {}, spool, output })
   recordMany(sink, 500)
   await until(() => sink.identity().onDisk === 500, 'all records are spooled')
   assertIdentity(sink.identity())

@@ -1,7 +1,7 @@
-import type { Shipment } from '../outputs/target.js'
+import type { Shipment } from '../outputs/output.js'
 import type { Letter } from './letter.js'
 
-/** Some dead letters, as a target sees them. */
+/** Some dead letters, as an output sees them. */
 export class LetterShipment implements Shipment {
   readonly count: number
   readonly bytes: number

@@ -1,4 +1,4 @@
-/** A record that a target refused, as it stands in a file of dead letters. */
+/** A record that an output refused, as it stands in a file of dead letters. */
 export interface Letter {
   readonly id: string
   readonly status: number

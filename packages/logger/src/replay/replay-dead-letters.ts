@@ -1,7 +1,7 @@
 import { appendFileSync, createReadStream } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openTarget, type TargetOptions } from '../outputs/open-target.js'
-import type { LogTarget, Refusal } from '../outputs/target.js'
+import { type LogOutputOptions, openOutput } from '../outputs/open-output.js'
+import type { LogOutput, Refusal } from '../outputs/output.js'
 import { DeadLetters } from '../shipper/dead-letters.js'
 import { ownerName } from '../spool/owner-name.js'
 import { ClaimedFile } from './claimed-file.js'
@@ -24,10 +24,10 @@ export interface LetterCounts {
 export interface ReplayOptions {
   /** The directory of the spool, or the folder `dead` in it. */
   readonly dir: string
-  readonly target: TargetOptions
+  readonly output: LogOutputOptions
   /** Is called after each delivery. */
   readonly onProgress: (outcome: ReplayOutcome) => void
-  /** Hears what the target has to say. */
+  /** Hears what the output has to say. */
   readonly onProblem: (problem: string) => void
   /** Ends the replay before the next delivery. */
   readonly signal: AbortSignal
@@ -39,14 +39,14 @@ export interface ReplayOutcome {
   /** Refused once more, and kept with the new reason. */
   readonly refused: number
   readonly damaged: number
-  /** Why the target did not take the rest; null: it did. */
+  /** Why the output did not take the rest; null: it did. */
   readonly failure: string | null
 }
 
-/** A target that does not answer is tried so often, with waits that double. */
+/** An output that does not answer is tried so often, with waits that double. */
 const MAX_TRIES = 5
 const FIRST_WAIT_MS = 200
-/** A target that asks for more patience than this is left alone, ms. */
+/** An output that asks for more patience than this is left alone, ms. */
 const MAX_WAIT_MS = 10_000
 
 /** Counts the dead letters of a spool and changes nothing. @throws the file system's error. */
@@ -80,14 +80,14 @@ export async function deadLetters(dir: string): Promise<LetterCounts> {
  */
 export async function replayDeadLetters(options: ReplayOptions): Promise<ReplayOutcome> {
   const files = letterFiles(spoolRoot(options.dir))
-  const target = await openTarget(options.target, options.onProblem)
-  const replay = new Replay(options, target)
+  const output = await openOutput(options.output, options.onProblem)
+  const replay = new Replay(options, output)
   try {
     for (const { path, claimed } of files) {
       if (!replay.isOver) await replay.file(path, claimed)
     }
   } finally {
-    await target.close()
+    await output.close()
   }
   return replay.outcome
 }
@@ -95,16 +95,16 @@ export async function replayDeadLetters(options: ReplayOptions): Promise<ReplayO
 class Replay {
   readonly #options: ReplayOptions
   readonly #root: string
-  readonly #target: LogTarget
+  readonly #output: LogOutput
   readonly #refused: DeadLetters
   /** Where lines go that have to stay as they are. */
   readonly #kept: string
   #counts = { delivered: 0, refused: 0, damaged: 0 }
   #failure: string | null = null
 
-  constructor(options: ReplayOptions, target: LogTarget) {
+  constructor(options: ReplayOptions, output: LogOutput) {
     this.#options = options
-    this.#target = target
+    this.#output = output
     this.#root = spoolRoot(options.dir)
     this.#kept = freshName(this.#root)
     this.#refused = new DeadLetters(this.#root, ownerName(0), ({ problem = '' }) =>
@@ -154,14 +154,14 @@ class Replay {
     this.#keep((await this.#deliver(letters)).map(({ line }) => line))
   }
 
-  /** Returns what the target did not take. */
+  /** Returns what the output did not take. */
   async #deliver(letters: readonly Letter[]): Promise<readonly Letter[]> {
     let left = letters
     let atOnce = letters.length
     for (let tries = 0; left.length > 0 && !this.#options.signal.aborted; ) {
       const piece = left.slice(0, atOnce)
       const others = left.slice(atOnce)
-      const delivery = await this.#target.deliver(new LetterShipment(piece))
+      const delivery = await this.#output.deliver(new LetterShipment(piece))
       if (delivery.kind === 'unfit') {
         if (piece.length === 1) {
           const { status, reason } = delivery

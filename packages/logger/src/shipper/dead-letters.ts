@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
-import { type Refusal, refusalMembers, type Shipment } from '../outputs/target.js'
+import { type Refusal, refusalMembers, type Shipment } from '../outputs/output.js'
 import type { ReportChange } from '../spool/account.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
@@ -17,7 +17,7 @@ const COUNTED_AT_ONCE_BYTES = 64 * 1024
 const USUAL_BYTES = 128 * 1024
 
 /**
- * Records that the target will never take, with its reason, one JSON object a line:
+ * Records that the output will never take, with its reason, one JSON object a line:
  * `{"@timestamp","id","status","type","reason","record"}`, in `<root>/dead/<owner>-<n>.ndjson`.
  */
 export class DeadLetters {

@@ -1,11 +1,11 @@
 /** The first wait after a failure, and the longest, ms. */
 const FIRST_MS = 100
 const LONGEST_MS = 30_000
-/** A target that asks for more patience than this is not believed, ms. */
+/** An output that asks for more patience than this is not believed, ms. */
 const MAX_ASKED_MS = 3_600_000
 
 /**
- * Whether the target answers. While it does not, one delivery at a time tries again, after a wait that doubles each
+ * Whether the output answers. While it does not, one delivery at a time tries again, after a wait that doubles each
  * time, with full jitter, so that many gateways do not come back at the same moment; all others wait for its outcome.
  */
 export class Outage {
@@ -39,7 +39,7 @@ export class Outage {
     this.#release()
   }
 
-  /** @param afterMs the target does not want to be tried before; jitter comes on top. */
+  /** @param afterMs the output does not want to be tried before; jitter comes on top. */
   failed(afterMs = 0): void {
     this.#failures++
     this.#leastMs = Math.min(MAX_ASKED_MS, afterMs)

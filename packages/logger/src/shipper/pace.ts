@@ -2,13 +2,13 @@
 const MAX_CONCURRENCY = 4
 /** Records of one delivery, at most; a segment holds about as many. */
 const MAX_RECORDS = 5000
-/** A target that takes so long for one delivery has enough to do, ms. */
+/** An output that takes so long for one delivery has enough to do, ms. */
 const SLOW_MS = 5000
 /** A delivery that went well lets the next ones be so much larger. */
 const GROWTH = 1.1
 
 /**
- * How much a target gets at once. It grows a little with every delivery that goes well and is halved when the target
+ * How much an output gets at once. It grows a little with every delivery that goes well and is halved when the output
  * has too much: additive increase, multiplicative decrease, as TCP does it (Chiu and Jain 1989).
  */
 export class Pace {

@@ -1,7 +1,7 @@
-import type { Shipment } from '../outputs/target.js'
+import type { Shipment } from '../outputs/output.js'
 import type { Segment, SegmentContent } from '../spool/segment.js'
 
-/** Some records of a segment, as a target sees them. */
+/** Some records of a segment, as an output sees them. */
 export class SegmentShipment implements Shipment {
   readonly count: number
   readonly bytes: number

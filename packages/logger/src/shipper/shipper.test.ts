@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Delivery, LogTarget, Shipment } from '../outputs/target.js'
+import type { Delivery, LogOutput, Shipment } from '../outputs/output.js'
 import { ownerName } from '../spool/owner-name.js'
 import { Spool } from '../spool/spool.js'
 import { scratchDir, until } from '../testing.js'
@@ -30,7 +30,7 @@ function bench(t: TestContext, answer: Answer) {
   /** Times each id was delivered. */
   const delivered = new Map<string, number>()
   const state = { attempts: 0, underWay: 0, mostUnderWay: 0, isClosed: false }
-  const target: LogTarget = {
+  const output: LogOutput = {
     async deliver(shipment) {
       state.mostUnderWay = Math.max(state.mostUnderWay, ++state.underWay)
       const delivery = await answer(shipment, ++state.attempts)
@@ -60,7 +60,7 @@ function bench(t: TestContext, answer: Answer) {
     },
     report,
   )
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(root, owner, report), report })
+  const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(root, owner, report), report })
   t.after(() => shipper.close(0))
   let next = 0
   /** Puts records into the spool, so many a segment, and ships. */

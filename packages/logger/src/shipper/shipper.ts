@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogTarget, Refusals } from '../outputs/target.js'
+import type { LogOutput, Refusals } from '../outputs/output.js'
 import type { ReportChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
@@ -13,12 +13,12 @@ import { SegmentShipment } from './segment-shipment.js'
 /** What a shipper works with. */
 export interface ShipperOptions {
   readonly spool: Spool
-  readonly target: LogTarget
+  readonly output: LogOutput
   readonly deadLetters: DeadLetters
   readonly report: ReportChange
 }
 
-/** Wait before records are sent again that the target had no room for while it took others, ms. */
+/** Wait before records are sent again that the output had no room for while it took others, ms. */
 const AGAIN_MS = 200
 const POLL_MS = 10
 /** Refused records of one write; around it the thread yields: requests on its core wait for no more than that. */
@@ -30,12 +30,12 @@ const MAPPING_ERRORS: ReadonlySet<string> = new Set([
   'strict_dynamic_mapping_exception',
   'illegal_argument_exception',
 ])
-/** At the end, those that were answered are waited for; a target that takes longer to let go of others is not. */
+/** At the end, those that were answered are waited for; an output that takes longer to let go of others is not. */
 const LAST_MS = 100
 
 /**
- * Takes segments out of the spool, oldest first, and delivers them to the target, several at a time, until every record
- * is delivered or refused for good. It never gives up: a target that does not answer is tried for ever.
+ * Takes segments out of the spool, oldest first, and delivers them to the output, several at a time, until every record
+ * is delivered or refused for good. It never gives up: an output that does not answer is tried for ever.
  */
 export class Shipper {
   readonly #options: ShipperOptions
@@ -49,12 +49,12 @@ export class Shipper {
     this.#options = options
   }
 
-  /** Whether the target answered when it was asked last. */
+  /** Whether the output answered when it was asked last. */
   get isWorking(): boolean {
     return this.#outage.failures === 0
   }
 
-  /** Ships what waits, as far as the target's pace allows. Called whenever there may be something to do. */
+  /** Ships what waits, as far as the output's pace allows. Called whenever there may be something to do. */
   pump(): void {
     const allowed = this.#outage.failures > 0 ? 1 : this.#pace.concurrency
     while (!this.#isEnding && this.#underWay.size < allowed) {
@@ -68,14 +68,14 @@ export class Shipper {
     }
   }
 
-  /** Ships all that is there, for so long at most, then lets go of the target and the spool. */
+  /** Ships all that is there, for so long at most, then lets go of the output and the spool. */
   close(deadlineMs: number): Promise<void> {
     this.#closed ??= this.#close(deadlineMs)
     return this.#closed
   }
 
   async #close(deadlineMs: number): Promise<void> {
-    const { spool, target } = this.#options
+    const { spool, output } = this.#options
     const endMono = performance.now() + deadlineMs
     spool.sealOpen()
     this.pump()
@@ -84,7 +84,7 @@ export class Shipper {
     }
     this.#ending.abort()
     this.#outage.end()
-    await target.close()
+    await output.close()
     await Promise.race([Promise.allSettled(this.#underWay), sleep(LAST_MS, undefined, { ref: false })])
     spool.close()
   }
@@ -118,7 +118,7 @@ export class Shipper {
   /** Delivers once; returns the positions of those records that have to be sent again. */
   async #deliver(segment: Segment, shipment: SegmentShipment): Promise<readonly number[]> {
     const startedMono = performance.now()
-    const delivery = await this.#options.target.deliver(shipment)
+    const delivery = await this.#options.output.deliver(shipment)
     const all = (): number[] => Array.from({ length: shipment.count }, (_, i) => shipment.placeOf(i))
     if (delivery.kind !== 'answered') segment.unanswered()
     if (this.#isEnding && delivery.kind !== 'answered') return all()

@@ -40,14 +40,14 @@ async function serve(clock: MessagePort): Promise<void> {
   clock.unref()
 }
 
-/** A thread whose target is away. */
+/** A thread whose output is away. */
 function startThread(t: TestContext) {
   const { port1: clock, port2 } = new MessageChannel()
   const request = { headers: {}, auth: null, format: 'ndjson', compress: false, signature: null } as const
   const options: TestThreadOptions = {
     ...{ dir: scratchDir(), maxBytes: 1e9, shareBytes: 1e9, keepFreeBytes: 0, whenFull: 'drop-oldest' },
     ...{ count: newSpoolCount(), firstOwner: null, worker: 1, preparation: { geo: null, privacy: null } },
-    target: {
+    output: {
       ...{ kind: 'webhook', url: 'http://127.0.0.1:1/', timeoutMs: 1000, ...request },
       tls: { caFile: null, insecure: false },
     },

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { lateTarget } from '../outputs/late-target.js'
-import type { TargetOptions } from '../outputs/open-target.js'
+import { lateOutput } from '../outputs/late-output.js'
+import type { LogOutputOptions } from '../outputs/open-output.js'
 import { openPreparation, type PreparationOptions } from '../preparation.js'
 import type { SpoolCount } from '../queue/record-queue.js'
 import { ownerName } from '../spool/owner-name.js'
@@ -26,7 +26,7 @@ export interface ShipperThreadOptions {
   readonly firstOwner: string | null
   /** The worker's index, for the ids of records. */
   readonly worker: number
-  readonly target: TargetOptions
+  readonly output: LogOutputOptions
   /** Applied to every record before it is spooled. */
   readonly preparation: PreparationOptions
 }
@@ -47,7 +47,7 @@ const now = (): Instant => ({ wallMs: Date.now(), mono: steadyMs() })
 /** Entry of the thread that spools and ships a worker's records. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const {
-    target: targetOptions,
+    output: outputOptions,
     dir,
     worker,
     count,
@@ -75,11 +75,11 @@ function serve(port: NonNullable<typeof parentPort>): void {
   // A database takes a while to read.
   const preparation = openPreparation(rules, (problem) => report({ problem }))
   // A client takes its time to load, and records must not wait for that before they are on disk.
-  const target = lateTarget(async () => {
-    const { openTarget } = await import('../outputs/open-target.js')
-    return openTarget(targetOptions, (problem) => report({ problem }))
+  const output = lateOutput(async () => {
+    const { openOutput } = await import('../outputs/open-output.js')
+    return openOutput(outputOptions, (problem) => report({ problem }))
   })
-  const shipper = new Shipper({ spool, target, deadLetters: new DeadLetters(dir, owner, report), report })
+  const shipper = new Shipper({ spool, output, deadLetters: new DeadLetters(dir, owner, report), report })
   const timers = [
     setInterval(() => {
       const gap = shipper.isWorking ? gaps.take(now()) : null

@@ -23,13 +23,13 @@ const MAX_ENTRIES = 50_000
 
 /** Where a log keeps its spools. */
 export interface SpoolLocations {
-  /** The directory of a spool that the document does not name; that of a target has a hyphen and its name after that. */
+  /** The directory of a spool that the document does not name; that of an output has a hyphen and its name after that. */
   readonly usual: string
   readonly used: readonly string[]
 }
 
 /**
- * Spools with records that no target uses, of those that have a usual name and lie beside the usual one or beside one in
+ * Spools with records that no output uses, of those that have a usual name and lie beside the usual one or beside one in
  * use. Never throws: what cannot be read is left out.
  * @param maxEntries of directories, that are read at most.
  */

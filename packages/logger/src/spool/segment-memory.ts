@@ -1,6 +1,6 @@
 /** Room for a segment that is sealed at a mebibyte, and for the batch that brings it there. */
 const USUAL_BYTES = 1024 ** 2 + 256 * 1024
-/** Rooms that wait for the next segment, at most: as many as are on their way to a target at the same time. */
+/** Rooms that wait for the next segment, at most: as many as are on their way to an output at the same time. */
 const SPARE_ROOMS = 4
 
 const spare: Buffer[] = []

@@ -9,16 +9,16 @@ export class TcpBridge {
   #port = 0
   #isPaused = false
 
-  private constructor(target: number) {
+  private constructor(output: number) {
     this.#server = net.createServer((socket) => {
-      const onward = net.connect(target, '127.0.0.1')
+      const onward = net.connect(output, '127.0.0.1')
       this.#add([socket, onward])
       this.#add([onward, socket])
     })
   }
 
-  static async to(target: number): Promise<TcpBridge> {
-    const bridge = new TcpBridge(target)
+  static async to(output: number): Promise<TcpBridge> {
+    const bridge = new TcpBridge(output)
     await bridge.mend()
     bridge.#port = (bridge.#server.address() as AddressInfo).port
     return bridge

@@ -129,7 +129,7 @@ export class WriterThread {
   }
 }
 
-/** Code of a custom target may throw anything, and here nothing would catch an error of ours. */
+/** Code of a custom output may throw anything, and here nothing would catch an error of ours. */
 function textOf(error: unknown): string {
   if (error instanceof Error) return `${error.message}`
   return typeof error === 'string' && error !== '' ? error : 'it threw something that is no error'

@@ -1,4 +1,4 @@
-import type { Delivery, Refusal } from '../target.js'
+import type { Delivery, Refusal } from '../output.js'
 
 /**
  * Reads what code that nobody here has checked says about a delivery; a mistake in it must not make the account of the

@@ -1,4 +1,4 @@
-/** A target that somebody else has written. */
+/** An output that somebody else has written. */
 export interface CustomOptions {
   /** The name of a package, or the path of a module that begins with `.` or `/`. */
   readonly module: string

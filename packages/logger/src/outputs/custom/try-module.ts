@@ -5,10 +5,10 @@ import type { CustomOptions } from './options.js'
 const LOAD_MS = 10_000
 
 /**
- * Why the module of a target cannot be loaded, or null. It is loaded as a gateway would, in a thread without environment
+ * Why the module of an output cannot be loaded, or null. It is loaded as a gateway would, in a thread without environment
  * variables, which ends whatever the module has begun.
  */
-export async function customTargetProblem(
+export async function customOutputProblem(
   options: Pick<CustomOptions, 'module' | 'from'>,
 ): Promise<string | null> {
   const { module, from } = options

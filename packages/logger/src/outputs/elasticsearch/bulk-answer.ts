@@ -1,5 +1,5 @@
 import type { YieldCpu } from '../../yield.js'
-import type { Delivery, Refusal, Refusals } from '../target.js'
+import type { Delivery, Refusal, Refusals } from '../output.js'
 import { AnswerText, isBulkText, saysAllWritten } from './answer-text.js'
 import { type BulkItem, isDelivered, isForGood, refusalOf, statusOf } from './bulk-item.js'
 

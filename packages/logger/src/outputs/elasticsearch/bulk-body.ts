@@ -1,5 +1,5 @@
 import type { YieldCpu } from '../../yield.js'
-import type { Shipment } from '../target.js'
+import type { Shipment } from '../output.js'
 
 const HEAD = '{"create":{"_id":"'
 const MIDDLE = '"}}\n'

@@ -1,4 +1,4 @@
-import { type Refusal, refusalMembers } from '../target.js'
+import { type Refusal, refusalMembers } from '../output.js'
 
 /** What a bulk answer says of one record. */
 export interface BulkItem {

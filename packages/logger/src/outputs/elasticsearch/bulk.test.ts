@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Delivery, Refusal } from '../target.js'
+import type { Delivery, Refusal } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { isBulkText, saysAllWritten } from './answer-text.js'
 import { bulkDelivery } from './bulk-answer.js'

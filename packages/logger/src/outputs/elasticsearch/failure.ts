@@ -1,5 +1,5 @@
 import { errors } from '@elastic/elasticsearch'
-import type { Delivery } from '../target.js'
+import type { Delivery } from '../output.js'
 
 const MAX_REASON = 500
 

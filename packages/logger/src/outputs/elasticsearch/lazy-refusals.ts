@@ -1,4 +1,4 @@
-import type { Refusal, Refusals } from '../target.js'
+import type { Refusal, Refusals } from '../output.js'
 import { readRefusal } from './bulk-item.js'
 
 /**

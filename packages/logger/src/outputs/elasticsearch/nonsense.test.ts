@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Delivery } from '../target.js'
+import type { Delivery } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
-import { ElasticsearchTarget } from './target.js'
+import { ElasticsearchOutput } from './output.js'
 
 // What stands in the place of Elasticsearch may answer anything.
 
@@ -15,7 +15,7 @@ async function deliveryTo(t: TestContext, answer: RequestListener): Promise<Deli
   const server = createServer((req, res) => req.on('end', () => answer(req, res)).resume())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const nodes = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]
-  const target = new ElasticsearchTarget(
+  const output = new ElasticsearchOutput(
     {
       ...{ nodes, auth: null, caFile: null, insecure: false, compress: false },
       ...{ dataStream: 'logs-nonsense', retentionDays: null, replicas: 0, manage: false },
@@ -23,11 +23,11 @@ async function deliveryTo(t: TestContext, answer: RequestListener): Promise<Deli
     () => {},
   )
   t.after(async () => {
-    await target.close()
+    await output.close()
     server.closeAllConnections()
     server.close()
   })
-  return target.deliver(TWO_RECORDS)
+  return output.deliver(TWO_RECORDS)
 }
 
 test('no record counts as delivered of which the answer does not say so', async (t) => {

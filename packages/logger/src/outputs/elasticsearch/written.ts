@@ -1,5 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
-import type { Delivery, Shipment } from '../target.js'
+import type { Delivery, Shipment } from '../output.js'
 import { ANSWER_BOUNDS } from './client.js'
 import { reasonOf } from './failure.js'
 

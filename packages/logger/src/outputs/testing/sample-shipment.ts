@@ -1,4 +1,4 @@
-import type { Shipment } from '../target.js'
+import type { Shipment } from '../output.js'
 
 /** A shipment of records given as JSON, named `k-0`, `k-1` and so on, or by another prefix. */
 export function sampleShipment(

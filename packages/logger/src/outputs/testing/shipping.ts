@@ -2,9 +2,9 @@ import type { TestContext } from 'node:test'
 import type { LogSink } from '@sluice/core'
 import { openShippingSink } from '../../shipping-sink.js'
 import { closeWhole, sampleExchange, scratchDir } from '../../testing.js'
-import type { TargetOptions } from '../open-target.js'
+import type { LogOutputOptions } from '../open-output.js'
 
-/** A sink that ships to a target, closed with the test. */
+/** A sink that ships to an output, closed with the test. */
 export interface Shipping {
   readonly sink: LogSink
   readonly dir: string
@@ -16,8 +16,8 @@ export interface Shipping {
 
 let last = 0
 
-/** Opens the traffic log with a target, as a worker does; `dir` is that of the spool. */
-export function shipTo(t: TestContext, target: TargetOptions, dir = scratchDir()): Shipping {
+/** Opens the traffic log with an output, as a worker does; `dir` is that of the spool. */
+export function shipTo(t: TestContext, output: LogOutputOptions, dir = scratchDir()): Shipping {
   const problems: string[] = []
   const sink = openShippingSink({
     fields: 'standard',
@@ -25,7 +25,7 @@ export function shipTo(t: TestContext, target: TargetOptions, dir = scratchDir()
     version: 'test',
     configDigest: () => 'd1',
     spool: { dir, maxBytes: 64 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target,
+    output,
     onProblem: (problem) => problems.push(problem),
   })
   t.after(() => closeWhole(sink, 5000))

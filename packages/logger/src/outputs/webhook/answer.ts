@@ -1,4 +1,4 @@
-import type { Delivery, Shipment } from '../target.js'
+import type { Delivery, Shipment } from '../output.js'
 
 /** What a receiver has answered. */
 export interface Answer {

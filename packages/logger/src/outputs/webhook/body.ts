@@ -1,4 +1,4 @@
-import type { Shipment } from '../target.js'
+import type { Shipment } from '../output.js'
 
 const NEWLINE = Buffer.from('\n')
 const OPEN = Buffer.from('[')

@@ -31,7 +31,7 @@ function runWorker(dir: string): void {
   const sink = openShippingSink({
     ...{ fields: 'full', worker: 1, version: 'test', configDigest: () => 'd1' },
     spool: { dir, maxBytes: 256 * 1024 ** 2, whenFull: 'drop-oldest' },
-    target: { kind: 'stdout' },
+    output: { kind: 'stdout' },
     onProblem: (text) => {
       problem = text
     },

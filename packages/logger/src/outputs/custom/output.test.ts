@@ -5,12 +5,12 @@ import { type TestContext, test } from 'node:test'
 import { assertIdentity, scratchDir, until } from '../../testing.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
 import { shipTo } from '../testing/shipping.js'
-import { CustomTarget } from './target.js'
+import { CustomOutput } from './output.js'
 
-/** A target as somebody else would write it: a file that gets the records. */
-const FILE_TARGET = `
+/** An output as somebody else would write it: a file that gets the records. */
+const FILE_OUTPUT = `
 import { appendFileSync } from 'node:fs'
-export default function openTarget({ file }, report) {
+export default function openOutput({ file }, report) {
   return {
     async deliver(shipment) {
       for (let i = 0; i < shipment.count; i++) appendFileSync(file, shipment.idOf(i) + ' ' + shipment.jsonOf(i) + '\\n')
@@ -21,23 +21,23 @@ export default function openTarget({ file }, report) {
 }
 `
 
-/** A module whose target delivers as the expression says. */
+/** A module whose output delivers as the expression says. */
 function delivering(expression: string): string {
   return `export default () => ({ async deliver(shipment) { return ${expression} }, async close() {} })`
 }
 
-function targetOf(t: TestContext, source: string, name = 'target.mjs'): CustomTarget {
+function outputOf(t: TestContext, source: string, name = 'target.mjs'): CustomOutput {
   const from = scratchDir()
   writeFileSync(join(from, name), source)
-  const target = new CustomTarget({ module: `./${name}`, from, options: {} }, () => {})
-  t.after(() => target.close())
-  return target
+  const output = new CustomOutput({ module: `./${name}`, from, options: {} }, () => {})
+  t.after(() => output.close())
+  return output
 }
 
 test('the traffic log goes where a module of somebody else brings it', async (t) => {
   const from = scratchDir()
   const file = join(from, 'records')
-  writeFileSync(join(from, 'target.mjs'), FILE_TARGET)
+  writeFileSync(join(from, 'target.mjs'), FILE_OUTPUT)
   const { sink, problems, log } = shipTo(t, {
     kind: 'custom',
     module: './target.mjs',
@@ -60,19 +60,19 @@ test('a package is found from the directory of the gateway', async (t) => {
   mkdirSync(dir, { recursive: true })
   writeFileSync(join(dir, 'package.json'), '{ "name": "my-target", "type": "module", "main": "index.js" }')
   writeFileSync(join(dir, 'index.js'), delivering("{ kind: 'unfit', status: 413, reason: 'no' }"))
-  const target = new CustomTarget({ module: 'my-target', from, options: {} }, () => {})
-  t.after(() => target.close())
-  assert.deepEqual(await target.deliver(sampleShipment(['{}'])), { kind: 'unfit', status: 413, reason: 'no' })
+  const output = new CustomOutput({ module: 'my-target', from, options: {} }, () => {})
+  t.after(() => output.close())
+  assert.deepEqual(await output.deliver(sampleShipment(['{}'])), { kind: 'unfit', status: 413, reason: 'no' })
 })
 
 test('a module that comes late is found by the next attempt', async (t) => {
   const from = scratchDir()
-  const target = new CustomTarget({ module: './late.mjs', from, options: {} }, () => {})
-  t.after(() => target.close())
-  const first = await target.deliver(sampleShipment(['{}']))
+  const output = new CustomOutput({ module: './late.mjs', from, options: {} }, () => {})
+  t.after(() => output.close())
+  const first = await output.deliver(sampleShipment(['{}']))
   assert.ok(first.kind === 'failed' && first.reason.includes('late.mjs'), JSON.stringify(first))
   writeFileSync(join(from, 'late.mjs'), delivering("{ kind: 'answered', refused: [], again: [] }"))
-  assert.equal((await target.deliver(sampleShipment(['{}']))).kind, 'answered')
+  assert.equal((await output.deliver(sampleShipment(['{}']))).kind, 'answered')
 })
 
 for (const [what, source, reason] of [
@@ -94,7 +94,7 @@ for (const [what, source, reason] of [
   ],
 ] as const) {
   test(`a target that ${what} is an outage, not an accident`, async (t) => {
-    const delivery = await targetOf(t, source).deliver(sampleShipment(['{}']))
+    const delivery = await outputOf(t, source).deliver(sampleShipment(['{}']))
     assert.ok(delivery.kind === 'failed', JSON.stringify(delivery))
     assert.match(delivery.reason, reason)
   })

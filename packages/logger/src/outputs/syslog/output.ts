@@ -1,4 +1,4 @@
-import type { Delivery, LogTarget, Refusal, Shipment } from '../target.js'
+import type { Delivery, LogOutput, Refusal, Shipment } from '../output.js'
 import { SyslogMessages } from './message.js'
 import { parseSyslogAddress, type SyslogOptions } from './options.js'
 import { StreamTransport } from './stream-transport.js'
@@ -6,7 +6,7 @@ import type { SyslogTransport } from './transport.js'
 import { MAX_DATAGRAM_BYTES, UdpTransport } from './udp-transport.js'
 
 /** A syslog receiver: RFC 5424 messages over UDP (RFC 5426), TCP (RFC 6587) or TLS (RFC 5425). */
-export class SyslogTarget implements LogTarget {
+export class SyslogOutput implements LogOutput {
   readonly #options: SyslogOptions
   readonly #messages: SyslogMessages
   readonly #transport: SyslogTransport

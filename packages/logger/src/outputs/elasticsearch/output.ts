@@ -1,7 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
 import type { DiagnosticResult } from '@elastic/transport'
 import { yieldCpu } from '../../yield.js'
-import type { Delivery, LogTarget, ReportProblem, Shipment } from '../target.js'
+import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { type BulkAnswer, bulkDelivery } from './bulk-answer.js'
 import { bulkBody } from './bulk-body.js'
 import { ITEM_FILTER } from './bulk-item.js'
@@ -20,7 +20,7 @@ export interface ElasticsearchOptions extends ElasticsearchAccess, DataStreamOpt
 const ROOM_BYTES = 1536 * 1024
 
 /** A data stream of Elasticsearch 8 or 9, written with the bulk API. */
-export class ElasticsearchTarget implements LogTarget {
+export class ElasticsearchOutput implements LogOutput {
   readonly #options: ElasticsearchOptions
   readonly #client: Client
   readonly #report: ReportProblem

@@ -14,9 +14,9 @@ import {
   sharedElasticsearch,
 } from '../../testing/shared-elasticsearch.js'
 import { sampleExchange, until } from '../../testing.js'
-import type { Delivery, Refusal, Shipment } from '../target.js'
+import type { Delivery, Refusal, Shipment } from '../output.js'
 import { sampleShipment } from '../testing/sample-shipment.js'
-import { type ElasticsearchOptions, ElasticsearchTarget } from './target.js'
+import { type ElasticsearchOptions, ElasticsearchOutput } from './output.js'
 
 // Against a real node: what it answers is what counts.
 
@@ -43,8 +43,8 @@ function open(changes: Partial<ElasticsearchOptions> = {}) {
     ...{ dataStream: freshDataStream(), retentionDays: 30, replicas: 0, manage: true },
     ...changes,
   }
-  const target = new ElasticsearchTarget(options, (problem) => problems.push(problem))
-  return { target, stream: options.dataStream, problems }
+  const output = new ElasticsearchOutput(options, (problem) => problems.push(problem))
+  return { output, stream: options.dataStream, problems }
 }
 
 async function countIn(stream: string): Promise<number> {
@@ -64,12 +64,12 @@ function refusedOf(delivery: Delivery): readonly Refusal[] {
 }
 
 test('records are written once, however often they are sent', { skip }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const shipment = shipmentOf([good(1), good(2), good(3)])
-  assert.deepEqual(await target.deliver(shipment), DELIVERED)
-  assert.deepEqual(await target.deliver(shipment), DELIVERED)
+  assert.deepEqual(await output.deliver(shipment), DELIVERED)
+  assert.deepEqual(await output.deliver(shipment), DELIVERED)
   assert.equal(await countIn(stream), 3)
-  await target.close()
+  await output.close()
 })
 
 test('requests are compressed where that is asked for, and arrive as well', { skip }, async (t) => {
@@ -79,37 +79,37 @@ test('requests are compressed where that is asked for, and arrive as well', { sk
       if (req.url?.includes('/_bulk')) codings.push(req.headers['content-encoding'])
       passOn(answer, res)
     })
-    const { target, stream } = open({ nodes: [relay], compress })
-    assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)])), DELIVERED)
+    const { output, stream } = open({ nodes: [relay], compress })
+    assert.deepEqual(await output.deliver(shipmentOf([good(1), good(2)])), DELIVERED)
     assert.equal(await countIn(stream), 2)
     assert.deepEqual(codings, [compress ? 'gzip' : undefined])
-    await target.close()
+    await output.close()
   }
 })
 
 test('a record that the mapping refuses is distinguished from those beside it', { skip }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const bad = { '@timestamp': 'yesterday' }
-  const delivery = await target.deliver(shipmentOf([good(1), bad, good(2)]))
+  const delivery = await output.deliver(shipmentOf([good(1), bad, good(2)]))
   assert.equal(delivery.kind, 'answered')
   const { again } = delivery as Extract<Delivery, { kind: 'answered' }>
   const refused = refusedOf(delivery)
   assert.deepEqual([refused.map(({ index, status }) => [index, status]), again], [[[1, 400]], []])
   assert.match(refused[0]!.reason, /failed to parse field \[@timestamp\]/)
   assert.equal(await countIn(stream), 2)
-  await target.close()
+  await output.close()
 })
 
 test('of many records each is reported by itself, in the answer that is read in pieces as well', {
   skip,
 }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const records = Array.from({ length: 360 }, (_, n) =>
     n % 3 === 1 ? { '@timestamp': `day ${n}` } : good(n),
   )
   // The second one finds what was written.
   for (const attempt of [1, 2]) {
-    const delivery = await target.deliver(shipmentOf(records, { mayBeDelivered: attempt === 2 }))
+    const delivery = await output.deliver(shipmentOf(records, { mayBeDelivered: attempt === 2 }))
     assert.equal(delivery.kind, 'answered', `${attempt}: ${JSON.stringify(delivery)}`)
     const refused = refusedOf(delivery)
     assert.deepEqual(
@@ -119,7 +119,7 @@ test('of many records each is reported by itself, in the answer that is read in 
     assert.ok(refused.every(({ index, reason }) => reason.includes(`day ${index}`)))
   }
   assert.equal(await countIn(stream), 240)
-  await target.close()
+  await output.close()
 })
 
 /** What is sent to the node passes here. */
@@ -161,13 +161,13 @@ const NUMBERED = { type: 'keyword', ignore_above: 1024, fields: { number: { type
 /** The first record is written by the bulk whose answer is lost, and would be refused when it is sent again. */
 async function deliveryAcrossChange(t: TestContext, settings: object) {
   const opened = open({ nodes: [await forgetfulRelay(t)] })
-  t.after(() => opened.target.close())
-  const { target, stream } = opened
+  t.after(() => opened.output.close())
+  const { output, stream } = opened
   const records = [{ ...good(1), ua: 'x' }, { '@timestamp': 'yesterday' }, { ...good(2), ua: '7' }]
-  assert.equal((await target.deliver(shipmentOf(records))).kind, 'failed')
+  assert.equal((await output.deliver(shipmentOf(records))).kind, 'failed')
   await node.request('PUT', `/${stream}/_mapping`, { properties: { ua: NUMBERED } })
   await node.request('PUT', `/${stream}/_settings`, settings)
-  const delivery = await target.deliver(shipmentOf(records, { mayBeDelivered: true }))
+  const delivery = await output.deliver(shipmentOf(records, { mayBeDelivered: true }))
   assert.equal(delivery.kind, 'answered')
   return { ...opened, refused: refusedOf(delivery).map(({ index, status }) => [index, status]) }
 }
@@ -175,10 +175,10 @@ async function deliveryAcrossChange(t: TestContext, settings: object) {
 test('a record that was written before the mapping would refuse it is delivered, and no dead letter', {
   skip,
 }, async (t) => {
-  const { target, stream, refused, problems } = await deliveryAcrossChange(t, {})
+  const { output, stream, refused, problems } = await deliveryAcrossChange(t, {})
   assert.deepEqual([refused, problems], [[[1, 400]], []])
   assert.equal(await countIn(stream), 2)
-  const next = await target.deliver(shipmentOf([{ ...good(3), ua: 'x' }], { prefix: 'next' }))
+  const next = await output.deliver(shipmentOf([{ ...good(3), ua: 'x' }], { prefix: 'next' }))
   assert.equal(next.kind === 'answered' && next.refused.length, 1, 'what was not written is refused')
 })
 
@@ -194,41 +194,41 @@ test('where the stream may not be read, a record that is refused is kept, writte
 })
 
 test('of a first attempt the answer is believed, and the index is not asked', { skip }, async () => {
-  const { target, stream, problems } = open()
-  await target.deliver(shipmentOf([good(1)], { prefix: 'first' }))
+  const { output, stream, problems } = open()
+  await output.deliver(shipmentOf([good(1)], { prefix: 'first' }))
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.read': true })
-  const delivery = await target.deliver(shipmentOf([{ '@timestamp': 'yesterday' }]))
+  const delivery = await output.deliver(shipmentOf([{ '@timestamp': 'yesterday' }]))
   assert.deepEqual([refusedOf(delivery).length, problems], [1, []])
-  await target.close()
+  await output.close()
 })
 
 test('a call whose header fields have immense names is no dead letter', { skip }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const x = sampleExchange({
     headers: ['n'.repeat(40_000), 'a', 'm'.repeat(1024), 'v'.repeat(100_000), 'x-a', 'b'],
   })
   const env = recordEnv({ fields: 'full', worker: 0, node: 'n', version: '1', configDigest: () => 'd' })
   const record = JSON.parse(encodeRecord(x, env))
-  assert.deepEqual(await target.deliver(shipmentOf([record])), DELIVERED)
+  assert.deepEqual(await output.deliver(shipmentOf([record])), DELIVERED)
   assert.equal(await countIn(stream), 1)
   const { body } = await node.request('GET', `/${stream}/_search?q=hdr.req_up.x-a:b`)
   assert.match(JSON.stringify(body), /"m{1024}":"v{100000}"/)
-  await target.close()
+  await output.close()
 })
 
 test('fields that nobody foresaw are kept and not indexed', { skip }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x${i}`, i]))
   assert.deepEqual(
-    await target.deliver(shipmentOf([{ ...good(1), many, client: { ip: 'unknown' } }])),
+    await output.deliver(shipmentOf([{ ...good(1), many, client: { ip: 'unknown' } }])),
     DELIVERED,
   )
   assert.equal(await countIn(stream), 1)
-  await target.close()
+  await output.close()
 })
 
 test('calls are found by where their client is, and by what their route is a part of', { skip }, async () => {
-  const { target, stream } = open()
+  const { output, stream } = open()
   const istanbul = { client: { country: 'TR', geo: { lat: 41.0138, lon: 28.9497 } } }
   const auckland = { client: { country: 'NZ', geo: { lat: -36.85, lon: 174.76 } } }
   const records = [
@@ -236,7 +236,7 @@ test('calls are found by where their client is, and by what their route is a par
     { ...good(2), ...auckland, sampled: true },
     good(3),
   ]
-  assert.deepEqual(await target.deliver(shipmentOf(records)), DELIVERED)
+  assert.deepEqual(await output.deliver(shipmentOf(records)), DELIVERED)
   await node.request('POST', `/${stream}/_refresh`)
   const idsOf = async (query: object): Promise<unknown> => {
     const { body } = await node.request('POST', `/${stream}/_search`, { query, _source: ['id'] })
@@ -252,59 +252,59 @@ test('calls are found by where their client is, and by what their route is a par
   ]) {
     assert.deepEqual(await idsOf({ term: { [field]: value } }), [id], field)
   }
-  await target.close()
+  await output.close()
 })
 
 test('an index that may not be written makes records wait, not die', { skip }, async () => {
-  const { target, stream } = open()
-  await target.deliver(shipmentOf([good(1)]))
+  const { output, stream } = open()
+  await output.deliver(shipmentOf([good(1)]))
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': true })
-  const blocked = await target.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' }))
+  const blocked = await output.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' }))
   assert.deepEqual(blocked, { kind: 'answered', refused: [], again: [0, 1] })
   await node.request('PUT', `/${stream}/_settings`, { 'index.blocks.write': false })
-  assert.deepEqual(await target.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' })), DELIVERED)
+  assert.deepEqual(await output.deliver(shipmentOf([good(1), good(2)], { prefix: 'more' })), DELIVERED)
   assert.equal(await countIn(stream), 3)
-  await target.close()
+  await output.close()
 })
 
 test('a data stream that cannot be made is reported, and the records wait', { skip }, async () => {
-  const { target } = open({ dataStream: 'Upper' })
-  const delivery = await target.deliver(shipmentOf([good(1)]))
+  const { output } = open({ dataStream: 'Upper' })
+  const delivery = await output.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')
   assert.match(delivery.kind === 'failed' ? delivery.reason : '', /the data stream cannot be set up: .*400/)
-  await target.close()
+  await output.close()
 })
 
 test('another node takes over when the first does not answer', { skip }, async () => {
-  const { target, stream } = open({ nodes: ['http://127.0.0.1:9', node.url] })
+  const { output, stream } = open({ nodes: ['http://127.0.0.1:9', node.url] })
   await until(
-    async () => (await target.deliver(shipmentOf([good(1)]))).kind === 'answered',
+    async () => (await output.deliver(shipmentOf([good(1)]))).kind === 'answered',
     'it is delivered',
   )
   for (let i = 0; i < 4; i++)
-    assert.deepEqual(await target.deliver(shipmentOf([good(i)], { prefix: `n${i}` })), DELIVERED)
+    assert.deepEqual(await output.deliver(shipmentOf([good(i)], { prefix: `n${i}` })), DELIVERED)
   assert.equal(await countIn(stream), 5)
-  await target.close()
+  await output.close()
 })
 
 test('a node that nobody serves is reported, and the records wait', { skip }, async () => {
   const nobody = open({ nodes: ['http://127.0.0.1:9'] })
-  const delivery = await nobody.target.deliver(shipmentOf([good(1)]))
+  const delivery = await nobody.output.deliver(shipmentOf([good(1)]))
   assert.equal(delivery.kind, 'failed')
   assert.match(
     delivery.kind === 'failed' ? delivery.reason : '',
     /Elasticsearch does not answer: .*ECONNREFUSED/,
   )
-  await nobody.target.close()
+  await nobody.output.close()
 })
 
 test('the data stream has the lifecycle and the mapping that were asked for', { skip }, async () => {
-  const { target, stream } = open({ retentionDays: 7 })
-  await target.deliver(shipmentOf([good(1)]))
+  const { output, stream } = open({ retentionDays: 7 })
+  await output.deliver(shipmentOf([good(1)]))
   const template = JSON.stringify(await node.request('GET', `/_index_template/${stream}-template`))
   assert.match(template, /"data_retention":"7d"/)
   const mapping = JSON.stringify(await node.request('GET', `/${stream}/_mapping`))
   assert.match(mapping, /"@timestamp":\{"type":"date_nanos"\}/)
   assert.match(mapping, /"ip":\{"type":"ip"/)
-  await target.close()
+  await output.close()
 })

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Delivery, LogTarget, Shipment } from '../target.js'
+import type { Delivery, LogOutput, Shipment } from '../output.js'
 import { webhookDelivery } from './answer.js'
 import { webhookBody } from './body.js'
 import type { WebhookOptions } from './options.js'
@@ -10,7 +10,7 @@ import { WebhookRequests } from './requests.js'
 const compressed = promisify(gzip)
 
 /** An HTTP receiver that gets the records of a shipment in one POST. */
-export class WebhookTarget implements LogTarget {
+export class WebhookOutput implements LogOutput {
   readonly #options: WebhookOptions
   readonly #requests: WebhookRequests
 

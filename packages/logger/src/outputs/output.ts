@@ -1,7 +1,7 @@
-/** Records on their way to a target, oldest first. */
+/** Records on their way to an output, oldest first. */
 export interface Shipment {
   readonly count: number
-  /** A name that belongs to record `i` alone, the same in every attempt, so that a target can refuse repetitions. */
+  /** A name that belongs to record `i` alone, the same in every attempt, so that an output can refuse repetitions. */
   idOf(i: number): string
   /** The JSON of record `i`, printable ASCII without a newline; valid until the delivery has ended. */
   jsonOf(i: number): Buffer
@@ -15,7 +15,7 @@ export interface Shipment {
   readonly mayBeDelivered: boolean
 }
 
-/** Why a target will never take a record. Members may be getters, which a copy by `{...}` or as JSON leaves out. */
+/** Why an output will never take a record. Members may be getters, which a copy by `{...}` or as JSON leaves out. */
 export interface Refusal {
   readonly index: number
   readonly status: number
@@ -38,11 +38,11 @@ export interface Refusals {
 
 /** How an attempt to deliver a shipment ended. */
 export type Delivery =
-  /** The target answered for every record: those not named here are delivered. */
+  /** The output answered for every record: those not named here are delivered. */
   | { readonly kind: 'answered'; readonly refused: Refusals; readonly again: readonly number[] }
   /**
    * Nothing is known about any record; all have to be sent again. `overload`: smaller and fewer would be better.
-   * `afterMs`: the target asks to be left alone for so long.
+   * `afterMs`: the output asks to be left alone for so long.
    */
   | {
       readonly kind: 'failed'
@@ -50,14 +50,14 @@ export type Delivery =
       readonly reason: string
       readonly afterMs?: number
     }
-  /** The target refuses the shipment as a whole: it is too large, or one of its records spoils it. Parts may pass. */
+  /** The output refuses the shipment as a whole: it is too large, or one of its records spoils it. Parts may pass. */
   | { readonly kind: 'unfit'; readonly status: number; readonly reason: string }
 
 /**
  * Where records go in the end: what a shipper needs to know of Elasticsearch, of a syslog server, of Kafka. Several
  * deliveries may be under way at once.
  */
-export interface LogTarget {
+export interface LogOutput {
   /** Delivers a shipment; what fails is reported, not thrown. It has to end within a bound of its own. */
   deliver(shipment: Shipment): Promise<Delivery>
   /** Lets go of connections. */

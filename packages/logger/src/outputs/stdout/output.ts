@@ -1,4 +1,4 @@
-import type { Delivery, LogTarget, Shipment } from '../target.js'
+import type { Delivery, LogOutput, Shipment } from '../output.js'
 import { StandardOutput } from './standard-output.js'
 
 /** What one write takes: a pipe takes so much as a whole or not at all, so that lines of several workers stay whole. */
@@ -6,7 +6,7 @@ const ATOMIC_BYTES = 4096
 const NEWLINE = 10
 
 /** One line of JSON a record on the standard output of the process. What was written is never written again. */
-export class StdoutTarget implements LogTarget {
+export class StdoutOutput implements LogOutput {
   readonly #output: StandardOutput
   #last: Promise<unknown> = Promise.resolve()
   /** A line of which a part has been written before the output took no more. */

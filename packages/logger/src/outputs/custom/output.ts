@@ -1,27 +1,27 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Delivery, LogTarget, ReportProblem, Shipment } from '../target.js'
+import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { readDelivery } from './delivery.js'
 import type { CustomOptions } from './options.js'
 
 /** What a module exports as its default. */
-export type OpenCustomTarget = (
+export type OpenCustomOutput = (
   options: Readonly<Record<string, unknown>>,
   report: ReportProblem,
-) => LogTarget | Promise<LogTarget>
+) => LogOutput | Promise<LogOutput>
 
 /** A delivery that has not ended by then counts as failed, so that the log goes on to be tried, ms. */
 const DELIVERY_MS = 120_000
 
 /**
- * A target out of a module. Whatever goes wrong in it is reported as an outage: the records wait, and neither the thread
+ * An output out of a module. Whatever goes wrong in it is reported as an outage: the records wait, and neither the thread
  * nor the worker ends.
  */
-export class CustomTarget implements LogTarget {
+export class CustomOutput implements LogOutput {
   readonly #options: CustomOptions
   readonly #report: ReportProblem
-  #target: Promise<LogTarget> | null = null
+  #output: Promise<LogOutput> | null = null
 
   constructor(options: CustomOptions, report: ReportProblem) {
     this.#options = options
@@ -30,8 +30,8 @@ export class CustomTarget implements LogTarget {
 
   async deliver(shipment: Shipment): Promise<Delivery> {
     try {
-      const target = await this.#opened()
-      return readDelivery(await inTime(target.deliver(shipment)), shipment.count)
+      const output = await this.#opened()
+      return readDelivery(await inTime(output.deliver(shipment)), shipment.count)
     } catch (error) {
       const reason = `the target '${this.#options.module}' fails: ${textOf(error)}`
       return { kind: 'failed', overload: false, reason }
@@ -40,38 +40,38 @@ export class CustomTarget implements LogTarget {
 
   async close(): Promise<void> {
     try {
-      await (await this.#target)?.close()
+      await (await this.#output)?.close()
     } catch (error) {
       this.#report(`the target '${this.#options.module}' cannot be closed: ${textOf(error)}`)
     }
   }
 
   /** Until it succeeds. */
-  #opened(): Promise<LogTarget> {
-    this.#target ??= this.#open().catch((error: unknown) => {
-      this.#target = null
+  #opened(): Promise<LogOutput> {
+    this.#output ??= this.#open().catch((error: unknown) => {
+      this.#output = null
       throw error
     })
-    return this.#target
+    return this.#output
   }
 
-  async #open(): Promise<LogTarget> {
+  async #open(): Promise<LogOutput> {
     const { module, options } = this.#options
-    const open = await loadCustomTarget(this.#options)
-    const target = await open(options, this.#report)
-    if (typeof target?.deliver !== 'function' || typeof target.close !== 'function')
+    const open = await loadCustomOutput(this.#options)
+    const output = await open(options, this.#report)
+    if (typeof output?.deliver !== 'function' || typeof output.close !== 'function')
       throw new Error(`'${module}' opens something without deliver and close`)
-    return target
+    return output
   }
 }
 
-/** Loads the module of a target, and opens nothing. @throws Error when it is not there or exports no function. */
-export async function loadCustomTarget(
+/** Loads the module of an output, and opens nothing. @throws Error when it is not there or exports no function. */
+export async function loadCustomOutput(
   options: Pick<CustomOptions, 'module' | 'from'>,
-): Promise<OpenCustomTarget> {
+): Promise<OpenCustomOutput> {
   const exported: unknown = await import(placeOf(options))
   const open = (exported as { readonly default?: unknown }).default
-  if (typeof open === 'function') return open as OpenCustomTarget
+  if (typeof open === 'function') return open as OpenCustomOutput
   throw new Error(`'${options.module}' has no function as its default export`)
 }
 

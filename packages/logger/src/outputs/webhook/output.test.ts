@@ -18,7 +18,7 @@ import {
 } from '../testing/webhook-receiver.js'
 import { retryAfterMs } from './answer.js'
 import type { WebhookOptions } from './options.js'
-import { WebhookTarget } from './target.js'
+import { WebhookOutput } from './output.js'
 
 const OPTIONS: Omit<WebhookOptions, 'url'> = {
   headers: {},
@@ -58,7 +58,7 @@ test('records are posted one a line, with a key that belongs to them', async (t)
 
 test('the request says who we are, signed and compressed, as it was asked for', async (t) => {
   const receiver = await webhookReceiver(t)
-  const target = new WebhookTarget({
+  const output = new WebhookOutput({
     ...OPTIONS,
     url: receiver.url,
     headers: { 'X-Tenant': 'acme', 'Content-Type': 'text/plain' },
@@ -67,8 +67,8 @@ test('the request says who we are, signed and compressed, as it was asked for', 
     compress: true,
     signature: { secret: 'k3y', header: 'X-Sum' },
   })
-  t.after(() => target.close())
-  const delivery = await target.deliver(sampleShipment(['{"id":"a"}', '{"id":"b"}']))
+  t.after(() => output.close())
+  const delivery = await output.deliver(sampleShipment(['{"id":"a"}', '{"id":"b"}']))
   assert.deepEqual(delivery, { kind: 'answered', refused: [], again: [] })
   const { headers, body, ids } = receiver.posts[0]!
   assert.deepEqual(ids, ['a', 'b'])
@@ -76,7 +76,7 @@ test('the request says who we are, signed and compressed, as it was asked for', 
   assert.equal(headers['content-type'], 'application/json')
   assert.equal(headers['authorization'], `Basic ${Buffer.from('gw:pa:ss').toString('base64')}`)
   assert.equal(headers['x-sum'], `sha256=${createHmac('sha256', 'k3y').update(body).digest('hex')}`)
-  const bearer = new WebhookTarget({ ...OPTIONS, url: receiver.url, auth: { token: 't0k' } })
+  const bearer = new WebhookOutput({ ...OPTIONS, url: receiver.url, auth: { token: 't0k' } })
   t.after(() => bearer.close())
   await bearer.deliver(sampleShipment(['{"id":"c"}']))
   assert.equal(receiver.posts[1]?.headers['authorization'], 'Bearer t0k')
@@ -103,9 +103,9 @@ test('an https receiver is checked against its authorities, and a missing file o
     { caFile: null, insecure: false },
     { caFile: '/nowhere/ca.pem', insecure: false },
   ]) {
-    const target = new WebhookTarget({ ...OPTIONS, url, tls })
-    t.after(() => target.close())
-    kinds.push((await target.deliver(sampleShipment(['{"id":"a"}']))).kind)
+    const output = new WebhookOutput({ ...OPTIONS, url, tls })
+    t.after(() => output.close())
+    kinds.push((await output.deliver(sampleShipment(['{"id":"a"}']))).kind)
   }
   assert.deepEqual(kinds, ['answered', 'answered', 'failed', 'failed'])
   assert.deepEqual(bodies, ['{"id":"a"}\n', '{"id":"a"}\n'])
