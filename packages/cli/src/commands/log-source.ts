@@ -30,7 +30,7 @@ export async function openSource(flags: SourceFlags): Promise<RecordSource> {
     throw new Failure(EXIT.usage, 'name --dir or --elasticsearch, not both')
   if (target !== undefined && (elasticsearch ?? dir) !== undefined) {
     const other = dir === undefined ? '--elasticsearch' : '--dir'
-    const why = `--target names atarget of the document, and ${other} another place; leave one out`
+    const why = `--target names a target of the document, and ${other} another place; leave one out`
     throw new Failure(EXIT.usage, why)
   }
   if (elasticsearch !== undefined) {

@@ -15,31 +15,18 @@ export interface Shipment {
   readonly mayBeDelivered: boolean
 }
 
-/** Why an output will never take a record. Members may be getters, which a copy by `{...}` or as JSON leaves out. */
+/** Why an output will never take a record. */
 export interface Refusal {
   readonly index: number
   readonly status: number
   readonly type: string
   readonly reason: string
-  /** Both as `refusalMembers`, of an output that received them as JSON. */
-  readonly json?: string
-}
-
-/** Type and reason as members of a JSON object, of their JSON. */
-export function refusalMembers(type: string, reason: string): string {
-  return `"type":${type},"reason":${reason}`
-}
-
-/** Refused records in their order, as a list is: what is known of each may be made when it is asked for. */
-export interface Refusals {
-  readonly length: number
-  slice(from: number, to?: number): readonly Refusal[]
 }
 
 /** How an attempt to deliver a shipment ended. */
 export type Delivery =
   /** The output answered for every record: those not named here are delivered. */
-  | { readonly kind: 'answered'; readonly refused: Refusals; readonly again: readonly number[] }
+  | { readonly kind: 'answered'; readonly refused: readonly Refusal[]; readonly again: readonly number[] }
   /**
    * Nothing is known about any record; all have to be sent again. `overload`: smaller and fewer would be better.
    * `afterMs`: the output asks to be left alone for so long.

@@ -172,7 +172,7 @@ class Replay {
         continue
       }
       if (delivery.kind === 'answered') {
-        const refused = delivery.refused.slice(0)
+        const { refused } = delivery
         this.#bury(piece, refused)
         this.#counts.delivered += piece.length - refused.length - delivery.again.length
         left = [...delivery.again.map((i) => piece[i]!), ...others]

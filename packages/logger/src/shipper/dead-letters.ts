@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolders } from '@sluice/core'
-import { type Refusal, refusalMembers, type Shipment } from '../outputs/output.js'
+import type { Refusal, Shipment } from '../outputs/output.js'
 import type { ReportChange } from '../spool/account.js'
 
 /** A file of dead letters grows to this size, and so much is kept of all of them; the oldest go first. */
@@ -150,11 +150,9 @@ class LetterBatch {
   fill(shipment: Shipment, refused: readonly Refusal[]): Buffer {
     this.#length = 0
     const now = new Date().toISOString()
-    for (const refusal of refused) {
-      const { index, status } = refusal
-      const id = shipment.idOf(index)
-      const why = refusal.json ?? jsonOf(refusal)
-      const head = `{"@timestamp":"${now}","id":"${id}","status":${status},${why},"record":`
+    for (const { index, status, type, reason } of refused) {
+      const why = JSON.stringify({ '@timestamp': now, id: shipment.idOf(index), status, type, reason })
+      const head = `${why.slice(0, -1)},"record":`
       // A character of text is three bytes at most.
       this.#reserve(head.length * 3 + shipment.lengthOf(index) + END.length)
       this.#length += this.#room.write(head, this.#length)
@@ -171,8 +169,4 @@ class LetterBatch {
     this.#room.copy(room, 0, 0, this.#length)
     this.#room = room
   }
-}
-
-function jsonOf({ type, reason }: Refusal): string {
-  return refusalMembers(JSON.stringify(type), JSON.stringify(reason))
 }

@@ -36,7 +36,7 @@ function bench(t: TestContext, answer: Answer) {
       const delivery = await answer(shipment, ++state.attempts)
       state.underWay--
       if (delivery.kind === 'answered') {
-        const out = new Set([...delivery.again, ...delivery.refused.slice(0).map(({ index }) => index)])
+        const out = new Set([...delivery.again, ...delivery.refused.map(({ index }) => index)])
         for (let i = 0; i < shipment.count; i++) {
           if (!out.has(i)) delivered.set(shipment.idOf(i), (delivered.get(shipment.idOf(i)) ?? 0) + 1)
         }

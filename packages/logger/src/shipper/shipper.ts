@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogOutput, Refusals } from '../outputs/output.js'
+import type { LogOutput, Refusal } from '../outputs/output.js'
 import type { ReportChange } from '../spool/account.js'
 import type { Segment } from '../spool/segment.js'
 import type { Spool } from '../spool/spool.js'
@@ -171,7 +171,7 @@ export class Shipper {
   }
 
   /** Reported when all are buried: a receipt for each stretch would cost the request path as much as a request. */
-  async #bury(segment: Segment, shipment: SegmentShipment, refused: Refusals): Promise<void> {
+  async #bury(segment: Segment, shipment: SegmentShipment, refused: readonly Refusal[]): Promise<void> {
     const { deadLetters } = this.#options
     let dead = 0
     let failure = ''
@@ -219,9 +219,9 @@ export class Shipper {
   }
 }
 
-function refusedText(refused: Refusals, dir: string): string {
+function refusedText(refused: readonly Refusal[], dir: string): string {
   // The reason may repeat what is in the record.
-  const { type, status } = refused.slice(0, 1)[0]!
+  const { type, status } = refused[0]!
   const remedy = MAPPING_ERRORS.has(type)
     ? "; the mapping of the data stream does not fit them: run 'gw log-setup', then 'gw logs replay-dead'"
     : ''

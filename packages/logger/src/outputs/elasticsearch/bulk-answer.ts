@@ -1,6 +1,4 @@
-import type { YieldCpu } from '../../yield.js'
-import type { Delivery, Refusal, Refusals } from '../output.js'
-import { AnswerText, isBulkText, saysAllWritten } from './answer-text.js'
+import type { Delivery, Refusal } from '../output.js'
 import { type BulkItem, isDelivered, isForGood, refusalOf, statusOf } from './bulk-item.js'
 
 /** The part of a bulk answer that is asked for; Elasticsearch leaves out the rest. */
@@ -8,40 +6,39 @@ export interface BulkAnswer {
   readonly items?: readonly BulkItem[]
 }
 
-/**
- * What became of each record.
- * @param answer a text when it is one to a bulk. An item of a refused record is read only when its reason is asked
- * for.
- */
-export async function bulkDelivery(
-  answer: BulkAnswer | string,
-  count: number,
-  yieldCpu: YieldCpu,
-): Promise<Delivery> {
+const HEAD = '{"items":['
+const WRITTEN = '{"create":{"status":201}},'
+const TAIL = ']}'
+/** Items of written records, one after the other; grows to the most that were needed. */
+let written = WRITTEN
+
+/** Whether a text is the answer to a bulk, to be left as text: where all records were written it need not be parsed. */
+export function isBulkText(text: string): boolean {
+  return text.startsWith(HEAD) && text.endsWith(TAIL)
+}
+
+/** What became of each record. @param answer a text when it is one to a bulk. */
+export function bulkDelivery(answer: BulkAnswer | string, count: number): Delivery {
+  if (typeof answer !== 'string') return readDelivery(answer, count)
+  if (saysAllWritten(answer, count)) return { kind: 'answered', refused: [], again: [] }
   try {
-    const read = typeof answer === 'string' ? await readText(answer, count, yieldCpu) : readWhole(answer)
-    if (read.items !== count) return failed(`the bulk answer has ${read.items} items for ${count} records`)
-    const { refused, again } = read
-    // A lazy list holds on to the whole answer.
-    return { kind: 'answered', refused: refused.length === 0 ? [] : refused, again }
+    return readDelivery(JSON.parse(answer) as BulkAnswer | null, count)
   } catch (error) {
     return failed(`the bulk answer cannot be read: ${(error as Error).message}`)
   }
 }
 
-function failed(reason: string): Delivery {
-  return { kind: 'failed', overload: false, reason }
+/** Compared as a whole, which is what nearly every answer needs: parsed, each would be thousands of objects. */
+function saysAllWritten(text: string, count: number): boolean {
+  const length = count * WRITTEN.length - 1
+  if (count === 0 || text.length !== HEAD.length + length + TAIL.length || !isBulkText(text)) return false
+  while (written.length < length) written += written
+  return text.slice(HEAD.length, -TAIL.length) === written.slice(0, length)
 }
 
-/** What an answer says: how many items it has, and which of the records are not delivered. */
-interface Reading {
-  readonly items: number
-  readonly refused: Refusals
-  readonly again: readonly number[]
-}
-
-function readWhole(answer: BulkAnswer | null): Reading {
+function readDelivery(answer: BulkAnswer | null, count: number): Delivery {
   const items = Array.isArray(answer?.items) ? (answer.items as readonly BulkItem[]) : []
+  if (items.length !== count) return failed(`the bulk answer has ${items.length} items for ${count} records`)
   const refused: Refusal[] = []
   const again: number[] = []
   for (const [index, item] of items.entries()) {
@@ -49,28 +46,9 @@ function readWhole(answer: BulkAnswer | null): Reading {
     if (isForGood(status)) refused.push(refusalOf(item, index, status))
     else if (!isDelivered(status)) again.push(index)
   }
-  return { items: items.length, refused, again }
+  return { kind: 'answered', refused, again }
 }
 
-/**
- * What is not written as Elasticsearch writes it, or is no answer to a bulk, is read as a whole.
- * @throws Error for what is no JSON.
- */
-async function readText(text: string, count: number, yieldCpu: YieldCpu): Promise<Reading> {
-  if (saysAllWritten(text, count)) return { items: count, refused: [], again: [] }
-  if (isBulkText(text)) {
-    const reading = await readPieces(text, yieldCpu).catch(() => null)
-    if (reading?.items === count) return reading
-  }
-  return readWhole(JSON.parse(text) as BulkAnswer)
-}
-
-async function readPieces(text: string, yieldCpu: YieldCpu): Promise<Reading> {
-  const answer = new AnswerText(text)
-  answer.readPiece()
-  while (!answer.isRead) {
-    await yieldCpu()
-    answer.readPiece()
-  }
-  return answer
+function failed(reason: string): Delivery {
+  return { kind: 'failed', overload: false, reason }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client, type ClientOptions } from '@elastic/elasticsearch'
 import { Serializer } from '@elastic/transport'
-import { isBulkText } from './answer-text.js'
+import { isBulkText } from './bulk-answer.js'
 
 /** How a cluster is reached. */
 export interface ElasticsearchAccess {

@@ -61,7 +61,7 @@ export class ElasticsearchOutput implements LogOutput {
   /** Every answer has every record, in 26 bytes for one that was written. */
   async #send(shipment: Shipment, body: Buffer): Promise<Delivery> {
     const { body: answer, meta } = await this.#bulk(body)
-    const delivery = await bulkDelivery(answer ?? '', shipment.count, this.#yield)
+    const delivery = bulkDelivery(answer ?? '', shipment.count)
     // The client itself goes on to another node when one breaks off.
     const isFirst = !shipment.mayBeDelivered && meta.attempts === 0
     if (delivery.kind !== 'answered' || isFirst) return delivery

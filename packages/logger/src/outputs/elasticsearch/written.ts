@@ -28,8 +28,8 @@ export async function withoutWritten(
   shipment: Shipment,
   delivery: Answered,
 ): Promise<Answered> {
-  if (delivery.refused.length === 0) return delivery
-  const refused = delivery.refused.slice(0)
+  const { refused } = delivery
+  if (refused.length === 0) return delivery
   const ids = refused.map(({ index }) => shipment.idOf(index))
   try {
     const written = await idsWritten(asked, ids)
