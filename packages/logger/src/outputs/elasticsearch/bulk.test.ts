@@ -56,12 +56,13 @@ test('an answer says of each record whether it is written, refused or has to be 
 })
 
 test('an answer that all were written is one, of any number of records', () => {
+  const all: Delivery = { kind: 'answered', refused: [], again: [] }
   for (const count of [1, 2, 999, 5000, 3]) {
     const text = answerOf(Array.from({ length: count }, () => refusal(201)))
-    assert.deepEqual(bulkDelivery(text, count), { kind: 'answered', refused: [], again: [] })
-    for (const other of [0, count - 1, count + 1]) assert.equal(bulkDelivery(text, other).kind, 'failed')
+    assert.deepEqual(bulkDelivery(text, count), all)
+    for (const other of [0, count - 1, count + 1]) assert.notDeepEqual(bulkDelivery(text, other), all)
     for (const at of [0, 12, text.length - 30, text.length - 1])
-      assert.equal(bulkDelivery(`${text.slice(0, at)}x${text.slice(at + 1)}`, count).kind, 'failed', `${at}`)
+      assert.notDeepEqual(bulkDelivery(`${text.slice(0, at)}x${text.slice(at + 1)}`, count), all, `${at}`)
   }
 })
 
