@@ -1,8 +1,30 @@
-import type { Engine, EngineName } from '../model/engine.js'
-import { autocannon } from './autocannon.js'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { Engine, EngineName, LoadResult } from '../model/engine.js'
 import { h2load } from './h2load.js'
 import { oha } from './oha.js'
+import { GRACE_SECONDS, runToSuccess } from './program.js'
 import { wrk } from './wrk.js'
+
+const PROGRAM = fileURLToPath(new URL('./autocannon-program.js', import.meta.url))
+
+/** autocannon, in a process of its own: always there, a closed loop and a plan, all values of all latencies. */
+export const autocannon: Engine = {
+  name: 'autocannon',
+  hasOpenLoop: true,
+  hasLeadIn: true,
+  remedy: 'run `npm install` in the folder of the project',
+  version: () =>
+    (createRequire(import.meta.url)('autocannon/package.json') as { readonly version: string }).version,
+  run: async (options) => {
+    const { stdout } = await runToSuccess([process.execPath, PROGRAM], {
+      input: `${JSON.stringify(options)}\n`,
+      cpu: options.cpu,
+      limitSeconds: options.warmUpSeconds + options.seconds + GRACE_SECONDS,
+    })
+    return JSON.parse(stdout) as LoadResult
+  },
+}
 
 const BY_NAME: Readonly<Record<EngineName, Engine>> = { autocannon, wrk, oha, h2load }
 

@@ -1,4 +1,4 @@
-import { type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
+import { EMPTY_LOG, type Exchange, type LogIdentity, type LogSink, sumOfCounts } from '@sluice/core'
 
 /** One of several outputs. */
 export interface Outlet {
@@ -37,4 +37,12 @@ export class FanOutSink implements LogSink {
 
 async function allOf(promises: readonly Promise<void>[]): Promise<void> {
   await Promise.all(promises)
+}
+
+/** The sink of a gateway without a traffic log: takes nothing, counts nothing. */
+export const noneSink: LogSink = {
+  opened: Promise.resolve(),
+  record(_x: Exchange): void {},
+  identity: () => EMPTY_LOG,
+  close: () => Promise.resolve(),
 }

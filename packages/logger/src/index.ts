@@ -1,6 +1,5 @@
-export { FanOutSink, type Outlet } from './fan-out-sink.js'
+export { FanOutSink, noneSink, type Outlet } from './fan-out-sink.js'
 export { type FileSinkOptions, openFileSink } from './file-sink.js'
-export { noneSink } from './none-sink.js'
 export type { OpenCustomOutput } from './outputs/custom/output.js'
 export { customOutputProblem } from './outputs/custom/try-module.js'
 export type { LogOutputOptions } from './outputs/open-output.js'

@@ -1,7 +1,7 @@
 import { type GeoOptions, Places } from './geo/places.js'
 import { BatchPrivacy, type RedactedBatch } from './redaction/batch-privacy.js'
-import { checkedPrivacy } from './redaction/checked-privacy.js'
 import type { PrivacyOptions } from './redaction/privacy-options.js'
+import { compileRules } from './redaction/rules.js'
 
 /** What is done to records on the thread that writes them. */
 export interface PreparationOptions {
@@ -40,4 +40,14 @@ export function openPreparation(
     },
     close: () => places?.close(),
   }
+}
+
+/**
+ * The rules for a thread, or null when there are none. They are compiled once here, so that a mistake is reported to the
+ * one who opens the log, not found by a thread that ends again and again. @throws Error when they cannot be applied.
+ */
+export function checkedPrivacy(options: PrivacyOptions | null | undefined): PrivacyOptions | null {
+  if (options === null || options === undefined || options.rules.length === 0) return null
+  compileRules(options)
+  return options
 }

@@ -1,4 +1,13 @@
-import { type Diagnostic, documentDiagnostics, formatDiagnostic, policyDiagnostics } from '@sluice/config'
+import {
+  type ConfigBundle,
+  type Diagnostic,
+  type DocumentMistake,
+  documentDiagnostics,
+  formatDiagnostic,
+  type LogCustomPlan,
+  policyDiagnostics,
+  resolvePlan,
+} from '@sluice/config'
 import { policyMistakes } from '@sluice/gateway'
 import { catalog } from '@sluice/policies'
 import { checkDocument, readDocument } from '../document.js'
@@ -6,7 +15,6 @@ import { EXIT } from '../failure.js'
 import { complain, print, printValue, say } from '../output/output.js'
 import { countText } from '../output/text.js'
 import type { DocumentOptions, OutputOptions } from '../program/building.js'
-import { moduleMistakes } from './module-mistakes.js'
 
 /** Checks a document and prints every mistake with its place and remedy. */
 export async function validate({ config, output }: DocumentOptions & OutputOptions): Promise<number> {
@@ -37,4 +45,29 @@ export async function validate({ config, output }: DocumentOptions & OutputOptio
     )
   }
   return exit
+}
+
+/** Modules of `log.custom` that cannot be loaded: a gateway would start, and keep every record in the spool. */
+async function moduleMistakes(bundle: ConfigBundle): Promise<readonly DocumentMistake[]> {
+  const { log } = resolvePlan(bundle)
+  const mistakes = [await mistakeOf(log.sink === 'custom' ? log.custom : undefined, ['log'])]
+  for (const [i, target] of log.targets.entries()) {
+    const custom = target.sink === 'custom' ? target.custom : undefined
+    mistakes.push(await mistakeOf(custom, ['log', 'targets', i]))
+  }
+  return mistakes.filter((mistake) => mistake !== null)
+}
+
+async function mistakeOf(
+  custom: LogCustomPlan | null | undefined,
+  path: DocumentMistake['path'],
+): Promise<DocumentMistake | null> {
+  if (custom === null || custom === undefined) return null
+  const { customOutputProblem } = await import('@sluice/logger')
+  const problem = await customOutputProblem(custom)
+  if (problem === null) return null
+  const message = `the module '${custom.module}' cannot be loaded: ${problem.split('\n')[0]}`
+  const remedy =
+    'name a package, or with ./ a file relative to the folder of the document, whose default export opens a target'
+  return { path: [...path, 'custom', 'module'], message, remedy }
 }

@@ -1,6 +1,5 @@
-import { compileCidrs } from '@sluice/core'
+import { compileCidrs, compileRegex, type Regex } from '@sluice/core'
 import { ConditionError } from './condition-error.js'
-import { compileMatch } from './matched-pattern.js'
 import { type Code, dynamic, exact, fixed, NOBODY, type Value } from './value.js'
 
 /** A function of the language: receiver and arguments as one list of compiled expressions. @throws RangeError at load. */
@@ -81,4 +80,31 @@ function inCidr(ip: Code, ranges: Code): Code {
   const value = ranges.run(NOBODY)
   const set = compileCidrs(Array.isArray(value) ? (value as string[]) : [value as string])
   return map1(ip, (address) => typeof address === 'string' && set.has(address))
+}
+
+/** Longest pattern of `matches()`, in characters. */
+const MAX_PATTERN = 1000
+/** Longest text that is matched, in characters: linear time is still time. */
+const MAX_MATCHED = 65_536
+
+/**
+ * Compiles the pattern of `matches()`, RE2 as CEL wants it: its time grows with the text only, whatever callers send.
+ * The test throws a ConditionError for a text of more than 65,536 characters.
+ * @throws RangeError when it is no pattern, or has what RE2 cannot do: look-around and back references.
+ */
+export function compileMatch(source: string): (text: string) => boolean {
+  if (source.length > MAX_PATTERN) {
+    throw new RangeError(`the pattern of matches() is longer than ${MAX_PATTERN} characters`)
+  }
+  let regex: Regex
+  try {
+    regex = compileRegex(source)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new RangeError(`matches() cannot use the pattern '${source}': ${reason}`)
+  }
+  return (text) => {
+    if (text.length > MAX_MATCHED) throw new ConditionError('the text is too long for matches()')
+    return regex.test(text)
+  }
 }

@@ -1,13 +1,31 @@
 import { isFieldValue, isHopByHop, isToken, parseCidr } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
-import type { Flaw } from '../flaw.js'
+import { type Flaw, isFlaw } from '../flaw.js'
 import type { HashKey } from '../plan.js'
 import { parseAddress } from './address.js'
-import { type Grammar, grammarOf } from './grammar.js'
 import { parseHost, parseHostPattern } from './host.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
 import { parseServiceUrl, parseTargetUrl } from './url.js'
+
+/** The rules of one kind of text. */
+export interface Grammar {
+  /** What a good text is, to complete "must be …". */
+  readonly expects: string
+  /** What is wrong with a text, or null. */
+  examine(text: string): Flaw | null
+}
+
+/** A grammar made of a function that reads the text or says what is wrong with it. */
+export function grammarOf(expects: string, read: (text: string) => unknown): Grammar {
+  return {
+    expects,
+    examine: (text) => {
+      const result = read(text)
+      return isFlaw(result) ? result : null
+    },
+  }
+}
 
 /** Every kind of text that the document schema asks for by name (keyword `grammar`). */
 export const GRAMMARS = {

@@ -1,11 +1,10 @@
 import { COMING_POLICIES } from '../availability.js'
-import type { DocumentPath } from '../document-path.js'
+import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { policyIdOf } from '../policy-id.js'
 import { writtenPolicies } from '../policy-uses.js'
 import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
 import type { Inspection } from './inspection.js'
-import { writtenIds } from './written-ids.js'
 
 /** Policies: names that nobody knows, ids that are not there or stand twice. */
 export function checkPolicies(inspection: Inspection): void {
@@ -69,5 +68,35 @@ function checkChain(
       })
     }
     seen.add(id)
+  }
+}
+
+/** The ids of the items of a list at the root of the document, those of unsound items included. */
+export function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {
+  const items = valueAt(whole, [list])
+  if (!Array.isArray(items)) return new Set()
+  return new Set(
+    items.flatMap((item) => (isMapping(item) && typeof item['id'] === 'string' ? [item['id']] : [])),
+  )
+}
+
+/** Warns of what is defined and never used. */
+export function checkUnused({ document, origins, report }: Inspection): void {
+  for (const kind of ['upstream', 'api'] as const) {
+    const used = new Set(document.routes.map((route) => route[kind]))
+    const section = `${kind}s` as const
+    for (const name of Object.keys(document[section])) {
+      if (used.has(name)) continue
+      const message = `no route uses the ${kind} '${name}'`
+      const path = [section, name]
+      report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
+    }
+  }
+  const entries = new Set(document.routes.flatMap((route) => route.policies))
+  for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
+    if (entries.has(policy.id)) continue
+    const location = [...path, 'id']
+    const message = `no route uses the policy ${report.quote(policy.id, location)}`
+    report.add({ path: location, severity: 'warning', message, remedy: 'use it or remove it' })
   }
 }

@@ -1,4 +1,4 @@
-import type { CustomOptions } from './custom/options.js'
+import type { CustomOptions } from './custom/output.js'
 import type { ElasticsearchOptions } from './elasticsearch/output.js'
 import type { LogOutput, ReportProblem } from './output.js'
 import type { SyslogOptions } from './syslog/options.js'

@@ -1,7 +1,19 @@
 import type { Regex, Spans } from '@sluice/core'
+import type { Findings } from './findings.js'
 import { open, type Piece, textOf } from './piece.js'
-import type { Found, RegexRule, TypeRule } from './rules.js'
-import type { TextContext } from './text-context.js'
+import type { AreaRules, Found, RegexRule, TypeRule } from './rules.js'
+
+/** What a text is redacted with. */
+export interface TextContext {
+  readonly rules: AreaRules
+  readonly findings: Findings
+  /** The text ends where a limit cut it. */
+  readonly isCut: boolean
+  /** How many texts stand around it: JSON may hold a string that holds JSON. */
+  readonly depth: number
+  /** What is written in this text, as it is written in the outermost one. */
+  wrap(written: string): string
+}
 
 /** Pieces without the values of the types that rules look for; the same pieces when there are none. */
 export function applyTypes(pieces: readonly Piece[], context: TextContext): readonly Piece[] {

@@ -2,10 +2,10 @@ import { Findings } from './findings.js'
 import { scanForm, scanUrl } from './formats/form.js'
 import { scansOf } from './formats/format-of.js'
 import { asciiJson, isMembers, type Members } from './members.js'
+import type { TextContext } from './pattern-rules.js'
 import { textOf } from './piece.js'
 import type { PrivacyArea, PrivacyOptions } from './privacy-options.js'
 import { type AreaRules, compileRules } from './rules.js'
-import type { TextContext } from './text-context.js'
 import { redactedText, redactedValue, takenValue, takingRule } from './text-redaction.js'
 
 /** Fields of a record that repeat a header field. */

@@ -3,10 +3,10 @@ import { structureOf } from './formats/format-of.js'
 import { looseScan } from './formats/loose.js'
 import { PLAIN, type Syntax } from './formats/syntax.js'
 import { type Location, plainLocation, type Scan, type Visitor } from './formats/visitor.js'
+import type { TextContext } from './pattern-rules.js'
 import { applyRegex, applyTypes } from './pattern-rules.js'
 import { open, type Piece, textOf } from './piece.js'
 import type { AreaRules, Found, NameRule, TypeRule } from './rules.js'
-import type { TextContext } from './text-context.js'
 
 /** Texts within texts, at most. */
 const MAX_DEPTH = 4

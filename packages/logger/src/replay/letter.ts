@@ -1,3 +1,5 @@
+import type { Shipment } from '../outputs/output.js'
+
 /** A record that an output refused, as it stands in a file of dead letters. */
 export interface Letter {
   readonly id: string
@@ -26,5 +28,36 @@ export function parseLetter(line: Buffer): Letter | null {
     return { id, status: Number(status), type: String(type), reason: String(reason), record, line }
   } catch {
     return null
+  }
+}
+
+/** Some dead letters, as an output sees them. */
+export class LetterShipment implements Shipment {
+  readonly count: number
+  readonly bytes: number
+  /** By a replay that was ended in the middle. */
+  readonly mayBeDelivered = true
+  readonly #letters: readonly Letter[]
+
+  constructor(letters: readonly Letter[]) {
+    this.#letters = letters
+    this.count = letters.length
+    this.bytes = letters.reduce((sum, { record }) => sum + record.length, 0)
+  }
+
+  idOf(i: number): string {
+    return this.#letters[i]!.id
+  }
+
+  jsonOf(i: number): Buffer {
+    return this.#letters[i]!.record
+  }
+
+  lengthOf(i: number): number {
+    return this.#letters[i]!.record.length
+  }
+
+  copyJson(i: number, into: Buffer, at: number): number {
+    return this.#letters[i]!.record.copy(into, at)
   }
 }

@@ -1,14 +1,13 @@
-import { appendFileSync, createReadStream } from 'node:fs'
+import { appendFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LogOutputOptions, openOutput } from '../outputs/open-output.js'
 import type { LogOutput, Refusal } from '../outputs/output.js'
 import { DeadLetters } from '../shipper/dead-letters.js'
 import { ownerName } from '../spool/owner-name.js'
 import { ClaimedFile } from './claimed-file.js'
-import { type Letter, parseLetter } from './letter.js'
+import { type Letter, LetterShipment, parseLetter } from './letter.js'
 import { freshName, letterFiles, spoolRoot } from './letter-files.js'
-import { LetterShipment } from './letter-shipment.js'
-import { LineCutter } from './line-cutter.js'
 
 /** Dead letters that lie in a folder. */
 export interface LetterCounts {
@@ -66,9 +65,8 @@ export async function deadLetters(dir: string): Promise<LetterCounts> {
     reasons[reason] = (reasons[reason] ?? 0) + 1
   }
   for (const { path } of files) {
-    const cutter = new LineCutter(count)
-    for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) cutter.push(bytes)
-    cutter.end()
+    for await (const line of (await open(path)).readLines({ encoding: 'latin1' }))
+      if (line !== '') count(Buffer.from(line, 'latin1'))
   }
   return { files: files.length, letters, damaged, reasons }
 }

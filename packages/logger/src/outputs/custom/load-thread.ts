@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { CustomOptions } from './options.js'
+import type { CustomOptions } from './output.js'
 import { loadCustomOutput } from './output.js'
 
 // Loads the module of an output and says what is wrong with it, or null.

@@ -3,7 +3,16 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Delivery, LogOutput, ReportProblem, Shipment } from '../output.js'
 import { readDelivery } from './delivery.js'
-import type { CustomOptions } from './options.js'
+
+/** An output that somebody else has written. */
+export interface CustomOptions {
+  /** The name of a package, or the path of a module that begins with `.` or `/`. */
+  readonly module: string
+  /** The directory from which both are looked up. */
+  readonly from: string
+  /** Handed to the module as they are. */
+  readonly options: Readonly<Record<string, unknown>>
+}
 
 /** What a module exports as its default. */
 export type OpenCustomOutput = (

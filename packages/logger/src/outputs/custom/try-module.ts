@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { CustomOptions } from './options.js'
+import type { CustomOptions } from './output.js'
 
 /** A module that is not loaded by then never will be, ms. */
 const LOAD_MS = 10_000

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Delivery, LogOutput, Shipment } from '../output.js'
 import { webhookDelivery } from './answer.js'
-import { webhookBody } from './body.js'
 import type { WebhookOptions } from './options.js'
 import { WebhookRequests } from './requests.js'
 
@@ -72,4 +71,21 @@ function authorizationOf(auth: NonNullable<WebhookOptions['auth']>): string {
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+const NEWLINE = Buffer.from('\n')
+const OPEN = Buffer.from('[')
+const COMMA = Buffer.from(',')
+const CLOSE = Buffer.from(']')
+
+/** The records of a shipment as the body of one request. */
+export function webhookBody(shipment: Shipment, format: 'ndjson' | 'array'): Buffer {
+  const parts: Buffer[] = format === 'array' ? [OPEN] : []
+  for (let i = 0; i < shipment.count; i++) {
+    if (format === 'array' && i > 0) parts.push(COMMA)
+    parts.push(shipment.jsonOf(i))
+    if (format === 'ndjson') parts.push(NEWLINE)
+  }
+  if (format === 'array') parts.push(CLOSE)
+  return Buffer.concat(parts)
 }
