@@ -68,9 +68,10 @@ export async function until(
   deadlineMs = 60_000,
 ): Promise<void> {
   const endMono = performance.now() + deadlineMs
-  while (!(await condition())) {
+  // What takes long is asked less often: others need the machine to make it come true.
+  for (let waitMs = 5; !(await condition()); waitMs = Math.min(40, waitMs + 1)) {
     if (performance.now() > endMono) throw new Error(`not within ${deadlineMs} ms: ${what}`)
-    await sleep(5)
+    await sleep(waitMs)
   }
 }
 

@@ -200,7 +200,10 @@ test('the calls of a gateway are found in Elasticsearch, and followed', { skip }
     await (await fetch(gateway.url + path)).text()
   }
   const search = (...args: string[]) => gw(['logs', 'search', '-c', config, ...args])
-  await until(async () => (await search()).stdout.split('\n').length === 4)
+  await until(async () => {
+    const { body } = await node.request('GET', `/${dataStream}/_count`)
+    return (body as { readonly count: number }).count === 3
+  })
   const [shown, routed, missed] = await Promise.all([
     search(),
     search('--route', 'hello', '--since', '1h', '--limit', '1', '-o', 'jsonl'),

@@ -54,8 +54,8 @@ export class ElasticsearchFixture {
     return (body as { count: number }).count
   }
 
-  /** A document that logs all calls to a stream. */
-  documentTo(target: string, stream: string, changes: object = {}): string {
+  /** A document that logs all calls to a stream. A gateway of one worker starts in half of the time. */
+  documentTo(target: string, stream: string, changes: object = {}, workers = 1): string {
     const { username, password, caFile } = this.node
     const settings = {
       nodes: [`https://127.0.0.1:${this.#bridge!.port}`],
@@ -66,10 +66,12 @@ export class ElasticsearchFixture {
       spool: { dir: join(scratchDir(), 'spool') },
       ...changes,
     }
-    return documentFor(target).replace(
-      'log: { sink: none }',
-      `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,
-    )
+    return documentFor(target)
+      .replace('workers: 2', `workers: ${workers}`)
+      .replace(
+        'log: { sink: none }',
+        `log: { sink: elasticsearch, elasticsearch: ${JSON.stringify(settings)} }`,
+      )
   }
 
   /** A gateway that logs to a stream, in front of an origin. */
