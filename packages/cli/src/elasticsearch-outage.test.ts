@@ -4,17 +4,11 @@ import { until } from '@sluice/logger/testing'
 import { elasticsearchSkip as skip } from '@sluice/logger/testing/elasticsearch'
 import { freshDataStream } from '@sluice/logger/testing/shared-elasticsearch'
 import { call, ElasticsearchFixture, identityOf, isSettledAt } from './testing/elasticsearch-fixture.js'
-import { origin, type RunningGateway, startGateway, statusOf } from './testing.js'
+import { killGroup, origin, startGateway, statusOf } from './testing.js'
 
 // What becomes of the traffic log when gateways, workers and Elasticsearch end.
 
 const fixture = new ElasticsearchFixture()
-
-async function kill({ process: { pid }, admin, exited }: RunningGateway): Promise<void> {
-  const { workers } = await statusOf(admin)
-  for (const one of [pid!, ...workers.map((worker) => worker.pid!)]) process.kill(one, 'SIGKILL')
-  await exited
-}
 
 test('a gateway that ends or is killed while Elasticsearch is away loses nothing that was on disk: the next one ships it', {
   skip,
@@ -35,7 +29,8 @@ test('a gateway that ends or is killed while Elasticsearch is away loses nothing
   await fixture.outage(async () => {
     await call(killed, 40)
     await until(async () => (await identityOf(killed.admin)).onDisk === 40, 'all wait on disk', 30_000)
-    await kill(killed)
+    killGroup(killed.process)
+    await killed.exited
   })
   const last = await startGateway(t, text)
   await until(isSettledAt(last, 40), 'what was left is shipped', 90_000)
@@ -62,8 +57,8 @@ test('a gateway that is killed under load loses what its workers had not handed 
   await fixture.outage(async () => {
     const loads = Array.from({ length: 16 }, () => load().catch(() => {}))
     await until(() => answered > 3000, 'thousands are answered')
-    await kill(first)
-    await Promise.all(loads)
+    killGroup(first.process)
+    await Promise.all([first.exited, ...loads])
   })
   const second = await startGateway(t, text)
   // What each worker left is taken over in its turn. 50 ms of what this test can ask for in a second, and as many again

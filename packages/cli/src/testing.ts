@@ -45,8 +45,8 @@ export function spawnGw(t: TestContext, args: readonly string[], options: GwOpti
   return running
 }
 
-/** A supervisor and its workers would go on serving for a minute without the process that started them. */
-function killGroup({ pid }: ChildProcess): void {
+/** Kills a whole gateway: supervisor and workers would go on serving for a minute without the process that started them. */
+export function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-(pid ?? 0), 'SIGKILL')
   } catch {
