@@ -32,7 +32,7 @@ function lines(texts: readonly string[]): string | null {
   return texts.length === 0 ? null : `${texts.join('\n')}\n`
 }
 
-/** With UPDATE_GOLDEN=1 the files of the case are written anew; which ones there are is part of what is compared. */
+/** With UPDATE_GOLDEN=1 the files of the case are written again; which ones there are is part of what is compared. */
 function compare(file: string, actual: string | null): void {
   const path = `${FOLDER}${file}`
   if (process.env['UPDATE_GOLDEN'] === '1' && actual !== null) writeFileSync(path, actual)
