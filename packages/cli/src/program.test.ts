@@ -73,11 +73,11 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['logs tail --target siem', /^--target names a target of a document; name that with -c\n$/],
   [
     'logs tail -c a.yaml --target siem --dir b',
-    /^--target names a target of the document, and --dir another location/,
+    /^--target names a target of the document, and --dir another place/,
   ],
   [
     'logs tail -c a.yaml --target siem --elasticsearch http://127.0.0.1:1',
-    /^--target names a target of the document, and --elasticsearch another location/,
+    /^--target names a target of the document, and --elasticsearch another place/,
   ],
   ['log-setup --target siem', /^--target names a target of a document; name that with -c\n$/],
   ['log-setup', /^name the cluster with -c or --elasticsearch\n$/],
