@@ -53,7 +53,7 @@ function escapedLines(text: string): string {
   return text.replaceAll('\n', '\\n')
 }
 
-/** With UPDATE_GOLDEN=1 the file is written anew. */
+/** With UPDATE_GOLDEN=1 the file is written again. */
 function compare(file: string, generated: string): void {
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, generated)
   const written = existsSync(file) ? readFileSync(file, 'utf8') : ''

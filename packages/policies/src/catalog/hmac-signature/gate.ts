@@ -144,12 +144,12 @@ function compileRefusals({ header }: Scheme, env: CompileEnv) {
     ),
     stale: env.refusal(
       'GW_SIGNATURE_INVALID',
-      'the time of the signature is missing, too long ago or ahead; sign anew with a clock that is right',
+      'the time of the signature is missing, too long ago or ahead; sign again with a clock that is right',
       challenge,
     ),
     replayed: env.refusal(
       'GW_SIGNATURE_INVALID',
-      'the signature was used before; sign each request anew',
+      'the signature was used before; sign each request again',
       challenge,
     ),
     full: env.refusal('GW_OVERLOADED', 'too many signatures are remembered; try again', [

@@ -308,7 +308,7 @@ test('a condition that turns true late does not let a body in unseen', () => {
   assert.equal(outcome?.problem?.code, 'GW_SIGNATURE_MISSING')
 })
 
-test('requests to the upstream are signed as they are sent, anew for each attempt', async () => {
+test('requests to the upstream are signed as they are sent, again for each attempt', async () => {
   const { timestamp, ...rest } = CUSTOM
   const config = {
     ...rest,

@@ -49,7 +49,7 @@ export const hmacSignatureSchema = Type.Object(
     }),
     mode: optionalOneOf(
       ['verify', 'sign'],
-      '`verify` what clients send, or `sign` what the upstream gets, anew for each attempt.',
+      '`verify` what clients send, or `sign` what the upstream gets, again for each attempt.',
       'verify',
     ),
     secrets: Type.Array(

@@ -125,7 +125,7 @@ function compileRefusals({ coverage }: Demands<Owner>, env: CompileEnv) {
   const texts: Readonly<Record<Exclude<Failure, 'missing' | 'component'>, string>> = {
     malformed: "'signature-input' and 'signature' cannot be read as RFC 9421 has them",
     coverage: `the signature does not cover what it has to: ${coverage.text}`,
-    time: "the signature has no 'created', is too old, ahead of time or expired; sign anew with a clock that is right",
+    time: "the signature has no 'created', is too old, ahead of time or expired; sign again with a clock that is right",
     nonce: "the signature needs a 'nonce', another one each time",
     invalid: 'the signature is not that of a known key over this request',
   }

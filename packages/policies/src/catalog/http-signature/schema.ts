@@ -155,7 +155,7 @@ const signing = {
 const requestSigning = Type.Object(signing, {
   additionalProperties: false,
   description:
-    'Signs requests to the upstream, anew for each attempt. Takes the place of signatures of the client.',
+    'Signs requests to the upstream, again for each attempt. Takes the place of signatures of the client.',
 })
 const responseSigning = closed(
   'Signs responses to the client. Takes the place of signatures of the upstream.',

@@ -70,7 +70,7 @@ export const jsonSchemaSchema = Type.Object(
       'Of responses those with a status of 200 to 299 are checked, except 204, 205 and 206. One that is not valid is answered 502 `GW_RESPONSE_INVALID`; what was wrong stands in the variable `validation`, which the traffic log has, as it does in the mode `report`.',
       'Schemas mean what their draft says, as the official test suite has it, or are refused when the document is loaded: references that lead in a circle; `$dynamicRef` to an anchor that stands in several schemas; `$recursiveRef` where a schema has `$recursiveAnchor: true`; `unevaluatedItems` beside `contains` (2020-12); in drafts 04 and 07 keywords beside `$ref`, which these ignore; schemas of schemas (`$vocabulary`). For one value as many as 1,000,000 references are followed; a body that needs more is not valid.',
       'Patterns are matched in linear time; look-around and back references are refused when the document is loaded. `uniqueItems` and formats are bounded too: a text of more than 4,096 characters (320 for host names and addresses of mail) has no format but `byte`, `binary` and `password`.',
-      'When `coerce`, `removeAdditional` or `applyDefaults` changed something, the changed document is written anew and becomes the body: numbers as JavaScript has them (an integer above 2^53 loses digits), white space and duplicate names gone.',
+      'When `coerce`, `removeAdditional` or `applyDefaults` changed something, the changed document is written again and becomes the body: numbers as JavaScript has them (an integer above 2^53 loses digits), white space and duplicate names gone.',
       'A body of 32 KB and more is checked on a thread.',
     ].join('\n\n'),
   },

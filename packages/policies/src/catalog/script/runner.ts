@@ -38,7 +38,7 @@ export class ScriptRunner {
     return sandbox.isBroken ? 0 : sandbox.memoryBytes()
   }
 
-  /** A promise only while the sandbox is made anew. */
+  /** A promise only while the sandbox is made again. */
   call({ hook, input, body }: CallInputs): CallResult | Promise<CallResult> {
     try {
       const changes = this.#sandboxes.run((sandbox, factor) => sandbox.call(hook, input, body, factor))

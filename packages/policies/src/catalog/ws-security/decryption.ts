@@ -57,7 +57,7 @@ const ENCRYPTED_DATA = XmlXPath.compile(
 )
 
 /**
- * Decrypts what the keys in the Security header refer to. The document is changed, and then written anew.
+ * Decrypts what the keys in the Security header refer to. The document is changed, and then written again.
  * @returns the message with what was encrypted in clear, or null when nothing was.
  * @throws SecurityFault
  */

@@ -52,7 +52,7 @@ test('a message has the pattern as it was written, also of two that become the s
   assert.equal(verdict(schemas, '<a3>&lt;1&amp;&lt;2&#10; </a3>'), '')
 })
 
-test('patterns of schemas that are included are written anew as well', () => {
+test('patterns of schemas that are included are written again as well', () => {
   const root = `<?xml version="1.0" encoding="UTF-8"?>
     <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:include schemaLocation="1.xsd"/></xs:schema>`
   const schemas = mended(root, `<?xml version="1.0" encoding="UTF-8"?>${schemaOf('ğ(ş)*|b')}`)
@@ -80,7 +80,7 @@ test('an example in an annotation is no pattern', () => {
 const BROKEN: readonly (readonly [what: string, text: string, words: RegExp])[] = [
   ['a pattern that is none', schemaOf('a('), /the schema '0\.xsd' is broken at line 2/],
   [
-    'what is broken beside a pattern that is written anew',
+    'what is broken beside a pattern that is written again',
     schemaOf('a(c)*|b').replace('xs:string', 'xs:sting'),
     /the schema '0\.xsd' is broken at line 1/,
   ],

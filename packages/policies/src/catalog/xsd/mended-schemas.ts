@@ -11,7 +11,7 @@ import { compileSchemas } from './schema-set.js'
 /** Schemas whose patterns libxml2 takes for what they mean; can be cloned. */
 export interface MendedSchemas {
   readonly schemas: SchemaDocuments
-  /** The patterns that were written anew, by what stands there now. */
+  /** The patterns that were written again, by what stands there now. */
   readonly patterns: Readonly<Record<string, string>>
   /** A pattern may take so long to match that no worker should wait. */
   readonly isSlow: boolean
@@ -21,7 +21,7 @@ export interface MendedSchemas {
 const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
 
 /**
- * Writes patterns anew that libxml2 takes for something else, and leaves the others as they are.
+ * Writes patterns again that libxml2 takes for something else, and leaves the others as they are.
  * @throws Error that says where a schema is broken
  */
 export function mendSchemas(schemas: SchemaDocuments): MendedSchemas {

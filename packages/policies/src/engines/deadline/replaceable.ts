@@ -13,7 +13,7 @@ interface Breakable {
  * Keeps one instance of an engine, and makes another when that one broke:
  *
  *     call ─► engine ─► result
- *                └─ broken ─► made anew; calls meanwhile wait for it
+ *                └─ broken ─► made again; calls meanwhile wait for it
  */
 export class Replaceable<E extends Breakable> {
   readonly #make: () => Promise<E>

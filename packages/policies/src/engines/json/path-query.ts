@@ -14,7 +14,7 @@ type Query = (from: unknown, run: PathRun) => unknown[]
 type Select = (node: unknown, run: PathRun, found: unknown[]) => void
 
 /**
- * Compiles a parsed JSON path. The evaluation is ours and not the parser's library, which reads the path anew for each
+ * Compiles a parsed JSON path. The evaluation is ours and not the parser's library, which reads the path again for each
  * document and gives regular expressions to an engine that backtracks.
  * @throws Error for a function that there is not, or a pattern that cannot be matched.
  */

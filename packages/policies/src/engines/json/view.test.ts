@@ -21,7 +21,7 @@ function refuses(text: string | Uint8Array, reason: RegExp, reading: JsonReading
   )
 }
 
-test('a body is parsed once for all that read it, and anew once it is replaced', () => {
+test('a body is parsed once for all that read it, and again once it is replaced', () => {
   const body = Buffer.from('{"a":1}')
   const x = exchange({ body })
   assert.equal(jsonOf(x, body), jsonOf(x, body, { maxDepth: 8 }))

@@ -32,7 +32,7 @@ export class JsonView implements BodyView {
     this.checkDepth(MAX_JSON_DEPTH)
     this.#text = textOf(body)
     this.value = parsed(this.#text)
-    // Who writes the value anew would make `null` or `Infinity` of it.
+    // Who writes the value again would make `null` or `Infinity` of it.
     if (this.#scan.hasLargeNumber && !areFinite(this.value))
       throw unreadable('has a number that is too large')
   }

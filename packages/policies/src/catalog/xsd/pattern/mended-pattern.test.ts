@@ -90,7 +90,7 @@ const BRACES: readonly (readonly [pattern: string, value: string])[] = [
 ]
 
 for (const [pattern, value] of BRACES) {
-  test(`${pattern} accepts ${value}, also where it is written anew`, () => {
+  test(`${pattern} accepts ${value}, also where it is written again`, () => {
     assert.equal(isAccepted(pattern, value), true)
     const { text } = mendedPattern(`${pattern}(x*)*y`)
     assert.equal(isAccepted(text, `${value}xxy`), true, text)

@@ -3,7 +3,7 @@ import { Body, type BodyKind, contentText } from './body.js'
 import { Fields, queryList } from './fields.js'
 
 /**
- * What comes in with a call, beside the text of the body. A list, because the names of an object would be read anew for
+ * What comes in with a call, beside the text of the body. A list, because the names of an object would be read again for
  * each call, which takes as long as all the rest.
  */
 export type CallInput = readonly [
