@@ -87,7 +87,7 @@ const ATTACKS: readonly (readonly [name: string, text: string])[] = [
     ),
   ],
   [
-    'function-lookup behind a comment, while it is compiled',
+    'function-lookup after a comment, while it is compiled',
     xsl(`<xsl:template match="/" use-when="function-lookup(: ' :)(QName('', 'a'), 1)('1')"/>`),
   ],
   ['transform', xsl(value("transform(map{'stylesheet-text': string(.)})?output"))],

@@ -1,4 +1,4 @@
-/** What `action` makes. @throws its Error behind what it is about. */
+/** What `action` makes. @throws its Error after what it is about. */
 export function about<T>(what: string, action: () => T): T {
   try {
     return action()

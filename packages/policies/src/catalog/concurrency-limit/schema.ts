@@ -60,7 +60,7 @@ export const concurrencyLimitSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      'A request takes a permit when it reaches the policy and gives it back when its response has ended, however that comes: answered, refused by a policy behind, timed out, or given up by the client. One over the limit is refused with 503 `GW_CONCURRENCY_LIMITED` and `Retry-After`, or waits in a queue if there is one.',
+      'A request takes a permit when it reaches the policy and gives it back when its response has ended, however that comes: answered, refused by a later policy, timed out, or given up by the client. One over the limit is refused with 503 `GW_CONCURRENCY_LIMITED` and `Retry-After`, or waits in a queue if there is one.',
       'Workers share nothing: each counts for itself, so that a gateway with four workers lets four times `max` pass in total. Requests without a consumer or without the header count together as one key. A key is remembered only as long as one of its requests is under way or waits, so that the table is never larger than the number of open requests.',
       'What is under way survives a change of the document as long as `name` (or without one the whole configuration) stays the same.',
     ].join('\n\n'),

@@ -110,7 +110,7 @@ function jsonIfAny({ kind }: BodyInput, texts: readonly string[], json: () => Js
   try {
     view = json()
   } catch (error) {
-    // Too deep for us, behind a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
+    // Too deep for us, after a byte order mark or in UTF-16 it still is JSON to whoever reads less strictly.
     if (error instanceof UnreadableBody && !isJsonText(text)) return null
     throw error
   }

@@ -123,7 +123,7 @@ for (const [kind, texts] of Object.entries(BENIGN)) {
   })
 }
 
-test('an attack is found in every disguise, and behind each other', () => {
+test('an attack is found in every disguise, also one after the other', () => {
   const attack = "' union select 1 from dual-- <script>"
   const escapes = (write: (code: string) => string): string =>
     [...attack].map((one) => write(one.charCodeAt(0).toString(16).padStart(2, '0'))).join('')

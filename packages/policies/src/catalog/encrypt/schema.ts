@@ -60,7 +60,7 @@ export const encryptSchema = Type.Object(
     additionalProperties: false,
     description: [
       PLACES_TEXT,
-      'What is written: with `aes-256-gcm` `IV (12 bytes) | ciphertext | tag (16)`, the IV random for each value, which is good for 2^32 values under one key; with `rsa-oaep-256` the block (hash and mask SHA-256; at most 190 bytes of clear text under 2048 bits); with `rsa-oaep-256+aes-256-gcm` `wrapped key | IV | ciphertext | tag`, for any length; with `weak-aes-256-cbc` `IV (16) | ciphertext`, padded by PKCS #7; with `weak-rsa1_5` the block. All of it in `encoding`, behind the id of the key and a colon.',
+      'What is written: with `aes-256-gcm` `IV (12 bytes) | ciphertext | tag (16)`, the IV random for each value, which is good for 2^32 values under one key; with `rsa-oaep-256` the block (hash and mask SHA-256; at most 190 bytes of clear text under 2048 bits); with `rsa-oaep-256+aes-256-gcm` `wrapped key | IV | ciphertext | tag`, for any length; with `weak-aes-256-cbc` `IV (16) | ciphertext`, padded by PKCS #7; with `weak-rsa1_5` the block. All of it in `encoding`, after the id of the key and a colon.',
       'A message that has nothing at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional`; one whose value is too long for the algorithm, or whose body has no room for `to`, with 400 `GW_BODY_UNPARSABLE`.',
     ].join('\n\n'),
   },

@@ -55,7 +55,7 @@ test('a body that is not the signed one, and a digest that is not covered, are r
   assert.equal(await code({}, signed(both)), '')
 })
 
-test('a digest changed behind the signature is refused', async () => {
+test('a digest changed after the signature is refused', async () => {
   const x = signed(request())
   const other = Buffer.from('{"a":2}')
   replaceHeader(x, 'content-digest', () => digestField(other, 'sha-256'))

@@ -53,7 +53,7 @@ function scopeRule(required: readonly string[], refusal: Reply): ClaimRule {
 /** Longest id or name of a consumer. */
 export const MAX_ID_LENGTH = 256
 
-/** Without a name for the caller, policies behind this one would not know whom they serve. */
+/** Without a name for the caller, policies after this one would not know whom they serve. */
 function consumerRule(path: string, refusals: TokenRefusals): ClaimRule {
   const refusal = refusals.claim(path)
   return ({ all }) => (idOf(claimAt(all, path)) === null ? refusal : null)

@@ -17,6 +17,6 @@ export function tokenPlace({ tokenFrom = 'header', name, scheme }: JwtConfig): C
 
 function tokenHeader(name: string, written: string | undefined): CredentialPlace {
   const scheme = written ?? (name.toLowerCase() === 'authorization' ? 'Bearer' : '')
-  if (scheme !== '' && !isToken(scheme)) throw new Error("'scheme' is one word, without a space behind it")
+  if (scheme !== '' && !isToken(scheme)) throw new Error("'scheme' is one word, without a space after it")
   return headerCredential(name, scheme === '' ? '' : `${scheme} `)
 }

@@ -15,13 +15,13 @@ export function asNode(value: unknown): Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {}
 }
 
-/** The object under a name of another one, behind its references. Null: there is none. */
+/** The object under a name of another one; references are followed. Null: there is none. */
 export function under(root: Node, { node, pointer }: Place, name: string): Place | null {
   if (!Object.hasOwn(node, name)) return null
   return resolved(root, { node: asNode(node[name]), pointer: `${pointer}/${escaped(name)}` })
 }
 
-/** Every object under an object, behind its references. */
+/** Every object under an object; references are followed. */
 export function eachUnder(root: Node, place: Place | null): (readonly [string, Place])[] {
   if (place === null) return []
   return Object.keys(place.node).map((name) => [name, under(root, place, name)!] as const)

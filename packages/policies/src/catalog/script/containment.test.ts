@@ -106,7 +106,7 @@ const REFUSED: readonly (readonly [name: string, attack: string, message: RegExp
   ],
   ['a status that is none', 'ctx.respond(1000)', /'1000' is not a status/],
   ['a status that is no number', 'ctx.respond({ valueOf: () => "x" })', /is not a status/],
-  ['a body behind 204', 'ctx.respond(204, "x")', /the status 204 has no body/],
+  ['a body after 204', 'ctx.respond(204, "x")', /the status 204 has no body/],
   ['a huge header', 'ctx.req.headers.set("a", "x".repeat(10_000))', /longer than 8192/],
   [
     'many headers',

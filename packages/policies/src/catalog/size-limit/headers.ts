@@ -1,6 +1,6 @@
 import type { HeaderList } from '@sluice/core'
 
-/** Between name and value and behind the line: `: ` and CR LF. */
+/** Between name and value and after the line: `: ` and CR LF. */
 const LINE_BYTES = 4
 
 /** Bounds of a list of header lines. */

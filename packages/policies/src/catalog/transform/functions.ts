@@ -74,7 +74,7 @@ async function sort(items: readonly unknown[] | undefined, compare?: Compare): P
     : [...items].sort((a, b) => ((a as string) < (b as string) ? -1 : Number(a !== b)))
 }
 
-/** Merges ever longer runs, so that nothing recurses. `compare` says whether the first goes behind the second. */
+/** Merges ever longer runs, so that nothing recurses. `compare` says whether the first goes after the second. */
 async function sortBy(items: readonly unknown[], compare: Compare): Promise<unknown[]> {
   let from = [...items]
   for (let width = 1; width < from.length; width *= 2) {

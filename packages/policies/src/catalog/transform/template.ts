@@ -49,7 +49,7 @@ function compilePlace(place: string, escaped: (value: unknown) => string): Part 
   return (_, body) => escaped(path.first(body))
 }
 
-/** How a value becomes text behind this beginning of the output. */
+/** How a value becomes text after this beginning of the output. */
 function escapeFor(output: Output, before: string): (value: unknown) => string {
   if (output === 'text') return textOf
   if (output === 'xml') return (value) => escapeXml(textOf(value))

@@ -203,7 +203,7 @@ test('large bodies are transformed on a thread, with the same results', async ()
   assert.equal((await request(full, { items })).outcome?.status, 503)
 })
 
-test('sizes are bounded before and behind', async () => {
+test('sizes are bounded before and after', async () => {
   const step = await jsonata('[1..1000]', { maxBodyBytes: '1kb', maxOutputBytes: '1kb' })
   const { x, code } = await request(step, {})
   assert.equal(x.bodyLimit, 1024)

@@ -56,7 +56,7 @@ function run(check: Check): Checked {
     throw new SecurityFault('InvalidSecurity', 'no Security header')
   }
   assertUniqueIds(message.document, referredIds(security))
-  // Before anything is computed; one that is encrypted is looked at behind the decryption.
+  // Before anything is computed; one that is encrypted is looked at after the decryption.
   const isOpen = rules.decryption === null
   checkTimestamp(security, isOpen ? rules.timestamp : { ...rules.timestamp, isRequired: false }, nowMs)
   const [opened, signedBy] = openAndVerify(check, security)

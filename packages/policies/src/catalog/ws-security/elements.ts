@@ -111,7 +111,7 @@ export function idOf(element: XmlElement): string | null {
   return hasOwnId ? attributeOf(element, 'Id') : null
 }
 
-/** The id behind `#`: references out of the document are never followed. */
+/** The id after `#`: references out of the document are never followed. */
 export function localReference(uri: string | null, code: FaultCode): string {
   if (uri === null || uri.length < 2 || uri.length > 256 || !uri.startsWith('#')) {
     throw new SecurityFault(code, 'a reference that is not #id')

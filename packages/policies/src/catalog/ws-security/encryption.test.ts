@@ -118,7 +118,7 @@ test('everything that goes wrong once a key is used gets one answer', () => {
   }
 })
 
-test('what fails behind a decryption is told no differently', () => {
+test('what fails after a decryption is told no differently', () => {
   const signed = added(soapMessage(), { timestamp: {}, signature: signWith(signer), encryption })
   const both = { ...rules, timestamp: {}, signature: trust(signer) }
   assert.equal(verdict(signed, both), 'passed')

@@ -11,7 +11,7 @@ export function certificateFrom(pem: string, option: string): X509Certificate {
   }
 }
 
-/** The private key in a PEM text. @throws Error when it holds none, or one behind a pass phrase */
+/** The private key in a PEM text. @throws Error when it holds none, or one protected by a pass phrase */
 export function privateKeyFrom(pem: string, option: string): KeyObject {
   try {
     return createPrivateKey(pem)

@@ -86,7 +86,7 @@ test('a fault tells nothing that the message or the configuration says', async (
   assert.equal(x.consumer, null)
 })
 
-test('a nonce is accepted once, also behind a reload', async () => {
+test('a nonce is accepted once, also after a reload', async () => {
   const table = new Map<string, unknown>()
   const text = added(soapMessage(), { usernameToken: user })
   const step = await compiled(passwords, table)

@@ -8,7 +8,7 @@ export const DEFAULT_SKEW = '60s'
 /** Every object of the configuration. */
 export const STRICT = { additionalProperties: false }
 
-/** PEM, mostly behind a reference to a file. */
+/** PEM, mostly through a reference to a file. */
 export function pem(description: string, isSecret = false) {
   return Type.String({
     minLength: 1,

@@ -36,7 +36,7 @@ export function tokenReference(keyInfo: XmlElement, security: XmlElement): Token
     others.length > 0 ||
     !isElement(reference, NS.wsse, 'SecurityTokenReference')
   ) {
-    throw new SecurityFault('UnsupportedSecurityToken', 'a key that is not behind a SecurityTokenReference')
+    throw new SecurityFault('UnsupportedSecurityToken', 'a key that is not in a SecurityTokenReference')
   }
   const [target, ...more] = childElements(reference)
   if (target === undefined || more.length > 0) throw new SecurityFault('InvalidSecurity', 'not one reference')

@@ -54,7 +54,7 @@ export class Trust {
     return this.#pinned.find(({ names }) => isNamed(names))?.signer ?? null
   }
 
-  /** The signer behind a certificate that came with a message, in Base64; null when nobody vouches for it. */
+  /** The signer of a certificate that came with a message, in Base64; null when nobody vouches for it. */
   signerFor(base64: string, nowMs: number): Signer | null {
     const known = this.#remembered.get(base64)
     if (known !== undefined) return known
@@ -103,7 +103,7 @@ function signerOf(certificate: X509Certificate, identity: Identity): Signer {
 function parse(der: Buffer): X509Certificate | null {
   try {
     const certificate = new X509Certificate(der)
-    // Bytes behind the certificate would make many of one.
+    // Bytes after the certificate would make many of one.
     return certificate.raw.equals(der) ? certificate : null
   } catch {
     return null

@@ -88,10 +88,10 @@ test('a request that has ended is passed over, and a check that fails frees its 
   const failing = checks.run(x, { now: () => 'here', later: () => Promise.reject(new Error('no such key')) })
   const gone = { endedMono: 0 }
   const waiting = run(gone)
-  const behind = run()
+  const queued = run()
   gone.endedMono = 1
   await assert.rejects(async () => failing, /no such key/)
   assert.equal(await waiting, null)
   for (const end of work.ends) end()
-  assert.equal(await behind, 'thread')
+  assert.equal(await queued, 'thread')
 })

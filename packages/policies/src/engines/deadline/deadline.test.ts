@@ -118,7 +118,7 @@ test('a process without descriptors refuses the call and goes on', () => {
   assert.deepEqual([status, stdout], [0, '1 GW_OVERLOADED 2'], stderr)
 })
 
-/** Takes all descriptors behind a first call, and gives them back before a third. */
+/** Takes all descriptors after a first call, and gives them back before a third. */
 const WITHOUT_DESCRIPTORS = `
 import { closeSync, openSync } from 'node:fs'
 import { runWithTimeout } from '${new URL('./run-with-timeout.js', import.meta.url)}'

@@ -30,7 +30,7 @@ export interface BodyValidation<V> {
   /** Also short bodies go to a thread. */
   readonly isSlow: boolean
   readonly offload: Offload<Uint8Array, V>
-  /** Why a body behind these fields is not looked at; null: nothing speaks against it. */
+  /** Why a body after these fields is not looked at; null: nothing speaks against it. */
   flaw(headers: readonly string[]): string | null
   verdict(x: Exchange, body: Uint8Array): V
   judge(x: Exchange, side: Side, verdict: V): Judgement

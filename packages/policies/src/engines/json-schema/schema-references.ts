@@ -8,7 +8,7 @@ export interface SchemaDocument {
 
 /** Finds what references lead to, within documents that are all at hand. */
 export class SchemaReferences {
-  /** Schema objects by absolute address, with the anchor behind it. */
+  /** Schema objects by absolute address, with the anchor after it. */
   readonly #targets = new Map<string, SchemaNode>()
   readonly #bases = new Map<SchemaNode, string>()
 

@@ -4,7 +4,7 @@ import { charsetsOf } from '../../shared/charsets.js'
 /** UTF-8, or a part of it. */
 const UTF8 = /^(?:utf-?8|us-ascii)$/
 
-/** Why the body behind these fields cannot be read as JSON whatever it is; null: nothing speaks against it. */
+/** Why the body with these fields cannot be read as JSON whatever it is; null: nothing speaks against it. */
 export function codingFlaw(headers: readonly string[]): string | null {
   if (hasContentCoding(headers)) return 'has a content coding; send it without content-encoding'
   const charsets = charsetsOf(headerJoined(headers, 'content-type') ?? '')

@@ -42,7 +42,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
     else if (meaning === MEMBER) members++
     else if (meaning === CLOSE) depth--
     else if (meaning === EXPONENT) {
-      // The letter of `true` and `false` stands behind another one.
+      // The letter of `true` and `false` stands after another one.
       if (bytes[i - 1]! <= NINE) hasLargeNumber = true
     } else if (++depth > deepest) {
       deepest = depth

@@ -55,7 +55,7 @@ const ATTACKS: readonly Attack[] = [
   },
   { name: 'an external DTD', body: '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', refusal: DOCTYPE },
   { name: 'a DOCTYPE that says nothing', body: '<?xml version="1.0"?>\n<!DOCTYPE a><a/>', refusal: DOCTYPE },
-  { name: 'a DOCTYPE behind a comment', body: '<!-- > --><!DOCTYPE a><a/>', refusal: DOCTYPE },
+  { name: 'a DOCTYPE after a comment', body: '<!-- > --><!DOCTYPE a><a/>', refusal: DOCTYPE },
   { name: 'a DOCTYPE in UTF-16LE', body: Buffer.from('\ufeff<!DOCTYPE a><a/>', 'utf16le'), refusal: DOCTYPE },
   { name: 'a DOCTYPE in UTF-16BE', body: utf16be('\ufeff<!DOCTYPE a><a/>'), refusal: DOCTYPE },
   {
@@ -139,7 +139,7 @@ const ATTACKS: readonly Attack[] = [
   { name: 'overlong UTF-8', body: Buffer.from('\xc0\xbca/>', 'latin1'), refusal: /not well-formed/ },
   { name: 'a surrogate in UTF-8', body: Buffer.from('<a>\xed\xa0\x80</a>', 'latin1'), refusal: NOT_UTF8 },
   { name: 'a null byte in the text', body: '<a>\0</a>', refusal: NOT_UTF8 },
-  { name: 'a null byte behind the root', body: '<a/>\0<!DOCTYPE a>', refusal: /DOCTYPE|something follows/ },
+  { name: 'a null byte after the root', body: '<a/>\0<!DOCTYPE a>', refusal: /DOCTYPE|something follows/ },
   { name: 'a reference to a null byte', body: '<a>&#0;</a>', refusal: /a reference is not valid/ },
   { name: 'nothing', body: '', refusal: /empty where an XML document is expected/ },
   { name: 'white space', body: ' \n ', refusal: /does not begin with an element/ },

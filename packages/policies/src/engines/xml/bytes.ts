@@ -39,7 +39,7 @@ export function isRepeated(body: Uint8Array, at: number, start: number, end: num
   return true
 }
 
-/** Behind a name of ASCII letters with at most one prefix; -1 when there is none. */
+/** After a name of ASCII letters with at most one prefix; -1 when there is none. */
 export function endOfName(body: Uint8Array, from: number): number {
   let at = endOfPart(body, from)
   if (at !== -1 && body[at] === COLON) at = endOfPart(body, at + 1)
@@ -53,13 +53,13 @@ function endOfPart(body: Uint8Array, from: number): number {
   return at
 }
 
-/** Behind the URI of a namespace that no parser takes offence at; -1 when it is another or empty. */
+/** After the URI of a namespace that no parser takes offence at; -1 when it is another or empty. */
 export function endOfNamespace(body: Uint8Array, from: number): number {
   if (wordAt(body, RESERVED, from) !== null) return -1
   const scheme = wordAt(body, SCHEMES, from)
   if (scheme === null) return -1
   const first = from + scheme.length
-  // Behind two slashes stands a host, and behind a colon its port: what looks like a URN is none then.
+  // After two slashes stands a host, and after a colon its port: what looks like a URN is none then.
   if (scheme === URN && body[first] === SLASH) return -1
   const end = endOfUri(body, first, scheme === URN)
   if (end === first) return -1

@@ -24,7 +24,7 @@ export function mediaTypeCheck(accepted: readonly string[]): MediaTypeCheck {
   }
 }
 
-/** What is wrong with the body behind these fields as XML, whatever its type is; null: nothing. */
+/** What is wrong with the body with these fields as XML, whatever its type is; null: nothing. */
 export function xmlCodingFlaw(headers: readonly string[]): string | null {
   if (hasContentCoding(headers)) return 'has a content coding; send it without content-encoding'
   const isKnown = hasAcceptedCharset(headerJoined(headers, 'content-type') ?? '')

@@ -86,7 +86,7 @@ function skipTo(bytes: Buffer, wanted: number, from: number): number {
   return -1
 }
 
-/** Behind a start tag; -1 when it has no end. */
+/** After a start tag; -1 when it has no end. */
 function afterTag(bytes: Buffer, from: number, count: Count): number {
   const { maxAttributes } = count.limits
   let attributes = 0
@@ -109,7 +109,7 @@ function afterTag(bytes: Buffer, from: number, count: Count): number {
   return -1
 }
 
-/** Behind a comment, a CDATA section or a processing instruction; -1 when it has no end. */
+/** After a comment, a CDATA section or a processing instruction; -1 when it has no end. */
 function afterSpecial(bytes: Buffer, at: number): number {
   if (bytes[at + 1] === QUESTION) return after(bytes, INSTRUCTION_END, at + 2)
   if (bytes[at + 2] === DASH) return after(bytes, COMMENT_END, at + 4)

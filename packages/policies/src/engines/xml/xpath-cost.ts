@@ -44,12 +44,12 @@ interface Path {
   isMany: boolean
   /** It is the value of a function, and no nodes. */
   isValue: boolean
-  /** It stands behind a wide step. */
+  /** It stands after a wide step. */
   isWide: boolean
   degree: number
   /** At how many nodes it may stand, in all that is evaluated here, as an exponent too. */
   reach: number
-  /** A node test has to follow: behind `/`, `//`, `::` and `@`. */
+  /** A node test has to follow: after `/`, `//`, `::` and `@`. */
   awaitsStep: boolean
   axis: string
 }

@@ -28,7 +28,7 @@ export function headerCredential(written: string, prefix: string): CredentialPla
     read(x) {
       const lines = headerCount(x.headers, name)
       if (lines !== 1) return lines === 0 ? '' : null
-      return behind(prefix, headerValue(x.headers, name)!).trimStart()
+      return after(prefix, headerValue(x.headers, name)!).trimStart()
     },
     strip: (x) => removeHeader(x.headers, name),
   }
@@ -43,7 +43,7 @@ export function queryCredential(written: string, prefix: string): CredentialPlac
       const start = parameterStart(x.query, name)
       if (start === REPEATED) return null
       const value = start === ABSENT ? '' : parameterValue(x.query, start)
-      return value === null ? null : behind(prefix, value)
+      return value === null ? null : after(prefix, value)
     },
     strip(x) {
       x.query = withoutParameter(x.query, parameterStart(x.query, name))
@@ -62,7 +62,7 @@ export function cookieCredential(written: string): CredentialPlace {
 }
 
 /** Another prefix counts as no credential: the challenge says which one is wanted. */
-function behind(prefix: string, value: string): string {
+function after(prefix: string, value: string): string {
   if (prefix === '') return value
   const begins = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()
   return begins ? value.slice(prefix.length) : ''

@@ -107,7 +107,7 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Behind the closing quote of the string that begins at `start`. */
+/** After the closing quote of the string that begins at `start`. */
 function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1)
   while (isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1)
@@ -121,7 +121,7 @@ function isEscaped(text: string, quote: number, start: number): boolean {
   return (quote - 1 - at) % 2 === 1
 }
 
-/** Behind the value that begins at `start`; depth costs no stack. */
+/** After the value that begins at `start`; depth costs no stack. */
 function skipValue(text: string, start: number): number {
   let depth = 0
   let at = start

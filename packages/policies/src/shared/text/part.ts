@@ -29,7 +29,7 @@ export function oneOf(characters: readonly string[]): Part {
   return isKnown ? { exact: [...new Set(characters.map((one) => one.toLowerCase()))], needs: [] } : ANYTHING
 }
 
-/** One part behind the other. */
+/** One part after the other. */
 export function sequence(parts: readonly Part[]): Part {
   const needs: (readonly string[])[] = []
   let run: readonly string[] = ['']

@@ -100,7 +100,7 @@ export class PatternReader {
     return part
   }
 
-  /** Behind `\`. */
+  /** After `\`. */
   #escape(): Part {
     const name = this.#pattern[this.#at++]
     if (name === undefined) throw new Unread()
@@ -122,7 +122,7 @@ export class PatternReader {
     return [...text].map((one) => oneOf([one]))
   }
 
-  /** Behind `[`. Only lists of single characters are of use. */
+  /** After `[`. Only lists of single characters are of use. */
   #class(): Part {
     const characters: string[] = []
     let isList = !this.#take('^')

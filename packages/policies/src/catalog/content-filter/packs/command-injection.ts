@@ -1,7 +1,7 @@
 import type { Pack } from './pack.js'
 
 const BACKTICK = '`'
-/** What stands between two commands. A backtick behind a space begins code in Markdown more often than a command. */
+/** What stands between two commands. A backtick after a space begins code in Markdown more often than a command. */
 const BETWEEN = String.raw`(?:(?:;|\||&&|\$\(|(?:^|[\w=/:&|"'])${BACKTICK}) ?)`
 /** Commands that say something about the machine. */
 const SHORT = '(?:id|ls|pwd|ps|env|set|dir)'

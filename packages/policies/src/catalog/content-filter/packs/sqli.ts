@@ -1,6 +1,6 @@
 import type { Pack } from './pack.js'
 
-/** A quote, a bracket or a number, behind which a statement goes on. */
+/** A quote, a bracket or a number, after which a statement goes on. */
 const BEHIND_VALUE = String.raw`(?:['")\d] |[')\d])`
 const TABLE = '[\\w.`"\\[\\]]+'
 

@@ -1,4 +1,4 @@
-/** The blocks of Unicode that a pattern can name behind `Is`, as libxml2 has them; surrogates are no characters. */
+/** The blocks of Unicode that a pattern can name after `Is`, as libxml2 has them; surrogates are no characters. */
 const BLOCKS = `
   BasicLatin:0-7f Latin-1Supplement:80-ff LatinExtended-A:100-17f LatinExtended-B:180-24f
   IPAExtensions:250-2af SpacingModifierLetters:2b0-2ff CombiningDiacriticalMarks:300-36f Greek:370-3ff

@@ -1,7 +1,7 @@
 /**
  * The characters of each category of Unicode, as libxml2 has them: of an edition of 2003 without the ideographs, so that
  * `\p{Lo}` has no 中, and `\w` has what was added since. Each range is the distance to the one before, and its length
- * where that is more than one character, to the base 36: `1t-p` begins 65 behind and has 25 more.
+ * where that is more than one character, to the base 36: `1t-p` begins 65 later and has 25 more.
  */
 const CATEGORIES: Readonly<Record<string, string>> = {
   Lu: '1t-p 2u-m 2-6 y 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2-1 2 2 4-1 2 2-1 2-2 3-3 2-1 2-2 4-1 2-1 2 2 2-1 2 3 2-1 2-2 2 2-1 4 8 3 3 3 2 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 3 3 2-2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 9g 2-2 2 2-1 2-g 2-8 13-2 4 2 2 2 2 2 2 2 2 2 2 2 6 3 2-1 6-1b 1d 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 a 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2-1 2 2 2 2 2 2 3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 4 8 2 2 2 2 2 2 2 z-11 28a-11 2m3 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 c 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 g-7 9-5 b-7 9-7 9-5 c 2 2 2 9-7 21-3 d-3 d-3 d-4 c-3 7b 5 4-2 3-2 3 4-4 7 2 2 2-3 3-1 2 b-1 6 17to-p xy-13 1521-p r-p r-p r 2-1 3 3-1 3-3 2-7 r-p r-1 2-3 3-7 2-6 s-1 2-3 2-4 2 4-6 s-p r-p r-p r-p r-p r-p v-o y-o y-o y-o y-o',

@@ -14,7 +14,7 @@ export class UnreadablePattern extends Error {}
 
 /** Groups inside one another, for libxml2 as well. */
 const MAX_DEPTH = 50
-/** What stands behind a backslash for one character. */
+/** What stands after a backslash for one character. */
 const SINGLE = /[^a-zA-Z0-9\s]/
 const CONTROLS: Readonly<Record<string, number>> = { n: 0xa, r: 0xd, t: 0x9 }
 const COUNT = /^\{(\d+)(?:(,)(\d*))?\}$/
@@ -167,7 +167,7 @@ class PatternParser {
     return without === null ? all : all.without(without)
   }
 
-  /** To libxml2 a hyphen behind something else ends what `^` is about, and is none itself before the end. */
+  /** To libxml2 a hyphen after something else ends what `^` is about, and is none itself before the end. */
   #noteHyphen(isInverse: boolean): void {
     if (isInverse || this.#letters[this.#at + 1] !== ']') this.#isMisread = true
   }

@@ -5,7 +5,7 @@ import { escapedClass, inverse, libxmlClass, XML_CHARS } from './char-classes.js
 const MAX_RANGES = 2000
 
 /**
- * Stands behind a repeated group at the end of an alternative: libxml2 lets the group begin wherever that end is
+ * Stands after a repeated group at the end of an alternative: libxml2 lets the group begin wherever that end is
  * reached, and takes `bc` for `a(c)*|b` and `c` for `(a(c)*)*`, in more ways than there are.
  */
 export const SEPARATOR = '()'

@@ -15,7 +15,7 @@ const RUNTIME_WORDS = 64
 
 /**
  * Counts rejected promises that nothing handles. QuickJS has a hook for that (JS_SetHostPromiseRejectionTracker), which
- * quickjs-emscripten does not pass on. It is set where QuickJS keeps it, in its runtime right behind the interrupt
+ * quickjs-emscripten does not pass on. It is set where QuickJS keeps it, in its runtime right after the interrupt
  * handler:
  *
  *     interrupt handler │ opaque │ rejection tracker │ opaque │ list of jobs, which is empty: it refers to itself

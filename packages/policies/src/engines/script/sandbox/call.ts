@@ -118,7 +118,7 @@ export class Call {
     if (this.#log.length < 20) this.#log.push(text.join(' ').slice(0, 1000))
   }
 
-  /** The changes as one line of JSON, with the new body behind it. */
+  /** The changes as one line of JSON, with the new body after it. */
   finish(): string {
     const made = Body.madeOf(this.#body)
     const output: CallOutput = {}

@@ -123,7 +123,7 @@ for (const [path, answer] of ANSWERS) {
   })
 }
 
-test('what stands behind the answer is not read', () => {
+test('what stands after the answer is not read', () => {
   const { reader } = ask('//symbol')
   assert.equal(reader.first(Buffer.from('<a><symbol>IBM</symbol></b><!DOCTYPE')), 'IBM')
   assert.equal(reader.first(Buffer.from('<a><symbol>IBM</symbol>\0\xff')), 'IBM')

@@ -32,7 +32,7 @@ const NOTHING = new Uint8Array()
 const STOP = -1
 
 /**
- * Follows a path through the bytes of a document and stops behind the first thing that it finds. It knows plain
+ * Follows a path through the bytes of a document and stops after the first thing that it finds. It knows plain
  * documents only: UTF-8, names of ASCII letters, no processing instructions, no references but the predefined ones.
  * What it finds is what libxml2 finds first (plain-reader.test.ts) if the rest of the document is well-formed, at which
  * it does not look.
@@ -93,7 +93,7 @@ export class PlainReader {
     return isAscii(read) || isUtf8(read) ? content : undefined
   }
 
-  /** @returns behind what was found. */
+  /** @returns after what was found. */
   #read(from: number): number {
     let at = from
     while (at !== STOP) {
@@ -230,7 +230,7 @@ export class PlainReader {
     return body[close] === GT && close < this.#limit ? this.#close(close + 1) : STOP
   }
 
-  /** @param next behind the element. */
+  /** @param next after the element. */
   #close(next: number): number {
     if (this.#taking === this.#depth) this.#isDone = true
     this.#scope.count = this.#outer[this.#depth]!

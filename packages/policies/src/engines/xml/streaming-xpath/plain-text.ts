@@ -48,14 +48,14 @@ export function isSpace(byte: number): boolean {
   return (KINDS[byte]! & SPACE) !== 0
 }
 
-/** Behind white space, where markup has to stand; -1 when something else does. */
+/** After white space, where markup has to stand; -1 when something else does. */
 export function endOfSpace(body: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end && isSpace(body[at]!)) at++
   return at < end && body[at] === LT ? at : -1
 }
 
-/** Where the first markup behind the XML declaration begins; -1 for documents that are not in UTF-8, or begin otherwise. */
+/** Where the first markup after the XML declaration begins; -1 for documents that are not in UTF-8, or begin otherwise. */
 export function startOfDocument(body: Uint8Array): number {
   let at = isAt(body, BYTE_ORDER_MARK, 0) ? BYTE_ORDER_MARK.length : 0
   if (body[at] === LT && body[at + 1] === QUESTION) {

@@ -54,7 +54,7 @@ export class StartTag {
     this.#body = NOTHING
   }
 
-  /** Reads the tag and adds its declarations to the scope. @returns behind it, or -1 when it is not plain */
+  /** Reads the tag and adds its declarations to the scope. @returns after it, or -1 when it is not plain */
   read(at: number): number {
     const body = this.#body
     this.start = at + 1
@@ -116,7 +116,7 @@ export class StartTag {
     if (this.#count === MAX_ATTRIBUTES) return false
     const places = this.#places
     for (let at = FIELDS * this.#count - FIELDS; at >= 0; at -= FIELDS) {
-      // Two prefixes may mean the same namespace, so the same name behind two of them is for the parser.
+      // Two prefixes may mean the same namespace, so the same name after two of them is for the parser.
       const hasPrefix = places[at]! !== places[at + LOCAL]!
       if (hasPrefix !== (start !== local) || places[at + END]! - places[at + LOCAL]! !== end - local) continue
       if (isRepeated(body, places[at + LOCAL]!, local, end)) return false
@@ -166,7 +166,7 @@ export class StartTag {
   }
 }
 
-/** Where the part of a name behind its prefix begins. */
+/** Where the part of a name after its prefix begins. */
 function localOf(body: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end; at++) if (body[at] === COLON) return at + 1
   return start
