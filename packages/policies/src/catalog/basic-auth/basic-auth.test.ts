@@ -148,7 +148,7 @@ test('a verified password is answered without a promise until cacheTtl has passe
   assert.equal(await late, null)
 })
 
-test('what was verified does not vouch for another password, name or case', async () => {
+test('what was verified does not authenticate another password, name or case', async () => {
   const admit = gate({ users: [ACME, { name: 'other', password: cheapHash('s3:cret', 'another salt') }] })
   assert.equal(await admit(exchange({ headers: basic('acme:s3:cret') })), null)
   for (const credentials of ['acme:s3:cre', 'acme:s3:crett', 'Acme:s3:cret', 'acme:S3:cret']) {

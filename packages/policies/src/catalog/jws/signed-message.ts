@@ -44,7 +44,7 @@ export function readFlattened(body: Uint8Array): SignedMessage | null {
   return { header, kid: header.kid ?? outside, input, signature, payload }
 }
 
-/** Of the unprotected header only the name of the key is read; undefined when it says more, which nobody vouches for. */
+/** Of the unprotected header only the name of the key is read; undefined when it says more, which nobody has signed. */
 function unprotectedKid(header: unknown): string | null | undefined {
   if (header === undefined) return null
   if (!isJsonObject(header)) return undefined

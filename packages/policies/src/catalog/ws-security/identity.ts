@@ -1,6 +1,6 @@
 import type { Consumer } from '@sluice/core'
 
-/** Who vouches for a message; can be cloned. */
+/** Who signed or sent a message; can be cloned. */
 export interface Identity {
   readonly id: string
   readonly name: string

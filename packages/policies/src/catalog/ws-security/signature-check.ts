@@ -171,7 +171,7 @@ function signerFor(keyInfo: XmlElement | null, security: XmlElement, trust: Trus
     return signer
   }
   const signer = trust.signerFor(reference.base64, nowMs)
-  if (signer === null) throw new SecurityFault('FailedAuthentication', 'nobody vouches for the certificate')
+  if (signer === null) throw new SecurityFault('FailedAuthentication', 'the certificate is not trusted')
   return signer
 }
 

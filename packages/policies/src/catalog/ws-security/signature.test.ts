@@ -311,7 +311,7 @@ test('several signatures are accepted when they are allowed, and each has to be 
   assert.equal(verdict(signed.replace(signature, first + first), two), 'FailedCheck', 'no one signs the Body')
 })
 
-test('an authority vouches for certificates that come along, and only while it and they are valid', () => {
+test('an authority authenticates certificates that come along, and only while it and they are valid', () => {
   const authority = makeCertificate({ name: 'authority', isAuthority: true })
   const issued = makeCertificate({ name: 'issued', issuer: authority })
   const check = { timestamp: {}, signature: { authorities: [authority.certificatePem] } }
@@ -321,7 +321,11 @@ test('an authority vouches for certificates that come along, and only while it a
   assert.equal(verdict(of(rsa), check), 'FailedAuthentication')
   assert.equal(verdict(of(authority), check), 'FailedAuthentication', 'an authority signs no messages')
   const between = makeCertificate({ name: 'between', issuer: issued })
-  assert.equal(verdict(of(between), check), 'FailedAuthentication', 'who was vouched for vouches for nobody')
+  assert.equal(
+    verdict(of(between), check),
+    'FailedAuthentication',
+    'who was authenticated authenticates nobody',
+  )
   const impostor = makeCertificate({ name: 'authority', isAuthority: true })
   assert.equal(
     verdict(of(makeCertificate({ name: 'fake', issuer: impostor })), check),
@@ -334,7 +338,7 @@ test('an authority vouches for certificates that come along, and only while it a
   assert.equal(verdict(of(issued), check, Date.now()), 'passed', 'it is remembered')
 })
 
-test('a certificate is not remembered beyond the time of the authority that vouched for it', () => {
+test('a certificate is not remembered beyond the time of the authority that signed it', () => {
   const nowMs = Date.now()
   const to = new Date(nowMs + 10_000)
   const authority = makeCertificate({ name: 'authority', isAuthority: true, to })

@@ -22,7 +22,7 @@ export interface PinnedCertificate {
 export const MAX_CERTIFICATE_BYTES = 8192
 /** Certificates that are remembered with who they are for. */
 const MAX_REMEMBERED = 1000
-/** What a key that an authority vouches for has at least. */
+/** What a key that an authority has signed has at least. */
 const MIN_RSA_BITS = 2048
 
 /** Which certificates may sign. A message can only point at one of them, or bring one that an authority has signed. */
@@ -54,17 +54,17 @@ export class Trust {
     return this.#pinned.find(({ names }) => isNamed(names))?.signer ?? null
   }
 
-  /** The signer of a certificate that came with a message, in Base64; null when nobody vouches for it. */
+  /** The signer of a certificate that came with a message, in Base64; null when it is not trusted. */
   signerFor(base64: string, nowMs: number): Signer | null {
     const known = this.#remembered.get(base64)
     if (known !== undefined) return known
-    const signer = this.#vouchedFor(Buffer.from(base64, 'base64'), nowMs)
+    const signer = this.#authenticated(Buffer.from(base64, 'base64'), nowMs)
     if (signer !== null) this.#remembered.set(base64, signer)
     return signer
   }
 
   /** What anybody sends is not remembered, so that it drives nobody else out. */
-  #vouchedFor(der: Buffer, nowMs: number): Signer | null {
+  #authenticated(der: Buffer, nowMs: number): Signer | null {
     const pinned = this.#pinned.find(({ raw }) => raw.equals(der))
     if (pinned !== undefined) return pinned.signer
     if (this.#authorities.length === 0 || der.length > MAX_CERTIFICATE_BYTES) return null
@@ -82,7 +82,7 @@ export class Trust {
   }
 }
 
-/** A signer is remembered for longer than this moment: nobody vouches for it once the authority has ended. */
+/** A signer is remembered for longer than this moment: it is not trusted once the authority has ended. */
 function within(signer: Signer, authority: X509Certificate): Signer {
   return {
     ...signer,
