@@ -4,7 +4,7 @@ import type { CallInput } from '../../engines/script/sandbox/call.js'
 import type { CallInputs } from './runner.js'
 
 /** How much of an exchange a hook gets beside the heads. */
-export interface InputWish {
+export interface InputOptions {
   readonly hook: CallInputs['hook']
   /** Null: the script did not ask for it, or there is none to read. */
   readonly body: Uint8Array | null
@@ -13,7 +13,7 @@ export interface InputWish {
 }
 
 /** What a script gets of an exchange, as one JSON text and the text of the body. */
-export function callInputs(x: Exchange, { hook, body, cannotSet }: InputWish): CallInputs {
+export function callInputs(x: Exchange, { hook, body, cannotSet }: InputOptions): CallInputs {
   const text = body === null ? null : textOf(body)
   const isSent = hook !== 'onRequest'
   const input: CallInput = [

@@ -18,7 +18,7 @@ import { onOverload } from '../../shared/overload.js'
 import { applyChanges } from './apply.js'
 import { changesOf } from './changes.js'
 import type { HookName, ScriptFault } from './engine.js'
-import { callInputs, type InputWish } from './input.js'
+import { callInputs, type InputOptions } from './input.js'
 import type { CallInputs, CallResult, ScriptRunner } from './runner.js'
 import type { ScriptSettings } from './settings.js'
 
@@ -100,8 +100,8 @@ class ScriptStep {
     return this.#run(x, { hook: 'onResponse', body, cannotSet: '' })
   }
 
-  #run(x: Exchange, wish: InputWish): Eventual {
-    const inputs = callInputs(x, wish)
+  #run(x: Exchange, options: InputOptions): Eventual {
+    const inputs = callInputs(x, options)
     const result =
       inputs.body.length < OFFLOAD_BYTES ? this.#runner.call(inputs) : this.#offload.run(inputs, x)
     if (result instanceof Promise)

@@ -76,10 +76,13 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
     ['SHA-512', { method: `${MORE}rsa-sha512`, digest: `${XMLENC}sha512` }],
     ['ECDSA', { method: `${MORE}ecdsa-sha256` }],
   ]
-  for (const [name, wish] of templates) {
+  for (const [name, options] of templates) {
     test(`what it signs is accepted, and not when it was changed: ${name}`, () => {
-      const pair = wish.method?.includes('ecdsa') === true ? ec : rsa
-      const signed = xmlsec1(['--sign', '--privkey-pem', '{key}'], { main: template(wish), key: pair.keyPem })
+      const pair = options.method?.includes('ecdsa') === true ? ec : rsa
+      const signed = xmlsec1(['--sign', '--privkey-pem', '{key}'], {
+        main: template(options),
+        key: pair.keyPem,
+      })
       assert.ok(signed.isRight, signed.complaints)
       const rules = { timestamp: {}, signature: trust(pair) }
       const answer = checked(signed.output, rules)

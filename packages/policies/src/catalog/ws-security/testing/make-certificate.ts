@@ -10,7 +10,7 @@ export interface Pair {
   readonly name: string
 }
 
-interface Wish {
+interface CertificateOptions {
   readonly name: string
   readonly kind?: 'rsa' | 'ec'
   readonly issuer?: Pair
@@ -26,24 +26,24 @@ interface Wish {
 let serials = 1000
 
 /** A new key with a certificate by an issuer, or by itself (RFC 5280 section 4.1). */
-export function makeCertificate(wish: Wish): Pair {
+export function makeCertificate(options: CertificateOptions): Pair {
   const { privateKey, publicKey } =
-    wish.kind === 'ec'
+    options.kind === 'ec'
       ? keyPair('ec', { namedCurve: 'P-256' })
-      : keyPair('rsa', { modulusLength: wish.bits ?? 2048 })
-  const signer = wish.issuer?.key ?? privateKey
+      : keyPair('rsa', { modulusLength: options.bits ?? 2048 })
+  const signer = options.issuer?.key ?? privateKey
   const body = sequence(
     tagged(0xa0, integer(2)),
-    integer(wish.serial ?? ++serials),
+    integer(options.serial ?? ++serials),
     algorithmOf(signer),
-    nameOf(wish.issuer?.name ?? wish.name),
+    nameOf(options.issuer?.name ?? options.name),
     sequence(
-      time(wish.from ?? new Date(Date.now() - 3_600_000)),
-      time(wish.to ?? new Date(Date.now() + 86_400_000)),
+      time(options.from ?? new Date(Date.now() - 3_600_000)),
+      time(options.to ?? new Date(Date.now() + 86_400_000)),
     ),
-    nameOf(wish.name),
+    nameOf(options.name),
     publicKey.export({ type: 'spki', format: 'der' }),
-    extensions(publicKey, wish.isAuthority === true, wish.usage),
+    extensions(publicKey, options.isAuthority === true, options.usage),
   )
   const der = sequence(body, algorithmOf(signer), bits(sign('sha256', body, signer)))
   const lines = der
@@ -52,7 +52,7 @@ export function makeCertificate(wish: Wish): Pair {
     .join('\n')
   const certificatePem = `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`
   const keyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  return { key: privateKey, keyPem, certificatePem, der, name: wish.name }
+  return { key: privateKey, keyPem, certificatePem, der, name: options.name }
 }
 
 /** Basic constraints, the identifier of the key, and what it is for. */
