@@ -8,7 +8,7 @@ import { HeadFilter, type HeadOutcome } from './head.js'
 import { DEFAULT_PASSES, maxScanBytesOf } from './limits.js'
 import { compileRules } from './rules.js'
 import { type ContentFilterConfig, contentFilterSchema } from './schema.js'
-import { type Findings, Judge } from './verdict.js'
+import { type Findings, Scorer } from './verdict.js'
 
 /** Looks for patterns in requests and responses. */
 export const contentFilter = definePolicy({
@@ -21,21 +21,21 @@ export const contentFilter = definePolicy({
     if (config.rules === undefined && config.packs === undefined) {
       throw new Error("neither 'rules' nor 'packs' is given; say what to look for")
     }
-    const judge = new Judge(env.slot<Findings>(), config.threshold)
-    return { name: 'content-filter', ...hooksOn('both', (side) => hooksOf(side, config, { judge, env })) }
+    const scorer = new Scorer(env.slot<Findings>(), config.threshold)
+    return { name: 'content-filter', ...hooksOn('both', (side) => hooksOf(side, config, { scorer, env })) }
   },
 })
 
 function hooksOf(
   side: Side,
   config: ContentFilterConfig,
-  { judge, env }: { readonly judge: Judge; readonly env: CompileEnv },
+  { scorer, env }: { readonly scorer: Scorer; readonly env: CompileEnv },
 ): MessageHooks {
   const rules = compileRules(config, side)
   if (rules.length === 0) return {}
   const maxBytes = maxScanBytesOf(config)
   const finders = new Finders(rules, config.decodePasses ?? DEFAULT_PASSES)
-  const blocks: Judge['blocks'] = (x, found) => judge.blocks(x, found)
+  const blocks: Scorer['blocks'] = (x, found) => scorer.blocks(x, found)
   const blocked = env.refusal('GW_CONTENT_BLOCKED', `the ${side} has content that is not allowed here`)
   const filter = new BodyFilter(rules, finders)
   const onBody = filter.isIdle

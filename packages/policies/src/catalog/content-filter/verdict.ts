@@ -9,7 +9,7 @@ export interface Findings {
 }
 
 /** Keeps account of what is found, where the traffic log and conditions can see it, and decides. */
-export class Judge {
+export class Scorer {
   readonly #findings: Slot<Findings>
   /** Infinite: the first rule that blocks does. */
   readonly #threshold: number

@@ -57,7 +57,7 @@ export class Gate {
     this.#refusals = compileRefusals(scheme, env)
   }
 
-  /** Judges what needs no body, before it is read. */
+  /** Checks what needs no body, before it is read. */
   admit(x: Exchange): Eventual {
     const pending = this.#read(x)
     if ('status' in pending) return pending
@@ -67,13 +67,13 @@ export class Gate {
       return null
     }
     if (this.#strips) this.#strip(x)
-    return this.#judge(x, pending, EMPTY)
+    return this.#validate(x, pending, EMPTY)
   }
 
-  /** Judges the whole. A condition that was false for the head and is true now must not let the body in unseen. */
+  /** Checks the whole. A condition that was false for the head and is true now must not let the body in unseen. */
   complete(x: Exchange, body: Uint8Array): Eventual {
     const pending = this.#pending.get(x) ?? this.#read(x)
-    return 'status' in pending ? pending : this.#judge(x, pending, body)
+    return 'status' in pending ? pending : this.#validate(x, pending, body)
   }
 
   #read(x: Exchange): Pending | Reply {
@@ -101,7 +101,7 @@ export class Gate {
     return signedMs !== null && this.#window.has(signedMs, nowMs)
   }
 
-  #judge(x: Exchange, { signatures, draft, timestamp }: Pending, body: Uint8Array): Eventual {
+  #validate(x: Exchange, { signatures, draft, timestamp }: Pending, body: Uint8Array): Eventual {
     const check = eventually(completed(draft, body), (pieces) => this.#mac.check(pieces, signatures))
     return eventually(check, (found) => this.#decide(x, found, timestamp))
   }

@@ -4,8 +4,8 @@ import { compileVerifier } from './algorithm.js'
 import { fieldShapes } from './component.js'
 import { compileComponents } from './component-list.js'
 import { type Coverage, listedCoverage, requestCoverage } from './coverage.js'
-import type { Demands, KnownKey } from './judge.js'
 import { DEFAULT_CLOCK_SKEW, DEFAULT_MAX_AGE, type VerificationConfig } from './schema.js'
+import type { Demands, KnownKey } from './validate.js'
 
 /** Whose key it is; null where the document does not say. */
 export type Owner = Consumer | null

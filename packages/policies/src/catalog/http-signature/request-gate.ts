@@ -16,8 +16,8 @@ import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
-import { type Demands, type Failure, search, type Verdict } from './judge.js'
 import { DEFAULT_REPLAY_ENTRIES, type RequestVerificationConfig } from './schema.js'
+import { type Demands, type Failure, search, type Verdict } from './validate.js'
 
 /** A request whose signature is valid and whose body is awaited. */
 interface Pending {
@@ -55,7 +55,7 @@ export class RequestGate {
   }
 
   admit(x: Exchange): Eventual {
-    return eventually(this.#judge(x), (pending) => this.#admit(x, pending))
+    return eventually(this.#validate(x), (pending) => this.#admit(x, pending))
   }
 
   #admit(x: Exchange, pending: Pending | Reply): Outcome {
@@ -71,7 +71,9 @@ export class RequestGate {
 
   /** A condition that was false for the head and is true now must not let the body in unseen. */
   complete(x: Exchange, body: Uint8Array): Eventual {
-    return eventually(this.#pending.get(x) ?? this.#judge(x), (pending) => this.#complete(x, body, pending))
+    return eventually(this.#pending.get(x) ?? this.#validate(x), (pending) =>
+      this.#complete(x, body, pending),
+    )
   }
 
   #complete(x: Exchange, body: Uint8Array, pending: Pending | Reply): Eventual {
@@ -80,7 +82,7 @@ export class RequestGate {
     return eventually(isRight, (right) => (right ? this.#use(x, pending) : this.#refusals.digest))
   }
 
-  #judge(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
+  #validate(x: Exchange): Pending | Reply | Promise<Pending | Reply> {
     const found = search(this.#demands, {
       message: { request: receivedRequest(x), response: null },
       inputs: linesOf(x.headers, 'signature-input'),

@@ -5,8 +5,8 @@ import { linesOf, sentRequest } from '../../shared/message/request-facts.js'
 import { isBodiless } from '../../shared/message/side.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands, type Owner } from './demands.js'
-import { type Demands, judge } from './judge.js'
 import type { VerificationConfig } from './schema.js'
+import { type Demands, validate } from './validate.js'
 
 /** Decides about responses of the upstream. The client learns only that the response was not good. */
 export class ResponseGate {
@@ -28,7 +28,7 @@ export class ResponseGate {
 
   admit(x: Exchange): Outcome {
     const headers = x.responseHeaders
-    const verdict = judge(this.#demands, {
+    const verdict = validate(this.#demands, {
       message: {
         request: sentRequest(x),
         response: { status: x.status, lines: (name) => linesOf(headers, name) },

@@ -5,9 +5,9 @@ import { exchange } from '../../testing.js'
 import type { SignedMessage } from './component.js'
 import { matchesDigest } from './content-digest.js'
 import { compileDemands } from './demands.js'
-import { judge } from './judge.js'
 import type { VerificationConfig } from './schema.js'
 import { MessageSigner } from './signer.js'
+import { validate } from './validate.js'
 
 // Keys, messages and signatures of RFC 9421, appendix B.
 
@@ -95,7 +95,7 @@ function verdictOf(
 ) {
   const kind = message.response === null ? 'request' : 'response'
   const options: VerificationConfig = { keys: KEYS, components: [], contentDigest: 'if-covered', ...config }
-  return judge(compileDemands(kind, options, false), {
+  return validate(compileDemands(kind, options, false), {
     message,
     inputs: [input],
     signatures: [signature],

@@ -32,7 +32,7 @@ export const jsonSchema = definePolicy({
         return flaw === null ? null : `the body ${flaw}`
       },
       verdict: (x, body) => verdictOf(() => check.check(jsonOf(x, body, settings.reading))),
-      judge(x, side, verdict) {
+      validate(x, side, verdict) {
         if ('unreadable' in verdict) return refusal('GW_BODY_UNPARSABLE', verdict.unreadable)
         const { violations, changed } = verdict
         if (violations.length > 0) {

@@ -77,10 +77,10 @@ export class TokenVerifier {
     if (key === undefined) return { refusal: this.#refusals.signature }
     const claims = parseClaims(payload)
     if (claims === null) return { refusal: this.#refusals.malformed }
-    return { verified: this.#judge(claims, key) }
+    return { verified: this.#validate(claims, key) }
   }
 
-  #judge(claims: ClaimsSet, key: SignatureKey): VerifiedToken {
+  #validate(claims: ClaimsSet, key: SignatureKey): VerifiedToken {
     const { all } = claims
     const refusal = this.#objection(claims, key)
     const consumer = refusal === null ? this.#consumerOf(all) : null

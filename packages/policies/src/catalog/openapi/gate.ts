@@ -57,7 +57,7 @@ export class Gate {
     if (modes.request === 'enforce') boundBody(x, 'request', maxBodyBytes)
     const { rejectsUnknownQuery: rejectsUnknown, maxErrors } = this.#settings
     const violations = checkParts(x, found.operation, { texts: found.texts, rejectsUnknown })
-    return this.#judge(x, 'request', violations.slice(0, maxErrors))
+    return this.#decide(x, 'request', violations.slice(0, maxErrors))
   }
 
   /** Checks the body of a request. */
@@ -66,9 +66,9 @@ export class Gate {
     if (operation === undefined) return null
     const described = operation.body
     if (body.length === 0) {
-      return described?.isRequired ? this.#judge(x, 'request', ['body is required']) : null
+      return described?.isRequired ? this.#decide(x, 'request', ['body is required']) : null
     }
-    if (described === null) return this.#judge(x, 'request', ['body is not described'])
+    if (described === null) return this.#decide(x, 'request', ['body is not described'])
     return this.#body(x, 'request', [described.media, body])
   }
 
@@ -81,11 +81,12 @@ export class Gate {
     if (operation === undefined || x.upstreamStatus === 0) return null
     if (modes.response === 'enforce') boundBody(x, 'response', maxBodyBytes)
     const response = responseFor(operation, x.status)
-    if (response === undefined) return this.#judge(x, 'response', [`the status ${x.status} is not described`])
+    if (response === undefined)
+      return this.#decide(x, 'response', [`the status ${x.status} is not described`])
     const { headers } = response
     return headers === null
       ? null
-      : this.#judge(
+      : this.#decide(
           x,
           'response',
           headers((of) => headerText(of, x.responseHeaders)),
@@ -130,7 +131,7 @@ export class Gate {
   }
 
   #settle(x: Exchange, side: Side, finding: BodyFinding): Outcome {
-    if ('violations' in finding) return this.#judge(x, side, finding.violations)
+    if ('violations' in finding) return this.#decide(x, side, finding.violations)
     if ('unreadable' in finding) {
       return this.#refuse(x, side, refusal('GW_BODY_UNPARSABLE', finding.unreadable))
     }
@@ -139,7 +140,7 @@ export class Gate {
     return unchecked(x, side, this.#isReport(side))
   }
 
-  #judge(x: Exchange, side: Side, violations: readonly Violation[]): Outcome {
+  #decide(x: Exchange, side: Side, violations: readonly Violation[]): Outcome {
     if (violations.length === 0) return null
     return this.#refuse(x, side, invalid(violationsText(violations), this.#settings.status))
   }

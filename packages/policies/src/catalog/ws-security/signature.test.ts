@@ -353,14 +353,14 @@ test('a certificate is not remembered beyond the time of the authority that sign
 test('a certificate that is for something else than signing does not sign', () => {
   const authority = makeCertificate({ name: 'authority', isAuthority: true })
   const check = { timestamp: {}, signature: { authorities: [authority.certificatePem] } }
-  const judged = (usage: number) => {
+  const verdictOf = (usage: number) => {
     const pair = makeCertificate({ name: 'issued', issuer: authority, usage })
     return verdict(added(soapMessage(), { timestamp: {}, signature: signWith(pair) }), check)
   }
   const [digitalSignature, nonRepudiation, keyEncipherment] = [0x80, 0x40, 0x20]
-  assert.equal(judged(keyEncipherment), 'FailedAuthentication')
-  assert.equal(judged(digitalSignature | keyEncipherment), 'passed')
-  assert.equal(judged(nonRepudiation), 'passed')
+  assert.equal(verdictOf(keyEncipherment), 'FailedAuthentication')
+  assert.equal(verdictOf(digitalSignature | keyEncipherment), 'passed')
+  assert.equal(verdictOf(nonRepudiation), 'passed')
 })
 
 test('a certificate counts in its time only, also a configured one', () => {

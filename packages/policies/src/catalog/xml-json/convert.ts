@@ -26,7 +26,7 @@ function tooLarge(): Transformed {
   return failed('the result is larger than it may be')
 }
 
-/** Another parser judges first: the reader takes for granted that the document is well-formed. */
+/** Another parser checks first: the reader takes for granted that the document is well-formed. */
 function toJson(body: Uint8Array, mapping: Mapping): Uint8Array {
   const view = parseXml(body)
   const { encoding } = view.document
@@ -43,11 +43,11 @@ function toXml(body: Uint8Array, mapping: Mapping): Uint8Array {
   const text = xmlText(value, mapping)
   const bytes = Buffer.from(text)
   // Prefixes and attributes that only together are wrong, or names that are letters to us and not to XML.
-  if (text.includes(':') || bytes.length !== text.length) judge(bytes)
+  if (text.includes(':') || bytes.length !== text.length) validate(bytes)
   return bytes
 }
 
-function judge(bytes: Uint8Array): void {
+function validate(bytes: Uint8Array): void {
   try {
     parseXml(bytes).close()
   } catch (problem) {

@@ -1,5 +1,5 @@
 import { definePolicy, parseSize, refusal, type Step } from '@sluice/core'
-import { type Judgement, validationStep } from '../../engines/json-schema/body-gate.js'
+import { type ValidationResult, validationStep } from '../../engines/json-schema/body-gate.js'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { DEFAULT_DEPTH, XML_LIMITS } from '../../engines/xml/limits.js'
 import { mediaTypeCheck } from '../../engines/xml/media-type.js'
@@ -35,12 +35,12 @@ export const xsd = definePolicy({
       offload: env.offload(new URL('./xsd-work.js', import.meta.url), settings, MAX_MS),
       flaw: mediaTypeCheck(config.contentTypes ?? DEFAULT_CONTENT_TYPES),
       verdict: (x, body) => validator.validate(() => xmlOf(x, body, settings.maxDepth)),
-      judge: (_x, _side, verdict) => judgementOf(verdict),
+      validate: (_x, _side, verdict) => resultOf(verdict),
     })
   },
 })
 
-function judgementOf(verdict: Verdict): Judgement {
+function resultOf(verdict: Verdict): ValidationResult {
   if (verdict.kind === 'valid') return null
   if (verdict.kind === 'undecided') return 'undecided'
   if (verdict.kind === 'invalid') return refusal('GW_SCHEMA_INVALID', verdict.mistakes)

@@ -137,7 +137,7 @@ test('parameters are typed values, whatever is in them', async (t) => {
   assertRefused(await show('x-s', 'a\0b'), 'GW_TRANSFORM_INPUT', /'s' is not a string/)
 })
 
-test('fixed parameters are judged when the document is deployed', async (t) => {
+test('fixed parameters are checked when the document is deployed', async (t) => {
   const step = await compiled(
     inline(`${PARAMS}${SHOW}`, { params: { s: { value: 'x' }, b: { type: 'boolean', value: '1' } } }),
     envFor(t),

@@ -91,7 +91,7 @@ for (const alg of SIGNATURE_ALGORITHMS) {
     assert.equal(await check.verifiesLater(input, signature.subarray(1)), false)
   })
 
-  test(`a mutated ${alg} token is judged as jose judges it, or more strictly`, async () => {
+  test(`a mutated ${alg} token is accepted as jose accepts it, or more strictly`, async () => {
     const token = await new CompactSign(Buffer.from('{"sub":"a"}'))
       .setProtectedHeader({ alg })
       .sign(privateKey)

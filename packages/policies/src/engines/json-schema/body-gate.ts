@@ -17,7 +17,7 @@ import { tooLarge } from '../json/refusals.js'
 import { isChecked, refused, reported, unchecked, unmark } from './report.js'
 
 /** What a validator says of a body: a refusal, that it could not look or came to no end, or null for no objection. */
-export type Judgement = Reply | 'overloaded' | 'undecided' | null
+export type ValidationResult = Reply | 'overloaded' | 'undecided' | null
 
 /** A way to validate bodies; verdicts come from a thread as well. */
 export interface BodyValidation<V> {
@@ -33,7 +33,7 @@ export interface BodyValidation<V> {
   /** Why a body after these fields is not looked at; null: nothing speaks against it. */
   flaw(headers: readonly string[]): string | null
   verdict(x: Exchange, body: Uint8Array): V
-  judge(x: Exchange, side: Side, verdict: V): Judgement
+  validate(x: Exchange, side: Side, verdict: V): ValidationResult
 }
 
 /** Hooks that let messages through whose bodies are valid. */
@@ -86,11 +86,11 @@ class BodyGate<V> {
   }
 
   #settle(x: Exchange, side: Side, verdict: V): Outcome {
-    const judgement = this.#validation.judge(x, side, verdict)
-    if (judgement === null) return null
-    if (judgement === 'overloaded') return unchecked(x, side, this.#validation.isReport)
-    if (judgement === 'undecided') return this.#undecided(x, side)
-    return this.#refuse(x, side, judgement)
+    const result = this.#validation.validate(x, side, verdict)
+    if (result === null) return null
+    if (result === 'overloaded') return unchecked(x, side, this.#validation.isReport)
+    if (result === 'undecided') return this.#undecided(x, side)
+    return this.#refuse(x, side, result)
   }
 
   /** Neither side is to blame for a schema that takes too long: the operator hears of it. */

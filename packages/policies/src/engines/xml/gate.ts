@@ -9,7 +9,7 @@ import { XmlView } from './view.js'
 
 /**
  * The one way from bytes to an XML document, for all policies. Size and shape are bounded by a scan of the bytes; the
- * parser then judges: strictly well-formed with namespaces, nothing but the bytes is read, no entities, no DOCTYPE.
+ * parser then checks: strictly well-formed with namespaces, nothing but the bytes is read, no entities, no DOCTYPE.
  * Whoever parses closes the view; policies take `xmlOf`, which shares one view among them.
  *
  * @throws UnreadableBody for everything else than such a document, in words that do not quote it; with GW_OVERLOADED
@@ -44,7 +44,7 @@ function parse({ XmlDocument, XmlParseError, ParseOption }: Libxml, body: Uint8A
   }
 }
 
-/** What the scan has to be right about, asked of the parser: it is the judge. */
+/** What the scan has to be right about, asked of the parser: it decides. */
 function check(document: XmlDocument): void {
   if (document.dtd !== null) throw hasDoctype()
   checkEncoding(document.encoding)

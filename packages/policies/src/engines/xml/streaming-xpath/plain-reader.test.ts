@@ -30,7 +30,7 @@ function ask(path: string): Asked {
 }
 
 /** What libxml2 finds first; undefined when it does not take the document. */
-function judged(oracle: BodyReader, body: Uint8Array): unknown {
+function valueOf(oracle: BodyReader, body: Uint8Array): unknown {
   const x = exchange({ body })
   try {
     return oracle(x)
@@ -80,8 +80,8 @@ function isAnswered(path: string, body: Buffer): boolean {
   const seen = reader.first(body)
   if (seen === undefined) return false
   const whole = completed(readPart(reader, body))
-  assert.equal(judged(oracle, whole), seen, `${path} in ${whole}`)
-  const all = judged(oracle, body)
+  assert.equal(valueOf(oracle, whole), seen, `${path} in ${whole}`)
+  const all = valueOf(oracle, body)
   if (all !== undefined) assert.equal(all, seen, `${path} in ${body}`)
   return true
 }
@@ -118,7 +118,7 @@ for (const [path, answer] of ANSWERS) {
     const { reader, oracle } = ask(path)
     const body = Buffer.from(ENVELOPE)
     assert.equal(reader.first(body), answer)
-    assert.equal(judged(oracle, body), answer)
+    assert.equal(valueOf(oracle, body), answer)
     assert.ok(isAnswered(path, body))
   })
 }
@@ -161,10 +161,10 @@ test('the prefix xml means what it always means', () => {
   const names = { xml: 'urn:x' }
   const body = Buffer.from('<a xmlns="urn:x"/>')
   assert.equal(new PlainReader(plainPath('//xml:a', names)!).first(body), undefined)
-  assert.equal(judged(xmlLanguage.compile('//xml:a', names), body), null)
+  assert.equal(valueOf(xmlLanguage.compile('//xml:a', names), body), null)
 })
 
-/** Documents in which the answer stands, and something before or in it that only a parser may judge. */
+/** Documents in which the answer stands, and something before or in it that only a parser may decide. */
 const NOT_READ: readonly string[] = [
   '',
   ' <symbol>IBM</symbol>',

@@ -210,7 +210,7 @@ function whyUnreadable(body: Uint8Array): string {
   return 'the body is not XML that can be read'
 }
 
-/** A style sheet that ends with xsl:message has judged the input; everything else is a mistake in it. */
+/** A style sheet that ends with xsl:message has rejected the input; everything else is a mistake in it. */
 function stopped(said: string): Transformed {
   if (/(?:runtime|XPath) error|recursion/i.test(said)) return failed('the stylesheet failed', said)
   return { kind: 'refused', detail: 'the stylesheet does not accept the body' }

@@ -62,13 +62,13 @@ function current(): EngineProcess {
 
 function transformed(answer: EngineAnswer, maxOutputBytes: number): Transformed {
   if (answer.kind === 'timeout') return failed('the transformation takes too long')
-  if (answer.kind === 'error') return judged(answer.error)
+  if (answer.kind === 'error') return failureOf(answer.error)
   if (answer.kind !== 'output') return failed('the transformation failed')
   const output = Buffer.from(answer.text)
   return output.length > maxOutputBytes ? failed('the result is larger than it may be') : output
 }
 
-function judged({ code, message }: SaxonError): Transformed {
+function failureOf({ code, message }: SaxonError): Transformed {
   if (code === 'TOO_LARGE') return failed('the result is larger than it may be')
   if (code === 'STACK') return failed('the stylesheet calls itself too often')
   // xsl:message with terminate="yes" (XSLT 3.0 section 23.1.1).

@@ -45,7 +45,7 @@ interface Failed {
 /** Why no signature is good enough. */
 export type Failure = 'missing' | 'malformed' | 'component' | 'coverage' | 'time' | 'nonce' | 'invalid'
 
-export interface JudgedMessage {
+export interface ReceivedMessage {
   readonly message: SignedMessage
   /** The lines of `signature-input` and of `signature`. */
   readonly inputs: readonly string[]
@@ -58,15 +58,15 @@ export interface JudgedMessage {
  * The search for one signature that meets all demands; it tells else what is wrong with the first that was looked at.
  * A verdict where there is nothing to verify with a key.
  */
-export function search<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> | Check<Verdict<K>> {
-  if (judged.inputs.length === 0 && judged.signatures.length === 0) return failed('missing')
-  const set = signaturesOf(judged.inputs.join(', '), judged.signatures.join(', '))
+export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> | Check<Verdict<K>> {
+  if (received.inputs.length === 0 && received.signatures.length === 0) return failed('missing')
+  const set = signaturesOf(received.inputs.join(', '), received.signatures.join(', '))
   if (set === null) return failed('malformed')
   const { label, tag } = demands
   const candidates = set.filter(
     (signature) => (label === null || signature.label === label) && (tag === null || signature.tag === tag),
   )
-  const prepared = candidates.map((signature) => prepare(demands, judged, signature))
+  const prepared = candidates.map((signature) => prepare(demands, received, signature))
   const first = prepared[0] ?? failed('missing')
   const failure = 'isValid' in first ? first : failed('invalid')
   const verifiable = prepared.filter((one): one is Verifiable<K> => !('isValid' in one))
@@ -86,8 +86,8 @@ export function search<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K
 }
 
 /** What the search finds when it runs at once. */
-export function judge<K>(demands: Demands<K>, judged: JudgedMessage): Verdict<K> {
-  const found = search(demands, judged)
+export function validate<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> {
+  const found = search(demands, received)
   return 'isValid' in found ? found : found.now()
 }
 
@@ -105,7 +105,7 @@ function valid<K>({ signature, key, coversDigest }: Verifiable<K>): Verdict<K> {
 
 function prepare<K>(
   demands: Demands<K>,
-  judged: JudgedMessage,
+  received: ReceivedMessage,
   signature: MessageSignature,
 ): Failed | Verifiable<K> {
   const { input, created, expires, keyid, alg, nonce } = signature
@@ -117,13 +117,13 @@ function prepare<K>(
   }
   const covered = coveredKeys(components)
   if (covered === null) return failed('malformed')
-  if (!demands.coverage.isEnough(covered, judged.hasBody)) return failed('coverage')
-  const isTimely = created !== null && demands.window.has(created * 1000, judged.nowMs)
-  if (!isTimely || (expires !== null && expires * 1000 <= judged.nowMs)) return failed('time')
+  if (!demands.coverage.isEnough(covered, received.hasBody)) return failed('coverage')
+  const isTimely = created !== null && demands.window.has(created * 1000, received.nowMs)
+  if (!isTimely || (expires !== null && expires * 1000 <= received.nowMs)) return failed('time')
   if (demands.needsNonce && (nonce === null || nonce === '')) return failed('nonce')
   const key = keyid === null ? undefined : demands.keys.get(keyid)
   if (key === undefined || (alg !== null && alg !== key.algorithm)) return failed('invalid')
-  const base = signatureBase(components, input, judged.message)
+  const base = signatureBase(components, input, received.message)
   if ('absent' in base)
     return failed('component', `component ${base.absent.id}: the message does not have it, or not once`)
   const bytes = Buffer.from(base.text, 'latin1')
