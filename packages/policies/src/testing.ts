@@ -13,7 +13,7 @@ import { SignatureChecks } from './crypto/keys/signature-checks.js'
 
 /** A CompileEnv that works, for tests of policies. */
 export interface TestEnv extends CompileEnv {
-  /** What the operator was told. */
+  /** What was reported to the operator. */
   readonly reports: readonly { readonly event: string; readonly fields: object }[]
   /** Stops the background work and runs what `onClose` was given. */
   close(): void

@@ -47,7 +47,7 @@ export async function plant(t: TestContext): Promise<Bait> {
   }
 }
 
-/** What an attack came to, as text; it has to end, keep little, and tell nothing. */
+/** What an attack came to, as text; it has to end, keep little, and reveal nothing. */
 export async function outcomeOf(attack: () => unknown): Promise<string> {
   const startMono = performance.now()
   const before = process.memoryUsage().rss

@@ -99,8 +99,8 @@ test('nothing that was planted beside the sandbox, in this very process, is foun
   const branch = `<xsl:choose>${branches.join('')}<xsl:otherwise>control</xsl:otherwise></xsl:choose>`
   const sandbox = sandboxOf(`<xsl:param name="n"/>${template(`<o>${branch}</o>`)}`)
   PROBES.forEach((probe, n) => {
-    const told = JSON.stringify(sandbox.run('<a/>', { ...INPUT, params: [['n', n]] }, 10_000))
-    assert.doesNotMatch(told, /hunter2|SLUICE|control/, probe)
+    const outcome = JSON.stringify(sandbox.run('<a/>', { ...INPUT, params: [['n', n]] }, 10_000))
+    assert.doesNotMatch(outcome, /hunter2|SLUICE|control/, probe)
     assert.equal(requests, 0)
   })
   const control = sandbox.run('<a/>', { ...INPUT, params: [['n', -1]] }, 10_000)
@@ -123,7 +123,7 @@ test('bodies that are evaluated find nothing either', async () => {
     `Q{${JS}}planted()`,
     `doc('${folder}/secret.xml')`,
   ]) {
-    assert.doesNotMatch(told(await runner.run(input(`<d><u>${expression}</u></d>`), LIMITS)), /hunter2/)
+    assert.doesNotMatch(textOf(await runner.run(input(`<d><u>${expression}</u></d>`), LIMITS)), /hunter2/)
   }
 })
 
@@ -209,18 +209,21 @@ test('the process around the sandbox has no environment, files, processes or thr
     thread: "new (require('node:worker_threads').Worker)('1', { eval: true }).threadId",
     strings: "eval('1')",
   }
-  const code = `const told = { env: Object.keys(process.env).join() }
+  const code = `const outcome = { env: Object.keys(process.env).join() }
     ${Object.entries(attempts)
-      .map(([name, each]) => `try { told.${name} = String(${each}) } catch (e) { told.${name} = 'refused' }`)
+      .map(
+        ([name, each]) =>
+          `try { outcome.${name} = String(${each}) } catch (e) { outcome.${name} = 'refused' }`,
+      )
       .join('\n')}
-    process.stdout.write(JSON.stringify(told))`
+    process.stdout.write(JSON.stringify(outcome))`
   const { stdout } = spawnSync(process.execPath, [...engineOptions(), '-e', code], {
     env: {},
     encoding: 'utf8',
   })
-  const told = JSON.parse(stdout) as Record<string, string>
+  const outcome = JSON.parse(stdout) as Record<string, string>
   const refused = Object.fromEntries(Object.keys(attempts).map((name) => [name, 'refused']))
-  assert.deepEqual(told, { env: '', ...refused })
+  assert.deepEqual(outcome, { env: '', ...refused })
 })
 
 test('a stylesheet that takes all memory costs its engine and not this process', async () => {
@@ -228,8 +231,8 @@ test('a stylesheet that takes all memory costs its engine and not this process',
   const growing = `let $m := ${megabyte} return count(sort((1 to 100000) ! upper-case(concat($m, .))))`
   const runner = await runnerFor(template(`<xsl:value-of select="${growing}"/>`))
   const small = await runnerFor(template('<xsl:value-of select="1 + 1"/>'))
-  assert.match(told(await runner.run(input('<a/>'), { ...LIMITS, timeoutMs: 120_000 })), /too much memory/)
-  assert.match(told(await small.run(input('<a/>'), LIMITS)), /2$/)
+  assert.match(textOf(await runner.run(input('<a/>'), { ...LIMITS, timeoutMs: 120_000 })), /too much memory/)
+  assert.match(textOf(await small.run(input('<a/>'), LIMITS)), /2$/)
 })
 
 test('the engine ends when its parent is killed', { timeout: 60_000 }, async () => {
@@ -267,9 +270,9 @@ test('a regular expression that backtracks and a loop without end are stopped, a
     `<xsl:choose><xsl:when test="/hang"><xsl:value-of select="matches('${'a'.repeat(40)}!', '^(a+)+$')"/></xsl:when><xsl:otherwise>fine</xsl:otherwise></xsl:choose>`,
   )
   const runner = await runnerFor(text)
-  assert.match(told(await runner.run(input('<a/>'), LIMITS)), /fine/)
-  assert.match(told(await runner.run(input('<hang/>'), { ...LIMITS, timeoutMs: 100 })), /takes too long/)
-  assert.match(told(await runner.run(input('<a/>'), LIMITS)), /fine/)
+  assert.match(textOf(await runner.run(input('<a/>'), LIMITS)), /fine/)
+  assert.match(textOf(await runner.run(input('<hang/>'), { ...LIMITS, timeoutMs: 100 })), /takes too long/)
+  assert.match(textOf(await runner.run(input('<a/>'), LIMITS)), /fine/)
 })
 
 function addressed(probe: string): string {
@@ -303,6 +306,6 @@ function input(text: string) {
   return { text, isJson: false, params: [] }
 }
 
-function told(result: Awaited<ReturnType<SaxonRunner['run']>>): string {
+function textOf(result: Awaited<ReturnType<SaxonRunner['run']>>): string {
   return result instanceof Uint8Array ? Buffer.from(result).toString() : JSON.stringify(result)
 }

@@ -47,8 +47,8 @@ for (const [name, body] of BODIES) {
     const env = testEnv()
     t.after(() => env.close())
     const step = (await xsd.compile({ schemas: [{ inline: ANY }] }, env)) as Step
-    for (const told of [await requestOf(step, bytes), await responseOf(step, bytes)])
-      assert.doesNotMatch(told, /hunter2/)
+    for (const outcome of [await requestOf(step, bytes), await responseOf(step, bytes)])
+      assert.doesNotMatch(outcome, /hunter2/)
     assert.equal(planted.requests(), 0)
     assert.equal(openXmlBytes(), 0)
   })
@@ -80,8 +80,8 @@ const SCHEMAS: readonly (readonly [name: string, text: string])[] = [
 
 for (const [name, text] of SCHEMAS) {
   test(`a schema with ${name} is refused, or works without it`, async () => {
-    const told = await requestUnder(addressed(text), Buffer.from('<a/>'))
-    assert.doesNotMatch(told, /hunter2|haha/)
+    const outcome = await requestUnder(addressed(text), Buffer.from('<a/>'))
+    assert.doesNotMatch(outcome, /hunter2|haha/)
     assert.equal(planted.requests(), 0)
   })
 }

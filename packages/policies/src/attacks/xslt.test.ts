@@ -75,12 +75,12 @@ const STYLESHEETS: readonly (readonly [name: string, templates: string, attribut
 for (const [name, templates, attributes] of STYLESHEETS) {
   test(`${name} finds neither files, the environment nor servers`, async (t) => {
     const text = stylesheet(addressed(templates), '1.0', attributes)
-    const told = await toldBy(
+    const outcome = await outcomeOf(
       t,
       text,
       `<a><u>file://${planted.folder}/secret.xml</u><u>${planted.origin}/</u></a>`,
     )
-    assert.doesNotMatch(told, /hunter2/)
+    assert.doesNotMatch(outcome, /hunter2/)
     assert.equal(planted.requests(), 0)
   })
 }
@@ -103,8 +103,8 @@ for (const version of ['1.0', '3.0']) {
   for (const [name, prologue] of PROLOGUES) {
     test(`a stylesheet of XSLT ${version} with ${name} is refused, or works without it`, async (t) => {
       const text = addressed(prologue) + stylesheet(template('<o>&x;</o>'), version)
-      const told = await toldBy(t, text, '<a/>')
-      assert.doesNotMatch(told, /hunter2|haha/)
+      const outcome = await outcomeOf(t, text, '<a/>')
+      assert.doesNotMatch(outcome, /hunter2|haha/)
       assert.equal(planted.requests(), 0)
     })
   }
@@ -130,7 +130,7 @@ test('elements that write files are refused, and nothing is written', async (t) 
       '1.1',
       'extension-element-prefixes="xsl"',
     )
-    assert.match(await toldBy(t, text, '<a/>'), /writes files/, name)
+    assert.match(await outcomeOf(t, text, '<a/>'), /writes files/, name)
     assert.ok(!existsSync(path), name)
   }
 })
@@ -210,8 +210,8 @@ for (const version of ['1.0', '3.0']) {
     const step = await compiled({ stylesheet: { inline: stylesheet(copy, version) }, phase: 'both' }, env)
     for (const [name, body] of BODIES) {
       for (const side of [requestAfter, responseAfter]) {
-        const told = JSON.stringify(await side(step, addressed(body)))
-        assert.doesNotMatch(told, /hunter2/, name)
+        const outcome = JSON.stringify(await side(step, addressed(body)))
+        assert.doesNotMatch(outcome, /hunter2/, name)
         assert.equal(planted.requests(), 0, name)
       }
     }
@@ -219,7 +219,7 @@ for (const version of ['1.0', '3.0']) {
 }
 
 /** What a stylesheet answers to a body, or why it is not deployed or fails. */
-async function toldBy(t: TestContext, text: string, body: string): Promise<string> {
+async function outcomeOf(t: TestContext, text: string, body: string): Promise<string> {
   const env = testEnv()
   t.after(() => env.close())
   try {

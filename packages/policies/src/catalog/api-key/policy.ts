@@ -47,7 +47,7 @@ interface Key {
 
 type Refusals = ReturnType<typeof compileRefusals>
 
-/** One digest and one look-up in a map: the digest of a guess tells nothing about the digests that are stored. */
+/** One digest and one look-up in a map: the digest of a guess shows nothing about the digests that are stored. */
 function gate(place: CredentialPlace, keys: ReadonlyMap<string, Key>, strips: boolean, refusals: Refusals) {
   return (x: Exchange): Outcome => {
     const presented = place.read(x)

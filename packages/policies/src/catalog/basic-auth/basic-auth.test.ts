@@ -176,7 +176,7 @@ test('a password that was refused is accepted as soon as a reload brings its has
   assert.equal(await gate({ users: [{ name: 'acme', password: cheapHash('new') }] }, table)(request()), null)
 })
 
-test('a reload does not tell an unknown user from a wrong password', async () => {
+test('a reload does not distinguish an unknown user from a wrong password', async () => {
   for (const credentials of ['nobody:x', 'acme:x']) {
     const table = new Map<string, unknown>()
     await gate({}, table)(exchange({ headers: basic(credentials) }))
@@ -194,7 +194,7 @@ test('a refusal is forgotten after ten seconds', async () => {
   assert.equal(code(await late), 'GW_AUTH_INVALID')
 })
 
-test('equal questions asked at once share one hash, and a client with too many different ones is told to come back', async () => {
+test('equal questions asked at once share one hash, and a client with too many different ones is asked to come back', async () => {
   const admit = gate()
   const same = Array.from({ length: 200 }, () => admit(exchange({ headers: basic('acme:s3:cret') })))
   const others = Array.from({ length: 170 }, (_, i) => admit(exchange({ headers: basic(`acme:x${i}`) })))

@@ -32,7 +32,7 @@ function randomKey(): Uint8Array {
   return randomFillSync(new Uint8Array(BLOCK_BYTES)).map((byte) => byte & 0x7f)
 }
 
-/** Whether two digests are equal. Looks at every character, so that the time does not tell where they differ. */
+/** Whether two digests are equal. Looks at every character, so that the time does not show where they differ. */
 export function equalDigests(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < DIGEST_BYTES; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)

@@ -48,7 +48,7 @@ interface Line {
  *     client c  ●●───►┘
  *
  * Attempts of one client on users who do not exist share one hash that has not begun. They still wait as long as an
- * attempt on a real user would that came in their place, and count as many places: neither time nor a refusal tells
+ * attempt on a real user would that came in their place, and count as many places: neither time nor a refusal shows
  * which users exist.
  */
 export class PasswordQueue {

@@ -63,7 +63,7 @@ test('the log learns how many more would have had a permit', (t) => {
   assert.deepEqual([nameless.record.limitName, nameless.record.limitRemaining], ['concurrency-limit', 4])
 })
 
-test('a permit is given back once, however often the end is told', (t) => {
+test('a permit is given back once, however often the end is reported', (t) => {
   const { enter, leave } = gate(t, { max: 1 })
   const a = exchange()
   enter(a)
@@ -193,7 +193,7 @@ test('after 10,000 requests with random outcomes nothing is held', async (t) => 
     const outcome = enter(x)
     if (outcome === null) isGranted.add(x)
     else if (outcome instanceof Promise) void outcome.then((reply) => reply === null && isGranted.add(x))
-    // Answered, aborted while it waits, refused: the end is told for each of them, sometimes twice.
+    // Answered, aborted while it waits, refused: the end is reported for each of them, sometimes twice.
     while (open.length > next(60)) {
       const [ended] = open.splice(next(open.length), 1)
       leave(ended!)

@@ -53,7 +53,7 @@ export const concurrencyLimitSchema = Type.Object(
       ),
     ),
     retryAfter: optionalDuration(
-      'What `Retry-After` tells a client that is refused; whole seconds, at least one.',
+      'What `Retry-After` says to a client that is refused; whole seconds, at least one.',
       '1s',
     ),
   },

@@ -7,7 +7,7 @@ import { DEFAULT_PASSES } from './limits.js'
 import { compileRules } from './rules.js'
 import type { ContentFilterConfig } from './schema.js'
 
-/** What a thread is told. */
+/** What a thread gets. */
 export interface BodyWorkConfig {
   readonly config: ContentFilterConfig
   readonly side: Side

@@ -17,11 +17,11 @@ import type { Rule } from './rules.js'
 
 /** What was found in a body. */
 export interface BodyFindings {
-  /** By their numbers, so that a thread can tell. */
+  /** By their numbers, so that a thread can report them. */
   readonly rules: readonly number[]
   /** The body that is left; null: it was not changed. */
   readonly body: Uint8Array | null
-  /** Something has to be taken out and cannot be told apart from the rest. */
+  /** Something has to be taken out and cannot be distinguished from the rest. */
   readonly isStuck: boolean
 }
 

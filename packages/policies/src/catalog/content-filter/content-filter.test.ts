@@ -35,7 +35,7 @@ function sent(config: ContentFilterConfig, body: string | Buffer, type = 'applic
   return outcome === null ? Buffer.from(x.body!).toString() : code(outcome)
 }
 
-test('a rule that blocks refuses without telling its name, which the log gets', () => {
+test('a rule that blocks refuses without naming it, which the log gets', () => {
   const x = exchange({ query: 'q=a+secret+word' })
   const reply = head({ rules: [{ name: 'no-secrets', pattern: 'secret word', target: ['query'] }] }, x)
   assert.equal(reply?.status, 403)

@@ -30,7 +30,7 @@ const decode = Type.Optional(
 const rule = closed('Something to look for.', {
   name: Type.String({
     pattern: '^[\\w.:/-]{1,100}$',
-    description: 'Its name in the traffic log; no client is told.',
+    description: 'Its name in the traffic log; no client gets it.',
   }),
   pattern: Type.String({
     minLength: 1,
@@ -135,10 +135,10 @@ export const contentFilterSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      'A request that a `block` rule finds something in is refused with 403 `GW_CONTENT_BLOCKED`; a response is replaced by the same. The answer does not tell the rule. The traffic log (fields `full`) does: `vars` has the names of all rules that were found in `content-filter.rule`, those that tag in `content-filter.tag`, and with `threshold` the sum in `content-filter.score`.',
+      'A request that a `block` rule finds something in is refused with 403 `GW_CONTENT_BLOCKED`; a response is replaced by the same. The answer does not name the rule. The traffic log (fields `full`) does: `vars` has the names of all rules that were found in `content-filter.rule`, those that tag in `content-filter.tag`, and with `threshold` the sum in `content-filter.score`.',
       'Patterns have the syntax of RE2, which has no look-around and no back references: their time grows with the text only, whatever the pattern and the text are. One pass over a text finds the literals that the patterns need, and only patterns that can match are tried, so that a hundred rules cost little more than one on ordinary text. Bodies from 32 KB on are looked at on a thread of their own.',
       'A pattern is looked for in the text as it was received, and again each time the `decode` steps have changed something, up to `decodePasses` times. Too long forms of UTF-8 mean what they spell, and `+` is a space in queries and forms. Names and values of query parameters are looked at one by one, so that `^` and `$` mean theirs; a body is one text, also JSON, whose escapes `unicode` undoes.',
-      '`body:$.path` takes names, positions, `*` and `..`, and looks at strings, numbers and booleans as text, at objects and arrays as JSON. A body that says it is JSON and is not is refused; one that does not say so is looked at if it is; in both, a name that stands twice is refused. `remove` and `mask` with `body` change the strings, numbers and booleans of JSON one by one, other bodies as text; what is found in the name of a member is not taken out, and the message is refused. A value with escapes is masked as a whole; where it was found in the name of a parameter or cookie, that is removed; where it cannot be told apart from the rest of a body, the message is refused. A body of JSON that was changed is written again, in which numbers keep the digits of a double.',
+      '`body:$.path` takes names, positions, `*` and `..`, and looks at strings, numbers and booleans as text, at objects and arrays as JSON. A body that says it is JSON and is not is refused; one that does not say so is looked at if it is; in both, a name that stands twice is refused. `remove` and `mask` with `body` change the strings, numbers and booleans of JSON one by one, other bodies as text; what is found in the name of a member is not taken out, and the message is refused. A value with escapes is masked as a whole; where it was found in the name of a parameter or cookie, that is removed; where it cannot be distinguished from the rest of a body, the message is refused. A body of JSON that was changed is written again, in which numbers keep the digits of a double.',
       'Bodies are collected before they are looked at, so that nothing hides at the border of two chunks, and responses no longer stream. A body in a content coding is refused with 415 `GW_MEDIA_TYPE` (a response with 502 `GW_RESPONSE_INVALID`), whatever its size, and so is one in a charset that is not like ASCII or UTF-16. With `onExceed: block` a body over `maxScanBytes` is refused with 413, other content with 431; with `scan-prefix` such a body is refused only if a rule has a JSON path or changes the body.',
       'Packs are a net with wide meshes against what scanners send, not a proof that a backend is safe. Try them with `packAction: log`, leave out with `except` what your callers legitimately send, then block.',
     ].join('\n\n'),

@@ -53,7 +53,7 @@ export const decryptSchema = Type.Object(
     maxBodyBytes: maxBodyOption,
     allowWeak: optionalFlag(
       false,
-      'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. Whether a message is accepted tells then something about the clear text: verify a signature before.',
+      'Allows `weak-aes-256-cbc` and `weak-rsa1_5`. Whether a message is accepted says then something about the clear text: verify a signature before.',
     ),
   },
   {

@@ -40,7 +40,7 @@ export class Mac {
   }
 
   /**
-   * Whether any of the signatures is right under any secret. Every pair is compared, so that the time does not tell
+   * Whether any of the signatures is right under any secret. Every pair is compared, so that the time does not show
    * which one was.
    */
   check(pieces: Pieces, signatures: readonly Buffer[]): Check | Promise<Check> {

@@ -44,7 +44,7 @@ test('a request without a body needs no digest', async () => {
   )
 })
 
-test('no signature is told from a wrong one', async () => {
+test('no signature is distinguished from a wrong one', async () => {
   const outcome = await run({}, request())
   assert.equal(outcome?.status, 401)
   assert.equal(outcome?.problem?.code, 'GW_SIGNATURE_MISSING')

@@ -55,7 +55,7 @@ export interface ReceivedMessage {
 }
 
 /**
- * The search for one signature that meets all demands; it tells else what is wrong with the first that was looked at.
+ * The search for one signature that meets all demands; it reports else what is wrong with the first that was looked at.
  * A verdict where there is nothing to verify with a key.
  */
 export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdict<K> | Check<Verdict<K>> {

@@ -62,7 +62,7 @@ function detail(outcome: Outcome): string {
   return outcome?.problem?.detail ?? ''
 }
 
-test('a valid body passes as it is, and one that is not is told where and why, without its values', async () => {
+test('a valid body passes as it is, and one that is not is refused with where and why, without its values', async () => {
   const step = await compile(inline(ORDER))
   const { x, outcome } = await request(step, GOOD)
   assert.equal(outcome, null)
@@ -222,7 +222,7 @@ test('the mode report marks, notes and lets pass, and clients cannot set the mar
   assert.deepEqual((await request(step, `"${'x'.repeat(2000)}"`)).x.headers, ['x-gw-validation', 'failed'])
 })
 
-test('responses are checked when they are successes, and a refusal tells clients nothing', async () => {
+test('responses are checked when they are successes, and a refusal gives clients no reason', async () => {
   const step = await compile(inline(ORDER, { phase: 'response' }))
   assert.equal(step.onRequestBody, undefined)
   assert.equal((await response(step, JSON.stringify(GOOD))).outcome, null)

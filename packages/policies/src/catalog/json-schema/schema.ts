@@ -29,7 +29,7 @@ export const jsonSchemaSchema = Type.Object(
     ),
     match: optionalOneOf(
       ['any', 'all', 'first'],
-      '`any`: one schema has to accept, and a refusal tells what each one misses; `first`: the same, and a refusal tells what the first one misses; `all`: every schema has to accept.',
+      '`any`: one schema has to accept, and a refusal says what each one misses; `first`: the same, and a refusal says what the first one misses; `all`: every schema has to accept.',
       'any',
     ),
     select: Type.Optional(

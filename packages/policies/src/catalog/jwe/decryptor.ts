@@ -17,7 +17,7 @@ export class Decryptor {
   readonly #keys = new KeyTable<KeyObject>()
   readonly #encryptions: readonly string[]
 
-  /** @throws Error for keys that cannot be told apart. */
+  /** @throws Error for keys that cannot be distinguished. */
   constructor({ keys, encryptions }: DecryptionPlan) {
     this.#encryptions = encryptions
     for (const [i, { kid, algorithms, jwk }] of keys.entries()) {
@@ -47,7 +47,7 @@ export class Decryptor {
     return null
   }
 
-  /** Compression would tell by its length what was encrypted, and a small message could become a large one. */
+  /** Compression would show by its length what was encrypted, and a small message could become a large one. */
   #isAllowed({ crit, all }: JoseHeader): boolean {
     if (crit !== null || Object.hasOwn(all, 'zip')) return false
     return this.#encryptions.includes(memberOf(all, 'enc') as string)

@@ -59,7 +59,7 @@ export const jweSchema = Type.Object(
     description: [
       'Either `decrypt` or `encrypt`; bodies are in compact form (RFC 7516 section 7.1). Whatever is wrong with an encrypted request is answered with one and the same 400 `GW_DECRYPT_FAILED`, a response with 502 `GW_RESPONSE_INVALID`. Bodies in a content coding are refused with 415 `GW_MEDIA_TYPE` or 502.',
       'Keys serve only for algorithms of their type and size: RSA from 2048 bits for RSA-OAEP, P-256, P-384, P-521 and X25519 for ECDH-ES, secrets of 16 or 32 bytes for key wrapping, of the size of the encryption for `dir`. A secret serves for one algorithm. A message names its key by `kid`; one that names an unknown key, or none, is tried with at most four.',
-      '`zip` and `crit` are refused. RSA1_5 and PBES2 are not supported. Encryption does not tell who encrypted: with the public key of the gateway everybody can. Sign with `jws`, too, where that matters.',
+      '`zip` and `crit` are refused. RSA1_5 and PBES2 are not supported. Encryption does not say who encrypted: with the public key of the gateway everybody can. Sign with `jws`, too, where that matters.',
       'Bodies from 32 KB on are worked on by a thread; when 64 messages are under way the next is answered 503 `GW_OVERLOADED`. Empty messages are not encrypted, and responses to HEAD, 204 and 304 are left alone.',
     ].join('\n\n'),
   },

@@ -89,7 +89,7 @@ test('on a thread a token is verified as it is on the event loop, and remembered
   assert.equal(gate.admit(good), null)
 })
 
-test('a token for whose check there is no room is told to come back, and is not held against it', async () => {
+test('a token for whose check there is no room is asked to come back, and is not held against it', async () => {
   const reply = await gateOver(checksWithoutRoom()).admit(good)
   assert.equal(reply?.status, 503)
   assert.deepEqual(reply.headers, ['x-gw-error', 'GW_OVERLOADED', 'retry-after', '1'])

@@ -45,7 +45,7 @@ export class ForwardedClaims {
   }
 }
 
-/** Servers that hand header fields on as CGI does (RFC 3875 section 4.1.18) do not tell `x_user` from `x-user`. */
+/** Servers that hand header fields on as CGI does (RFC 3875 section 4.1.18) do not distinguish `x_user` from `x-user`. */
 function plainName(name: string): string {
   return name.includes('_') ? name.replaceAll('_', '-') : name
 }

@@ -1,8 +1,8 @@
 import { type ValueSource, valueOfSource } from '../../shared/text-source.js'
 import { asNode, type Node } from './node.js'
 
-/** Violations of the standard that are told. */
-const MAX_TOLD = 3
+/** Violations of the standard that are reported. */
+const MAX_REPORTED = 3
 
 /** The methods that OpenAPI describes, in the order of its text. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
@@ -20,14 +20,14 @@ export async function readDescription(source: ValueSource): Promise<Node> {
   }
   const { Validator } = await import('@seriousme/openapi-schema-validator')
   const { valid, errors } = await new Validator().validate(structuredClone(root))
-  if (!valid) throw new Error(`the description is not valid OpenAPI ${version}: ${told(errors)}`)
+  if (!valid) throw new Error(`the description is not valid OpenAPI ${version}: ${textOf(errors)}`)
   return root
 }
 
-function told(errors: unknown): string {
+function textOf(errors: unknown): string {
   if (!Array.isArray(errors)) return String(errors)
   const lines = errors.map((error: { instancePath?: string; message?: string }) =>
     `${error.instancePath ?? ''} ${error.message ?? ''}`.trim(),
   )
-  return [...new Set(lines)].slice(0, MAX_TOLD).join('; ')
+  return [...new Set(lines)].slice(0, MAX_REPORTED).join('; ')
 }

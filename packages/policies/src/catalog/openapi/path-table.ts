@@ -8,7 +8,7 @@ interface PathMatch<T> {
 
 /** A segment with parameters in it: `{id}`, `{id}.json`, `{from}-{to}`. */
 interface Template {
-  /** What stands around the parameters, always one more than there are; joined, it tells which segments fit. */
+  /** What stands around the parameters, always one more than there are; joined, it says which segments fit. */
   readonly literals: readonly string[]
   readonly names: readonly string[]
 }

@@ -1,6 +1,6 @@
 import { type FaultKind, SCRIPT_NAME, ScriptFault } from './engine.js'
 
-/** What the runtime in the sandbox tells of something thrown. */
+/** What the runtime in the sandbox reports of something thrown. */
 interface Thrown {
   readonly name: string
   readonly message: string
@@ -21,7 +21,7 @@ export function faultOf({ name, message, stack, isBody }: Thrown): ScriptFault {
   return new ScriptFault(kindOf(message, isBody), `${text}${placeIn(stack)}`)
 }
 
-/** Running out of memory or stack is an error like any other to both engines; only the text tells. */
+/** Running out of memory or stack is an error like any other to both engines; only the text shows it. */
 function kindOf(message: string, isBody: boolean): FaultKind {
   if (isBody) return 'body'
   if (message === 'out of memory') return 'memory'

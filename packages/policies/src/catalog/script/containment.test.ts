@@ -71,7 +71,7 @@ const BOMBS: readonly (readonly [name: string, attack: string, message: RegExp])
   ['promises without end', '(function f() { Promise.resolve().then(f) })()', /took longer|promise callbacks/],
   ['a getter that never returns', 'throw { get message() { for (;;); } }', ANYTHING],
   [
-    'an error that never tells',
+    'an error without an end',
     'const e = new Error(); Object.defineProperty(e, "message", { get() { for (;;); } }); throw e',
     TIME,
   ],

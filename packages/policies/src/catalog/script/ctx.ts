@@ -66,7 +66,7 @@ interface ScriptResponse {
 interface ScriptError {
   /** Such as `GW_AUTH_MISSING`. */
   readonly code: string
-  /** What the client is told. */
+  /** What the client gets. */
   readonly message: string
 }
 

@@ -12,7 +12,7 @@ export class Deadline {
   readonly #ms: number
   #startMono = 0
   #halfCpu: NodeJS.CpuUsage | null = null
-  /** The call was told to end. */
+  /** The call was asked to end. */
   isPast = false
 
   constructor(ms: number) {

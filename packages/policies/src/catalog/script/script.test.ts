@@ -252,7 +252,7 @@ test('large bodies are worked on elsewhere, with the same result', async (t) => 
   assert.equal(Buffer.from(x.body!).toString(), '40000')
 })
 
-test('a script stands in a file, and its mistakes are told when it is loaded', async (t) => {
+test('a script stands in a file, and its mistakes are reported when it is loaded', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-script-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const file = join(dir, 'tenant.js')

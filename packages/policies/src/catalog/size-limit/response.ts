@@ -25,5 +25,5 @@ export function responseHooks(sizes: MessageSizes, env: CompileEnv): Omit<Step, 
 }
 
 function refusalOf(env: CompileEnv, what: string) {
-  return env.refusal('GW_RESPONSE_INVALID', `${what}; the operator of this API can tell more`)
+  return env.refusal('GW_RESPONSE_INVALID', `${what}; the operator of this API knows more`)
 }

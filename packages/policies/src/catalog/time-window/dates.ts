@@ -7,7 +7,7 @@ const PART = /^(?:(\d{4})-)?(\d{2})-(\d{2})$/
 /** A year that has every day, so that the 29th of February can be one of every year. */
 const LEAP_YEAR = 2000
 
-/** Tells whether a day is the one of a text such as `2030-12-24`, `12-24` or `12-24..01-02`. @throws Error */
+/** Whether a day is the one of a text such as `2030-12-24`, `12-24` or `12-24..01-02`. @throws Error */
 export function dayTest(text: string): (day: Day) => boolean {
   const [first, last = first] = text.split('..') as [string, string?]
   const from = partOf(first, text)

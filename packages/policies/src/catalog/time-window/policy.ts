@@ -15,12 +15,12 @@ export const timeWindow = definePolicy({
     const windows = compileWindows(config.windows)
     const opening = new Opening(windows, zoneOf(config.timeZone ?? 'UTC'), config.mode !== 'restrict')
     const closed = env.refusal('GW_TIME_RESTRICTED', `${DETAIL}; ask the operator of this API when they are`)
-    const tellsWhen = config.retryAfter !== false
+    const saysWhen = config.retryAfter !== false
     return {
       name: 'time-window',
       onRequest(x: Exchange): Outcome {
         if (opening.isOpenAt(x.startedAt)) return null
-        const opensAt = tellsWhen ? opening.opensAt(x.startedAt) : Number.POSITIVE_INFINITY
+        const opensAt = saysWhen ? opening.opensAt(x.startedAt) : Number.POSITIVE_INFINITY
         if (opensAt === Number.POSITIVE_INFINITY) return closed
         const seconds = String(Math.ceil((opensAt - x.startedAt) / 1000))
         return refusal('GW_TIME_RESTRICTED', `${DETAIL}; try again after the time in Retry-After`, [

@@ -67,7 +67,7 @@ export const timeWindowSchema = Type.Object(
     }),
     retryAfter: optionalFlag(
       true,
-      'Tells the client in `Retry-After` when requests pass again, within 400 days.',
+      'Informs the client in `Retry-After` when requests pass again, within 400 days.',
     ),
   },
   {

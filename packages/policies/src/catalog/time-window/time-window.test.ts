@@ -94,7 +94,7 @@ test('dates may have a year, come every year, and be ranges over its end', () =>
   }
 })
 
-test('a date that is over never opens again: nobody is told to come back', () => {
+test('a date that is over never opens again: nobody is asked to come back', () => {
   const reply = gate({ windows: [{ dates: ['2020-01-01'] }] })('2030-01-01T00:00:00Z')
   assert.equal(reply?.status, 403)
   assert.equal(retryAfter(reply), undefined)

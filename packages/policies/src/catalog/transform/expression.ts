@@ -40,8 +40,8 @@ const AUTHORS: ReadonlySet<string> = new Set([
 ])
 /** Codes of what the expression itself raised, with a text for the client. */
 const RAISED: ReadonlySet<string> = new Set(['D3137', 'D3141'])
-/** Longest text of an expression that a client is told, in characters. */
-const MAX_TOLD = 256
+/** Longest text of an expression that a client gets, in characters. */
+const MAX_LENGTH = 256
 /** Evaluations that one item may have under way at once: the library counts parallel ones as nested. */
 const STACK_FACTOR = 4
 
@@ -102,7 +102,7 @@ function transformError(error: unknown): TransformError {
   const { code, message } = error as { code?: unknown; message?: unknown }
   // What is no error of the language: the stack or a text has grown too large.
   if (typeof code !== 'string') return new TransformError('the expression went beyond its bounds', false)
-  if (RAISED.has(code)) return new TransformError(String(message).slice(0, MAX_TOLD), true)
+  if (RAISED.has(code)) return new TransformError(String(message).slice(0, MAX_LENGTH), true)
   if (AUTHORS.has(code)) return new TransformError(`the expression failed (${code})`, false)
   return new TransformError(`the body is not what the transformation expects (${code})`, true)
 }

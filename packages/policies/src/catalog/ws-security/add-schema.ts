@@ -33,7 +33,7 @@ const signature = closed('Signs, with exclusive canonicalization.', {
       description: 'What is signed; default: the Body, and the Timestamp where one is added.',
     }),
   ),
-  keyInfo: optionalOneOf(keyInfo, 'How the certificate is told; `token` sends it along.', 'token'),
+  keyInfo: optionalOneOf(keyInfo, 'How the certificate is named; `token` sends it along.', 'token'),
 })
 
 const encryption = closed('Encrypts the content of the Body, after signing.', {
@@ -50,7 +50,7 @@ const encryption = closed('Encrypts the content of the Body, after signing.', {
   ),
   keyInfo: optionalOneOf(
     ['thumbprint', 'issuer-serial', 'subject-key-identifier'],
-    'How the certificate is told.',
+    'How the certificate is named.',
     'thumbprint',
   ),
 })

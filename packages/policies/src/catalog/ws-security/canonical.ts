@@ -94,7 +94,7 @@ function inheritsXmlAttributes(element: XmlElement): boolean {
 
 /**
  * Repeats on an element the namespaces that it inherits: as the root of its document it has nobody to inherit them
- * from. They are in scope anyway, so no reader of the document, and no canonical form, can tell.
+ * from. They are in scope anyway, so no reader of the document, and no canonical form, shows it.
  */
 function declareInherited(element: XmlElement, prefixes: readonly string[] | null): void {
   const own = new Set(Object.keys(element.nsDeclarations))

@@ -127,7 +127,7 @@ function decryptionRules(
       if (privateKey.asymmetricKeyType !== 'rsa') throw new Error(`'${option}.key' is no RSA key; use one`)
       if (certificate === undefined) {
         if (keys.length > 1)
-          throw new Error(`'${option}' needs 'certificate', by which messages tell the keys apart`)
+          throw new Error(`'${option}' needs 'certificate', by which messages distinguish the keys`)
         return decryptionKey(privateKey, null)
       }
       const named = certificateFrom(certificate, `${option}.certificate`)

@@ -26,7 +26,7 @@ interface Check {
   readonly message: Message
   readonly rules: CheckRules
   readonly nowMs: number
-  /** From the first attempt to decrypt on, all failures are one: which of them it is would tell what was encrypted. */
+  /** From the first attempt to decrypt on, all failures are one: which of them it is would show what was encrypted. */
   isSecretive: boolean
 }
 

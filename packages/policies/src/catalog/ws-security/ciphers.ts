@@ -117,7 +117,7 @@ function decryptGcm({ algorithm }: DataCipher, key: Buffer, value: Buffer): Buff
   return Buffer.concat([decryptor.update(value.subarray(GCM_IV_BYTES, end)), decryptor.final()])
 }
 
-/** Padding of the standard: only the last byte counts, it tells how many there are. */
+/** Padding of the standard: only the last byte counts, it says how many there are. */
 function decryptCbc({ algorithm }: DataCipher, key: Buffer, value: Buffer): Buffer {
   if (value.length < 2 * BLOCK_BYTES || value.length % BLOCK_BYTES !== 0) throw undecryptable()
   const decryptor = createDecipheriv(algorithm, key, value.subarray(0, BLOCK_BYTES)).setAutoPadding(false)

@@ -118,7 +118,7 @@ test('everything that goes wrong once a key is used gets one answer', () => {
   }
 })
 
-test('what fails after a decryption is told no differently', () => {
+test('what fails after a decryption is reported no differently', () => {
   const signed = added(soapMessage(), { timestamp: {}, signature: signWith(signer), encryption })
   const both = { ...rules, timestamp: {}, signature: trust(signer) }
   assert.equal(verdict(signed, both), 'passed')
@@ -127,7 +127,7 @@ test('what fails after a decryption is told no differently', () => {
   const users = [{ name: 'u', password: 'right' }]
   const token = added(soapMessage(), { usernameToken: { name: 'u', password: 'wrong' }, encryption })
   assert.equal(verdict(token, { ...rules, usernameToken: { users } }), 'FailedCheck')
-  // Time is looked at before anything is decrypted, so that it tells nothing about what is inside.
+  // Time is looked at before anything is decrypted, so that it shows nothing about what is inside.
   assert.equal(verdict(signed, both, Date.now() + 3_600_000), 'MessageExpired')
 })
 

@@ -10,7 +10,7 @@ const SIGNING = 0xc0
 
 /**
  * Whether the authority lets the key sign messages; a certificate that does not say what its key is for may do all.
- * Node.js does not tell the usage. Where its OID stands more than once, in a name perhaps, each has to allow it.
+ * Node.js does not report the usage. Where its OID stands more than once, in a name perhaps, each has to allow it.
  */
 export function maySign({ raw }: X509Certificate): boolean {
   for (let at = raw.indexOf(KEY_USAGE_OID); at !== -1; at = raw.indexOf(KEY_USAGE_OID, at + 1)) {

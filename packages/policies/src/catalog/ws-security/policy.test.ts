@@ -76,7 +76,7 @@ test('a fault is of the SOAP version of the message, with its status and code', 
   assert.match(Buffer.from((await send(timely, old))!.body!).toString(), /<faultcode>wsu:MessageExpired</)
 })
 
-test('a fault tells nothing that the message or the configuration says', async () => {
+test('a fault repeats nothing that the message or the configuration says', async () => {
   const step = await compiled(passwords)
   const wrong = added(soapMessage(), { usernameToken: { name: 'guess-1', password: 'guess-2' } })
   const reply = await send(step, wrong)

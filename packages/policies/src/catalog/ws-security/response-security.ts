@@ -11,7 +11,7 @@ import { announcedVersion, announceUtf8 } from './content-type.js'
 import { MessageSecurer, OVERLOADED } from './message-securer.js'
 import type { DirectionConfig, Secured } from './securing.js'
 
-/** What the upstream sends. What is wrong with it is no fault of the client's, who is told no more than that. */
+/** What the upstream sends. What is wrong with it is no fault of the client's, who learns no more than that. */
 export class ResponseSecurity {
   readonly #securer: MessageSecurer
   readonly #invalid: Reply

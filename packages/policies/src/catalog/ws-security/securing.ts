@@ -67,7 +67,7 @@ export class Securing {
       message = shared !== null && this.isReadOnly ? Message.shared(shared) : Message.parsed(body)
       return this.#run(message, nowMs)
     } catch (problem) {
-      return told(problem, message)
+      return failureOf(problem, message)
     } finally {
       message?.close()
     }
@@ -81,7 +81,7 @@ export class Securing {
 }
 
 /** @throws what is nobody's fault but ours */
-function told(problem: unknown, message: Message | null): Secured {
+function failureOf(problem: unknown, message: Message | null): Secured {
   if (problem instanceof UnreadableBody) {
     return { kind: 'unreadable', code: problem.code, message: problem.message }
   }

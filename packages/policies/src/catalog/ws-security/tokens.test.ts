@@ -119,7 +119,7 @@ test('a password in text names the user', () => {
   )
 })
 
-test('a wrong password, an unknown user, no password and markup in one are not told apart', () => {
+test('a wrong password, an unknown user, no password and markup in one are not distinguished', () => {
   for (const token of [
     { password: 'wrong' },
     { password: '' },

@@ -23,7 +23,7 @@ export interface Authenticated {
 
 const MAX_TEXT_LENGTH = 1024
 const MAX_NONCE_LENGTH = 256
-/** Compared with when nobody has that name, so that the time tells nothing. */
+/** Compared with when nobody has that name, so that the time shows nothing. */
 const NOBODY = { password: 'nobody', identity: null }
 
 /** Checks the only UsernameToken of a Security header (UsernameToken Profile 1.1.1). @throws SecurityFault */

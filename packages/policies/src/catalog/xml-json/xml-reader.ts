@@ -1,4 +1,4 @@
-/** What is told of a document, in its order. */
+/** What is reported of a document, in its order. */
 export interface XmlListener {
   /** @param attributes names and values in turn; namespace declarations are among them. */
   open(name: string, attributes: readonly string[]): void

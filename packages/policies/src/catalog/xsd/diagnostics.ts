@@ -13,7 +13,7 @@ export class Diagnostics {
   readonly #most: number
   readonly #word: (message: string) => string
 
-  /** @param word makes of a message what may be told. */
+  /** @param word makes of a message what may be reported. */
   constructor(most: number, word: (message: string) => string) {
     this.#most = most
     this.#word = word

@@ -88,5 +88,5 @@ const BROKEN: readonly (readonly [what: string, text: string, words: RegExp])[] 
 ]
 
 for (const [what, text, words] of BROKEN) {
-  test(`${what} is told`, () => assert.throws(() => mended(text), words))
+  test(`${what} is reported`, () => assert.throws(() => mended(text), words))
 }

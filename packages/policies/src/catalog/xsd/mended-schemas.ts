@@ -17,7 +17,7 @@ export interface MendedSchemas {
   readonly isSlow: boolean
 }
 
-/** What a pattern means is told by a facet; in an annotation it is an example. */
+/** A facet says what a pattern means; in an annotation it is an example. */
 const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
 
 /**
@@ -27,7 +27,7 @@ const PATTERNS = '//xs:pattern[not(ancestor::xs:annotation)]/@value'
 export function mendSchemas(schemas: SchemaDocuments): MendedSchemas {
   const mending = new Mending()
   const documents = schemas.documents.map((document) => mending.mended(document))
-  // libxml2 tells what is wrong with a pattern, and has the lines as they were written.
+  // libxml2 reports what is wrong with a pattern, and has the lines as they were written.
   if (mending.isDue) compileSchemas(schemas).close()
   if (mending.unreadable !== null) throw mending.unreadable
   return {

@@ -98,7 +98,7 @@ test('mistakes are listed up to the bound, each once, and counted beyond', () =>
   assert.match(text, /line 2, .*line 3, .*line 4, .*and \d\d more\)$/)
 })
 
-test('no value of the document is told, and no text is long', () => {
+test('no value of the document is shown, and no text is long', () => {
   for (const value of [
     'hunter2',
     "a' is 'hunter2",
@@ -163,7 +163,7 @@ test('all that an XPath selects is validated, and there has to be something', ()
   assert.throws(() => validatorOf(PURCHASE_SCHEMAS, '//['), /not an XPath/)
 })
 
-test('what is no XML is told apart from what is not valid', () => {
+test('what is no XML is distinguished from what is not valid', () => {
   assert.match(mistakes('{}'), /^unreadable: the body is not well-formed/)
   assert.match(mistakes('<!DOCTYPE a><a/>'), /^unreadable: .*DOCTYPE/)
   assert.match(mistakes('<a>'.repeat(150) + '</a>'.repeat(150)), /^unreadable: .*deeper than 100/)

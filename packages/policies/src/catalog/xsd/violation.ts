@@ -36,7 +36,7 @@ export function violationText(violations: readonly Violation[], count: number): 
 
 /**
  * Where libxml2 quotes values of the document, from the first quote to the last that can end one: rather too much of
- * the sentence is left out than a part of a value is told.
+ * the sentence is left out than a part of a value is shown.
  */
 const QUOTED: readonly (readonly [RegExp, string])[] = [
   [/\b(value|content) '.*' (?=is|has|does|of)/s, '$1 '],

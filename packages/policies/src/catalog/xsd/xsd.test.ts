@@ -210,7 +210,7 @@ test('report mode lets everything pass, marked and noted', async (t) => {
   assert.deepEqual(y.responseHeaders, [...XML, 'x-gw-validation', 'failed'])
 })
 
-test('a response that is not valid is kept from the client, who is not told why', async (t) => {
+test('a response that is not valid is kept from the client, who does not learn why', async (t) => {
   const step = await stepOf(t, { phase: 'response' })
   assert.equal(step.onRequestBody, undefined)
   assert.equal((await response(step, orderOf(1)))[0], null)

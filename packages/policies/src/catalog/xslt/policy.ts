@@ -74,7 +74,7 @@ export const xslt = definePolicy({
   },
 })
 
-/** Tells the operator what an engine says of its failure; the client hears only that there was one. */
+/** Reports to the operator what an engine says of its failure; the client hears only that there was one. */
 function reportTo(env: CompileEnv): (x: Exchange, result: Transformed) => Transformed {
   return (x, result) => {
     if (!(result instanceof Uint8Array) && result.reason !== undefined) {

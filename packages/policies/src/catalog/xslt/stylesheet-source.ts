@@ -7,7 +7,7 @@ import { namesOf, type StylesheetNames } from '../../engines/xslt/libxslt/styles
 import { refuseCode } from '../../engines/xslt/saxon/stylesheet-code.js'
 import type { XsltConfig } from './schema.js'
 
-/** A document in base64, because threads are told configurations apart by their JSON. */
+/** A document in base64, because threads distinguish configurations by their JSON. */
 export interface SourceFile {
   /** Its address. Nothing is there; relative ones begin at it. */
   readonly url: string
@@ -30,7 +30,7 @@ export interface StylesheetSource {
 /** A source, and what is checked once and not kept. */
 export interface ReadStylesheet {
   readonly source: StylesheetSource
-  /** What the modules of a stylesheet of XSLT 1.0 name; empty for other versions, and where nobody can tell. */
+  /** What the modules of a stylesheet of XSLT 1.0 name; empty for other versions, and where nobody can know. */
   readonly names: readonly StylesheetNames[]
 }
 

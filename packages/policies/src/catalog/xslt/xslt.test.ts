@@ -225,7 +225,7 @@ test('a stylesheet that cannot work is refused when the document is deployed', a
   }
 })
 
-test('what the engine says of a failure is told to the operator and not to the client', async (t) => {
+test('what the engine says of a failure is reported to the operator and not to the client', async (t) => {
   for (const [version, failing, words] of [
     ['1.0', "format-number(1, '0', 'nope')", /undeclared decimal format/],
     ['1.0', 'substring(1)', /Invalid number of arguments/],

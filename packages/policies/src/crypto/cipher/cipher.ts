@@ -48,7 +48,7 @@ export function cipherOf(name: CipherName, allowWeak: boolean, hasContext: boole
   const cipher = CIPHERS[name]
   if (cipher.isWeak && !allowWeak) {
     throw new Error(
-      `'${name}' can be tampered with or told from its failures; use aes-256-gcm, or set allowWeak: true`,
+      `'${name}' can be tampered with or guessed from its failures; use aes-256-gcm, or set allowWeak: true`,
     )
   }
   if (hasContext && !cipher.bindsContext) throw new Error(`'${name}' cannot bind a context; remove 'context'`)

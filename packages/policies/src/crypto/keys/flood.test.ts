@@ -91,7 +91,7 @@ for (const [name, one] of Object.entries(CASES)) {
   })
 
   if (name === 'ws-security') continue
-  test(`${name}: a request for whose check there is no room is told to come back`, async () => {
+  test(`${name}: a request for whose check there is no room is asked to come back`, async () => {
     assert.equal(await answer(one, checksWithoutRoom(), true), 503)
   })
 }

@@ -62,7 +62,7 @@ export function signatureBytesOf(name: SignatureAlgorithm, key: KeyObject): numb
   return signatureBytes === 0 ? Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8) : signatureBytes
 }
 
-/** Padding and encoding, as node:crypto wants to be told. The salt of PSS is as long as the hash, no more, no less. */
+/** Padding and encoding, as node:crypto needs them. The salt of PSS is as long as the hash, no more, no less. */
 export function signingOptions(name: SignatureAlgorithm, form: EcdsaForm = 'ieee-p1363'): SigningOptions {
   const { family } = ALGORITHMS[name]
   if (family === 'ecdsa') return { dsaEncoding: form }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Check, SignatureChecks } from './signature-checks.js'
 
-/** A clock that stands still until told. */
+/** A clock that stands still until moved. */
 class Clock {
   nowMs = 0
   readonly read = (): number => this.nowMs
 }
 
-/** Checks that take 1 ms of the event loop, or end on a thread when told. */
+/** Checks that take 1 ms of the event loop, or end on a thread when released. */
 class Work {
   readonly #clock: Clock
   readonly ends: (() => void)[] = []

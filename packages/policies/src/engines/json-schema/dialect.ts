@@ -17,7 +17,7 @@ export type Draft = (typeof DRAFTS)[number]
 /** A schema compiler of the library, whatever its draft. */
 export type Ajv = Core.default
 
-/** What a schema compiler may change in documents, and how much it tells. */
+/** What a schema compiler may change in documents, and how much it reports. */
 export interface DialectOptions {
   readonly formats: boolean
   readonly coerce: boolean
@@ -110,7 +110,7 @@ async function bareAjv(draft: Draft, options: Options): Promise<Ajv> {
   return new (Ajv04 as unknown as new (options: Options) => Ajv)(options)
 }
 
-/** The library tells patterns apart by their text. */
+/** The library distinguishes patterns by their text. */
 function linearPattern(pattern: string, flags: string) {
   const regex = compileLinearRegex(pattern)
   return { test: (text: string) => regex.test(text), toString: () => `/${pattern}/${flags}` }

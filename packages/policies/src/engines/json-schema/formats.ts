@@ -59,7 +59,7 @@ function textCheck(format: unknown): Check | null {
 function isIdnHostname(text: string): boolean {
   // One that ends with a separator is a name of the DNS, not a host name.
   if (/[.．。｡]$/.test(text)) return false
-  // What cannot be one is told cheaply: the library takes a millisecond for such.
+  // What cannot be one is found cheaply: the library takes a millisecond for such.
   if (/[^\x2d.0-9A-Za-z\x80-\uffff]/.test(text) || text.split(/[.．。｡]/).some((label) => label.length > 63))
     return false
   const library = load('idn-hostname') as typeof import('idn-hostname')

@@ -5,7 +5,12 @@ import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/vi
 /** The bounds of policies that check JSON bodies, as their configuration has them. */
 export const jsonBoundsOptions = {
   maxErrors: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 10, description: 'Most violations that are told.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      description: 'Most violations that are reported.',
+    }),
   ),
   maxBodyBytes: optionalSize('Largest body that is checked.', '1mb'),
   maxDepth: Type.Optional(

@@ -1,19 +1,19 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { withinBudget } from './step-budget.js'
 
-/** Longest pointer and longest message that are told, in characters. */
+/** Longest pointer and longest message that are reported, in characters. */
 const MAX_PART = 256
 /** Longest text of all violations. */
 const MAX_TEXT = 2000
 
-/** What is wrong where: `/items/0/price must be number`. Values of the document are never told. */
+/** What is wrong where: `/items/0/price must be number`. Values of the document are never reported. */
 export type Violation = string
 
-/** How violations are told. */
+/** How violations are reported. */
 export interface ViolationWords {
   /** Stands before the pointers, such as `body`; empty: nothing does. */
   readonly place: string
-  /** Most that are told. */
+  /** Most that are reported. */
   readonly most: number
 }
 

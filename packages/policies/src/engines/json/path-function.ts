@@ -16,7 +16,7 @@ const PLAIN: Readonly<Record<string, PathFunction>> = {
 }
 
 /**
- * @param literals the arguments; undefined for what only the document tells.
+ * @param literals the arguments; undefined for what only the document has.
  * @throws Error for a function that there is not, and for a pattern that is not in the path.
  */
 export function compileFunction(name: string, literals: readonly unknown[]): PathFunction {

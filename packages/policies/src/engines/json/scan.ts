@@ -16,7 +16,7 @@ for (const letter of 'eE') MEANING[letter.charCodeAt(0)] = EXPONENT
 for (const bracket of '[{') MEANING[bracket.charCodeAt(0)] = OPEN
 for (const bracket of ']}') MEANING[bracket.charCodeAt(0)] = CLOSE
 
-/** What the bytes of a JSON text tell before they are parsed. */
+/** What the bytes of a JSON text show before they are parsed. */
 export interface JsonScan {
   /** How deep arrays and objects nest; above `maxDepth` the scan ended there. */
   readonly depth: number

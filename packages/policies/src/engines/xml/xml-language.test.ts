@@ -106,7 +106,7 @@ test('all readers of an exchange share one document, which its end closes', () =
   assert.equal(openXmlBytes(), 0)
 })
 
-test('no body is nothing, a body that is no XML is told, each time', () => {
+test('no body is nothing, a body that is no XML is reported, each time', () => {
   const reader = xmlLanguage.compile('//a', {})
   assert.equal(reader(exchange()), null)
   const x = exchange({ body: Buffer.from('{}') })

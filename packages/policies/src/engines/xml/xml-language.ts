@@ -7,7 +7,7 @@ import type { XmlView } from './view.js'
 import { xmlOf } from './xml-of.js'
 import { compileValue } from './xpath.js'
 
-/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is told at `nodeLimitOf`. */
+/** XPath 1.0 on XML bodies (a BodyLanguage), for conditions; what it may cost is bounded at `nodeLimitOf`. */
 export const xmlLanguage = {
   async load(): Promise<void> {
     await loadLibxml()

@@ -17,7 +17,7 @@ export type ValueOf = (view: XmlView) => BodyValue
 export type NodesOf = (view: XmlView, most: number) => readonly number[]
 
 /**
- * Compiles an expression once; its context is the document, not the root element. What it may cost is told at
+ * Compiles an expression once; its context is the document, not the root element. What it may cost is bounded at
  * `nodeLimitOf`.
  * @param names what prefixes stand for, beside the known ones.
  * @throws Error that says what is wrong with it, or that the library was not loaded.

@@ -13,7 +13,7 @@ import {
 export interface CredentialPlace {
   /** The name of the header or parameter that holds it. */
   readonly name: string
-  /** The credential; '' when there is none, null when it cannot be told or read. */
+  /** The credential; '' when there is none, null when it cannot be known or read. */
   read(x: Exchange): string | null
   /** Takes it out of what the upstream gets. Called only after it was read. */
   strip(x: Exchange): void

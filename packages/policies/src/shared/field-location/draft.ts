@@ -65,7 +65,7 @@ export class Draft {
 
   /**
    * Puts a changed body in the place of the old one, and takes away what was said about the bytes of that. Only now:
-   * until here the fields tell of the message as it came, which is what its signatures were made over.
+   * until here the fields are about the message as it came, which is what its signatures were made over.
    */
   commit(): void {
     if (!this.#isChanged) return

@@ -19,7 +19,7 @@ export interface Place {
   readonly isInBody: boolean
   /** The whole body, where bytes need no encoding. */
   readonly isWholeBody: boolean
-  /** The bytes there; null when there is nothing. @throws UnreadableBody when it cannot be told. */
+  /** The bytes there; null when there is nothing. @throws UnreadableBody when it cannot be known. */
   read(draft: Draft): Uint8Array | null
   /** Puts text there, or a JSON value; false when such bytes cannot stand there. */
   write(draft: Draft, value: Uint8Array, isJson: boolean): boolean

@@ -25,7 +25,7 @@ export type Dictionary = ReadonlyMap<string, Member>
 /** The three shapes a field can have. */
 export type FieldShape = 'dictionary' | 'list' | 'item'
 
-/** Tells the two kinds of members apart. */
+/** Distinguishes the two kinds of members. */
 export function isInnerList(member: Member): member is InnerList {
   return 'items' in member
 }

@@ -41,7 +41,7 @@ interface BodyReading<A> {
 
 /** What is done with messages whose bodies are read. */
 export interface ReadingHooks {
-  /** Refuses what can be told from the head to be unreadable. */
+  /** Refuses what the head shows to be unreadable. */
   head(x: Exchange): Outcome
   body(x: Exchange, body: Uint8Array): Eventual
 }

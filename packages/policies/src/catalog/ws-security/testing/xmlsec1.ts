@@ -10,7 +10,7 @@ const command = process.env['SLUICE_XMLSEC1']
 export const xmlsec1Skip: string | false =
   command === undefined && 'no xmlsec1; use npm test, or npm run services and the variable that it prints'
 
-/** The attributes that are ids in a SOAP message, which xmlsec1 has to be told. */
+/** The attributes that are ids in a SOAP message, which xmlsec1 has to know. */
 const IDS = [`${NS.soap11}:Body`, `${NS.soap12}:Body`, `${NS.wsu}:Timestamp`, `${NS.wsse}:UsernameToken`]
 
 /** What xmlsec1 did with the documents: `output` is what it wrote, `isRight` what it says of a signature. */

@@ -8,7 +8,7 @@ const MAX_STEPS = 100_000
 
 /**
  * A matcher that tries one way after the other may take long for some text, where more than one way is open to it:
- * `(a|aa)+b`. Of patterns that are too large to tell it is assumed.
+ * `(a|aa)+b`. Of patterns that are too large to examine it is assumed.
  */
 export function mayRunAway(expression: NoParent<Expression>): boolean {
   return waysOf(expression.alternatives) > MAX_WAYS && !isDeterministic(expression)

@@ -30,7 +30,7 @@ export class Rejections {
   readonly #reasons = new Map<bigint, QuickJSHandle>()
   #count = 0
 
-  /** @param setInterruptHandler is called once. @throws Error when the engine does not tell of rejections */
+  /** @param setInterruptHandler is called once. @throws Error when the engine does not report rejections */
   constructor(parts: EngineParts, context: QuickJSContext, setInterruptHandler: () => void) {
     this.#parts = parts
     this.#context = context
@@ -43,7 +43,7 @@ export class Rejections {
     const isThere = at !== -1 && words[at + 2] === 0 && words[at + 3] === 0 && words[at + 4] === jobs
     if (isThere) words[at + 2] = this.#addFunction()
     context.unwrapResult(context.evalCode('Promise.reject(1)')).dispose()
-    if (this.#count !== 1) throw new Error('this version of QuickJS does not tell of rejected promises')
+    if (this.#count !== 1) throw new Error('this version of QuickJS does not report rejected promises')
     this.forget()
   }
 
@@ -59,7 +59,7 @@ export class Rejections {
     return this.#parts.table.grow(1, exports['f'])
   }
 
-  /** The engine tells of a rejection when nothing handles it yet, and again when something does. */
+  /** The engine reports a rejection when nothing handles it yet, and again when something does. */
   #note(promise: bigint, reason: bigint, isHandled: boolean): void {
     this.#count += isHandled ? -1 : 1
     if (isHandled) {

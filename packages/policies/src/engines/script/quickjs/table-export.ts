@@ -7,7 +7,7 @@ const TABLE_KIND = 1
 
 /**
  * A copy of a WebAssembly module that exports its one table of functions, without an upper bound. The engine is built
- * without that, and has no other way to be told of a function of the gateway. No code is touched.
+ * without that, and has no other way to know of a function of the gateway. No code is touched.
  * @throws RangeError for a module that is built otherwise
  */
 export function withTableExport(binary: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -67,7 +67,7 @@ function bridge(): Bridge {
   })
 }
 
-/** What was thrown, as JSON; whatever it is, telling it must not throw again. */
+/** What was thrown, as JSON; whatever it is, reporting it must not throw again. */
 function described(error: unknown): string {
   const read = (key: 'name' | 'message' | 'stack'): string => {
     try {

@@ -41,7 +41,7 @@ const STEP = new RegExp(
 )
 const TARGET = new RegExp(`^/(?:text\\(\\)|@(?:(?<prefix>${NAME}):)?(?<name>${NAME}))$`)
 
-/** More steps than bits are there to tell where an element stands. */
+/** More steps than bits are there to say where an element stands. */
 const MAX_STEPS = 16
 
 /**

@@ -30,7 +30,7 @@ function ask(path: string): Asked {
 }
 
 /** What libxml2 finds first; undefined when it does not take the document. */
-function valueOf(oracle: BodyReader, body: Uint8Array): unknown {
+function firstFound(oracle: BodyReader, body: Uint8Array): unknown {
   const x = exchange({ body })
   try {
     return oracle(x)
@@ -80,8 +80,8 @@ function isAnswered(path: string, body: Buffer): boolean {
   const seen = reader.first(body)
   if (seen === undefined) return false
   const whole = completed(readPart(reader, body))
-  assert.equal(valueOf(oracle, whole), seen, `${path} in ${whole}`)
-  const all = valueOf(oracle, body)
+  assert.equal(firstFound(oracle, whole), seen, `${path} in ${whole}`)
+  const all = firstFound(oracle, body)
   if (all !== undefined) assert.equal(all, seen, `${path} in ${body}`)
   return true
 }
@@ -118,7 +118,7 @@ for (const [path, answer] of ANSWERS) {
     const { reader, oracle } = ask(path)
     const body = Buffer.from(ENVELOPE)
     assert.equal(reader.first(body), answer)
-    assert.equal(valueOf(oracle, body), answer)
+    assert.equal(firstFound(oracle, body), answer)
     assert.ok(isAnswered(path, body))
   })
 }
@@ -161,7 +161,7 @@ test('the prefix xml means what it always means', () => {
   const names = { xml: 'urn:x' }
   const body = Buffer.from('<a xmlns="urn:x"/>')
   assert.equal(new PlainReader(plainPath('//xml:a', names)!).first(body), undefined)
-  assert.equal(valueOf(xmlLanguage.compile('//xml:a', names), body), null)
+  assert.equal(firstFound(xmlLanguage.compile('//xml:a', names), body), null)
 })
 
 /** Documents in which the answer stands, and something before or in it that only a parser may decide. */

@@ -28,7 +28,7 @@ const CDATA = Buffer.from('<![CDATA[')
 const CDATA_END = Buffer.from(']]>')
 const NOTHING = new Uint8Array()
 
-/** No more can be told: the parser has to read. */
+/** No more can be known: the parser has to read. */
 const STOP = -1
 
 /**
@@ -70,7 +70,7 @@ export class PlainReader {
     this.#counts = new Int32Array((DEFAULT_DEPTH + 1) * steps.length)
   }
 
-  /** The text of what the path finds first; undefined when only the parser can tell. */
+  /** The text of what the path finds first; undefined when only the parser knows. */
   first(body: Uint8Array): string | undefined {
     this.#body = body
     this.#limit = Math.min(body.length, MAX_BYTES)
@@ -195,7 +195,7 @@ export class PlainReader {
     return namespace === null || this.#scope.isFor(binding, namespace)
   }
 
-  /** Null: only the parser can tell. */
+  /** Null: only the parser knows. */
   #meets(tag: StartTag, { position, attribute }: PlainStep, step: number): boolean | null {
     if (position > 0) return ++this.#counts[this.#depth * this.#steps.length + step]! === position
     if (attribute === null) return true
@@ -205,7 +205,7 @@ export class PlainReader {
     return value === null ? null : value === attribute.value
   }
 
-  /** An element that the last step finds. @returns false when only the parser can tell what is asked of it */
+  /** An element that the last step finds. @returns false when only the parser knows what is asked of it */
   #reach(tag: StartTag): boolean {
     if (this.#target === 'content') {
       this.#taking = this.#depth

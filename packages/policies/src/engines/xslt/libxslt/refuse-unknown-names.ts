@@ -6,7 +6,7 @@ const LIMITS = { timeoutMs: 5000, maxOutputBytes: 100_000 }
 
 /**
  * Refuses names of a stylesheet of XSLT 1.0 that nobody declares: libxslt would fail while requests run. Whether it
- * has a function it tells itself.
+ * has a function it says itself.
  * @param params which the policy gives to the stylesheet, whether it declares them or not.
  * @throws Error that says which, and where
  */

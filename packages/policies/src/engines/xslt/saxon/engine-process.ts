@@ -61,11 +61,11 @@ export class EngineProcess {
       const ended = (): void => settle(() => reject(new EngineEnded('the engine of XSLT has ended')))
       const answered = (answer: EngineAnswer): void => settle(() => resolve(answer))
       const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-      const settle = (tell: () => void): void => {
+      const settle = (report: () => void): void => {
         clearTimeout(timer)
         child.off('message', answered).off('exit', ended).off('error', ended)
         this.#hold(false)
-        tell()
+        report()
       }
       if (this.#isEnded) return ended()
       this.#hold(true)

@@ -43,7 +43,7 @@ export function setSaxonPaths(known: SaxonPaths): void {
 }
 
 /**
- * A global scope of its own for SaxonJS, which calls functions of JavaScript if a stylesheet tells it to:
+ * A global scope of its own for SaxonJS, which calls functions of JavaScript if a stylesheet says so:
  *
  *     this process ── texts ──► sandbox: the language's own objects, no code from strings, no WebAssembly
  *                 ◄── a text ──          SaxonJS, and a platform made inside (platform.ts)

@@ -1,6 +1,6 @@
 import type { SandboxGlobal } from './platform.js'
 
-/** What `transform` is told beside the body. */
+/** What `transform` gets beside the body. */
 export interface TransformInput {
   readonly params: readonly (readonly [name: string, value: string | number | boolean])[]
   /** The result is maps and arrays, to be written as JSON. */
