@@ -32,7 +32,7 @@ const BODIES: readonly (readonly [name: string, body: string])[] = [
   ['a catalog', '<?oasis-xml-catalog catalog="ORIGIN/"?><a/>'],
   ['a stylesheet', '<?xml-stylesheet href="ORIGIN/"?><a/>'],
   [
-    'the place of a schema',
+    'the location of a schema',
     '<a xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:schemaLocation="urn:x ORIGIN/" i:noNamespaceSchemaLocation="file://FOLDER/secret.xsd"/>',
   ],
 ]
@@ -63,7 +63,7 @@ const SCHEMAS: readonly (readonly [name: string, text: string])[] = [
   ['xs:import of a server', schema('<xs:import namespace="urn:x" schemaLocation="ORIGIN/"/>')],
   ['xs:redefine of a file', schema('<xs:redefine schemaLocation="../../../../../FOLDER/secret.xsd"/>')],
   [
-    'a place of a schema for itself',
+    'a location of a schema for itself',
     `<xs:schema ${XS} xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:schemaLocation="urn:x ORIGIN/"><xs:element name="a"/></xs:schema>`,
   ],
   [

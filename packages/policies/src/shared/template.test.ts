@@ -8,7 +8,7 @@ function render(text: string, x = exchange()): string {
   return typeof value === 'string' ? value : value(x)
 }
 
-test('text without places stays a string', () => {
+test('text without placeholders stays a string', () => {
   assert.equal(compileTemplate('plain } { text'), 'plain } { text')
   assert.equal(compileTemplate(''), '')
 })
@@ -44,7 +44,7 @@ test('rendered text is not read as a template again', () => {
   assert.equal(render('{{req.header.x}}!', exchange({ headers: ['x', '{{req.id}}'] })), '{{req.id}}!')
 })
 
-test('an unknown variable, an open place and a bad header name are refused', () => {
+test('an unknown variable, an open placeholder and a bad header name are refused', () => {
   assert.throws(
     () => compileTemplate('{{req.body}}'),
     /'{{req.body}}' is not known; the variables are req.id/,

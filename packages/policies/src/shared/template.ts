@@ -26,9 +26,9 @@ export const TEMPLATE_VARIABLES: readonly string[] = [
 ]
 
 /**
- * Compiles a text with places such as `{{req.id}}`. Text without places stays a string, so that callers can decide at
+ * Compiles a text with placeholders such as `{{req.id}}`. Text without placeholders stays a string, so that callers can decide at
  * compile time.
- * @throws Error when a place is not closed or names an unknown variable.
+ * @throws Error when a placeholder is not closed or names an unknown variable.
  */
 export function compileTemplate(text: string): string | Render {
   const parts: (string | Render)[] = []
@@ -36,7 +36,7 @@ export function compileTemplate(text: string): string | Render {
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
     const close = text.indexOf('}}', open)
     if (close === -1)
-      throw new Error(`'${text}' has '{{' without '}}'; close the place, for example {{req.id}}`)
+      throw new Error(`'${text}' has '{{' without '}}'; close the placeholder, for example {{req.id}}`)
     if (open > from) parts.push(text.slice(from, open))
     parts.push(variable(text.slice(open + 2, close).trim()))
     from = close + 2

@@ -4,7 +4,7 @@ import { parseDocument } from 'yaml'
 
 /** Largest file that is read, in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** Most places where a YAML anchor may be repeated: a few lines could stand for gigabytes. */
+/** Most locations where a YAML anchor may be repeated: a few lines could stand for gigabytes. */
 const MAX_ALIASES = 100
 
 /** Where a structured text stands: in a file, or in the document of the gateway. */

@@ -8,7 +8,7 @@ import {
 } from '@sluice/core'
 import { about } from '../../shared/about.js'
 import {
-  type CredentialPlace,
+  type CredentialLocation,
   headerCredential,
   queryCredential,
 } from '../../shared/field-location/credential.js'
@@ -25,15 +25,18 @@ export const apiKey = definePolicy({
   secretNames: (config) => [config.name ?? DEFAULT_NAME],
   compile(config, env) {
     const written = config.name ?? DEFAULT_NAME
-    const place = (config.in === 'query' ? queryCredential : headerCredential)(written, config.prefix ?? '')
+    const location = (config.in === 'query' ? queryCredential : headerCredential)(
+      written,
+      config.prefix ?? '',
+    )
     const keys = compileKeys(config.keys)
     return {
       name: 'api-key',
       onRequest: gate(
-        place,
+        location,
         keys,
         config.strip ?? true,
-        compileRefusals(challengeOf(config, place.name), env),
+        compileRefusals(challengeOf(config, location.name), env),
       ),
     }
   },
@@ -48,16 +51,21 @@ interface Key {
 type Refusals = ReturnType<typeof compileRefusals>
 
 /** One digest and one look-up in a map: the digest of a guess shows nothing about the digests that are stored. */
-function gate(place: CredentialPlace, keys: ReadonlyMap<string, Key>, strips: boolean, refusals: Refusals) {
+function gate(
+  location: CredentialLocation,
+  keys: ReadonlyMap<string, Key>,
+  strips: boolean,
+  refusals: Refusals,
+) {
   return (x: Exchange): Outcome => {
-    const presented = place.read(x)
+    const presented = location.read(x)
     if (presented === '') return refusals.missing
     if (presented === null || presented.length > MAX_KEY_LENGTH) return refusals.invalid
     const key = keys.get(hashKey(presented))
     if (key === undefined) return refusals.invalid
     if (x.startedAt >= key.expiresAt) return refusals.expired
     x.consumer = key.consumer
-    if (strips) place.strip(x)
+    if (strips) location.strip(x)
     return null
   }
 }

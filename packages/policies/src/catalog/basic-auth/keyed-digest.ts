@@ -12,7 +12,7 @@ const DIGEST_BYTES = 32
  */
 export class KeyedDigest {
   readonly #inner: string
-  /** The outer half of the key, and after it the place of the inner digest. */
+  /** The outer half of the key, and after it the slot of the inner digest. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES)
 
   constructor(key: Uint8Array = randomKey()) {

@@ -68,7 +68,7 @@ test('an attempt waits as long on a real user as on one who does not exist', asy
   }
 })
 
-test('a client has half of the free places, whether or not the users it tries exist', async () => {
+test('a client has half of the free slots, whether or not the users it tries exist', async () => {
   for (const isStandIn of [true, false]) {
     const queue = new PasswordQueue()
     const jobs = Array.from({ length: 300 }, () => queue.add(attempt({ isStandIn }), going()))
@@ -76,11 +76,11 @@ test('a client has half of the free places, whether or not the users it tries ex
     assert.equal(queue.add(attempt({ isStandIn: !isStandIn }), going()), null)
     assert.ok(queue.add(attempt({ client: '192.0.2.2' }), going()) !== null)
     await settled(jobs)
-    assert.ok(queue.add(attempt(), going()) !== null, 'places come back')
+    assert.ok(queue.add(attempt(), going()) !== null, 'slots come back')
   }
 })
 
-test('all places are bounded, and eight greedy clients leave one to the next', () => {
+test('all slots are bounded, and eight greedy clients leave one to the next', () => {
   const queue = new PasswordQueue()
   const gone = { endedMono: 1 }
   let taken = 0
@@ -99,7 +99,7 @@ test('clients take turns', async () => {
   assert.ok(order.indexOf('modest') <= 5, order.join())
 })
 
-test('credentials that were right before go first, and need no place', async () => {
+test('credentials that were right before go first, and need no slot', async () => {
   const queue = new PasswordQueue()
   const greedy = Array.from({ length: 300 }, () => ['greedy', queue.add(attempt(), going())] as const)
   const good = queue.add(attempt({ password: 'right', isKnownGood: true }), going())

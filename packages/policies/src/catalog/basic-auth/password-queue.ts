@@ -4,7 +4,7 @@ import { matchesHash, type PasswordHash } from './password.js'
 /** Half of the default thread pool: name look-ups and files need the other half. */
 const MAX_RUNNING = 2
 /** Requests that may wait for a hash. Most of a flood shares one, so that this is seldom a matter of seconds. */
-const MAX_PLACES = 512
+const MAX_SLOTS = 512
 
 /** A password to compare with a hash. */
 export interface Attempt {
@@ -12,9 +12,9 @@ export interface Attempt {
   readonly hash: PasswordHash
   /** The hash is that of a user who does not exist: no password matches, whichever is hashed. */
   readonly isStandIn: boolean
-  /** The credentials were right before: they are hashed first, and need no place. */
+  /** The credentials were right before: they are hashed first, and need no slot. */
   readonly isKnownGood: boolean
-  /** Whose places it takes. */
+  /** Whose slots it takes. */
   readonly client: string
 }
 
@@ -29,14 +29,14 @@ export interface Job {
   readonly requests: Waiter[]
   readonly result: Promise<Result>
   readonly settle: (result: Result | Promise<Result>) => void
-  places: number
+  slots: number
   /** A later attempt went before it, once. */
   hasYielded: boolean
 }
 
 interface Line {
   readonly jobs: Job[]
-  places: number
+  slots: number
 }
 
 /**
@@ -48,17 +48,17 @@ interface Line {
  *     client c  ●●───►┘
  *
  * Attempts of one client on users who do not exist share one hash that has not begun. They still wait as long as an
- * attempt on a real user would that came in their place, and count as many places: neither time nor a refusal shows
+ * attempt on a real user would that came in their place, and count as many slots: neither time nor a refusal shows
  * which users exist.
  */
 export class PasswordQueue {
   readonly #knownGood: Job[] = []
   /** By client; the one whose turn is next stands first. */
   readonly #lines = new Map<string, Line>()
-  #places = 0
+  #slots = 0
   #running = 0
 
-  /** The hash of the attempt, its own or a shared one; null when the client has as many places as it may have. */
+  /** The hash of the attempt, its own or a shared one; null when the client has as many slots as it may have. */
   add(attempt: Attempt, x: Waiter): Job | null {
     if (attempt.isKnownGood) {
       const job = newJob(attempt, x)
@@ -66,20 +66,20 @@ export class PasswordQueue {
       this.#run()
       return job
     }
-    const line = this.#lines.get(attempt.client) ?? { jobs: [], places: 0 }
-    if (line.places >= this.#share()) return null
+    const line = this.#lines.get(attempt.client) ?? { jobs: [], slots: 0 }
+    if (line.slots >= this.#share()) return null
     this.#lines.set(attempt.client, line)
     const job = sharedJob(line, attempt, x) ?? placedJob(line, attempt, x)
-    job.places++
-    line.places++
-    this.#places++
+    job.slots++
+    line.slots++
+    this.#slots++
     this.#run()
     return job
   }
 
-  /** Half of what is free: however many places some clients hold, there is one for another. */
+  /** Half of what is free: however many slots some clients hold, there is one for another. */
   #share(): number {
-    const free = MAX_PLACES - this.#places
+    const free = MAX_SLOTS - this.#slots
     return free === 0 ? 0 : Math.max(1, Math.floor(free / 2))
   }
 
@@ -119,10 +119,10 @@ export class PasswordQueue {
   #end(job: Job, result: Result | Promise<Result>): void {
     const { client } = job.attempt
     const line = this.#lines.get(client)
-    if (line !== undefined && job.places > 0) {
-      line.places -= job.places
-      this.#places -= job.places
-      if (line.places === 0) this.#lines.delete(client)
+    if (line !== undefined && job.slots > 0) {
+      line.slots -= job.slots
+      this.#slots -= job.slots
+      if (line.slots === 0) this.#lines.delete(client)
     }
     job.settle(result)
   }
@@ -153,7 +153,7 @@ function newJob(attempt: Attempt, x: Waiter): Job {
   const result = new Promise<Result>((resolve) => {
     settle = resolve
   })
-  return { attempt, requests: [x], result, settle, places: 0, hasYielded: false }
+  return { attempt, requests: [x], result, settle, slots: 0, hasYielded: false }
 }
 
 function costsTheSame(a: PasswordHash, b: PasswordHash): boolean {

@@ -51,7 +51,7 @@ export const basicAuthSchema = Type.Object(
     additionalProperties: false,
     description: [
       'Without credentials the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`; an unknown user and a wrong password cannot be distinguished, also not by time. Credentials are UTF-8 (RFC 7617), at most 8 KB; a password may hold colons.',
-      'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the places that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`. A changed password counts from the reload on.',
+      'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the slots that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`. A changed password counts from the reload on.',
     ].join('\n\n'),
   },
 )

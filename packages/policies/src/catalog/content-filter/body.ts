@@ -1,13 +1,13 @@
 import { FORM_TYPE, isJsonType, MASK, UnreadableBody } from '@sluice/core'
 import {
-  compileJsonPlaces,
-  eachPlace,
-  type JsonPlace,
-  type JsonPlaces,
-  removePlaces,
+  compileJsonLocations,
+  eachLocation,
+  type JsonLocation,
+  type JsonLocations,
+  removeLocations,
   setAt,
   valueAt,
-} from '../../engines/json/places.js'
+} from '../../engines/json/locations.js'
 import type { JsonView } from '../../engines/json/view.js'
 import { about } from '../../shared/about.js'
 import type { BodyInput } from '../../shared/text/body-reading.js'
@@ -26,7 +26,7 @@ export interface BodyFindings {
 }
 
 interface PathFinder {
-  readonly places: JsonPlaces
+  readonly locations: JsonLocations
   readonly finder: Finder
 }
 
@@ -49,8 +49,10 @@ export class BodyFilter {
     )
     this.#paths = [...targets].map((target) => {
       const meant = rules.filter((rule) => rule.targets.includes(target))
-      const places = about(`rule '${meant[0]!.name}':`, () => compileJsonPlaces(target.slice(PATH.length)))
-      return { places, finder: finders.of(target)! }
+      const locations = about(`rule '${meant[0]!.name}':`, () =>
+        compileJsonLocations(target.slice(PATH.length)),
+      )
+      return { locations, finder: finders.of(target)! }
     })
   }
 
@@ -95,7 +97,7 @@ export class BodyFilter {
       }
     }
     if (view !== null) {
-      for (const path of this.#paths) lookAtPlaces(path, root ?? view.value, copy, found)
+      for (const path of this.#paths) lookAtLocations(path, root ?? view.value, copy, found)
     }
     if (root !== undefined) rest = Buffer.from(JSON.stringify(root))
     return { rules: [...found].map((rule) => this.#rules.indexOf(rule)), body: rest, isStuck }
@@ -142,20 +144,21 @@ function changedValues(
 ): { readonly root: unknown } | null {
   const missing = new Set(expected.filter((rule) => changes([rule])))
   const whole = { root }
-  const gone: JsonPlace[] = []
+  const gone: JsonLocation[] = []
   let isStuck = longNumbersOf(text).some((digits) => changes(finder.find(digits)))
-  eachPlace(whole, (place, value) => {
-    if (typeof place.key === 'string' && place.parent !== whole) isStuck ||= changes(finder.find(place.key))
+  eachLocation(whole, (location, value) => {
+    if (typeof location.key === 'string' && location.parent !== whole)
+      isStuck ||= changes(finder.find(location.key))
     if (value === null || typeof value === 'object') return
     const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
     if (found.length === 0) return
     for (const rule of found) missing.delete(rule)
     if (!changes(found)) return
     const rest = changed(String(value), found)
-    if (rest === null) gone.push(place)
-    else setAt(place, rest)
+    if (rest === null) gone.push(location)
+    else setAt(location, rest)
   })
-  removePlaces(gone)
+  removeLocations(gone)
   return isStuck || missing.size > 0 || whole.root === undefined ? null : whole
 }
 
@@ -165,29 +168,29 @@ function longNumbersOf(text: string): string[] {
   return tokens.filter((token) => token[0] !== '"' && token.length > 15 && String(Number(token)) !== token)
 }
 
-function lookAtPlaces(
-  { places, finder }: PathFinder,
+function lookAtLocations(
+  { locations, finder }: PathFinder,
   root: unknown,
   copy: () => unknown,
   all: Set<Rule>,
 ): void {
   const changing: { readonly value: unknown; readonly found: readonly Rule[] }[] = []
-  for (const value of places.all(root).map(valueAt)) {
+  for (const value of locations.all(root).map(valueAt)) {
     const found = finder.find(typeof value === 'string' ? value : JSON.stringify(value))
     for (const rule of found) all.add(rule)
     changing.push({ value, found })
   }
   if (!changing.some(({ found }) => changes(found))) return
-  const gone: JsonPlace[] = []
-  // The copy has the same places in the same order.
-  places.all(copy()).forEach((place, i) => {
+  const gone: JsonLocation[] = []
+  // The copy has the same locations in the same order.
+  locations.all(copy()).forEach((location, i) => {
     const { value, found } = changing[i]!
     if (!changes(found)) return
     const rest = typeof value === 'string' ? changed(value, found) : removed(found) ? null : MASK
-    if (rest === null) gone.push(place)
-    else setAt(place, rest)
+    if (rest === null) gone.push(location)
+    else setAt(location, rest)
   })
-  removePlaces(gone)
+  removeLocations(gone)
 }
 
 function removed(found: readonly Rule[]): boolean {

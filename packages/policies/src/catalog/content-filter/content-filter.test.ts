@@ -45,18 +45,18 @@ test('a rule that blocks refuses without naming it, which the log gets', () => {
 })
 
 test('each target is looked at, and nothing else', () => {
-  const places: Record<string, Partial<Exchange>> = {
+  const locations: Record<string, Partial<Exchange>> = {
     path: { rawPath: '/a/evil' },
     query: { query: 'a=1&b=evil' },
     cookie: { headers: ['cookie', 'a=1; b=evil'] },
     'header:*': { headers: ['x-b', 'evil'] },
     'header:X-A': { headers: ['x-a', 'evil'] },
   }
-  for (const target of Object.keys(places)) {
-    for (const [place, fields] of Object.entries(places)) {
-      const isMeant = place === target || (target === 'header:*' && place === 'header:X-A')
+  for (const target of Object.keys(locations)) {
+    for (const [location, fields] of Object.entries(locations)) {
+      const isMeant = location === target || (target === 'header:*' && location === 'header:X-A')
       const outcome = head(rule('^evil$|/evil', { target: [target] }), exchange(fields))
-      assert.equal(outcome !== null, isMeant, `${target} in ${place}`)
+      assert.equal(outcome !== null, isMeant, `${target} in ${location}`)
     }
   }
 })

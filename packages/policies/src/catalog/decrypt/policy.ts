@@ -1,12 +1,12 @@
 import { type CompileEnv, definePolicy, type Outcome, setHeader } from '@sluice/core'
 import type { Decrypted } from '../../crypto/cipher/cipher.js'
+import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
 import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
-import { type FieldPlaces, fieldPlaces } from '../../crypto/cipher/field-places.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { eventually } from '../../shared/eventually.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
-import { namesOf } from '../../shared/field-location/place.js'
+import { namesOf } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
 import { compileOpener, type Opener } from './opener.js'
 import { type DecryptConfig, decryptSchema } from './schema.js'
@@ -24,7 +24,7 @@ export const decrypt = definePolicy({
     const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
     const allowWeak = config.allowWeak === true
-    const fields = config.fields.map((field) => ({ field, ...placesOf(field, side) }))
+    const fields = config.fields.map((field) => ({ field, ...locationsOf(field, side) }))
     const steps = fields.map(async ({ field, from, to }) => {
       const { algorithm, keys, encoding = 'base64', context } = field
       const open = await compileOpener({ algorithm, keys, encoding, context, allowWeak }, ring)
@@ -33,22 +33,22 @@ export const decrypt = definePolicy({
     return fieldHooks({
       name: 'decrypt',
       side,
-      places: fields.flatMap(({ from, to }) => [from, to]),
+      locations: fields.flatMap(({ from, to }) => [from, to]),
       steps: await Promise.all(steps),
       maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
     })
   },
 })
 
-/** @throws Error for places that cannot hold what is meant for them. */
-function placesOf(field: FieldConfig, side: Side): FieldPlaces {
-  const places = fieldPlaces(field, side, 'from')
-  if (field.as === 'json' && !places.to.text.startsWith('json.'))
+/** @throws Error for locations that cannot hold what is meant for them. */
+function locationsOf(field: FieldConfig, side: Side): FieldLocations {
+  const locations = fieldLocations(field, side, 'from')
+  if (field.as === 'json' && !locations.to.text.startsWith('json.'))
     throw new Error("'as: json' is for to: json.…; remove it")
-  return places
+  return locations
 }
 
-interface Field extends FieldPlaces {
+interface Field extends FieldLocations {
   readonly field: FieldConfig
   readonly open: Opener
 }

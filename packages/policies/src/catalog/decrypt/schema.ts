@@ -1,19 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CIPHER_NAMES } from '../../crypto/cipher/cipher.js'
 import {
+  LOCATIONS_TEXT,
+  locationOption,
   maxBodyOption,
   optionalOption,
-  PLACES_TEXT,
   phaseOption,
-  placeOption,
   sealedEncodingOption,
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../../shared/options.js'
 
 const field = closed('One value.', {
-  from: placeOption('The place that is decrypted.'),
-  to: Type.Optional(placeOption('Where the clear value goes; default: `from`.')),
+  from: locationOption('The location that is decrypted.'),
+  to: Type.Optional(locationOption('Where the clear value goes; default: `from`.')),
   algorithm: oneOf(CIPHER_NAMES, {
     description:
       'How it was encrypted; a message cannot choose. Those that begin with `weak-` need `allowWeak`.',
@@ -33,7 +33,7 @@ const field = closed('One value.', {
   context: Type.Optional(
     Type.String({
       maxLength: 512,
-      description: 'The text that the value was encrypted with; may hold {{places}}.',
+      description: 'The text that the value was encrypted with; may hold {{placeholders}}.',
     }),
   ),
   optional: optionalOption,
@@ -59,7 +59,7 @@ export const decryptSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      PLACES_TEXT,
+      LOCATIONS_TEXT,
       'The forms are those that `encrypt` writes. Whatever fails - nothing there, another encoding, an unknown key, a shortened or changed value, another context, a clear text that cannot stand at `to` - is answered with the same 400 `GW_DECRYPT_FAILED`, for a response with 502 `GW_RESPONSE_INVALID`.',
       '`weak-rsa1_5` needs a Node.js whose OpenSSL hides a broken padding (3.2 and later); on others the document is refused. RSA works on threads of libuv.',
     ].join('\n\n'),

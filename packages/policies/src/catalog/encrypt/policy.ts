@@ -1,12 +1,12 @@
 import { type CompileEnv, definePolicy, setHeader } from '@sluice/core'
 import { cipherOf } from '../../crypto/cipher/cipher.js'
 import { compileContext } from '../../crypto/cipher/context.js'
+import { type FieldLocations, fieldLocations } from '../../crypto/cipher/field-locations.js'
 import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
-import { type FieldPlaces, fieldPlaces } from '../../crypto/cipher/field-places.js'
 import { writeSealed } from '../../crypto/cipher/sealed-text.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
-import { namesOf } from '../../shared/field-location/place.js'
+import { namesOf } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
 import { type EncryptConfig, encryptSchema } from './schema.js'
 
@@ -22,11 +22,11 @@ export const encrypt = definePolicy({
   compile(config, env) {
     const side = config.phase ?? 'request'
     const ring = new KeyRing(config.keys)
-    const fields = config.fields.map((field) => ({ field, ...fieldPlaces(field, side, 'to') }))
+    const fields = config.fields.map((field) => ({ field, ...fieldLocations(field, side, 'to') }))
     return fieldHooks({
       name: 'encrypt',
       side,
-      places: fields.flatMap(({ from, to }) => [from, to]),
+      locations: fields.flatMap(({ from, to }) => [from, to]),
       steps: fields.map((each) =>
         compileField(each, { ring, side, env, allowWeak: config.allowWeak === true }),
       ),
@@ -43,7 +43,7 @@ interface Surroundings {
 }
 
 function compileField(
-  { field, from, to }: FieldPlaces & { field: FieldConfig },
+  { field, from, to }: FieldLocations & { field: FieldConfig },
   around: Surroundings,
 ): FieldStep {
   const { side, env } = around

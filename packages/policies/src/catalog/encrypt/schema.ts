@@ -1,19 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { CIPHER_NAMES } from '../../crypto/cipher/cipher.js'
 import {
+  LOCATIONS_TEXT,
+  locationOption,
   maxBodyOption,
   optionalOption,
-  PLACES_TEXT,
   phaseOption,
-  placeOption,
   sealedEncodingOption,
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { closed, oneOf, optionalFlag, optionalText } from '../../shared/options.js'
 
 const field = closed('One value.', {
-  from: placeOption('The place that is encrypted.'),
-  to: Type.Optional(placeOption('Where the encrypted value goes; default: `from`.')),
+  from: locationOption('The location that is encrypted.'),
+  to: Type.Optional(locationOption('Where the encrypted value goes; default: `from`.')),
   algorithm: oneOf(CIPHER_NAMES, { description: 'How; those that begin with `weak-` need `allowWeak`.' }),
   key: Type.String({
     minLength: 1,
@@ -29,10 +29,10 @@ const field = closed('One value.', {
     Type.String({
       maxLength: 512,
       description:
-        'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{places}} such as `{{consumer.id}}`.',
+        'Text that has to be the same for decryption (AAD, for RSA the label); may hold {{placeholders}} such as `{{consumer.id}}`.',
     }),
   ),
-  keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another place.'),
+  keepSource: optionalFlag(false, 'Leaves the clear value at `from` where `to` is another location.'),
   optional: optionalOption,
   contentType: optionalText(
     256,
@@ -59,7 +59,7 @@ export const encryptSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      PLACES_TEXT,
+      LOCATIONS_TEXT,
       'What is written: with `aes-256-gcm` `IV (12 bytes) | ciphertext | tag (16)`, the IV random for each value, which is good for 2^32 values under one key; with `rsa-oaep-256` the block (hash and mask SHA-256; at most 190 bytes of clear text under 2048 bits); with `rsa-oaep-256+aes-256-gcm` `wrapped key | IV | ciphertext | tag`, for any length; with `weak-aes-256-cbc` `IV (16) | ciphertext`, padded by PKCS #7; with `weak-rsa1_5` the block. All of it in `encoding`, after the id of the key and a colon.',
       'A message that has nothing at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional`; one whose value is too long for the algorithm, or whose body has no room for `to`, with 400 `GW_BODY_UNPARSABLE`.',
     ].join('\n\n'),

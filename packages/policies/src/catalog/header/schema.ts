@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, optionalFlag } from '../../shared/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
 
-const PLACES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
+const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
 const name = Type.String({ description: 'A header name, in any case.', minLength: 1, maxLength: 256 })
-const value = Type.String({ description: 'A header value; may hold {{places}}.', maxLength: 8192 })
+const value = Type.String({ description: 'A header value; may hold {{placeholders}}.', maxLength: 8192 })
 
 function valuesByName(description: string) {
   return Type.Optional(
@@ -60,7 +60,7 @@ export const headerSchema = Type.Object(
     minProperties: 1,
     description: [
       'Within one side the order is remove, rename, set, setIfAbsent, append.',
-      `Values may hold ${PLACES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
+      `Values may hold ${VARIABLES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
       'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` belong to the gateway and are refused; for `host` use the `rewrite.host` of the route.',
     ].join('\n\n'),
   },

@@ -41,7 +41,7 @@ function digestPiece(name: DigestName, encoding: 'hex' | 'base64'): BodyPiece {
 
 type Piece = { readonly text: string } | { readonly head: HeadPiece } | { readonly body: BodyPiece }
 
-/** @throws Error when a place is not closed or not known, or nothing of the request is signed. */
+/** @throws Error when a placeholder is not closed or not known, or nothing of the request is signed. */
 export function compilePayload(template: string): Payload {
   const pieces = template
     .split(/(\{\{.*?\}\})/s)
@@ -70,7 +70,7 @@ export function completed(draft: Draft, body: Uint8Array): Pieces | Promise<Piec
 
 function pieceOf(part: string): Piece {
   if (!part.startsWith('{{') || !part.endsWith('}}')) {
-    if (part.includes('{{')) throw new Error("'payload' has '{{' without '}}'; close the place")
+    if (part.includes('{{')) throw new Error("'payload' has '{{' without '}}'; close the placeholder")
     return { text: part }
   }
   const name = part.slice(2, -2)
@@ -79,7 +79,7 @@ function pieceOf(part: string): Piece {
   const field = name.startsWith('header.') ? name.slice('header.'.length).toLowerCase() : ''
   if (!isToken(field)) {
     const known = [...Object.keys(HEAD_PIECES), 'header.NAME', ...Object.keys(BODY_PIECES)]
-    throw new Error(`'payload' has a place '${part}' that is not known; write ${known.join(', ')}`)
+    throw new Error(`'payload' has a placeholder '${part}' that is not known; write ${known.join(', ')}`)
   }
   return { head: (facts) => facts.lines(field).join(', ') }
 }

@@ -87,7 +87,7 @@ export const hmacSignatureSchema = Type.Object(
     ),
     payload: optionalText(
       4096,
-      'With `custom`: what is signed, default `{{body}}`. Places: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
+      'With `custom`: what is signed, default `{{body}}`. Placeholders: `{{method}}`, `{{host}}`, `{{path}}`, `{{query}}`, `{{header.NAME}}`, `{{timestamp}}`, `{{body}}`, and its digests `{{body.sha256.hex}}`, `{{body.sha256.base64}}`, `{{body.sha512.hex}}`, `{{body.sha512.base64}}`.',
     ),
     timestamp: Type.Optional(timestamp),
     tolerance: optionalDuration(
@@ -105,7 +105,7 @@ export const hmacSignatureSchema = Type.Object(
       'The signature is computed over the bytes as they were received, before anything decodes them: escapes in the path, spaces in JSON and a content coding count. So this policy stands first: what policies before it change in the query or the body is changed here too. Fields, path and query are taken when the request head is read; what later policies change does not matter.',
       'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`, before the body is read; with one that is wrong, shortened, repeated or in another encoding 401 `GW_SIGNATURE_INVALID`, the same whichever secret it was made with; the same code with a time outside `tolerance` and `clockSkew`, and for what was used before. Comparisons take constant time.',
       '`github` reads `X-Hub-Signature-256`, `stripe` `Stripe-Signature` with its time and every `v1` in it, `slack` `X-Slack-Signature` and `X-Slack-Request-Timestamp`, `shopify` `X-Shopify-Hmac-SHA256`. GitHub and Shopify sign no time and not the path: a captured request stays valid, at every route with the secret, unless `replay` remembers it.',
-      'What `replay` remembers is kept by each worker for itself and survives reloads, not restarts. A place that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
+      'What `replay` remembers is kept by each worker for itself and survives reloads, not restarts. A placeholder that is absent from the request is empty in the payload. A payload without the body leaves the body unsigned, and then it is not collected either.',
     ].join('\n\n'),
   },
 )

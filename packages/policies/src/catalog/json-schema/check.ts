@@ -85,7 +85,9 @@ export class SchemaCheck {
     if (found.length === 0) return [`${select} finds nothing`]
     const violations: Violation[] = []
     for (const value of found) {
-      violations.push(...findViolations(validate, value, { place: '', most: maxErrors - violations.length }))
+      violations.push(
+        ...findViolations(validate, value, { location: '', most: maxErrors - violations.length }),
+      )
       if (violations.length >= maxErrors) break
     }
     return violations

@@ -80,7 +80,7 @@ async function wrongVerdicts(groups: readonly Group[], draft: Draft): Promise<st
       for (const [i, group] of groups.entries()) {
         const validate = ajv.compile(schemas[i]!)
         for (const { description, data, valid } of group.tests) {
-          const isValid = findViolations(validate, data, { place: '', most: 1 }).length === 0
+          const isValid = findViolations(validate, data, { location: '', most: 1 }).length === 0
           if (isValid !== valid) wrong.push(`${group.file}: ${group.description}: ${description}`)
         }
       }

@@ -80,15 +80,20 @@ export function fieldNamed(written = DEFAULT_HEADER): string {
 }
 
 function compileRefusals(side: Side, form: JwsForm, env: CompileEnv) {
-  const place =
+  const location =
     form === 'detached' ? 'its header' : `a JWS in ${form === 'json' ? 'flattened JSON' : 'compact form'}`
   return {
-    missing: messageRefusal(side, env, 'GW_SIGNATURE_MISSING', `the message has no signature; send ${place}`),
+    missing: messageRefusal(
+      side,
+      env,
+      'GW_SIGNATURE_MISSING',
+      `the message has no signature; send ${location}`,
+    ),
     malformed: messageRefusal(
       side,
       env,
       form === 'detached' ? 'GW_SIGNATURE_INVALID' : 'GW_BODY_UNPARSABLE',
-      `the signature cannot be read; send ${place}`,
+      `the signature cannot be read; send ${location}`,
     ),
     overloaded: overloadRefusal('too many signatures are being checked; try again'),
     invalid: messageRefusal(

@@ -4,7 +4,7 @@ import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { compileRefusals } from './refusals.js'
 import { DEFAULT_ALGORITHMS, jwtSchema } from './schema.js'
 import { TokenGate } from './token-gate.js'
-import { tokenPlace } from './token-place.js'
+import { tokenLocation } from './token-location.js'
 
 /** Asks for a signed JWT, and names the consumer. */
 export const jwt = definePolicy({
@@ -13,7 +13,7 @@ export const jwt = definePolicy({
     'Asks for a signed JWT (RFC 7519), checks its signature, its times and its claims, and names the consumer.',
   schema: jwtSchema,
   cost: 'cpu',
-  secretNames: (config) => [tokenPlace(config).name],
+  secretNames: (config) => [tokenLocation(config).name],
   compile(config, env) {
     const keys = compileKeySet(config, config.algorithms ?? DEFAULT_ALGORITHMS)
     const gate = new TokenGate(config, keys, compileRefusals(config, env), signatureChecks(env))

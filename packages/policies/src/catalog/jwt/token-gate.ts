@@ -1,17 +1,17 @@
 import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
-import type { CredentialPlace } from '../../shared/field-location/credential.js'
+import type { CredentialLocation } from '../../shared/field-location/credential.js'
 import type { TokenRefusals } from './refusals.js'
 import { RefusedTokens } from './refused-tokens.js'
 import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
-import { tokenPlace } from './token-place.js'
+import { tokenLocation } from './token-location.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
 import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
 
 /** The decision for one request; a token that was met before costs one look into a map. */
 export class TokenGate {
-  readonly #place: CredentialPlace
+  readonly #location: CredentialLocation
   readonly #keys: KeySet
   readonly #verifier: TokenVerifier
   readonly #tokens: VerifiedTokens
@@ -21,7 +21,7 @@ export class TokenGate {
   readonly #strips: boolean
 
   constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
-    this.#place = tokenPlace(config)
+    this.#location = tokenLocation(config)
     this.#keys = keys
     this.#verifier = new TokenVerifier(config, keys, refusals, checks)
     this.#tokens = new VerifiedTokens(config.cacheEntries ?? DEFAULT_CACHE_ENTRIES)
@@ -32,7 +32,7 @@ export class TokenGate {
 
   admit(x: Exchange): Eventual {
     this.#verifier.forwarded.clear(x.headers)
-    const token = this.#place.read(x)
+    const token = this.#location.read(x)
     if (token === '') return this.#refusals.missing
     if (token === null || token.length > this.#maxLength) return this.#refusals.malformed
     const { generation } = this.#keys
@@ -56,7 +56,7 @@ export class TokenGate {
     if (x.startedAt >= token.expiresAt) return this.#refusals.expired
     if (x.startedAt < token.validFrom) return this.#refusals.notYetValid
     if (token.refusal !== null) return token.refusal
-    if (this.#strips) this.#place.strip(x)
+    if (this.#strips) this.#location.strip(x)
     for (let i = 0; i < token.lines.length; i++) x.headers.push(token.lines[i]!)
     x.consumer = token.consumer
     x.claims = token.claims

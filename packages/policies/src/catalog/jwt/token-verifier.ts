@@ -11,7 +11,7 @@ import { type ClaimsSet, parseClaims } from './claims-set.js'
 import { ForwardedClaims } from './forwarded-claims.js'
 import type { TokenRefusals } from './refusals.js'
 import { DEFAULT_CONSUMER_CLAIM, DEFAULT_SKEW, type JwtConfig } from './schema.js'
-import { tokenPlace } from './token-place.js'
+import { tokenLocation } from './token-location.js'
 import type { VerifiedToken } from './verified-tokens.js'
 
 /** Whether the token is worth remembering: one whose signature is right is, also when its claims are refused. */
@@ -34,7 +34,7 @@ export class TokenVerifier {
   readonly #config: JwtConfig
 
   constructor(config: JwtConfig, keys: KeySet, refusals: TokenRefusals, checks: SignatureChecks) {
-    this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenPlace(config).name)
+    this.forwarded = new ForwardedClaims(config.forwardClaims ?? {}, tokenLocation(config).name)
     this.#keys = keys
     this.#checks = checks
     this.#rules = compileRules(config, refusals)

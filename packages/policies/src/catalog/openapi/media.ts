@@ -1,6 +1,6 @@
 import { FORM_TYPE, isJsonType, mediaType } from '@sluice/core'
 import type { Violation } from '../../engines/json-schema/violations.js'
-import { asNode, eachUnder, type Node, type Place, under } from './node.js'
+import { asNode, type Entry, eachUnder, type Node, under } from './node.js'
 import { shapeOf, textValue } from './parameter.js'
 import type { Direction } from './rewrite.js'
 import { type Schemas, schemaReference } from './schemas.js'
@@ -19,16 +19,16 @@ export interface Media {
 /** The media types of a body and their schemas, the most exact first. @throws Error for a schema that cannot be compiled. */
 export function mediaOf(
   root: Node,
-  content: Place | null,
+  content: Entry | null,
   use: { readonly schemas: Schemas; readonly direction: Direction },
 ): Media[] {
-  const media = eachUnder(root, content).map(([written, place]): Media => {
+  const media = eachUnder(root, content).map(([written, entry]): Media => {
     const range = mediaType(written)
-    const hasSchema = Object.hasOwn(place.node, 'schema')
-    const pointer = hasSchema && (isJsonType(range) || wildness(range) > 0) ? `${place.pointer}/schema` : null
+    const hasSchema = Object.hasOwn(entry.node, 'schema')
+    const pointer = hasSchema && (isJsonType(range) || wildness(range) > 0) ? `${entry.pointer}/schema` : null
     if (pointer !== null) use.schemas.prepare(pointer, use.direction)
     const isForm = hasSchema && range === FORM_TYPE
-    return { range, pointer, form: isForm ? compileForm(root, place, use) : null }
+    return { range, pointer, form: isForm ? compileForm(root, entry, use) : null }
   })
   return media.sort((a, b) => wildness(a.range) - wildness(b.range))
 }
@@ -50,11 +50,11 @@ function wildness(range: string): number {
 /** A form is read member by member; what the schema does not name comes as one text. */
 function compileForm(
   root: Node,
-  place: Place,
+  entry: Entry,
   use: { readonly schemas: Schemas; readonly direction: Direction },
 ): (text: string) => Violation[] {
-  const schema = under(root, place, 'schema')
-  const encoding = under(root, place, 'encoding')
+  const schema = under(root, entry, 'schema')
+  const encoding = under(root, entry, 'encoding')
   const members = shapeOf(root, schema, 4).members.map((name) => {
     const properties = schema === null ? null : under(root, schema, 'properties')
     const holder = { node: { schema: properties?.node[name] }, pointer: '' }
@@ -64,7 +64,7 @@ function compileForm(
   })
   const known = new Set(members.map(({ name }) => name))
   const check = use.schemas.compileTexts(
-    { type: 'object', properties: { body: { $ref: schemaReference(`${place.pointer}/schema`) } } },
+    { type: 'object', properties: { body: { $ref: schemaReference(`${entry.pointer}/schema`) } } },
     use.direction,
     '',
   )

@@ -2,7 +2,7 @@
 export type Node = Readonly<Record<string, unknown>>
 
 /** An object of a description and where it stands, as a JSON pointer. */
-export interface Place {
+export interface Entry {
   readonly node: Node
   readonly pointer: string
 }
@@ -16,26 +16,26 @@ export function asNode(value: unknown): Node {
 }
 
 /** The object under a name of another one; references are followed. Null: there is none. */
-export function under(root: Node, { node, pointer }: Place, name: string): Place | null {
+export function under(root: Node, { node, pointer }: Entry, name: string): Entry | null {
   if (!Object.hasOwn(node, name)) return null
   return resolved(root, { node: asNode(node[name]), pointer: `${pointer}/${escaped(name)}` })
 }
 
 /** Every object under an object; references are followed. */
-export function eachUnder(root: Node, place: Place | null): (readonly [string, Place])[] {
-  if (place === null) return []
-  return Object.keys(place.node).map((name) => [name, under(root, place, name)!] as const)
+export function eachUnder(root: Node, entry: Entry | null): (readonly [string, Entry])[] {
+  if (entry === null) return []
+  return Object.keys(entry.node).map((name) => [name, under(root, entry, name)!] as const)
 }
 
 /** Follows references. @throws Error when one leads nowhere, or in a circle. */
-export function resolved(root: Node, place: Place): Place {
-  let at = place
+export function resolved(root: Node, entry: Entry): Entry {
+  let at = entry
   for (let hops = 0; hops < MAX_HOPS; hops++) {
     const reference = at.node['$ref']
     if (typeof reference !== 'string') return at
     at = { node: asNode(valueAt(root, reference)), pointer: reference.slice(1) }
   }
-  throw new Error(`the references at #${place.pointer} lead in a circle`)
+  throw new Error(`the references at #${entry.pointer} lead in a circle`)
 }
 
 /** @throws Error when a reference within the document leads nowhere. */

@@ -1,6 +1,6 @@
 import { METHODS } from './description.js'
 import { type Media, mediaOf } from './media.js'
-import { asNode, eachUnder, type Node, type Place, under } from './node.js'
+import { asNode, type Entry, eachUnder, type Node, under } from './node.js'
 import { LOCATIONS, type Location, parametersOf, textValue } from './parameter.js'
 import type { Schemas } from './schemas.js'
 import { compileTextCheck, type TextCheck } from './text-check.js'
@@ -14,7 +14,7 @@ export interface ResponseCheck {
 
 /** What a description says of one method of a path. */
 export interface Operation {
-  /** Checks by place; those without parameters are absent. */
+  /** Checks by entry; those without parameters are absent. */
   readonly checks: ReadonlyMap<Location, TextCheck>
   /** Whether the description has a query parameter of this name. */
   knowsQuery(name: string): boolean
@@ -28,7 +28,7 @@ export interface Operation {
 export type PathItem = ReadonlyMap<string, Operation>
 
 /** What the description says of a path. @throws Error for a schema that cannot be compiled. */
-export function compilePathItem(root: Node, path: Place, use: OperationUse): PathItem {
+export function compilePathItem(root: Node, path: Entry, use: OperationUse): PathItem {
   const item = new Map<string, Operation>()
   for (const method of METHODS) {
     const operation = under(root, path, method)
@@ -43,15 +43,15 @@ interface OperationUse {
   readonly checksResponses: boolean
 }
 
-function compileOperation(root: Node, [path, place]: readonly [Place, Place], use: OperationUse): Operation {
-  const parameters = parametersOf(root, path, place)
+function compileOperation(root: Node, [path, entry]: readonly [Entry, Entry], use: OperationUse): Operation {
+  const parameters = parametersOf(root, path, entry)
   const toRequest = { schemas: use.schemas, direction: 'request' } as const
   const checks = new Map<Location, TextCheck>()
   for (const location of LOCATIONS) {
     const here = parameters.filter((parameter) => parameter.location === location)
     if (here.length > 0) checks.set(location, compileTextCheck(here, location, toRequest))
   }
-  const body = under(root, place, 'requestBody')
+  const body = under(root, entry, 'requestBody')
   const query = parameters.filter(({ location }) => location === 'query')
   return {
     checks,
@@ -64,20 +64,20 @@ function compileOperation(root: Node, [path, place]: readonly [Place, Place], us
       isRequired: body.node['required'] === true,
       media: mediaOf(root, under(root, body, 'content'), toRequest),
     },
-    responses: use.checksResponses ? compileResponses(root, place, use.schemas) : new Map(),
+    responses: use.checksResponses ? compileResponses(root, entry, use.schemas) : new Map(),
   }
 }
 
-function compileResponses(root: Node, operation: Place, schemas: Schemas): Map<string, ResponseCheck> {
+function compileResponses(root: Node, operation: Entry, schemas: Schemas): Map<string, ResponseCheck> {
   const use = { schemas, direction: 'response' } as const
   const responses = new Map<string, ResponseCheck>()
-  for (const [status, place] of eachUnder(root, under(root, operation, 'responses'))) {
-    const headers = eachUnder(root, under(root, place, 'headers'))
+  for (const [status, entry] of eachUnder(root, under(root, operation, 'responses'))) {
+    const headers = eachUnder(root, under(root, entry, 'headers'))
       .filter(([name]) => name.toLowerCase() !== 'content-type')
       .map(([name, header]) => textValue(root, header, { name: name.toLowerCase(), style: 'simple' }))
     responses.set(status.toUpperCase(), {
       headers: headers.length === 0 ? null : compileTextCheck(headers, 'header', use),
-      media: mediaOf(root, under(root, place, 'content'), use),
+      media: mediaOf(root, under(root, entry, 'content'), use),
     })
   }
   return responses
@@ -93,7 +93,7 @@ export function responseFor({ responses }: Operation, status: number): ResponseC
 }
 
 /** The paths of a description with what it says of them. */
-export function pathsOf(root: Node): (readonly [string, Place])[] {
-  const at: Place = { node: asNode(root['paths']), pointer: '/paths' }
+export function pathsOf(root: Node): (readonly [string, Entry])[] {
+  const at: Entry = { node: asNode(root['paths']), pointer: '/paths' }
   return eachUnder(root, at).filter(([path]) => path.startsWith('/'))
 }

@@ -1,10 +1,10 @@
-import { asNode, eachUnder, type Node, type Place, resolved, under } from './node.js'
+import { asNode, type Entry, eachUnder, type Node, resolved, under } from './node.js'
 import { schemaReference } from './schemas.js'
 
 /** Where parameters stand. */
 export const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const
 
-/** One of the places of parameters. */
+/** One of the entries of parameters. */
 export type Location = (typeof LOCATIONS)[number]
 
 /** How a value becomes text. */
@@ -42,10 +42,10 @@ const IGNORED_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 
 const MAX_SEARCH = 8
 
 /** The parameters of an operation: those of its path, and its own in their place. */
-export function parametersOf(root: Node, path: Place, operation: Place): Parameter[] {
+export function parametersOf(root: Node, path: Entry, operation: Entry): Parameter[] {
   const found = new Map<string, Parameter>()
-  for (const place of [path, operation]) {
-    for (const [, one] of eachUnder(root, under(root, listAsNode(place), 'parameters'))) {
+  for (const entry of [path, operation]) {
+    for (const [, one] of eachUnder(root, under(root, listAsNode(entry), 'parameters'))) {
       const parameter = parameterOf(root, one)
       if (parameter !== null) found.set(`${parameter.location} ${parameter.name}`, parameter)
     }
@@ -54,7 +54,7 @@ export function parametersOf(root: Node, path: Place, operation: Place): Paramet
 }
 
 /** Lists are walked as objects whose names are positions. */
-function listAsNode({ node, pointer }: Place): Place {
+function listAsNode({ node, pointer }: Entry): Entry {
   const list = node['parameters']
   return {
     pointer,
@@ -62,31 +62,31 @@ function listAsNode({ node, pointer }: Place): Place {
   }
 }
 
-function parameterOf(root: Node, place: Place): Parameter | null {
-  const location = place.node['in'] as Location
-  const written = String(place.node['name'])
+function parameterOf(root: Node, entry: Entry): Parameter | null {
+  const location = entry.node['in'] as Location
+  const written = String(entry.node['name'])
   const name = location === 'header' ? written.toLowerCase() : written
   if (location === 'header' && IGNORED_HEADERS.has(name)) return null
-  return { location, ...textValue(root, place, { name, style: DEFAULT_STYLE[location] }) }
+  return { location, ...textValue(root, entry, { name, style: DEFAULT_STYLE[location] }) }
 }
 
 /** The value that a parameter object, a header object or the encoding of a form member describes. */
 export function textValue(
   root: Node,
-  place: Place,
+  entry: Entry,
   { name, style: defaultStyle }: { readonly name: string; readonly style: Style },
 ): TextValue {
-  const style = (place.node['style'] as Style | undefined) ?? defaultStyle
-  const [content] = eachUnder(root, under(root, place, 'content'))
+  const style = (entry.node['style'] as Style | undefined) ?? defaultStyle
+  const [content] = eachUnder(root, under(root, entry, 'content'))
   // What stands at the schema is not resolved: the compiler follows references itself.
-  const holder = content?.[1] ?? place
+  const holder = content?.[1] ?? entry
   const hasSchema = Object.hasOwn(holder.node, 'schema')
-  const explode = place.node['explode']
+  const explode = entry.node['explode']
   return {
     name,
     style,
     isExploded: typeof explode === 'boolean' ? explode : style === 'form',
-    isRequired: place.node['required'] === true,
+    isRequired: entry.node['required'] === true,
     isJson: content !== undefined && /json/i.test(content[0]),
     schema: hasSchema ? { $ref: schemaReference(`${holder.pointer}/schema`) } : {},
     ...shapeOf(root, hasSchema ? under(root, holder, 'schema') : null, MAX_SEARCH),
@@ -97,7 +97,7 @@ type Shape = Pick<TextValue, 'shape' | 'members'>
 const SINGLE: Shape = { shape: 'single', members: [] }
 
 /** What kind of value a schema describes, as far as it says. */
-export function shapeOf(root: Node, schema: Place | null, left: number): Shape {
+export function shapeOf(root: Node, schema: Entry | null, left: number): Shape {
   if (schema === null || left === 0) return SINGLE
   const types = [schema.node['type']].flat()
   const members = Object.keys(asNode(schema.node['properties']))

@@ -63,8 +63,8 @@ async function settingsOf(config: OpenapiConfig): Promise<SchemaSettings> {
 
 function compilePaths({ root }: SchemaSettings, schemas: Schemas, responses: Mode): PathTable<PathItem> {
   const paths = new PathTable<PathItem>()
-  for (const [path, place] of pathsOf(root)) {
-    paths.add(path, compilePathItem(root, place, { schemas, checksResponses: responses !== 'off' }))
+  for (const [path, entry] of pathsOf(root)) {
+    paths.add(path, compilePathItem(root, entry, { schemas, checksResponses: responses !== 'off' }))
   }
   return paths
 }

@@ -57,7 +57,7 @@ export class Schemas {
   /** What is wrong with a body. */
   checkBody(pointer: string, direction: Direction, view: JsonView): Violation[] {
     return findViolations(this.#validator(pointer, direction), view.value, {
-      place: 'body',
+      location: 'body',
       most: this.#maxErrors,
     })
   }
@@ -69,16 +69,16 @@ export class Schemas {
 
   /**
    * Compiles a schema for values that come as texts, by their names; `$ref` in it means the description.
-   * @param place what violations say before the name, such as `query`.
+   * @param location what violations say before the name, such as `query`.
    * @throws Error for a schema that cannot be compiled.
    */
   compileTexts(
     schema: object,
     direction: Direction,
-    place: string,
+    location: string,
   ): (values: Readonly<Record<string, unknown>>) => Violation[] {
-    const validate = compiled(this.#texts[direction], schema, place)
-    return (values) => findViolations(validate, values, { place, most: this.#maxErrors })
+    const validate = compiled(this.#texts[direction], schema, location)
+    return (values) => findViolations(validate, values, { location, most: this.#maxErrors })
   }
 
   #validator(pointer: string, direction: Direction): ValidateFunction {

@@ -7,16 +7,16 @@ import { UnreadableText } from './text-value.js'
 /** How the value of one name is found; undefined: there is none. @throws UnreadableText */
 type Find = (of: TextValue) => unknown
 
-/** Checks all values of one place of a message, such as the query. */
+/** Checks all values of one location of a message, such as the query. */
 export type TextCheck = (find: Find) => Violation[]
 
 /**
- * @param place what violations say before the name, such as `query`.
+ * @param location what violations say before the name, such as `query`.
  * @throws Error for a schema that cannot be compiled.
  */
 export function compileTextCheck(
   values: readonly TextValue[],
-  place: string,
+  location: string,
   { schemas, direction }: { readonly schemas: Schemas; readonly direction: Direction },
 ): TextCheck {
   const check = schemas.compileTexts(
@@ -26,7 +26,7 @@ export function compileTextCheck(
       required: values.filter(({ isRequired }) => isRequired).map(({ name }) => name),
     },
     direction,
-    place,
+    location,
   )
   return (find) => {
     const unreadable: Violation[] = []
@@ -37,7 +37,7 @@ export function compileTextCheck(
         if (text !== undefined) found[value.name] = text
       } catch (error) {
         if (!(error instanceof UnreadableText)) throw error
-        unreadable.push(`${place}/${value.name} ${error.message}`)
+        unreadable.push(`${location}/${value.name} ${error.message}`)
       }
     }
     return unreadable.length > 0 ? unreadable : check(found)

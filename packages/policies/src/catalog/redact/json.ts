@@ -1,5 +1,11 @@
 import { MASK } from '@sluice/core'
-import { eachPlace, type JsonPlace, removePlaces, setAt, valueAt } from '../../engines/json/places.js'
+import {
+  eachLocation,
+  type JsonLocation,
+  removeLocations,
+  setAt,
+  valueAt,
+} from '../../engines/json/locations.js'
 import type { JsonView } from '../../engines/json/view.js'
 import type { Redaction } from './redaction.js'
 import type { Rule } from './rule.js'
@@ -16,26 +22,26 @@ export function redactedJson(view: JsonView, rules: readonly Rule[]): string | n
 
 function applyRule(root: { value: unknown }, rule: Rule): boolean {
   const { redaction, keys, paths } = rule
-  const gone: JsonPlace[] = []
+  const gone: JsonLocation[] = []
   let isChanged = false
-  const redact = (place: JsonPlace): void => {
-    isChanged = redactValue(place, redaction, gone) || isChanged
+  const redact = (location: JsonLocation): void => {
+    isChanged = redactValue(location, redaction, gone) || isChanged
   }
   for (const path of paths) path.all(root.value).forEach(redact)
   if (keys.size > 0) {
-    eachPlace(root.value, (place) => {
-      if (typeof place.key === 'string' && keys.has(place.key.toLowerCase())) redact(place)
+    eachLocation(root.value, (location) => {
+      if (typeof location.key === 'string' && keys.has(location.key.toLowerCase())) redact(location)
     })
   }
-  removePlaces(gone)
+  removeLocations(gone)
   // A string may be the whole body.
   if (rule.types.length + rule.patterns.length > 0) {
-    eachPlace(root, (place, value) => {
+    eachLocation(root, (location, value) => {
       if (typeof value !== 'string' && typeof value !== 'number') return
       const text = String(value)
       const rest = redactedText(text, rule)
       if (rest === text) return
-      setAt(place, rest)
+      setAt(location, rest)
       isChanged = true
     })
   }
@@ -43,15 +49,15 @@ function applyRule(root: { value: unknown }, rule: Rule): boolean {
 }
 
 /** Whether there was something to redact. */
-function redactValue(place: JsonPlace, redaction: Redaction, gone: JsonPlace[]): boolean {
-  const value = valueAt(place)
+function redactValue(location: JsonLocation, redaction: Redaction, gone: JsonLocation[]): boolean {
+  const value = valueAt(location)
   if (value === undefined || value === null) return false
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const isScalar = typeof value === 'string' || typeof value === 'number'
   // Parts of an object are of no use, and would show its names.
   const rest = isScalar ? redaction(text) : wholly(redaction, text)
-  if (rest === null) gone.push(place)
-  else setAt(place, rest)
+  if (rest === null) gone.push(location)
+  else setAt(location, rest)
   return true
 }
 

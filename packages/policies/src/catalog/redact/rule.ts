@@ -1,5 +1,5 @@
 import { type FindValues, VALUE_TYPES } from '@sluice/core'
-import { compileJsonPlaces, type JsonPlaces } from '../../engines/json/places.js'
+import { compileJsonLocations, type JsonLocations } from '../../engines/json/locations.js'
 import { about } from '../../shared/about.js'
 import type { Side } from '../../shared/message/side.js'
 import { compilePattern, type Pattern } from '../../shared/text/pattern.js'
@@ -11,7 +11,7 @@ export interface Rule {
   readonly redaction: Redaction
   /** In lower case. */
   readonly keys: ReadonlySet<string>
-  readonly paths: readonly JsonPlaces[]
+  readonly paths: readonly JsonLocations[]
   readonly headers: ReadonlySet<string>
   readonly query: ReadonlySet<string>
   readonly types: readonly FindValues[]
@@ -52,7 +52,7 @@ function compileRule(rule: RedactRule, secret: string | undefined): Rule {
   return {
     redaction: redactionOf(rule, secret),
     keys: lower(rule.keys),
-    paths: (rule.paths ?? []).map(compileJsonPlaces),
+    paths: (rule.paths ?? []).map(compileJsonLocations),
     headers: lower(rule.headers),
     query: lower(rule.query),
     types: (rule.types ?? []).map((type) => VALUE_TYPES[type]),

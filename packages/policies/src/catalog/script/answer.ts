@@ -18,7 +18,7 @@ export function answerText(answer: string): string {
 /** A fault with the line of the script, where the stack has one. */
 export function faultOf({ name, message, stack, isBody }: Thrown): ScriptFault {
   const text = name === '' ? message : `${name}: ${message}`
-  return new ScriptFault(kindOf(message, isBody), `${text}${placeIn(stack)}`)
+  return new ScriptFault(kindOf(message, isBody), `${text}${locationIn(stack)}`)
 }
 
 /** Running out of memory or stack is an error like any other to both engines; only the text shows it. */
@@ -30,9 +30,9 @@ function kindOf(message: string, isBody: boolean): FaultKind {
     : 'exception'
 }
 
-const PLACE = new RegExp(`${SCRIPT_NAME}:(\\d{1,9}):(\\d{1,9})`)
+const LOCATION = new RegExp(`${SCRIPT_NAME}:(\\d{1,9}):(\\d{1,9})`)
 
-function placeIn(stack: string): string {
-  const found = PLACE.exec(stack)
+function locationIn(stack: string): string {
+  const found = LOCATION.exec(stack)
   return found === null ? '' : ` (line ${found[1]}, column ${found[2]})`
 }

@@ -212,7 +212,7 @@ test('refusals go to onError, which changes fields, status and body; everything 
   assert.deepEqual([fine.status, fine.responseHeaders], [200, []])
 })
 
-test('a script that throws fails the policy; the place is for the operator only', async (t) => {
+test('a script that throws fails the policy; the location is for the operator only', async (t) => {
   const { step } = await open(t, 'export function onRequest(ctx) {\n  ctx.vars.a = 1\n  null.x\n}')
   const x = exchange()
   await assert.rejects(

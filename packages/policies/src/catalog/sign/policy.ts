@@ -7,13 +7,13 @@ import { encode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
 import type { Draft } from '../../shared/field-location/draft.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
-import { compilePlace } from '../../shared/field-location/place.js'
+import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
 import { type SignConfig, signSchema } from './schema.js'
 
 type SignatureConfig = SignConfig['signatures'][number]
 
-/** Puts detached signatures of places of a message beside them. */
+/** Puts detached signatures of locations of a message beside them. */
 export const sign = definePolicy({
   name: 'sign',
   summary:
@@ -26,7 +26,10 @@ export const sign = definePolicy({
     return fieldHooks({
       name: 'sign',
       side,
-      places: config.signatures.flatMap(({ from, to }) => [compilePlace(from, side), compilePlace(to, side)]),
+      locations: config.signatures.flatMap(({ from, to }) => [
+        compileLocation(from, side),
+        compileLocation(to, side),
+      ]),
       steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
       maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
     })
@@ -34,10 +37,10 @@ export const sign = definePolicy({
 })
 
 function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
-  const from = compilePlace(config.from, side)
-  const to = compilePlace(config.to, side)
+  const from = compileLocation(config.from, side)
+  const to = compileLocation(config.to, side)
   if (from.text === to.text || to.isWholeBody) {
-    throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another place`)
+    throw new Error(`the signature of '${from.text}' cannot stand at '${to.text}'; name another location`)
   }
   const form = ecdsaForm(config)
   const signBytes = asymmetricSigner(config.algorithm, ring.get(config.key), form)

@@ -1,18 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
+  LOCATIONS_TEXT,
+  locationOption,
   maxBodyOption,
   optionalOption,
-  PLACES_TEXT,
   phaseOption,
-  placeOption,
 } from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../../crypto/keys/signature-options.js'
 import { closed } from '../../shared/options.js'
 
 const signature = closed('One signature.', {
-  from: placeOption('What is signed.'),
-  to: placeOption('Where the signature goes; what stands there is replaced.'),
+  from: locationOption('What is signed.'),
+  to: locationOption('Where the signature goes; what stands there is replaced.'),
   algorithm: algorithmOption,
   key: Type.String({ minLength: 1, maxLength: 64, description: 'The id of the private key.' }),
   encoding: encodingOption,
@@ -35,7 +35,7 @@ export const signSchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      PLACES_TEXT,
+      LOCATIONS_TEXT,
       'A message that has nothing at `from` is refused with 400 `GW_BAD_REQUEST` unless `optional`. The salt of `PS` is as long as its hash. RSA and P-384 sign on threads of libuv. For whole requests with method, target and time see `http-signature`.',
     ].join('\n\n'),
   },

@@ -4,7 +4,7 @@ import { optionalDuration, optionalOneOf, optionalSize, optionalText } from '../
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
 import { textSource } from '../../shared/text-source.js'
 
-const PLACES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
+const PLACEHOLDERS = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
 function side(description: string) {
   return Type.Optional(
@@ -24,7 +24,7 @@ function side(description: string) {
         params: Type.Optional(
           Type.Record(
             Type.String(),
-            Type.String({ maxLength: 8192, description: 'A text; may hold {{places}}.' }),
+            Type.String({ maxLength: 8192, description: 'A text; may hold {{placeholders}}.' }),
             {
               maxProperties: 50,
               description: 'Variables of the expression: `tenant` is `$tenant` in it.',
@@ -68,7 +68,7 @@ export const transformSchema = Type.Object(
     additionalProperties: false,
     description: [
       'An expression is [JSONata](https://docs.jsonata.org) and gets the parsed body; what it answers is the new body, `null` where it answers nothing. `$eval` is not there, regular expressions have neither look-around nor back references, `$pad` makes at most 10,000 characters, and the dates that `$toMillis` and `$parseInteger` read are at most 128 characters long.',
-      `A template is a text with places: \`{{$.order.id}}\` is a JSON path (RFC 9535) into the body, of which the first match counts; ${PLACES} stand for what the request has. With \`output: json\` a place inside quotes gets the text of the value and one outside gets the value as JSON, \`null\` where there is none; the template has to be JSON when its places are filled. With \`text\` and \`xml\` a place gets the text, for \`xml\` escaped, and nothing where there is none.`,
+      `A template is a text with placeholders: \`{{$.order.id}}\` is a JSON path (RFC 9535) into the body, of which the first match counts; ${PLACEHOLDERS} stand for what the request has. With \`output: json\` a placeholder inside quotes gets the text of the value and one outside gets the value as JSON, \`null\` where there is none; the template has to be JSON when its placeholders are filled. With \`text\` and \`xml\` a placeholder gets the text, for \`xml\` escaped, and nothing where there is none.`,
       'A request body that is not JSON in UTF-8 is answered 400 `GW_BODY_UNPARSABLE`, one in a content coding, whatever its size, or in another charset 415 `GW_MEDIA_TYPE`, one that the expression cannot work on 400 `GW_TRANSFORM_INPUT`, also where the expression says so with `$error` or `$assert`, whose message the client gets. An expression that takes longer or makes more than it may is answered 500 `GW_TRANSFORM_FAILED`; a response that cannot be transformed 502 `GW_RESPONSE_INVALID`.',
       'Digests, the ETag and the content coding of the body before are removed. Why a transformation failed stands in the variable `validation`, which the traffic log has. Expressions are slow, some 0.26 ms for each KB of the body, and from 4 KB on run on a thread; a template takes an eighth of that.',
     ].join('\n\n'),

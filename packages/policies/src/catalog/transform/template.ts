@@ -16,7 +16,7 @@ type Part = (x: Exchange, body: unknown) => string
 
 /**
  * Compiles a template.
- * @throws Error when a place is not closed, its path is none, or the template does not make JSON where it has to.
+ * @throws Error when a placeholder is not closed, its path is none, or the template does not make JSON where it has to.
  */
 export function compileBodyTemplate(text: string, output: Output): Template {
   const parts: Part[] = []
@@ -26,13 +26,13 @@ export function compileBodyTemplate(text: string, output: Output): Template {
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
     const close = text.indexOf('}}', open)
     if (close === -1)
-      throw new Error("the template has '{{' without '}}'; close the place, for example {{$.id}}")
+      throw new Error("the template has '{{' without '}}'; close the placeholder, for example {{$.id}}")
     const literal = text.slice(from, open)
-    const place = text.slice(open + 2, close).trim()
+    const placeholder = text.slice(open + 2, close).trim()
     sample += literal
-    parts.push(() => literal, compilePlace(place, escapeFor(output, sample)))
+    parts.push(() => literal, compilePlaceholder(placeholder, escapeFor(output, sample)))
     if (output === 'json' && !isInString(sample)) sample += 'null'
-    readsBody ||= place.startsWith('$')
+    readsBody ||= placeholder.startsWith('$')
     from = close + 2
   }
   const rest = text.slice(from)
@@ -40,12 +40,12 @@ export function compileBodyTemplate(text: string, output: Output): Template {
   return { readsBody, render: (x, body) => parts.reduce((made, part) => made + part(x, body), '') + rest }
 }
 
-function compilePlace(place: string, escaped: (value: unknown) => string): Part {
-  if (!place.startsWith('$')) {
-    const render = compileTemplate(`{{${place}}}`)
+function compilePlaceholder(placeholder: string, escaped: (value: unknown) => string): Part {
+  if (!placeholder.startsWith('$')) {
+    const render = compileTemplate(`{{${placeholder}}}`)
     return (x) => escaped(typeof render === 'string' ? render : render(x))
   }
-  const path = compileJsonPath(place)
+  const path = compileJsonPath(placeholder)
   return (_, body) => escaped(path.first(body))
 }
 

@@ -47,7 +47,7 @@ export async function compileTransformer(config: SideConfig, use: TransformerUse
 
 function templateTransformer(text: string, config: SideConfig, { reading }: TransformerUse): Transformer {
   if (config.params !== undefined)
-    throw new Error("'params' are for expressions; write places into the template")
+    throw new Error("'params' are for expressions; write placeholders into the template")
   const { readsBody, render } = compileBodyTemplate(text, config.output ?? 'json')
   return {
     readsBody,

@@ -7,14 +7,14 @@ import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
 import { type FieldStep, fieldHooks, sideRefusal } from '../../shared/field-location/field-steps.js'
-import { compilePlace } from '../../shared/field-location/place.js'
+import { compileLocation } from '../../shared/field-location/location.js'
 import type { Side } from '../../shared/message/side.js'
 import { overloadRefusal } from '../../shared/overload.js'
 import { type VerifyConfig, verifySchema } from './schema.js'
 
 type SignatureConfig = VerifyConfig['signatures'][number]
 
-/** Verifies detached signatures of places of a message. */
+/** Verifies detached signatures of locations of a message. */
 export const verify = definePolicy({
   name: 'verify',
   summary: 'Verifies detached signatures of headers, fields of a JSON body or the whole body.',
@@ -26,9 +26,9 @@ export const verify = definePolicy({
     return fieldHooks({
       name: 'verify',
       side,
-      places: config.signatures.flatMap(({ from, signature }) => [
-        compilePlace(from, side),
-        compilePlace(signature, side),
+      locations: config.signatures.flatMap(({ from, signature }) => [
+        compileLocation(from, side),
+        compileLocation(signature, side),
       ]),
       steps: config.signatures.map((signature) => compileSignature(signature, ring, side, env)),
       maxBodyBytes: config.maxBodyBytes ?? DEFAULT_MAX_BODY,
@@ -37,23 +37,23 @@ export const verify = definePolicy({
 })
 
 function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, env: CompileEnv): FieldStep {
-  const from = compilePlace(config.from, side)
-  const place = compilePlace(config.signature, side)
-  if (from.text === place.text)
-    throw new Error(`'${from.text}' cannot be its own signature; name another place`)
+  const from = compileLocation(config.from, side)
+  const location = compileLocation(config.signature, side)
+  if (from.text === location.text)
+    throw new Error(`'${from.text}' cannot be its own signature; name another location`)
   const form = ecdsaForm(config)
   const verifiers = config.keys.map((id) => asymmetricVerifier(config.algorithm, ring.get(id), form))
   const checks = signatureChecks(env)
   const overloaded = overloadRefusal('too many signatures are being checked; try again')
-  const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${place.text}'`)
+  const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${location.text}'`)
   const invalid = sideRefusal(
     env,
     side,
     'GW_SIGNATURE_INVALID',
-    `the signature in '${place.text}' is not valid`,
+    `the signature in '${location.text}' is not valid`,
   )
   return (draft) => {
-    const written = place.read(draft)
+    const written = location.read(draft)
     const bytes = from.read(draft)
     if (written === null) return bytes === null && config.optional === true ? null : missing
     const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
@@ -61,7 +61,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     const isSigned = checks.run(draft.x, check(verifiers, bytes, signature))
     return eventually(isSigned, (right) => {
       if (right !== true) return right === null ? overloaded : invalid
-      if (config.strip === true) place.remove(draft)
+      if (config.strip === true) location.remove(draft)
       return null
     })
   }

@@ -1,12 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { maxBodyOption, PLACES_TEXT, phaseOption, placeOption } from '../../crypto/cipher/field-options.js'
+import {
+  LOCATIONS_TEXT,
+  locationOption,
+  maxBodyOption,
+  phaseOption,
+} from '../../crypto/cipher/field-options.js'
 import { keyRingSchema } from '../../crypto/keys/key-ring.js'
 import { algorithmOption, ecdsaOption, encodingOption } from '../../crypto/keys/signature-options.js'
 import { closed, optionalFlag } from '../../shared/options.js'
 
 const signature = closed('One signature.', {
-  from: placeOption('What is signed.'),
-  signature: placeOption('Where the signature stands.'),
+  from: locationOption('What is signed.'),
+  signature: locationOption('Where the signature stands.'),
   algorithm: algorithmOption,
   keys: Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'The id of a public key.' }), {
     minItems: 1,
@@ -34,7 +39,7 @@ export const verifySchema = Type.Object(
   {
     additionalProperties: false,
     description: [
-      PLACES_TEXT,
+      LOCATIONS_TEXT,
       'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`; with one that is wrong, shortened, in another encoding, or by another key or algorithm, and when the signed value is not there, 401 `GW_SIGNATURE_INVALID`. On the response side both are 502 `GW_RESPONSE_INVALID`.',
       'A detached signature says nothing about when, for whom or for which request it was made: it can be used again. For that see `http-signature`.',
     ].join('\n\n'),

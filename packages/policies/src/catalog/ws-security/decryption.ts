@@ -47,7 +47,7 @@ export function decryptionKey(key: KeyObject, certificate: X509Certificate | nul
 const MAX_KEYS = 4
 const MAX_REFERENCES = 16
 const MAX_KEY_LENGTH = 4096
-const MAX_PLACES = 64
+const MAX_LOCATIONS = 64
 /** What is inside of another one goes with it. */
 const ENCRYPTED_DATA = XmlXPath.compile(
   '/descendant::xenc:EncryptedData[not(ancestor::xenc:EncryptedData)]',
@@ -69,14 +69,14 @@ export function decryptMessage(
   const { document, envelope } = message
   const keys = childrenNamed(security, NS.xenc, 'EncryptedKey')
   if (keys.length > MAX_KEYS) throw new SecurityFault('InvalidSecurity', 'too many keys')
-  const places = encryptedPlaces(document, envelope, security)
-  const bodyPlace = encryptedBody(envelope)
+  const locations = encryptedLocations(document, envelope, security)
+  const bodyLocation = encryptedBody(envelope)
   const splice = new Splice()
   let isBodyDecrypted = false
   for (const key of keys) {
-    for (const place of referredPlaces(key, places)) {
-      if (bodyPlace !== null && place.isSameNode(bodyPlace)) isBodyDecrypted = true
-      replace(place, decryptPlace(place, key, security, rules), splice)
+    for (const location of referredLocations(key, locations)) {
+      if (bodyLocation !== null && location.isSameNode(bodyLocation)) isBodyDecrypted = true
+      replace(location, decryptLocation(location, key, security, rules), splice)
     }
   }
   if (rules.needsBody && !isBodyDecrypted)
@@ -87,23 +87,26 @@ export function decryptMessage(
 }
 
 /** Encrypted data by its Id, where it may stand: in the Body, or for a whole token in the Security header. */
-function encryptedPlaces(
+function encryptedLocations(
   document: XmlDocument,
   { body }: Envelope,
   security: XmlElement,
 ): Map<string, XmlElement> {
-  const places = new Map<string, XmlElement>()
+  const locations = new Map<string, XmlElement>()
   const found = document.find(ENCRYPTED_DATA)
-  if (found.length > MAX_PLACES) throw new SecurityFault('InvalidSecurity', 'too much that is encrypted')
-  for (const place of found) {
-    if (!(place instanceof XmlElement) || !(isInside(place, body) || place.parent?.isSameNode(security)))
+  if (found.length > MAX_LOCATIONS) throw new SecurityFault('InvalidSecurity', 'too much that is encrypted')
+  for (const location of found) {
+    if (
+      !(location instanceof XmlElement) ||
+      !(isInside(location, body) || location.parent?.isSameNode(security))
+    )
       continue
-    const id = attributeOf(place, 'Id')
+    const id = attributeOf(location, 'Id')
     if (id === null) continue
-    if (places.has(id)) throw new SecurityFault('InvalidSecurity', 'an id stands twice')
-    places.set(id, place)
+    if (locations.has(id)) throw new SecurityFault('InvalidSecurity', 'an id stands twice')
+    locations.set(id, location)
   }
-  return places
+  return locations
 }
 
 /** What stands for the whole content of the Body. */
@@ -114,39 +117,39 @@ function encryptedBody({ body }: Envelope): XmlElement | null {
 }
 
 /** Each is decrypted once: what a second reference names is gone. */
-function referredPlaces(key: XmlElement, places: Map<string, XmlElement>): XmlElement[] {
+function referredLocations(key: XmlElement, locations: Map<string, XmlElement>): XmlElement[] {
   const list = optionalChild(key, NS.xenc, 'ReferenceList')
   const references = list === null ? [] : childElements(list)
   if (references.length > MAX_REFERENCES) throw new SecurityFault('InvalidSecurity', 'too many references')
   return references.map((reference) => {
     const id = localReference(attributeOf(reference, 'URI'), 'InvalidSecurity')
-    const place = places.get(id)
-    if (place === undefined || reference.name !== 'DataReference') {
+    const location = locations.get(id)
+    if (location === undefined || reference.name !== 'DataReference') {
       throw new SecurityFault('InvalidSecurity', 'a reference to nothing encrypted')
     }
-    places.delete(id)
-    return place
+    locations.delete(id)
+    return location
   })
 }
 
-function decryptPlace(
-  place: XmlElement,
+function decryptLocation(
+  location: XmlElement,
   key: XmlElement,
   security: XmlElement,
   rules: DecryptionRules,
 ): string {
-  const cipher = rules.ciphers.get(methodOf(place))
+  const cipher = rules.ciphers.get(methodOf(location))
   if (cipher === undefined) throw new SecurityFault('UnsupportedAlgorithm', 'a cipher that is not allowed')
   const method = requiredChild(key, NS.xenc, 'EncryptionMethod')
   const transport = keyTransportOf(method, rules.allowsPkcs1)
   const wrapped = base64Bytes(cipherValue(key), MAX_KEY_LENGTH)
-  const value = base64Bytes(cipherValue(place), Number.POSITIVE_INFINITY)
+  const value = base64Bytes(cipherValue(location), Number.POSITIVE_INFINITY)
   const dataKey = decryptKey(privateKeyFor(key, security, rules.keys), transport, wrapped, cipher.keyBytes)
-  return checkedFragment(decryptData(cipher, dataKey, value), place)
+  return checkedFragment(decryptData(cipher, dataKey, value), location)
 }
 
-function methodOf(place: XmlElement): string {
-  return attributeOf(requiredChild(place, NS.xenc, 'EncryptionMethod'), 'Algorithm') ?? ''
+function methodOf(location: XmlElement): string {
+  return attributeOf(requiredChild(location, NS.xenc, 'EncryptionMethod'), 'Algorithm') ?? ''
 }
 
 /** What lies elsewhere (xenc:CipherReference) is never fetched. */
@@ -174,11 +177,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The plaintext, when it is a part of a document by itself: tags that close what stands around it would put what was
- * encrypted to another place. It is parsed in the scope of its place, and again as part of the message.
+ * encrypted to another location. It is parsed in the scope of its location, and again as part of the message.
  */
-function checkedFragment(plaintext: Buffer, place: XmlElement): string {
-  const type = attributeOf(place, 'Type')
-  const parent = place.parent
+function checkedFragment(plaintext: Buffer, location: XmlElement): string {
+  const type = attributeOf(location, 'Type')
+  const parent = location.parent
   try {
     if (parent === null || (type !== ENCRYPTED.content && type !== ENCRYPTED.element)) throw undecryptable()
     const fragment = UTF8.decode(plaintext)
@@ -200,7 +203,7 @@ function declarations(scope: XmlElement): string {
     .join('')
 }
 
-function replace(place: XmlElement, content: string, splice: Splice): void {
-  place.appendText(splice.mark(content))
-  place.remove()
+function replace(location: XmlElement, content: string, splice: Splice): void {
+  location.appendText(splice.mark(content))
+  location.remove()
 }

@@ -3,7 +3,7 @@ import { attributeIn, childElements, isElement } from './elements.js'
 import { SecurityFault, type SoapVersion } from './fault.js'
 import { NS, ULTIMATE_RECEIVER } from './names.js'
 
-/** The parts of a SOAP message, found by their place and never by a search. */
+/** The parts of a SOAP message, found by their location and never by a search. */
 export interface Envelope {
   readonly version: SoapVersion
   readonly root: XmlElement

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { XmlDocument } from 'libxml2-wasm'
 
 /**
- * Places in a document that are filled in as text when it is written out: the tree holds a random word in each, which
+ * Locations in a document that are filled in as text when it is written out: the tree holds a random word in each, which
  * nobody can have put into the message.
  */
 export class Splice {

@@ -122,9 +122,9 @@ describe('xmlsec1', { skip: xmlsec1Skip }, () => {
         `<xenc:EncryptionMethod Algorithm="${XMLENC}rsa-oaep-mgf1p"/><xenc:CipherData><xenc:CipherValue/></xenc:CipherData>` +
         '</xenc:EncryptedKey></ds:KeyInfo><xenc:CipherData><xenc:CipherValue/></xenc:CipherData></xenc:EncryptedData>'
       const options = ['--pubkey-cert-pem', '{certificate}', '--session-key', `aes-${cipher.slice(3, 6)}`]
-      const place = ['--xml-data', '{message}', '--node-name', `${NS.soap11}:Body`]
+      const location = ['--xml-data', '{message}', '--node-name', `${NS.soap11}:Body`]
       const message = soapMessage({ header: `<wsse:Security xmlns:wsse="${NS.wsse}"></wsse:Security>` })
-      const encrypted = xmlsec1(['--encrypt', ...options, ...place], {
+      const encrypted = xmlsec1(['--encrypt', ...options, ...location], {
         main: frame,
         message,
         certificate: rsa.certificatePem,

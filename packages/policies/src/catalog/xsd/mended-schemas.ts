@@ -70,7 +70,7 @@ class Mending {
     }
   }
 
-  #textOf(pattern: string, place: string): string {
+  #textOf(pattern: string, location: string): string {
     let text = this.#mended.get(pattern)
     if (text !== undefined) return text
     try {
@@ -79,7 +79,7 @@ class Mending {
       text = this.#unique(pattern, mended.text)
     } catch (cause) {
       if (!(cause instanceof UnreadablePattern)) throw cause
-      const words = `${place} the pattern '${shortened(pattern)}', which ${cause.message}`
+      const words = `${location} the pattern '${shortened(pattern)}', which ${cause.message}`
       this.unreadable ??= new Error(words, { cause })
       text = pattern
     }

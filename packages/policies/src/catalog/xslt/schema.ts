@@ -35,7 +35,7 @@ const param = Type.Object(
     value: Type.String({
       maxLength: 8192,
       description:
-        'The value; may hold {{places}}. One that renders empty leaves the default of the stylesheet.',
+        'The value; may hold {{placeholders}}. One that renders empty leaves the default of the stylesheet.',
     }),
   },
   { additionalProperties: false, description: 'A parameter.' },

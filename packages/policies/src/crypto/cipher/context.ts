@@ -1,7 +1,7 @@
 import type { Exchange } from '@sluice/core'
 import { compileTemplate } from '../../shared/template.js'
 
-/** What binds an encrypted value to where it belongs. @throws Error for a place that is not known. */
+/** What binds an encrypted value to where it belongs. @throws Error for a location that is not known. */
 export function compileContext(text = ''): (x: Exchange) => Uint8Array {
   const compiled = compileTemplate(text)
   if (typeof compiled !== 'string') return (x) => Buffer.from(compiled(x))

@@ -185,7 +185,7 @@ test('a value names its key, and only a listed one is used', async () => {
   assert.equal(await run(await open({ keys: ['rsa'], algorithm: 'rsa-oaep-256' }), rsaUnnamed), null)
 })
 
-test('values move between places, and the clear one does not stay behind', async () => {
+test('values move between locations, and the clear one does not stay behind', async () => {
   const x = request('{"a":"v","b":1}', ['x-sealed', 'forged'])
   assert.equal(await run(await seal({ to: 'header.x-sealed' }), x), null)
   assert.equal(bodyOf(x), '{"b":1}')
@@ -290,7 +290,7 @@ test('a policy that changes the body takes the digests and the ETag of the old o
   assert.deepEqual((await left(await compile(sign, beside), x)).slice(0, -1), about.slice(0, -1))
 })
 
-test('signatures of places are made and verified, and all have to be right', async () => {
+test('signatures of locations are made and verified, and all have to be right', async () => {
   const signatures = [
     { from: 'body', to: 'header.x-body', algorithm: 'RS256', key: 'rsa' },
     { from: 'json.a', to: 'json.sig', algorithm: 'Ed25519', key: 'ed', encoding: 'hex' },
@@ -382,7 +382,7 @@ test('configurations that cannot work are refused with what to do', async () => 
     [sealing({ algorithm: 'rsa-oaep-256', key: 'rsa' }, { keys: KEYS }), /'rsa' is a private key/],
     [sealing({ encoding: 'raw' }), /raw bytes/],
     [sealing({ contentType: 'x/y' }), /to: body/],
-    [sealing({ from: 'nowhere' }), /not a place/],
+    [sealing({ from: 'nowhere' }), /not a location/],
     [sealing({ context: '{{nothing}}' }), /not known/],
     [sealing({}, { keys: [{ id: 'new', key: randomBytes(16).toString('base64') }] }), /AES-256 needs 32/],
     [sealing({}, { keys: [KEYS[0], KEYS[0]] }), /stands twice/],

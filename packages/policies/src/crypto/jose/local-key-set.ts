@@ -22,7 +22,7 @@ export interface KeySetConfig {
  */
 export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureAlgorithm[]): KeySet {
   const keys = new KeyTable<SignatureKey>()
-  const place = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
+  const put = (material: KeyMaterial, key: KeyConfig & { readonly issuer?: string }): number => {
     const names = algorithmsOf(material, key, allowed)
     if (isBroken(material.key)) throw new Error('is an RSA key with an exponent that protects nothing')
     for (const name of names) {
@@ -35,14 +35,14 @@ export function compileKeySet(config: KeySetConfig, allowed: readonly SignatureA
   }
   config.keys?.forEach((key, i) => {
     about(keyName(i, key), () => {
-      if (place(loadKey(key, 'verify'), key) > 0) return
+      if (put(loadKey(key, 'verify'), key) > 0) return
       throw new Error(`fits none of the allowed algorithms, which are ${allowed.join(', ')}`)
     })
   })
   const { jwks } = config
   if (jwks !== undefined) {
     const placed = loadKeySet(jwks, 'verify').map((material) =>
-      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => place(material, jwks)),
+      about(`key '${material.kid ?? '(without kid)'}' of 'jwks'`, () => put(material, jwks)),
     )
     if (!placed.some((count) => count > 0))
       throw new Error(`'jwks' has no key for the allowed algorithms, which are ${allowed.join(', ')}`)

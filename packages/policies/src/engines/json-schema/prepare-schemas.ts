@@ -141,7 +141,7 @@ function prepareRecursion(node: SchemaNode, hasRecursiveAnchor: boolean): void {
   replaceReference(node, '$recursiveRef')
 }
 
-/** An anchor that stands in one place only is the same from wherever it is looked for. */
+/** An anchor that stands in one location only is the same from wherever it is looked for. */
 function prepareDynamic(node: SchemaNode, ambiguous: ReadonlySet<string>): void {
   const anchor = node['$dynamicAnchor']
   if (typeof anchor === 'string' && !ambiguous.has(anchor) && node['$anchor'] === undefined) {

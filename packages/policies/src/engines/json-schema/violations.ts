@@ -12,7 +12,7 @@ export type Violation = string
 /** How violations are reported. */
 export interface ViolationWords {
   /** Stands before the pointers, such as `body`; empty: nothing does. */
-  readonly place: string
+  readonly location: string
   /** Most that are reported. */
   readonly most: number
 }
@@ -21,19 +21,19 @@ export interface ViolationWords {
 export function findViolations(
   validate: ValidateFunction,
   value: unknown,
-  { place, most }: ViolationWords,
+  { location, most }: ViolationWords,
 ): Violation[] {
   const isValid = withinBudget(() => validate(value))
   if (isValid === true) return []
-  if (isValid === null) return [`${named(place)} takes too many steps to check`]
+  if (isValid === null) return [`${named(location)} takes too many steps to check`]
   return (validate.errors ?? []).slice(0, most).map(({ instancePath, message }: ErrorObject) => {
-    const at = `${place}${short(instancePath)}`
+    const at = `${location}${short(instancePath)}`
     return `${named(at)} ${short(message ?? 'is not valid')}`
   })
 }
 
-function named(place: string): string {
-  return place === '' ? 'the document' : place
+function named(location: string): string {
+  return location === '' ? 'the document' : location
 }
 
 /** All violations as one text of bounded length. */

@@ -120,10 +120,10 @@ function bounds(
 ): [number, number] {
   const least = by > 0 ? 0 : -1
   const most = by > 0 ? length : length - 1
-  const place = (at: number): number => Math.min(Math.max(at < 0 ? length + at : at, least), most)
+  const position = (at: number): number => Math.min(Math.max(at < 0 ? length + at : at, least), most)
   return by > 0
-    ? [start === null ? least : place(start), end === null ? most : place(end)]
-    : [start === null ? most : place(start), end === null ? least : place(end)]
+    ? [start === null ? least : position(start), end === null ? most : position(end)]
+    : [start === null ? most : position(start), end === null ? least : position(end)]
 }
 
 function exactOrNull(number: number | null): number | null {

@@ -75,7 +75,7 @@ test('a path finds own members only, and those with names of the language', () =
   assert.equal(compileJsonPath('$.list[0].x').first(document), undefined)
 })
 
-test('a path that is none is refused with the place of the mistake', () => {
+test('a path that is none is refused with the location of the mistake', () => {
   assert.throws(
     () => compileJsonPath('$.a['),
     /'\$\.a\[' is not a JSON path \(RFC 9535\) from character 5 on/,

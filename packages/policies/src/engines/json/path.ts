@@ -56,7 +56,7 @@ export function parseQuery(path: string): JsonPathQuery {
     return parse(path)
   } catch (cause) {
     throw new Error(
-      `'${path}' is not a JSON path (RFC 9535)${placeOf(cause)}; write for example $.order.items[0].id`,
+      `'${path}' is not a JSON path (RFC 9535)${locationOf(cause)}; write for example $.order.items[0].id`,
       {
         cause,
       },
@@ -64,7 +64,7 @@ export function parseQuery(path: string): JsonPathQuery {
   }
 }
 
-function placeOf(cause: unknown): string {
+function locationOf(cause: unknown): string {
   const offset = (cause as { location?: { start?: { offset?: unknown } } }).location?.start?.offset
   return typeof offset === 'number' ? ` from character ${offset + 1} on` : ''
 }

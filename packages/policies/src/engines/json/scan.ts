@@ -52,7 +52,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   return { depth: deepest, members, hasLargeNumber }
 }
 
-/** Without an exponent a number needs 309 digits to be too large: three of these places in a row are within them. */
+/** Without an exponent a number needs 309 digits to be too large: three of these positions in a row are within them. */
 const DIGITS_STEP = 100
 
 function hasManyDigits(bytes: Uint8Array): boolean {

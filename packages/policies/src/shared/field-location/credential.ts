@@ -10,7 +10,7 @@ import {
 } from './query-parameter.js'
 
 /** Where in a request a credential stands: a key, a token. */
-export interface CredentialPlace {
+export interface CredentialLocation {
   /** The name of the header or parameter that holds it. */
   readonly name: string
   /** The credential; '' when there is none, null when it cannot be known or read. */
@@ -20,7 +20,7 @@ export interface CredentialPlace {
 }
 
 /** A header, with an optional prefix before the credential, without case. @throws Error when the name is no field name. */
-export function headerCredential(written: string, prefix: string): CredentialPlace {
+export function headerCredential(written: string, prefix: string): CredentialLocation {
   const name = written.toLowerCase()
   if (!isToken(name)) throw new Error(`'${written}' is not a header name; use letters, digits and '-'`)
   return {
@@ -35,7 +35,7 @@ export function headerCredential(written: string, prefix: string): CredentialPla
 }
 
 /** A query parameter, with an optional prefix. @throws Error when the name would need an escape. */
-export function queryCredential(written: string, prefix: string): CredentialPlace {
+export function queryCredential(written: string, prefix: string): CredentialLocation {
   const name = parameterName(written)
   return {
     name,
@@ -52,7 +52,7 @@ export function queryCredential(written: string, prefix: string): CredentialPlac
 }
 
 /** A cookie. @throws Error when the name would need an escape. */
-export function cookieCredential(written: string): CredentialPlace {
+export function cookieCredential(written: string): CredentialLocation {
   const cookie = parameterName(written)
   return {
     name: 'cookie',

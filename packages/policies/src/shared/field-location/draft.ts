@@ -7,7 +7,7 @@ import { headersOf, type Side, setBody } from '../message/side.js'
 const EMPTY = new Uint8Array(0)
 
 /**
- * A message while places of it are read and written. A JSON body stays a text until the end, so that several changes
+ * A message while locations of it are read and written. A JSON body stays a text until the end, so that several changes
  * cost one decoding and one encoding.
  */
 export class Draft {
@@ -19,7 +19,7 @@ export class Draft {
   #isChanged = false
   #written: Set<string> | null = null
 
-  /** @param body null where no place is in the body. */
+  /** @param body null where no location is in the body. */
   constructor(x: Exchange, side: Side, body: Uint8Array | null) {
     this.x = x
     this.side = side
@@ -45,7 +45,7 @@ export class Draft {
     if (this.#json !== null) return this.#json
     const flaw = codingFlaw(this.headers)
     if (flaw !== null) throw new UnreadableBody('GW_MEDIA_TYPE', `the ${this.side} body ${flaw}`)
-    // The one parse of the body says that it is JSON; the text is what places are found in.
+    // The one parse of the body says that it is JSON; the text is what locations are found in.
     jsonOf(this.x, this.#body)
     this.#json = Buffer.from(this.#body.buffer, this.#body.byteOffset, this.#body.byteLength).toString()
     return this.#json

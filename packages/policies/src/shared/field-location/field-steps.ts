@@ -13,9 +13,9 @@ import {
 import { hooksOn } from '../message/hooks.js'
 import { boundBody, faultCode, type Side } from '../message/side.js'
 import { Draft } from './draft.js'
-import type { Place } from './place.js'
+import type { FieldLocation } from './location.js'
 
-/** One definition of a policy that works on places of a message, compiled. */
+/** One definition of a policy that works on locations of a message, compiled. */
 export type FieldStep = (draft: Draft) => Eventual
 
 /** A refusal for a request; whatever is wrong with a response is the upstream's. */
@@ -27,16 +27,16 @@ interface FieldPolicy {
   readonly name: string
   readonly side: Side
   readonly steps: readonly FieldStep[]
-  readonly places: readonly Place[]
+  readonly locations: readonly FieldLocation[]
   /** Largest body that is read, as the document writes it. */
   readonly maxBodyBytes: string
 }
 
-/** The hooks that run the steps in order: on the head alone where no place is in the body. */
-export function fieldHooks({ name, side, steps, places, maxBodyBytes }: FieldPolicy): Step {
+/** The hooks that run the steps in order: on the head alone where no location is in the body. */
+export function fieldHooks({ name, side, steps, locations, maxBodyBytes }: FieldPolicy): Step {
   const run = (x: Exchange, body: Uint8Array | null): Eventual => runGuarded(steps, new Draft(x, side, body))
   const limit = parseSize(maxBodyBytes)
-  const isInBody = places.some((place) => place.isInBody)
+  const isInBody = locations.some((location) => location.isInBody)
   const bound = (x: Exchange): null => {
     boundBody(x, side, limit)
     return null

@@ -143,7 +143,7 @@ function withoutMarkup(text: string): string {
   return result + text.slice(from)
 }
 
-/** Where the markup at a place ends, and what is left of it; one that is never closed is text. */
+/** Where the markup at a location ends, and what is left of it; one that is never closed is text. */
 function markupAt(text: string, at: number): readonly [end: number, content: string] {
   for (const { open, close, hasContent } of MARKUP) {
     if (!text.startsWith(open, at)) continue

@@ -2,7 +2,7 @@ import { LiteralScan } from './literal-scan.js'
 import type { Pattern } from './pattern.js'
 import { requirementOf } from './required-literals.js'
 
-/** A literal's place in the requirement of a pattern. */
+/** A literal's position in the requirement of a pattern. */
 interface Role {
   readonly pattern: number
   /** The bit of its group. */

@@ -3,7 +3,7 @@ import { MAX_CHAR } from './char-classes.js'
 
 /** Ways to match that are tried while others wait, where nothing repeats. */
 const MAX_WAYS = 1000
-/** Most that is looked at: places that take a character, and ways between them. */
+/** Most that is looked at: positions that take a character, and ways between them. */
 const MAX_STEPS = 100_000
 
 /**
@@ -30,12 +30,12 @@ function waysOfElement(element: NoParent<Element>): number {
   return max === 1 ? 1 + waysOf(alternatives) : Number.POSITIVE_INFINITY
 }
 
-/** Whether the next character always says which place of the pattern takes it. */
+/** Whether the next character always says which position of the pattern takes it. */
 function isDeterministic({ alternatives }: NoParent<Expression>): boolean {
   try {
-    const places = new Places()
-    const { first } = places.choice(alternatives)
-    return places.next.every(areDisjoint) && areDisjoint(first)
+    const positions = new Positions()
+    const { first } = positions.choice(alternatives)
+    return positions.next.every(areDisjoint) && areDisjoint(first)
   } catch (problem) {
     if (problem instanceof Ambiguous) return false
     throw problem
@@ -53,7 +53,7 @@ function areDisjoint(sets: readonly CharSet[]): boolean {
 
 class Ambiguous extends Error {}
 
-/** A part of a pattern: what its texts begin with, the numbers of the places where they end, and if it can be empty. */
+/** A part of a pattern: what its texts begin with, the numbers of the positions where they end, and if it can be empty. */
 interface Part {
   readonly first: readonly CharSet[]
   readonly last: readonly number[]
@@ -62,8 +62,8 @@ interface Part {
 
 const EMPTY: Part = { first: [], last: [], isOptional: true }
 
-/** The places of a pattern that take a character, and what can come after each (the automaton of Glushkov). */
-class Places {
+/** The positions of a pattern that take a character, and what can come after each (the automaton of Glushkov). */
+class Positions {
   readonly next: CharSet[][] = []
   #steps = 0
 
@@ -110,7 +110,7 @@ class Places {
 
   #link(from: readonly number[], to: readonly CharSet[]): void {
     this.#spend(from.length * to.length)
-    for (const place of from) this.next[place]!.push(...to)
+    for (const position of from) this.next[position]!.push(...to)
   }
 
   #spend(steps: number): void {

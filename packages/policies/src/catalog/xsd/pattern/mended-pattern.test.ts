@@ -212,7 +212,7 @@ for (const [pattern, valid, invalid] of RANGES) {
   })
 }
 
-/** Parts of classes, with hyphens and escapes in every place. */
+/** Parts of classes, with hyphens and escapes in every position. */
 const PARTS = [
   'a',
   'b-z',

@@ -160,7 +160,7 @@ function letterText(codePoint: number): string {
 }
 
 /**
- * Without counts in braces: libxml2 takes `b` and `b{2}` for the same where both lead to one place, and `a(xx?)?` has one
+ * Without counts in braces: libxml2 takes `b` and `b{2}` for the same where both lead to one position, and `a(xx?)?` has one
  * way to match where `ax?x?` has two.
  */
 function repeated(text: string, min: number, max: number): string {

@@ -20,7 +20,7 @@ const RUNTIME_WORDS = 64
  *
  *     interrupt handler │ opaque │ rejection tracker │ opaque │ list of jobs, which is empty: it refers to itself
  *
- * The place is found by what setting the interrupt handler changes, and a rejection is tried: another version of the
+ * The slot is found by what setting the interrupt handler changes, and a rejection is tried: another version of the
  * engine that keeps it elsewhere is refused when it is opened, and not found out by a script.
  */
 export class Rejections {
@@ -71,20 +71,20 @@ export class Rejections {
     }
   }
 
-  /** A handle is a place in memory that holds the value. */
+  /** A handle is a slot in memory that holds the value. */
   #handleOf(value: bigint): QuickJSHandle {
-    const place = this.#context.newNumber(0)
+    const slot = this.#context.newNumber(0)
     const swap = (bits: bigint): bigint => {
       // The memory may have grown, which makes another buffer of it.
-      const words = new BigInt64Array(this.#parts.memory.buffer, place.value, 1)
+      const words = new BigInt64Array(this.#parts.memory.buffer, slot.value, 1)
       const before = words[0]!
       words[0] = bits
       return before
     }
     const zero = swap(value)
-    const handle = place.dup()
+    const handle = slot.dup()
     swap(zero)
-    place.dispose()
+    slot.dispose()
     return handle
   }
 

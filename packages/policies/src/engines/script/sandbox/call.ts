@@ -69,7 +69,7 @@ export class Call {
     this.context = this.#contextOf(input, isSent ? new Fields(input[8], null, ', ') : headers)
   }
 
-  // Places are read one by one: taking the list apart goes through an iterator, which takes ten times as long.
+  // Items are read one by one: taking the list apart goes through an iterator, which takes ten times as long.
 
   #contextOf(input: CallInput, headers: Fields): object {
     const res = this.#res

@@ -13,9 +13,9 @@ const FNV_PRIME = 0x01000193
 
 const NOTHING = new Uint8Array()
 
-/** The namespace declarations that hold where a document is being read: places of prefixes and of what they stand for. */
+/** The namespace declarations that hold where a document is being read: positions of prefixes and of what they stand for. */
 export class Scope {
-  readonly #places = new Int32Array(FIELDS * MAX_BINDINGS)
+  readonly #positions = new Int32Array(FIELDS * MAX_BINDINGS)
   #body: Uint8Array = NOTHING
   /** How many there are; those of an element are dropped with it by setting this back. */
   count = 0
@@ -31,16 +31,16 @@ export class Scope {
     this.#body = NOTHING
   }
 
-  /** @param prefix from here to `prefixEnd`, which is the same place for none. @returns false when there are too many */
+  /** @param prefix from here to `prefixEnd`, which is the same position for none. @returns false when there are too many */
   declare(prefix: number, prefixEnd: number, uri: number, uriEnd: number): boolean {
     if (this.count === MAX_BINDINGS) return false
-    const places = this.#places
+    const positions = this.#positions
     const at = FIELDS * this.count++
-    places[at] = prefix
-    places[at + 1] = prefixEnd
-    places[at + 2] = uri
-    places[at + 3] = uriEnd
-    places[at + NUMBER] = numberOf(this.#body, prefix, prefixEnd)
+    positions[at] = prefix
+    positions[at + 1] = prefixEnd
+    positions[at + 2] = uri
+    positions[at + 3] = uriEnd
+    positions[at + NUMBER] = numberOf(this.#body, prefix, prefixEnd)
     return true
   }
 
@@ -49,14 +49,14 @@ export class Scope {
    * differ in their last letters would take as long as all declarations together.
    */
   bindingOf(prefix: number, prefixEnd: number): number {
-    const places = this.#places
+    const positions = this.#positions
     const length = prefixEnd - prefix
     const number = numberOf(this.#body, prefix, prefixEnd)
     for (let i = this.count - 1; i >= 0; i--) {
       const at = FIELDS * i
-      if (places[at + NUMBER] !== number) continue
-      const start = places[at]!
-      const end = places[at + 1]!
+      if (positions[at + NUMBER] !== number) continue
+      const start = positions[at]!
+      const end = positions[at + 1]!
       if (end - start === length && isRepeated(this.#body, prefix, start, end)) return i
     }
     return -1
@@ -65,9 +65,9 @@ export class Scope {
   /** Whether a declaration is for this namespace; -1 stands for none, whose namespace is empty. */
   isFor(binding: number, namespace: Uint8Array): boolean {
     if (binding === -1) return namespace.length === 0
-    const places = this.#places
-    const start = places[FIELDS * binding + 2]!
-    const end = places[FIELDS * binding + 3]!
+    const positions = this.#positions
+    const start = positions[FIELDS * binding + 2]!
+    const end = positions[FIELDS * binding + 3]!
     return end - start === namespace.length && isAt(this.#body, namespace, start)
   }
 }

@@ -31,7 +31,7 @@ export class StartTag {
   binding = -1
   /** It has no content and no end tag. */
   isEmpty = false
-  readonly #places = new Int32Array(FIELDS * MAX_ATTRIBUTES)
+  readonly #positions = new Int32Array(FIELDS * MAX_ATTRIBUTES)
   #count = 0
   #body: Uint8Array = NOTHING
   #limit = 0
@@ -114,31 +114,32 @@ export class StartTag {
     const body = this.#body
     const local = localOf(body, start, end)
     if (this.#count === MAX_ATTRIBUTES) return false
-    const places = this.#places
+    const positions = this.#positions
     for (let at = FIELDS * this.#count - FIELDS; at >= 0; at -= FIELDS) {
       // Two prefixes may mean the same namespace, so the same name after two of them is for the parser.
-      const hasPrefix = places[at]! !== places[at + LOCAL]!
-      if (hasPrefix !== (start !== local) || places[at + END]! - places[at + LOCAL]! !== end - local) continue
-      if (isRepeated(body, places[at + LOCAL]!, local, end)) return false
+      const hasPrefix = positions[at]! !== positions[at + LOCAL]!
+      if (hasPrefix !== (start !== local) || positions[at + END]! - positions[at + LOCAL]! !== end - local)
+        continue
+      if (isRepeated(body, positions[at + LOCAL]!, local, end)) return false
     }
     const at = FIELDS * this.#count++
-    places[at] = start
-    places[at + LOCAL] = local
-    places[at + END] = end
-    places[at + VALUE] = value
-    places[at + VALUE_END] = valueEnd
+    positions[at] = start
+    positions[at + LOCAL] = local
+    positions[at + END] = end
+    positions[at + VALUE] = value
+    positions[at + VALUE_END] = valueEnd
     return true
   }
 
   /** Once all declarations are known: every prefix has to have one. */
   #bind(): boolean {
     const scope = this.#scope
-    const places = this.#places
+    const positions = this.#positions
     this.binding = scope.bindingOf(this.start, Math.max(this.start, this.local - 1))
     if (this.binding === -1 && this.local > this.start) return false
     for (let at = FIELDS * this.#count - FIELDS; at >= 0; at -= FIELDS) {
-      const start = places[at]!
-      const local = places[at + LOCAL]!
+      const start = positions[at]!
+      const local = positions[at + LOCAL]!
       if (local > start && scope.bindingOf(start, local - 1) === -1) return false
     }
     return true
@@ -147,12 +148,12 @@ export class StartTag {
   /** Which attribute has this name; -1: none. @param namespace empty: none, as attributes without a prefix have. */
   find(name: Uint8Array, namespace: Uint8Array): number {
     const body = this.#body
-    const places = this.#places
+    const positions = this.#positions
     for (let i = 0; i < this.#count; i++) {
       const at = FIELDS * i
-      const start = places[at]!
-      const local = places[at + LOCAL]!
-      if (places[at + END]! - local !== name.length || !isAt(body, name, local)) continue
+      const start = positions[at]!
+      const local = positions[at + LOCAL]!
+      if (positions[at + END]! - local !== name.length || !isAt(body, name, local)) continue
       const binding = local === start ? -1 : this.#scope.bindingOf(start, local - 1)
       if (this.#scope.isFor(binding, namespace)) return i
     }
@@ -162,7 +163,7 @@ export class StartTag {
   /** What the value of an attribute stands for; null when that is for the parser to say. */
   valueOf(index: number): string | null {
     const at = FIELDS * index
-    return attributeValue(this.#body, this.#places[at + VALUE]!, this.#places[at + VALUE_END]!)
+    return attributeValue(this.#body, this.#positions[at + VALUE]!, this.#positions[at + VALUE_END]!)
   }
 }
 

@@ -25,8 +25,8 @@ type NameKind = 'variable' | 'template' | 'attribute set' | 'function'
 export interface UsedName {
   readonly kind: NameKind
   readonly name: string
-  /** As it is written, with its place. */
-  readonly place: string
+  /** As it is written, with its location. */
+  readonly location: string
 }
 
 /** What a stylesheet of XSLT 1.0 declares for all of its modules, and what it uses that it has not seen itself. */
@@ -60,10 +60,10 @@ export function namesOf(document: XmlDocument, what: string): StylesheetNames {
 
 function usedBy(element: XmlElement, what: string): UsedName[] {
   const isXsl = element.namespaceUri === XSL
-  const place = (name: string): string => `'${name}' (${what}, line ${element.line})`
+  const location = (name: string): string => `'${name}' (${what}, line ${element.line})`
   const names: UsedName[] = []
   const use = (kind: NameKind, name: string, shown = name): void =>
-    void names.push({ kind, name: expanded(name, element), place: place(shown) })
+    void names.push({ kind, name: expanded(name, element), location: location(shown) })
   for (const { name, value, namespaceUri } of element.attrs) {
     if (isXsl && name === 'name' && element.name === 'call-template') use('template', value.trim())
     if (name === 'use-attribute-sets' && (isXsl || namespaceUri === XSL))
@@ -72,7 +72,7 @@ function usedBy(element: XmlElement, what: string): UsedName[] {
       const { functions, variables, prefixes } = wordsOf(expression)
       for (const prefix of prefixes) {
         if (prefix !== 'xml' && element.namespaceForPrefix(prefix) === null)
-          throw new Error(`no namespace is declared for the prefix ${place(prefix)}`)
+          throw new Error(`no namespace is declared for the prefix ${location(prefix)}`)
       }
       for (const called of functions)
         if (!isXPathFunction(called) && !XSLT_FUNCTIONS.has(called)) use('function', called, `${called}()`)
@@ -120,17 +120,17 @@ export function refuseUndeclared(modules: readonly StylesheetNames[], params: re
     .flatMap(({ used }) => used)
     .filter(({ kind, name }) => !declared.has(`${kind} ${name}`))
   const wrong = missing.find(({ kind }) => kind !== 'function')
-  if (wrong !== undefined) throw new Error(`there is no ${wrong.kind} ${wrong.place}`)
+  if (wrong !== undefined) throw new Error(`there is no ${wrong.kind} ${wrong.location}`)
   return modules.some(({ isCautious }) => isCautious) ? [] : missing
 }
 
 /** A stylesheet that answers with the functions among these that the engine does not have, one in a line. */
 export function probeOf(functions: readonly UsedName[]): string {
-  const tests = functions.map(({ name, place }) => {
+  const tests = functions.map(({ name, location }) => {
     const [, namespace = '', local = ''] = /^\{(.*)\}(.*)$/s.exec(name) ?? []
     const [declaration, called] =
       namespace === '' ? ['', local] : [` xmlns:f="${escaped(namespace)}"`, `f:${local}`]
-    return `<xsl:if${declaration} test="not(function-available('${called}'))"><xsl:text>${escaped(place)}&#10;</xsl:text></xsl:if>`
+    return `<xsl:if${declaration} test="not(function-available('${called}'))"><xsl:text>${escaped(location)}&#10;</xsl:text></xsl:if>`
   })
   return `<xsl:stylesheet version="1.0" xmlns:xsl="${XSL}"><xsl:output method="text"/><xsl:template match="/">${tests.join('')}</xsl:template></xsl:stylesheet>`
 }

@@ -92,7 +92,7 @@ function pathOf(url: unknown): string {
   return String(url).replace(/^file:\/\//, '')
 }
 
-/** The documents to read, and one place to write to. */
+/** The documents to read, and one location to write to. */
 function fileSystem({ files, written, printed }: Platform): object {
   const read = (path: unknown): string => {
     const text = files.get(pathOf(path))

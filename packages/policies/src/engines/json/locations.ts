@@ -4,15 +4,15 @@ import { parseQuery } from './path.js'
 import { PathRun } from './path-run.js'
 
 /** A member of an object or an element of an array, which can be changed there. */
-export interface JsonPlace {
+export interface JsonLocation {
   readonly parent: object
   readonly key: string | number
 }
 
-/** A JSON path that finds places. */
-export interface JsonPlaces {
+/** A JSON path that finds locations. */
+export interface JsonLocations {
   /** All that it finds. @throws UnreadableBody when it would look at too many values. */
-  all(root: unknown): readonly JsonPlace[]
+  all(root: unknown): readonly JsonLocation[]
 }
 
 type Segment = JsonPathQuery['segments'][number]
@@ -23,7 +23,7 @@ type Keys = readonly (string | number)[] | null
  * Compiles a JSON path whose finds are to be changed: names, positions, `*` and `..`.
  * @throws Error that says what is wrong with the path.
  */
-export function compileJsonPlaces(path: string): JsonPlaces {
+export function compileJsonLocations(path: string): JsonLocations {
   const { segments } = parseQuery(path)
   if (segments.length === 0) throw new Error(`'${path}' is the whole body; name something in it`)
   const steps = segments.map((segment) => ({
@@ -34,31 +34,31 @@ export function compileJsonPlaces(path: string): JsonPlaces {
     all(root) {
       const run = new PathRun(root)
       let values: unknown[] = [root]
-      let places: JsonPlace[] = []
+      let locations: JsonLocation[] = []
       for (const { keys, isDeep } of steps) {
-        places = []
+        locations = []
         for (const value of isDeep ? withDescendants(values, run) : values)
-          addPlaces(value, keys, places, run)
-        values = places.map(valueAt)
+          addLocations(value, keys, locations, run)
+        values = locations.map(valueAt)
       }
-      return places
+      return locations
     },
   }
 }
 
-export function valueAt({ parent, key }: JsonPlace): unknown {
+export function valueAt({ parent, key }: JsonLocation): unknown {
   return childOf(parent, key)
 }
 
 /** Puts another value in its place; what objects inherit is out of reach. */
-export function setAt({ parent, key }: JsonPlace, value: unknown): void {
+export function setAt({ parent, key }: JsonLocation, value: unknown): void {
   if (Object.hasOwn(parent, key)) (parent as Record<string | number, unknown>)[key] = value
 }
 
 /** Removes members and elements, several of one array too. */
-export function removePlaces(places: readonly JsonPlace[]): void {
+export function removeLocations(locations: readonly JsonLocation[]): void {
   const gone = new Map<unknown[], Set<number | string>>()
-  for (const { parent, key } of places) {
+  for (const { parent, key } of locations) {
     if (!Array.isArray(parent)) delete (parent as Record<string | number, unknown>)[key]
     else if (gone.has(parent)) gone.get(parent)!.add(key)
     else gone.set(parent, new Set([key]))
@@ -71,13 +71,13 @@ export function removePlaces(places: readonly JsonPlace[]): void {
 }
 
 /** Calls `visit` for every member and element of a value, whose depth is bounded, at any depth. */
-export function eachPlace(value: unknown, visit: (place: JsonPlace, value: unknown) => void): void {
+export function eachLocation(value: unknown, visit: (location: JsonLocation, value: unknown) => void): void {
   if (typeof value !== 'object' || value === null) return
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
   for (const key of keys) {
     const child = childOf(value, key)
     visit({ parent: value, key }, child)
-    eachPlace(child, visit)
+    eachLocation(child, visit)
   }
 }
 
@@ -88,7 +88,7 @@ function keysOf({ node }: Segment, path: string): Keys {
   for (const selector of node.selectors) {
     if (selector.type === 'WildcardSelector') return null
     if (selector.type !== 'NameSelector' && selector.type !== 'IndexSelector') {
-      throw new Error(`'${path}' has a slice or a filter; places are found by names, positions, * and ..`)
+      throw new Error(`'${path}' has a slice or a filter; locations are found by names, positions, * and ..`)
     }
     keys.push(selector.value)
   }
@@ -108,12 +108,12 @@ function withDescendants(values: readonly unknown[], run: PathRun): Iterable<unk
   return all
 }
 
-function addPlaces(value: unknown, keys: Keys, places: JsonPlace[], run: PathRun): void {
+function addLocations(value: unknown, keys: Keys, locations: JsonLocation[], run: PathRun): void {
   if (typeof value !== 'object' || value === null) return
   const present = keys ?? (Array.isArray(value) ? value.keys() : Object.keys(value))
   for (const key of present) {
     run.visit()
     const at = typeof key === 'number' && key < 0 && Array.isArray(value) ? value.length + key : key
-    if (childOf(value, at) !== undefined) places.push({ parent: value, key: at })
+    if (childOf(value, at) !== undefined) locations.push({ parent: value, key: at })
   }
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { exchange } from '../../testing.js'
 import { Draft } from './draft.js'
 import { valueAt, withoutValue, withValue } from './json-text.js'
-import { compilePlace, namesOf } from './place.js'
+import { compileLocation, namesOf } from './location.js'
 
 const TEXT =
   '{ "n": 12345678901234567890, "a": [ {"x":"1"}, {"x" : "2"} ], "e\\u0061": 1.0,"o":{ } , "s":"a\\"}," }'
@@ -66,12 +66,12 @@ function draft(json: string, headers: string[] = []): Draft {
   return new Draft(exchange({ headers, query: 'a=1&b=x%20y&b2=&d=1&d=2' }), 'request', Buffer.from(json))
 }
 
-function read(place: string, from: Draft): string | null {
-  const bytes = compilePlace(place, 'request').read(from)
+function read(location: string, from: Draft): string | null {
+  const bytes = compileLocation(location, 'request').read(from)
   return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
-test('each kind of place is read', () => {
+test('each kind of location is read', () => {
   const from = draft(TEXT, ['x-a', 'v', 'x-b', '', 'x-c', '1', 'x-c', '2'])
   from.x.setVar('tenant', 'ü')
   assert.equal(read('header.X-A', from), 'v')
@@ -92,10 +92,10 @@ test('each kind of place is read', () => {
   assert.equal(read('json[1].a', draft('[0,{"a":false}]')), 'false')
 })
 
-test('each kind of place is written, when such bytes can stand there', () => {
+test('each kind of location is written, when such bytes can stand there', () => {
   const into = draft('{"a":1}')
-  const write = (place: string, text: string | Uint8Array, isJson = false): boolean =>
-    compilePlace(place, 'request').write(into, Buffer.from(text as string), isJson)
+  const write = (location: string, text: string | Uint8Array, isJson = false): boolean =>
+    compileLocation(location, 'request').write(into, Buffer.from(text as string), isJson)
   assert.ok(write('header.x-a', 'new'))
   assert.ok(!write('header.x-a', 'a\r\nx-evil: 1'))
   assert.ok(!write('header.x-a', 'ü'))
@@ -116,20 +116,20 @@ test('each kind of place is written, when such bytes can stand there', () => {
   assert.equal(into.x.vars?.get('v'), 'ü')
 })
 
-test('what was said about the bytes of a body goes with them, when all places were read', () => {
+test('what was said about the bytes of a body goes with them, when all locations were read', () => {
   const about = ['content-digest', 'sha-256=:old:', 'digest', 'old', 'etag', '"old"', 'x-a', 'v']
   const changed = draft('{"a":1}', [...about])
-  compilePlace('json.a', 'request').write(changed, Buffer.from('2'), true)
+  compileLocation('json.a', 'request').write(changed, Buffer.from('2'), true)
   assert.equal(read('header.content-digest', changed), 'sha-256=:old:')
   changed.commit()
   assert.deepEqual(changed.x.headers, ['x-a', 'v'])
   const same = draft('{"a":1}', [...about])
-  compilePlace('header.x-a', 'request').write(same, Buffer.from('w'), false)
+  compileLocation('header.x-a', 'request').write(same, Buffer.from('w'), false)
   same.commit()
   assert.deepEqual(same.x.headers, about.with(-1, 'w'))
   const described = draft('{"a":1}', [...about])
-  compilePlace('header.Digest', 'request').write(described, Buffer.from('new'), false)
-  compilePlace('json.a', 'request').remove(described)
+  compileLocation('header.Digest', 'request').write(described, Buffer.from('new'), false)
+  compileLocation('json.a', 'request').remove(described)
   described.commit()
   assert.deepEqual(described.x.headers.toSorted(), ['digest', 'new', 'v', 'x-a'])
 })
@@ -144,7 +144,7 @@ test('a body that cannot be read is not a body without the value', () => {
   assert.throws(() => read('json.a', latin), { code: 'GW_BODY_UNPARSABLE' })
 })
 
-test('texts that name no place are refused', () => {
+test('texts that name no location are refused', () => {
   for (const text of [
     '',
     'header',
@@ -162,9 +162,9 @@ test('texts that name no place are refused', () => {
     'header.host',
     'Body',
   ]) {
-    assert.throws(() => compilePlace(text, 'request'), Error, text)
+    assert.throws(() => compileLocation(text, 'request'), Error, text)
   }
-  assert.throws(() => compilePlace('query.a', 'response'), /not a place in a response/)
+  assert.throws(() => compileLocation('query.a', 'response'), /not a location in a response/)
 })
 
 test('the names of headers and parameters are what the traffic log can mask', () => {

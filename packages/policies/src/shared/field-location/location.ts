@@ -13,7 +13,7 @@ import {
 } from './query-parameter.js'
 
 /** Somewhere in a message that a value can stand. */
-export interface Place {
+export interface FieldLocation {
   /** As the document writes it. */
   readonly text: string
   readonly isInBody: boolean
@@ -26,32 +26,32 @@ export interface Place {
   remove(draft: Draft): void
 }
 
-/** What may name a place, for schemas and messages. */
-export const PLACE_FORMS =
+/** What may name a location, for schemas and messages. */
+export const LOCATION_FORMS =
   '`header.NAME`, `query.NAME`, `json.PATH` such as `json.card.number` or `json.items[0].iban`, `body`, `vars.NAME`'
 
-/** @throws Error when the text names no place of such a message. */
-export function compilePlace(text: string, side: Side): Place {
+/** @throws Error when the text names no location of such a message. */
+export function compileLocation(text: string, side: Side): FieldLocation {
   if (text === 'body') return wholeBody
-  if (text.startsWith('json[')) return jsonPlace(text, parsePath(text.slice('json'.length)))
+  if (text.startsWith('json[')) return jsonLocation(text, parsePath(text.slice('json'.length)))
   const dot = text.indexOf('.')
   const kind = text.slice(0, dot)
   const name = text.slice(dot + 1)
   if (name !== '') {
-    if (kind === 'header') return headerPlace(text, fieldName(side, name))
-    if (kind === 'query' && side === 'request') return queryPlace(text, parameterName(name))
-    if (kind === 'json') return jsonPlace(text, parsePath(name))
-    if (kind === 'vars') return varPlace(text, name)
+    if (kind === 'header') return headerLocation(text, fieldName(side, name))
+    if (kind === 'query' && side === 'request') return queryLocation(text, parameterName(name))
+    if (kind === 'json') return jsonLocation(text, parsePath(name))
+    if (kind === 'vars') return varLocation(text, name)
   }
-  throw new Error(`'${text}' is not a place in a ${side}; write ${PLACE_FORMS}`)
+  throw new Error(`'${text}' is not a location in a ${side}; write ${LOCATION_FORMS}`)
 }
 
-/** The header fields and query parameters among places: what the traffic log can mask. */
+/** The header fields and query parameters among locations: what the traffic log can mask. */
 export function namesOf(texts: readonly string[]): string[] {
   return texts.map((text) => /^(?:header|query)\.(.+)$/.exec(text)?.[1] ?? '').filter((name) => name !== '')
 }
 
-const wholeBody: Place = {
+const wholeBody: FieldLocation = {
   text: 'body',
   isInBody: true,
   isWholeBody: true,
@@ -65,7 +65,7 @@ const wholeBody: Place = {
   },
 }
 
-function headerPlace(text: string, name: string): Place {
+function headerLocation(text: string, name: string): FieldLocation {
   return {
     text,
     isInBody: false,
@@ -86,7 +86,7 @@ function headerPlace(text: string, name: string): Place {
   }
 }
 
-function queryPlace(text: string, name: string): Place {
+function queryLocation(text: string, name: string): FieldLocation {
   return {
     text,
     isInBody: false,
@@ -120,7 +120,7 @@ function queryPlace(text: string, name: string): Place {
   }
 }
 
-function jsonPlace(text: string, path: JsonPath): Place {
+function jsonLocation(text: string, path: JsonPath): FieldLocation {
   return {
     text,
     isInBody: true,
@@ -149,7 +149,7 @@ function jsonPlace(text: string, path: JsonPath): Place {
   }
 }
 
-function varPlace(text: string, name: string): Place {
+function varLocation(text: string, name: string): FieldLocation {
   return {
     text,
     isInBody: false,
@@ -168,14 +168,14 @@ function varPlace(text: string, name: string): Place {
   }
 }
 
-function unambiguous<T>({ side }: Draft, place: string, look: () => T): T {
+function unambiguous<T>({ side }: Draft, location: string, look: () => T): T {
   try {
     return look()
   } catch (error) {
     if (!(error instanceof DuplicateName)) throw error
     throw new UnreadableBody(
       'GW_BODY_UNPARSABLE',
-      `the ${side} body has a name of '${place}' twice in one object; send it once`,
+      `the ${side} body has a name of '${location}' twice in one object; send it once`,
     )
   }
 }
