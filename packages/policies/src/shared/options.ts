@@ -1,4 +1,18 @@
-import { type TLiteral, type TObject, type TProperties, type TUnion, Type } from '@sinclair/typebox'
+import {
+  type ArrayOptions,
+  type IntegerOptions,
+  type ObjectOptions,
+  type StringOptions,
+  type TArray,
+  type TInteger,
+  type TLiteral,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TString,
+  type TUnion,
+  Type,
+} from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
 
 /** A mapping that refuses unknown keys. */
@@ -6,26 +20,47 @@ export function closed<P extends TProperties>(description: string, properties: P
   return Type.Object(properties, { additionalProperties: false, description })
 }
 
+/** A mapping that may be left out, and refuses unknown keys. */
+export function optionalClosed<P extends TProperties>(description: string, properties: P) {
+  return Type.Optional(closed(description, properties))
+}
+
+/** A mapping of names to values of one kind. */
+export function optionalRecord<T extends TSchema>(
+  value: T,
+  description: string,
+  options: ObjectOptions = {},
+) {
+  return Type.Optional(Type.Record(Type.String(), value, { ...options, description }))
+}
+
 /** One of some words. */
-export function oneOf<const W extends string>(
+export function oneOf<const W extends string | number>(
   words: readonly W[],
-  options: { readonly description?: string; readonly default?: NoInfer<W> } = {},
+  description?: string,
+  fallback?: NoInfer<W>,
 ): TUnion<TLiteral<W>[]> {
   return Type.Union(
     words.map((word) => Type.Literal(word)),
-    options,
+    {
+      ...(fallback !== undefined && { default: fallback }),
+      ...(description !== undefined && { description }),
+    },
   )
 }
 
 /** An option that is one of some words. */
-export function optionalOneOf<const W extends string>(
+export function optionalOneOf<const W extends string | number>(
   words: readonly W[],
   description: string,
   fallback?: NoInfer<W>,
 ) {
-  return Type.Optional(
-    oneOf(words, { ...(fallback === undefined ? {} : { default: fallback }), description }),
-  )
+  return Type.Optional(oneOf(words, description, fallback))
+}
+
+/** The path of a file that is read when the document is loaded. */
+export function optionalFile(description: string) {
+  return optionalString(description, { minLength: 1, maxLength: 4096, path: true })
 }
 
 /** An option that is a text. */
@@ -52,4 +87,47 @@ function optionalMatch(pattern: string, description: string, fallback: string | 
   return Type.Optional(
     Type.String({ ...(fallback === undefined ? {} : { default: fallback }), pattern, description }),
   )
+}
+
+/** A text. */
+export function string(description: string, options: StringOptions = {}): TString {
+  return Type.String({ ...options, description })
+}
+
+/** An option that is a text. */
+export function optionalString(description: string, options: StringOptions = {}) {
+  return Type.Optional(string(description, options))
+}
+
+/** A whole number. */
+export function integer(description: string, options: IntegerOptions = {}): TInteger {
+  return Type.Integer({ ...options, description })
+}
+
+/** An option that is a whole number. */
+export function optionalInteger(description: string, options: IntegerOptions = {}) {
+  return Type.Optional(integer(description, options))
+}
+
+/** A list. */
+export function list<T extends TSchema>(item: T, description: string, options: ArrayOptions = {}): TArray<T> {
+  return Type.Array(item, { ...options, description })
+}
+
+/** An option that is a list. */
+export function optionalList<T extends TSchema>(item: T, description: string, options: ArrayOptions = {}) {
+  return Type.Optional(list(item, description, options))
+}
+
+/** The mapping of all options of a policy. @param paragraphs of its page in the reference. */
+export function policyOptions<P extends TProperties>(
+  properties: P,
+  paragraphs: readonly string[],
+  options: ObjectOptions = {},
+): TObject<P> {
+  return Type.Object(properties, {
+    additionalProperties: false,
+    ...options,
+    description: paragraphs.join('\n\n'),
+  })
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
+import { optionalFile, optionalString, policyOptions } from './options.js'
 
 /** Largest file that is read, in bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -15,27 +16,8 @@ export interface ValueSource {
 
 /** The schema of a value that stands in a JSON or YAML file, or in the document. @param what such as `a JSON schema` */
 export function valueSource(what: string) {
-  return Type.Object(
-    {
-      file: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          path: true,
-          description: 'A JSON or YAML file, read when the document is loaded.',
-        }),
-      ),
-      inline: Type.Optional(
-        Type.Unknown({ description: `${what[0]!.toUpperCase()}${what.slice(1)} as it is.` }),
-      ),
-    },
-    {
-      additionalProperties: false,
-      minProperties: 1,
-      maxProperties: 1,
-      description: `Where ${what} stands: \`file\` or \`inline\`.`,
-    },
-  )
+  const inline = Type.Optional(Type.Unknown({ description: `${capitalized(what)} as it is.` }))
+  return source(what, 'A JSON or YAML file, read when the document is loaded.', inline)
 }
 
 /** Where a plain text stands: in a file, or in the document of the gateway. */
@@ -46,30 +28,20 @@ export interface TextSource {
 
 /** The schema of a text that stands in a file or in the document. @param what such as `the template` */
 export function textSource(what: string) {
-  return Type.Object(
-    {
-      file: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          path: true,
-          description: 'A file, read when the document is loaded.',
-        }),
-      ),
-      inline: Type.Optional(
-        Type.String({
-          maxLength: 1_048_576,
-          description: `${what[0]!.toUpperCase()}${what.slice(1)} itself.`,
-        }),
-      ),
-    },
-    {
-      additionalProperties: false,
-      minProperties: 1,
-      maxProperties: 1,
-      description: `Where ${what} stands: \`file\` or \`inline\`.`,
-    },
+  const inline = optionalString(`${capitalized(what)} itself.`, { maxLength: 1_048_576 })
+  return source(what, 'A file, read when the document is loaded.', inline)
+}
+
+function source<T extends TSchema>(what: string, file: string, inline: T) {
+  return policyOptions(
+    { file: optionalFile(file), inline },
+    [`Where ${what} stands: \`file\` or \`inline\`.`],
+    { minProperties: 1, maxProperties: 1 },
   )
+}
+
+function capitalized(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1)
 }
 
 /** The text that a source holds. @throws Error when its file cannot be read. */

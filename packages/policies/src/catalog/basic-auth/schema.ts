@@ -1,5 +1,15 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { closed, optionalDuration, optionalFlag } from '../../shared/options.js'
+import type { Static } from '@sinclair/typebox'
+import {
+  closed,
+  list,
+  optionalDuration,
+  optionalFlag,
+  optionalInteger,
+  optionalList,
+  optionalString,
+  policyOptions,
+  string,
+} from '../../shared/options.js'
 
 /** Default of `realm`. */
 export const DEFAULT_REALM = 'Restricted'
@@ -7,53 +17,36 @@ export const DEFAULT_REALM = 'Restricted'
 export const DEFAULT_CACHE_TTL = '60s'
 
 const user = closed('One user.', {
-  name: Type.String({
-    description: 'The user name; also the id of the consumer.',
-    minLength: 1,
-    maxLength: 256,
-  }),
-  password: Type.String({
-    secret: true,
-    minLength: 1,
-    description:
-      'The scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is refused.',
-  }),
-  groups: Type.Optional(
-    Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
-      description: 'Groups of the consumer, for conditions and later policies.',
-    }),
+  name: string('The user name; also the id of the consumer.', { minLength: 1, maxLength: 256 }),
+  password: string(
+    'The scrypt hash of the password, `$scrypt$ln=15,r=8,p=1$SALT$HASH`, as `gw hash-password` prints it. Plain text is refused.',
+    { secret: true, minLength: 1 },
+  ),
+  groups: optionalList(
+    string('A group name.', { minLength: 1 }),
+    'Groups of the consumer, for conditions and later policies.',
   ),
 })
 
 /** The configuration of `basic-auth`. */
-export const basicAuthSchema = Type.Object(
+export const basicAuthSchema = policyOptions(
   {
-    users: Type.Array(user, { description: 'Who may call.', minItems: 1, maxItems: 10_000 }),
-    realm: Type.Optional(
-      Type.String({
-        default: DEFAULT_REALM,
-        maxLength: 256,
-        description: 'The protection space that the challenge names.',
-      }),
-    ),
+    users: list(user, 'Who may call.', { minItems: 1, maxItems: 10_000 }),
+    realm: optionalString('The protection space that the challenge names.', {
+      default: DEFAULT_REALM,
+      maxLength: 256,
+    }),
     stripCredentials: optionalFlag(true, 'Removes `authorization` before the upstream sees the request.'),
     cacheTtl: optionalDuration('How long a verified password needs no second hash.', DEFAULT_CACHE_TTL),
-    maxFailuresPerMinute: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description:
-          'Failed attempts of one client address, per worker, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected.',
-      }),
+    maxFailuresPerMinute: optionalInteger(
+      'Failed attempts of one client address, per worker, after which further attempts are answered 429 `GW_RATE_LIMITED` for the rest of the minute; verified callers at the same address are not affected.',
+      { minimum: 1, maximum: 1_000_000 },
     ),
   },
-  {
-    additionalProperties: false,
-    description: [
-      'Without credentials the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`; an unknown user and a wrong password cannot be distinguished, also not by time. Credentials are UTF-8 (RFC 7617), at most 8 KB; a password may hold colons.',
-      'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the slots that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`. A changed password counts from the reload on.',
-    ].join('\n\n'),
-  },
+  [
+    'Without credentials the answer is 401 `GW_AUTH_MISSING`, with wrong ones 401 `GW_AUTH_INVALID`; an unknown user and a wrong password cannot be distinguished, also not by time. Credentials are UTF-8 (RFC 7617), at most 8 KB; a password may hold colons.',
+    'A password is hashed once, off the event loop, and then remembered for `cacheTtl` as an HMAC under a key that lives in the process only. Two are hashed at a time, and client addresses (of IPv6 their /64) take turns. A password that was right before goes first; the attempts of one address on users who do not exist share a hash. Up to 512 requests wait, of one address half of the slots that are free; one more is answered 503 `GW_AUTH_OVERLOADED` with `retry-after`. A changed password counts from the reload on.',
+  ],
 )
 
 /** The configuration of `basic-auth`, derived from its schema. */

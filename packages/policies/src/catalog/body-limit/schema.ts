@@ -1,13 +1,11 @@
-import { Type } from '@sinclair/typebox'
 import { SIZE_PATTERN } from '@sluice/core'
-import { optionalFlag, optionalSize } from '../../shared/options.js'
+import { optionalFlag, optionalSize, policyOptions, string } from '../../shared/options.js'
 
 /** The configuration of `body-limit`. */
-export const bodyLimitSchema = Type.Object(
+export const bodyLimitSchema = policyOptions(
   {
-    max: Type.String({
+    max: string('Largest request body, such as `512kb` or `1mb`; units are powers of 1024.', {
       pattern: SIZE_PATTERN,
-      description: 'Largest request body, such as `512kb` or `1mb`; units are powers of 1024.',
     }),
     min: optionalSize('Smallest request body that is announced.'),
     raise: optionalFlag(
@@ -15,11 +13,8 @@ export const bodyLimitSchema = Type.Object(
       'Lets `max` be above the limit of the listener; without it the smaller of both holds.',
     ),
   },
-  {
-    additionalProperties: false,
-    description: [
-      'A body announced as larger is refused at once with 413 `GW_BODY_TOO_LARGE`; one without an announced length (chunked) is counted while it streams and refused at the limit.',
-      '`min` looks at the announced length only, with 400 `GW_BODY_TOO_SMALL`: a request without a body counts as 0 bytes, a chunked one passes. Use `when` to keep it to the methods that carry a body.',
-    ].join('\n\n'),
-  },
+  [
+    'A body announced as larger is refused at once with 413 `GW_BODY_TOO_LARGE`; one without an announced length (chunked) is counted while it streams and refused at the limit.',
+    '`min` looks at the announced length only, with 400 `GW_BODY_TOO_SMALL`: a request without a body counts as 0 bytes, a chunked one passes. Use `when` to keep it to the methods that carry a body.',
+  ],
 )

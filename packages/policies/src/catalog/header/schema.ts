@@ -1,43 +1,40 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, optionalFlag } from '../../shared/options.js'
+import {
+  closed,
+  optionalFlag,
+  optionalList,
+  optionalRecord,
+  policyOptions,
+  string,
+} from '../../shared/options.js'
 import { TEMPLATE_VARIABLES } from '../../shared/template.js'
 
 const VARIABLES = TEMPLATE_VARIABLES.map((variable) => `\`{{${variable}}}\``).join(', ')
 
-const name = Type.String({ description: 'A header name, in any case.', minLength: 1, maxLength: 256 })
-const value = Type.String({ description: 'A header value; may hold {{placeholders}}.', maxLength: 8192 })
+const name = string('A header name, in any case.', { minLength: 1, maxLength: 256 })
+const value = string('A header value; may hold {{placeholders}}.', { maxLength: 8192 })
 
 function valuesByName(description: string) {
-  return Type.Optional(
-    Type.Record(Type.String(), value, { description, minProperties: 1, maxProperties: 100 }),
-  )
+  return optionalRecord(value, description, { minProperties: 1, maxProperties: 100 })
 }
 
 /** What both sides can do. */
 const edits = {
-  remove: Type.Optional(
-    Type.Array(name, {
-      description: 'Names to remove; `x-internal-*` removes every name that begins so.',
-      minItems: 1,
-      maxItems: 100,
-    }),
-  ),
-  rename: Type.Optional(
-    Type.Record(Type.String(), Type.String({ ...name, secret: false }), {
-      description:
-        'Old name to new name. Lines that had the new name already are removed when the old name is there.',
-      minProperties: 1,
-      maxProperties: 100,
-    }),
+  remove: optionalList(name, 'Names to remove; `x-internal-*` removes every name that begins so.', {
+    minItems: 1,
+    maxItems: 100,
+  }),
+  rename: optionalRecord(
+    Type.String({ ...name, secret: false }),
+    'Old name to new name. Lines that had the new name already are removed when the old name is there.',
+    { minProperties: 1, maxProperties: 100 },
   ),
   set: valuesByName('Name to value: one line with this value, whatever was there.'),
   setIfAbsent: valuesByName('Name to value: only when there is no such line.'),
-  append: Type.Optional(
-    Type.Record(Type.String(), Type.Union([value, Type.Array(value, { minItems: 1, maxItems: 20 })]), {
-      description: 'Name to value or values: one more line for each.',
-      minProperties: 1,
-      maxProperties: 100,
-    }),
+  append: optionalRecord(
+    Type.Union([value, Type.Array(value, { minItems: 1, maxItems: 20 })]),
+    'Name to value or values: one more line for each.',
+    { minProperties: 1, maxProperties: 100 },
   ),
 }
 
@@ -53,17 +50,14 @@ const responseEdits = closed('Changes to the response before the client gets it.
 })
 
 /** The configuration of `header`. */
-export const headerSchema = Type.Object(
+export const headerSchema = policyOptions(
   { request: Type.Optional(requestEdits), response: Type.Optional(responseEdits) },
-  {
-    additionalProperties: false,
-    minProperties: 1,
-    description: [
-      'Within one side the order is remove, rename, set, setIfAbsent, append.',
-      `Values may hold ${VARIABLES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
-      'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` belong to the gateway and are refused; for `host` use the `rewrite.host` of the route.',
-    ].join('\n\n'),
-  },
+  [
+    'Within one side the order is remove, rename, set, setIfAbsent, append.',
+    `Values may hold ${VARIABLES}. A value that renders empty, or with a byte that no header may hold, is left out, and \`set\` then removes the header: what a client sent under that name never passes for the rendered value.`,
+    'Framing and connection fields (content-length, transfer-encoding, connection, keep-alive, te, trailer, upgrade, proxy-*), `date`, `server` and `host` belong to the gateway and are refused; for `host` use the `rewrite.host` of the route.',
+  ],
+  { minProperties: 1 },
 )
 
 /** The configuration of `header`, derived from its schema. */

@@ -1,11 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
   closed,
+  list,
   oneOf,
   optionalDuration,
   optionalFlag,
+  optionalInteger,
+  optionalList,
   optionalOneOf,
+  optionalRecord,
+  optionalString,
   optionalText,
+  policyOptions,
+  string,
 } from '../../shared/options.js'
 
 export const DEFAULT_MAX_AGE = '5m'
@@ -16,74 +23,54 @@ const LABEL = '^[a-z*][a-z0-9_.*-]*$'
 
 const algorithm = oneOf(
   ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256', 'hmac-sha256'],
-  { description: 'The one algorithm of this key; what a message says about it can only be refused.' },
+  'The one algorithm of this key; what a message says about it can only be refused.',
 )
 const encoding = optionalOneOf(
   ['utf8', 'hex', 'base64', 'base64url'],
   'With `hmac-sha256`: how the secret is written; default `utf8`.',
 )
-const id = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  pattern: '^[ -~]+$',
-  description: 'The `keyid` of signatures.',
-})
+const id = string('The `keyid` of signatures.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' })
 
 const verifyingKey = closed('One key.', {
   id,
   algorithm,
-  key: Type.String({
-    secret: true,
-    minLength: 1,
-    description:
-      'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
-  }),
+  key: string(
+    'The public key (PEM, certificate or JWK; a private one is refused) or the shared secret, by reference.',
+    { secret: true, minLength: 1 },
+  ),
   encoding,
   consumer: optionalText(256, 'The id of the consumer who has this key.'),
-  groups: Type.Optional(
-    Type.Array(Type.String({ description: 'A group name.', minLength: 1 }), {
-      description: 'Groups of the consumer.',
-    }),
-  ),
+  groups: optionalList(string('A group name.', { minLength: 1 }), 'Groups of the consumer.'),
 })
 
 const signingKey = closed('The key that signs.', {
   id,
   algorithm,
-  key: Type.String({
+  key: string('The private key (PEM or JWK) or the shared secret, by reference.', {
     secret: true,
     minLength: 1,
-    description: 'The private key (PEM or JWK) or the shared secret, by reference.',
   }),
   encoding,
 })
 
-const component = Type.String({
+const component = string('A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.', {
   minLength: 1,
   maxLength: 256,
-  description: 'A component: `@method`, `content-type`, `@query-param;name="id"`, `x-list;sf`.',
 })
 
 const replay = closed('Asks for a `nonce`, and refuses one that was accepted before.', {
-  maxEntries: Type.Optional(
-    Type.Integer({
-      default: DEFAULT_REPLAY_ENTRIES,
-      minimum: 1,
-      maximum: 10_000_000,
-      description:
-        'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
-    }),
+  maxEntries: optionalInteger(
+    'Nonces remembered per worker, about 150 bytes each. When all are in use the answer is 503.',
+    { default: DEFAULT_REPLAY_ENTRIES, minimum: 1, maximum: 10_000_000 },
   ),
 })
 
 const verification = {
-  keys: Type.Array(verifyingKey, { minItems: 1, maxItems: 1000, description: 'The keys that are accepted.' }),
-  components: Type.Optional(
-    Type.Array(component, {
-      maxItems: 64,
-      description:
-        'What a signature has to cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` when there is a body. Default for responses: `@status`, and `content-digest`.',
-    }),
+  keys: list(verifyingKey, 'The keys that are accepted.', { minItems: 1, maxItems: 1000 }),
+  components: optionalList(
+    component,
+    'What a signature has to cover. Default for requests: `@method`; `@target-uri`, or `@authority` with `@path` and `@query`; and `content-digest` when there is a body. Default for responses: `@status`, and `content-digest`.',
+    { maxItems: 64 },
   ),
   contentDigest: optionalOneOf(
     ['required', 'if-covered', 'off'],
@@ -92,18 +79,11 @@ const verification = {
   ),
   maxAge: optionalDuration('Oldest `created` that is accepted.', DEFAULT_MAX_AGE),
   clockSkew: optionalDuration('How far `created` may lie ahead.', DEFAULT_CLOCK_SKEW),
-  label: Type.Optional(
-    Type.String({
-      pattern: LABEL,
-      maxLength: 64,
-      description: 'Looks at the signature with this label only.',
-    }),
-  ),
+  label: optionalString('Looks at the signature with this label only.', { pattern: LABEL, maxLength: 64 }),
   tag: optionalText(256, 'Looks at signatures with this `tag` only.'),
-  structuredFields: Type.Optional(
-    Type.Record(Type.String(), oneOf(['dictionary', 'list', 'item']), {
-      description: 'Field name to shape, for fields of your own that are covered with `sf`.',
-    }),
+  structuredFields: optionalRecord(
+    oneOf(['dictionary', 'list', 'item']),
+    'Field name to shape, for fields of your own that are covered with `sf`.',
   ),
 }
 
@@ -116,32 +96,24 @@ const requestVerification = closed('Verifies requests of clients.', {
   ),
 })
 
-const responseVerification = Type.Object(verification, {
-  additionalProperties: false,
-  description:
-    'Verifies responses of the upstream. Components of the request (`;req`) are those that it was sent.',
-})
+const responseVerification = closed(
+  'Verifies responses of the upstream. Components of the request (`;req`) are those that it was sent.',
+  verification,
+)
 
 const signing = {
   key: signingKey,
-  components: Type.Optional(
-    Type.Array(component, {
-      maxItems: 64,
-      description:
-        'What to cover; a field that the message does not have is left out. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
-    }),
+  components: optionalList(
+    component,
+    'What to cover; a field that the message does not have is left out. Default for requests: `@method`, `@target-uri`, `content-digest`; for responses: `@status`, `content-digest`.',
+    { maxItems: 64 },
   ),
-  label: Type.Optional(
-    Type.String({
-      default: DEFAULT_LABEL,
-      pattern: LABEL,
-      maxLength: 64,
-      description: 'The label of the signature.',
-    }),
-  ),
-  tag: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, pattern: '^[ -~]+$', description: 'Its `tag`.' }),
-  ),
+  label: optionalString('The label of the signature.', {
+    default: DEFAULT_LABEL,
+    pattern: LABEL,
+    maxLength: 64,
+  }),
+  tag: optionalString('Its `tag`.', { minLength: 1, maxLength: 256, pattern: '^[ -~]+$' }),
   expiresIn: optionalDuration('Adds `expires` so long after `created`.'),
   nonce: optionalFlag(false, 'Adds a random `nonce`.'),
   includeAlg: optionalFlag(true, 'Names the algorithm in `alg`.'),
@@ -152,34 +124,30 @@ const signing = {
   ),
 }
 
-const requestSigning = Type.Object(signing, {
-  additionalProperties: false,
-  description:
-    'Signs requests to the upstream, again for each attempt. Takes the place of signatures of the client.',
-})
+const requestSigning = closed(
+  'Signs requests to the upstream, again for each attempt. Takes the place of signatures of the client.',
+  signing,
+)
 const responseSigning = closed(
   'Signs responses to the client. Takes the place of signatures of the upstream.',
   signing,
 )
 
 /** The configuration of `http-signature`. */
-export const httpSignatureSchema = Type.Object(
+export const httpSignatureSchema = policyOptions(
   {
     verify: Type.Optional(requestVerification),
     sign: Type.Optional(requestSigning),
     verifyResponse: Type.Optional(responseVerification),
     signResponse: Type.Optional(responseSigning),
   },
-  {
-    additionalProperties: false,
-    minProperties: 1,
-    description: [
-      'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`. It is 401 `GW_SIGNATURE_INVALID` when no signature is valid: made by a key that is not listed or with another algorithm than that key has, not covering what it has to, without `created`, too old, ahead of time or past its `expires`, with a digest that is not that of the body, or with a nonce that was used. One valid signature is enough; of more than eight none is looked at. A response that fails is answered with 502 `GW_RESPONSE_INVALID`.',
-      'Everything but the digest is checked before the body is read, on the request as it was received: path and query with their escapes, `@authority` in lower case without the default port of the scheme, several lines of a field joined by a comma. What policies before this one change is changed here too, so it stands first.',
-      'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Fields of trailers (`tr`) are refused by name, and so is `sf` for a field whose shape is not known. Fields of the connection, and `content-length` of responses, end at the gateway and cannot be covered. Dictionaries with a key twice are refused, where RFC 9651 would let the last one count.',
-      'With `content-digest` covered or required the body is collected. A digest of a body is one of the bytes as sent, content coding included; `sha-256` and `sha-512` count. Nonces are remembered by each worker for itself, across reloads, not restarts. A JWK is refused at load when its `use` or `key_ops` is for something else.',
-    ].join('\n\n'),
-  },
+  [
+    'Without a signature the answer is 401 `GW_SIGNATURE_MISSING`. It is 401 `GW_SIGNATURE_INVALID` when no signature is valid: made by a key that is not listed or with another algorithm than that key has, not covering what it has to, without `created`, too old, ahead of time or past its `expires`, with a digest that is not that of the body, or with a nonce that was used. One valid signature is enough; of more than eight none is looked at. A response that fails is answered with 502 `GW_RESPONSE_INVALID`.',
+    'Everything but the digest is checked before the body is read, on the request as it was received: path and query with their escapes, `@authority` in lower case without the default port of the scheme, several lines of a field joined by a comma. What policies before this one change is changed here too, so it stands first.',
+    'Supported components: `@method`, `@target-uri`, `@authority`, `@scheme`, `@request-target`, `@path`, `@query`, `@query-param`, `@status`, and fields with `sf`, `key`, `bs` and `req`. Fields of trailers (`tr`) are refused by name, and so is `sf` for a field whose shape is not known. Fields of the connection, and `content-length` of responses, end at the gateway and cannot be covered. Dictionaries with a key twice are refused, where RFC 9651 would let the last one count.',
+    'With `content-digest` covered or required the body is collected. A digest of a body is one of the bytes as sent, content coding included; `sha-256` and `sha-512` count. Nonces are remembered by each worker for itself, across reloads, not restarts. A JWK is refused at load when its `use` or `key_ops` is for something else.',
+  ],
+  { minProperties: 1 },
 )
 
 /** How requests are verified. */

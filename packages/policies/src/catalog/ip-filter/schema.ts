@@ -1,21 +1,17 @@
-import { Type } from '@sinclair/typebox'
-import { optionalFlag, optionalOneOf } from '../../shared/options.js'
+import { optionalFlag, optionalList, optionalOneOf, policyOptions, string } from '../../shared/options.js'
 
 /** One list serves a hundred thousand ranges; more belong into a list of their own, not into the document. */
 const MAX_RANGES = 100_000
 
 function ranges(description: string) {
-  return Type.Optional(
-    Type.Array(Type.String({ description: 'An address or a range.', minLength: 1, maxLength: 100 }), {
-      description,
-      minItems: 1,
-      maxItems: MAX_RANGES,
-    }),
-  )
+  return optionalList(string('An address or a range.', { minLength: 1, maxLength: 100 }), description, {
+    minItems: 1,
+    maxItems: MAX_RANGES,
+  })
 }
 
 /** The configuration of `ip-filter`. */
-export const ipFilterSchema = Type.Object(
+export const ipFilterSchema = policyOptions(
   {
     allow: ranges('Who may call. When it is there, everybody else is refused.'),
     deny: ranges('Who may not call; wins over `allow`.'),
@@ -29,12 +25,9 @@ export const ipFilterSchema = Type.Object(
       'Refuses nobody; sets the variable `ip-filter` to `would-deny` where it would have refused.',
     ),
   },
-  {
-    additionalProperties: false,
-    minProperties: 1,
-    description: [
-      'At least one of `allow` and `deny`. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9`, `2001:db8::/32`; an IPv4-mapped IPv6 address equals the IPv4 address.',
-      'Refused callers get 403 `GW_IP_DENIED`; the answer does not repeat the address. A text that is no address is refused like an address that is not allowed.',
-    ].join('\n\n'),
-  },
+  [
+    'At least one of `allow` and `deny`. Ranges are written as `10.0.0.1`, `10.0.0.0/8`, `10.3.10.*`, `10.3.10.4-18`, `10.0.0.1-10.0.0.9`, `2001:db8::/32`; an IPv4-mapped IPv6 address equals the IPv4 address.',
+    'Refused callers get 403 `GW_IP_DENIED`; the answer does not repeat the address. A text that is no address is refused like an address that is not allowed.',
+  ],
+  { minProperties: 1 },
 )

@@ -3,11 +3,18 @@ import { allowWeakSchema, jwksSchema, keyMembers, MAX_KEYS } from '../../crypto/
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../../crypto/keys/signature-algorithm.js'
 import {
   closed,
+  list,
   oneOf,
+  optionalClosed,
   optionalDuration,
   optionalFlag,
+  optionalInteger,
+  optionalList,
   optionalOneOf,
   optionalSize,
+  optionalString,
+  policyOptions,
+  string,
 } from '../../shared/options.js'
 
 /** Default of `algorithms`: nothing with a shared secret. */
@@ -22,12 +29,9 @@ export const DEFAULT_CONSUMER_CLAIM = 'sub'
 export const DEFAULT_CACHE_ENTRIES = 10_000
 
 const claimName = { minLength: 1, maxLength: 256 }
-const issuer = Type.Optional(
-  Type.String({
-    ...claimName,
-    description:
-      'Tokens that these keys sign have to be of this issuer. Needed where issuers must not sign for each other.',
-  }),
+const issuer = optionalString(
+  'Tokens that these keys sign have to be of this issuer. Needed where issuers must not sign for each other.',
+  { ...claimName },
 )
 
 const key = closed('One key: `jwk`, `pem`, `file` or `secret`.', {
@@ -36,38 +40,28 @@ const key = closed('One key: `jwk`, `pem`, `file` or `secret`.', {
 })
 
 const scalar = [
-  Type.String({ description: 'A text.' }),
+  string('A text.'),
   Type.Number({ description: 'A number.' }),
   Type.Boolean({ description: 'True or false.' }),
 ]
 
 function texts(description: string, item: string) {
-  return Type.Optional(
-    Type.Array(Type.String({ ...claimName, maxLength: 2048, description: item }), {
-      minItems: 1,
-      maxItems: 1000,
-      uniqueItems: true,
-      description,
-    }),
-  )
+  return optionalList(string(item, { ...claimName, maxLength: 2048 }), description, {
+    minItems: 1,
+    maxItems: 1000,
+    uniqueItems: true,
+  })
 }
 
 /** The configuration of `jwt`. */
-export const jwtSchema = Type.Object(
+export const jwtSchema = policyOptions(
   {
-    keys: Type.Optional(
-      Type.Array(key, { minItems: 1, maxItems: MAX_KEYS, description: 'The keys that may have signed.' }),
-    ),
-    jwks: Type.Optional(
-      closed('A set of keys (JWKS): `file` or `inline`.', { ...jwksSchema.properties, issuer }),
-    ),
-    algorithms: Type.Optional(
-      Type.Array(oneOf(SIGNATURE_ALGORITHMS, { description: 'An algorithm.' }), {
-        default: [...DEFAULT_ALGORITHMS],
-        minItems: 1,
-        uniqueItems: true,
-        description: 'The algorithms that are accepted; `none` is not among those that can be.',
-      }),
+    keys: optionalList(key, 'The keys that may have signed.', { minItems: 1, maxItems: MAX_KEYS }),
+    jwks: optionalClosed('A set of keys (JWKS): `file` or `inline`.', { ...jwksSchema.properties, issuer }),
+    algorithms: optionalList(
+      oneOf(SIGNATURE_ALGORITHMS, 'An algorithm.'),
+      'The algorithms that are accepted; `none` is not among those that can be.',
+      { default: [...DEFAULT_ALGORITHMS], minItems: 1, uniqueItems: true },
     ),
     allowWeak: allowWeakSchema,
     issuers: texts('Whose tokens are accepted, by `iss`; absent: not checked.', 'An issuer.'),
@@ -86,10 +80,7 @@ export const jwtSchema = Type.Object(
     requiredClaims: Type.Optional(
       Type.Record(
         Type.String({ pattern: '^.{1,256}$' }),
-        Type.Union([
-          ...scalar,
-          Type.Array(Type.Union(scalar, { description: 'A value.' }), { description: 'One of them.' }),
-        ]),
+        Type.Union([...scalar, list(Type.Union(scalar, { description: 'A value.' }), 'One of them.')]),
         {
           description:
             'Claims that the token needs, with their value or a list of values of which one is enough; an empty list asks only that the claim is there. `a.b` reads `b` inside of `a`. Of a claim that is a list one item is enough.',
@@ -104,73 +95,48 @@ export const jwtSchema = Type.Object(
       'Where the token stands. Queries end up in logs and histories; prefer a header.',
       'header',
     ),
-    name: Type.Optional(
-      Type.String({
-        ...claimName,
-        description:
-          'The header, in any case, or the cookie or query parameter, exactly; default: `authorization`, else `access_token`.',
-      }),
+    name: optionalString(
+      'The header, in any case, or the cookie or query parameter, exactly; default: `authorization`, else `access_token`.',
+      { ...claimName },
     ),
-    scheme: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        description:
-          'The word before the token in a header, without case; default: `Bearer` in `authorization`, none in other headers.',
-      }),
+    scheme: optionalString(
+      'The word before the token in a header, without case; default: `Bearer` in `authorization`, none in other headers.',
+      { maxLength: 64 },
     ),
     strip: optionalFlag(true, 'Removes the token before the upstream sees the request.'),
-    consumerClaim: Type.Optional(
-      Type.String({
-        ...claimName,
-        default: DEFAULT_CONSUMER_CLAIM,
-        description: 'The claim that is the id of the consumer; a token without it is refused.',
-      }),
+    consumerClaim: optionalString(
+      'The claim that is the id of the consumer; a token without it is refused.',
+      { ...claimName, default: DEFAULT_CONSUMER_CLAIM },
     ),
-    nameClaim: Type.Optional(
-      Type.String({
-        ...claimName,
-        description: 'The claim that is the name of the consumer; default: the id.',
-      }),
-    ),
-    groupsClaim: Type.Optional(
-      Type.String({
-        ...claimName,
-        description:
-          'The claim with the groups of the consumer: a list, or a text with spaces, such as `realm_access.roles`.',
-      }),
+    nameClaim: optionalString('The claim that is the name of the consumer; default: the id.', {
+      ...claimName,
+    }),
+    groupsClaim: optionalString(
+      'The claim with the groups of the consumer: a list, or a text with spaces, such as `realm_access.roles`.',
+      { ...claimName },
     ),
     forwardClaims: Type.Optional(
       Type.Record(
         Type.String({ pattern: '^.{1,256}$' }),
-        Type.String({ ...claimName, description: 'The header for the claim.' }),
+        string('The header for the claim.', { ...claimName }),
         {
           description:
             'Headers for the upstream, by claim. What the client sent under those names is always removed first, also with underscores for hyphens; a claim that is absent or cannot stand in a header, because it has a line break or is not ASCII, sends none.',
         },
       ),
     ),
-    realm: Type.Optional(
-      Type.String({ maxLength: 256, description: 'The protection space that the challenge names.' }),
-    ),
-    cacheEntries: Type.Optional(
-      Type.Integer({
-        default: DEFAULT_CACHE_ENTRIES,
-        minimum: 0,
-        maximum: 1_000_000,
-        description:
-          'How many tokens a worker remembers as verified, so that their signature is not checked again; 0: none.',
-      }),
+    realm: optionalString('The protection space that the challenge names.', { maxLength: 256 }),
+    cacheEntries: optionalInteger(
+      'How many tokens a worker remembers as verified, so that their signature is not checked again; 0: none.',
+      { default: DEFAULT_CACHE_ENTRIES, minimum: 0, maximum: 1_000_000 },
     ),
   },
-  {
-    additionalProperties: false,
-    description: [
-      'The token is a signed JWT (RFC 7519) in compact form. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_SIGNATURE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_NOT_YET_VALID`, `GW_TOKEN_ISSUER` and `GW_TOKEN_AUDIENCE`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
-      'A key serves only for algorithms of its type: EC P-256 for ES256, P-384 for ES384, P-521 for ES512, Ed25519 for EdDSA and Ed25519, RSA for RS and PS, secrets for HS. So a public key is never taken for a secret, and `alg` of a token chooses among what the configuration allows and nothing else. A token names its key by `kid`; one that names an unknown key, or none, is tried with at most four keys. `jwk`, `jku`, `x5c` and `x5u` in a token are not looked at; `crit` is refused.',
-      'Segments have to be canonical base64url, header and claims JSON without repeated names; `exp`, `nbf` and `iat` have to be numbers, `iss` and `sub` texts, `aud` a text or a list of them.',
-      'The claims are in conditions as `jwt.claims["name"]` from then on, as text. Verified tokens are remembered, at most 16 MB of them; their times are checked for each request. Nothing that failed the check of its signature is remembered, and a reload begins again.',
-    ].join('\n\n'),
-  },
+  [
+    'The token is a signed JWT (RFC 7519) in compact form. Refusals are 401 `GW_AUTH_MISSING`, `GW_TOKEN_MALFORMED`, `GW_TOKEN_SIGNATURE`, `GW_TOKEN_EXPIRED`, `GW_TOKEN_NOT_YET_VALID`, `GW_TOKEN_ISSUER` and `GW_TOKEN_AUDIENCE`, and 403 `GW_TOKEN_CLAIMS` and `GW_SCOPE_MISSING`, with the challenge of RFC 6750.',
+    'A key serves only for algorithms of its type: EC P-256 for ES256, P-384 for ES384, P-521 for ES512, Ed25519 for EdDSA and Ed25519, RSA for RS and PS, secrets for HS. So a public key is never taken for a secret, and `alg` of a token chooses among what the configuration allows and nothing else. A token names its key by `kid`; one that names an unknown key, or none, is tried with at most four keys. `jwk`, `jku`, `x5c` and `x5u` in a token are not looked at; `crit` is refused.',
+    'Segments have to be canonical base64url, header and claims JSON without repeated names; `exp`, `nbf` and `iat` have to be numbers, `iss` and `sub` texts, `aud` a text or a list of them.',
+    'The claims are in conditions as `jwt.claims["name"]` from then on, as text. Verified tokens are remembered, at most 16 MB of them; their times are checked for each request. Nothing that failed the check of its signature is remembered, and a reload begins again.',
+  ],
 )
 
 /** The configuration of `jwt`, derived from its schema. */

@@ -1,22 +1,17 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { jsonBoundsOptions } from '../../engines/json-schema/json-bounds.js'
-import { optionalFlag, optionalOneOf } from '../../shared/options.js'
+import { optionalFlag, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
 import { valueSource } from '../../shared/text-source.js'
 
 const description = valueSource('an OpenAPI description')
 
 /** The configuration of `openapi`. */
-export const openapiSchema = Type.Object(
+export const openapiSchema = policyOptions(
   {
     description,
-    basePath: Type.Optional(
-      Type.String({
-        pattern: '^(/[^?#]*[^/?#])?$',
-        maxLength: 1024,
-        default: '',
-        description:
-          'What stands before the paths of the description in requests, such as `/api/v1`. The `servers` of the description are not looked at.',
-      }),
+    basePath: optionalString(
+      'What stands before the paths of the description in requests, such as `/api/v1`. The `servers` of the description are not looked at.',
+      { pattern: '^(/[^?#]*[^/?#])?$', maxLength: 1024, default: '' },
     ),
     unknownOperation: optionalOneOf(
       ['reject', 'pass'],
@@ -39,25 +34,21 @@ export const openapiSchema = Type.Object(
       'report',
     ),
     formats: optionalFlag(true, 'Checks `format`; without it the keyword says nothing.'),
-    status: Type.Optional(
-      Type.Union([Type.Literal(400), Type.Literal(422)], {
-        default: 400,
-        description: 'The status of a refusal for parameters and bodies that are not valid.',
-      }),
+    status: optionalOneOf(
+      [400, 422],
+      'The status of a refusal for parameters and bodies that are not valid.',
+      400,
     ),
     ...jsonBoundsOptions,
   },
-  {
-    additionalProperties: false,
-    description: [
-      'The description is OpenAPI 3.0 or 3.1 in one file: references to other files are refused, so bundle it first. It is checked itself when the document is loaded, and nothing is ever fetched. `gw import openapi` writes a document with routes and this policy from one.',
-      'Checked are the path with its parameters, the query, header fields, cookies, the media type and the body. A path that is not described is answered 404, a method 405, a media type 415 `GW_MEDIA_TYPE`, all else 400 (or 422) `GW_SCHEMA_INVALID`; the detail lists locations and what is missed there, never values. A body where none is described is refused. HEAD is checked as GET.',
-      'Parameters are read as their `style` and `explode` say: `simple`, `label`, `matrix`, `form`, `spaceDelimited`, `pipeDelimited`, `deepObject`, and `content` with JSON. A single value that is given twice is refused. Bodies are checked where they are JSON or `application/x-www-form-urlencoded`; of others only the media type.',
-      '`readOnly` members are not required in requests, `writeOnly` ones not in responses. `discriminator`, `xml`, `links`, `callbacks` and `security` say nothing here. Patterns and sizes are bounded as in `json-schema`.',
-      'Of responses the status, the media type, header fields and JSON bodies are checked. What was wrong stands in the variable `validation`, which the traffic log has.',
-      'A JSON body of 32 KB and more is checked on a thread.',
-    ].join('\n\n'),
-  },
+  [
+    'The description is OpenAPI 3.0 or 3.1 in one file: references to other files are refused, so bundle it first. It is checked itself when the document is loaded, and nothing is ever fetched. `gw import openapi` writes a document with routes and this policy from one.',
+    'Checked are the path with its parameters, the query, header fields, cookies, the media type and the body. A path that is not described is answered 404, a method 405, a media type 415 `GW_MEDIA_TYPE`, all else 400 (or 422) `GW_SCHEMA_INVALID`; the detail lists locations and what is missed there, never values. A body where none is described is refused. HEAD is checked as GET.',
+    'Parameters are read as their `style` and `explode` say: `simple`, `label`, `matrix`, `form`, `spaceDelimited`, `pipeDelimited`, `deepObject`, and `content` with JSON. A single value that is given twice is refused. Bodies are checked where they are JSON or `application/x-www-form-urlencoded`; of others only the media type.',
+    '`readOnly` members are not required in requests, `writeOnly` ones not in responses. `discriminator`, `xml`, `links`, `callbacks` and `security` say nothing here. Patterns and sizes are bounded as in `json-schema`.',
+    'Of responses the status, the media type, header fields and JSON bodies are checked. What was wrong stands in the variable `validation`, which the traffic log has.',
+    'A JSON body of 32 KB and more is checked on a thread.',
+  ],
 )
 
 /** The configuration of `openapi`, derived from its schema. */

@@ -1,43 +1,29 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DURATION_PATTERN, SIZE_PATTERN } from '@sluice/core'
+import { closed, optionalOneOf, optionalString, policyOptions } from '../../shared/options.js'
 import { textSource } from '../../shared/text-source.js'
 
-const limits = Type.Object(
-  {
-    time: Type.Optional(
-      Type.String({
-        default: '20ms',
-        pattern: DURATION_PATTERN,
-        description: 'CPU time of one call, `1ms` to `1s`. The requests of the worker wait meanwhile.',
-      }),
-    ),
-    memory: Type.Optional(
-      Type.String({
-        default: '16mb',
-        pattern: SIZE_PATTERN,
-        description: 'Memory of the script, `1mb` to `64mb`, once per worker.',
-      }),
-    ),
-    stack: Type.Optional(
-      Type.String({
-        default: '128kb',
-        pattern: SIZE_PATTERN,
-        description: 'Stack of the script, `32kb` to `256kb`; 128kb is some 700 calls deep.',
-      }),
-    ),
-    body: Type.Optional(
-      Type.String({
-        default: '1mb',
-        pattern: SIZE_PATTERN,
-        description: 'Largest body that is given to the script, and that it may make; up to `4mb`.',
-      }),
-    ),
-  },
-  { additionalProperties: false, description: 'What a call may use; more is an error of the script.' },
-)
+const limits = closed('What a call may use; more is an error of the script.', {
+  time: optionalString('CPU time of one call, `1ms` to `1s`. The requests of the worker wait meanwhile.', {
+    default: '20ms',
+    pattern: DURATION_PATTERN,
+  }),
+  memory: optionalString('Memory of the script, `1mb` to `64mb`, once per worker.', {
+    default: '16mb',
+    pattern: SIZE_PATTERN,
+  }),
+  stack: optionalString('Stack of the script, `32kb` to `256kb`; 128kb is some 700 calls deep.', {
+    default: '128kb',
+    pattern: SIZE_PATTERN,
+  }),
+  body: optionalString('Largest body that is given to the script, and that it may make; up to `4mb`.', {
+    default: '1mb',
+    pattern: SIZE_PATTERN,
+  }),
+})
 
 /** The configuration of `script`. */
-export const scriptSchema = Type.Object(
+export const scriptSchema = policyOptions(
   {
     script: textSource('the script, an ES module,'),
     body: Type.Optional(
@@ -47,28 +33,23 @@ export const scriptSchema = Type.Object(
           'Which bodies the script reads or replaces: `request`, `response`, `true` for both. A body that is not declared streams through.',
       }),
     ),
-    engine: Type.Optional(
-      Type.Union([Type.Literal('auto'), Type.Literal('quickjs'), Type.Literal('isolated-vm')], {
-        default: 'auto',
-        description:
-          '`auto`: isolated-vm where that package is installed beside the gateway, else QuickJS, which comes with it. isolated-vm is three to five times as fast and contains less: see below.',
-      }),
+    engine: optionalOneOf(
+      ['auto', 'quickjs', 'isolated-vm'],
+      '`auto`: isolated-vm where that package is installed beside the gateway, else QuickJS, which comes with it. isolated-vm is three to five times as fast and contains less: see below.',
+      'auto',
     ),
     limits: Type.Optional(limits),
   },
-  {
-    additionalProperties: false,
-    description: [
-      'The script is an ES module that exports one or more of `onRequest(ctx)`, `onResponse(ctx)` and `onError(ctx)`. The last sees the answers with which the gateway itself refuses, as far as the policy lets the request pass before. The types of `ctx` are exported by `@sluice/policies/script`; write `/** @param {import("@sluice/policies/script").RequestContext} ctx */` above a function and the editor completes it.',
-      '`ctx.req` has `method`, `scheme`, `host`, `path`, `params`, `clientIp`, `id`, and `query` and `headers` with `get`, `getAll`, `has`, `names`, `set`, `append` and `remove`; `ctx.res` has `status` and `headers`; where the body is declared both have `body.text()`, `body.json()` and `body.set(value)`. `ctx.vars` are the free variables, `ctx.consumer` the caller, `ctx.error` in `onError` the `code` and `message` of the refusal. `ctx.respond(status, body, headers)` answers instead of the upstream; `ctx.log(…)` writes to the log of the operator, at most 20 lines of 1,000 characters a call.',
-      'With a declared body a hook runs once the body is there, after the hooks of all policies that need no body. A body in a content coding is refused with 415 (a response with 502), and so is, with 400 and 502, one that the script reads and that is not UTF-8 text or not JSON, unless the script catches that.',
-      'Scripts run in a sandbox: the language and its objects, nothing else. There is no `fetch`, no timer, no file, no `import`, no `eval`. A hook may be `async`, but all it can wait for are promises of its own. A call ends when all callbacks of promises have run, also of those that nobody awaits; one that is rejected and that nothing handles fails the call. The globals are frozen before the script is read, so that nothing is left in them; what a script keeps in variables of its module lasts as long as the sandbox, one in each worker (and each thread that takes large bodies), and is no place for facts about a request. After a call that met a limit the sandbox is made again.',
-      'A script that throws or meets a limit fails the policy: 500 `GW_SCRIPT_ERROR` without any details, which go to the log of the operator as `policy_failed`; with `onError: continue` the request goes on unchanged. What comes out of the sandbox is checked like what comes from a client: header names and values, status, sizes. Fields that the gateway writes itself cannot be changed (see `header`). The changes of a call happen all or not at all.',
-      'The limit of time is CPU time, counted with that of the other threads of the process; a call ends in any case after ten times as long. Bodies of 32 KB and more are worked on in a thread.',
-      'QuickJS runs in WebAssembly, which is stopped wherever it is: nothing that a script does goes on for more than a quarter of a second beyond its time, on a machine that has CPU for it. In isolated-vm (the npm package, 5.0.4 for Node.js 20, 6.2 for 22; workers start with `--no-node-snapshot` where it is installed) the limit is the time of the clock, the stack is that of V8, memory is at least 8mb, and some functions of V8 cannot be stopped before they end: with one line such as `new Array(2 ** 32 - 1).indexOf(1)` a worker hangs until the gateway replaces it, after 4 s and with all requests in it. Install it for scripts whose authors you trust; write `engine: quickjs` where you do not.',
-      'There is no trusted mode: code that may use all of Node.js is a plugin, not a script. `gw script test FILE` runs a script against a request from a file.',
-    ].join('\n\n'),
-  },
+  [
+    'The script is an ES module that exports one or more of `onRequest(ctx)`, `onResponse(ctx)` and `onError(ctx)`. The last sees the answers with which the gateway itself refuses, as far as the policy lets the request pass before. The types of `ctx` are exported by `@sluice/policies/script`; write `/** @param {import("@sluice/policies/script").RequestContext} ctx */` above a function and the editor completes it.',
+    '`ctx.req` has `method`, `scheme`, `host`, `path`, `params`, `clientIp`, `id`, and `query` and `headers` with `get`, `getAll`, `has`, `names`, `set`, `append` and `remove`; `ctx.res` has `status` and `headers`; where the body is declared both have `body.text()`, `body.json()` and `body.set(value)`. `ctx.vars` are the free variables, `ctx.consumer` the caller, `ctx.error` in `onError` the `code` and `message` of the refusal. `ctx.respond(status, body, headers)` answers instead of the upstream; `ctx.log(…)` writes to the log of the operator, at most 20 lines of 1,000 characters a call.',
+    'With a declared body a hook runs once the body is there, after the hooks of all policies that need no body. A body in a content coding is refused with 415 (a response with 502), and so is, with 400 and 502, one that the script reads and that is not UTF-8 text or not JSON, unless the script catches that.',
+    'Scripts run in a sandbox: the language and its objects, nothing else. There is no `fetch`, no timer, no file, no `import`, no `eval`. A hook may be `async`, but all it can wait for are promises of its own. A call ends when all callbacks of promises have run, also of those that nobody awaits; one that is rejected and that nothing handles fails the call. The globals are frozen before the script is read, so that nothing is left in them; what a script keeps in variables of its module lasts as long as the sandbox, one in each worker (and each thread that takes large bodies), and is no place for facts about a request. After a call that met a limit the sandbox is made again.',
+    'A script that throws or meets a limit fails the policy: 500 `GW_SCRIPT_ERROR` without any details, which go to the log of the operator as `policy_failed`; with `onError: continue` the request goes on unchanged. What comes out of the sandbox is checked like what comes from a client: header names and values, status, sizes. Fields that the gateway writes itself cannot be changed (see `header`). The changes of a call happen all or not at all.',
+    'The limit of time is CPU time, counted with that of the other threads of the process; a call ends in any case after ten times as long. Bodies of 32 KB and more are worked on in a thread.',
+    'QuickJS runs in WebAssembly, which is stopped wherever it is: nothing that a script does goes on for more than a quarter of a second beyond its time, on a machine that has CPU for it. In isolated-vm (the npm package, 5.0.4 for Node.js 20, 6.2 for 22; workers start with `--no-node-snapshot` where it is installed) the limit is the time of the clock, the stack is that of V8, memory is at least 8mb, and some functions of V8 cannot be stopped before they end: with one line such as `new Array(2 ** 32 - 1).indexOf(1)` a worker hangs until the gateway replaces it, after 4 s and with all requests in it. Install it for scripts whose authors you trust; write `engine: quickjs` where you do not.',
+    'There is no trusted mode: code that may use all of Node.js is a plugin, not a script. `gw script test FILE` runs a script against a request from a file.',
+  ],
 )
 
 /** The configuration of `script`, derived from its schema. */

@@ -1,5 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, oneOf, optionalDuration, optionalFlag, optionalOneOf } from '../../shared/options.js'
+import {
+  closed,
+  oneOf,
+  optionalDuration,
+  optionalFlag,
+  optionalList,
+  optionalOneOf,
+  string,
+} from '../../shared/options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
 import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './schema-parts.js'
 
@@ -10,13 +18,8 @@ const timestamp = closed('Adds a Timestamp.', {
 })
 
 const usernameToken = closed('Adds a UsernameToken with nonce and creation time.', {
-  name: Type.String({ minLength: 1, maxLength: 256, description: 'The user name.' }),
-  password: Type.String({
-    secret: true,
-    minLength: 1,
-    maxLength: 1024,
-    description: 'The password.',
-  }),
+  name: string('The user name.', { minLength: 1, maxLength: 256 }),
+  password: string('The password.', { secret: true, minLength: 1, maxLength: 1024 }),
   type: optionalOneOf(PASSWORD_TYPES, 'How the password is shown.', 'digest'),
 })
 
@@ -27,11 +30,10 @@ const signature = closed('Signs, with exclusive canonicalization.', {
     SIGNATURE_METHODS.filter((name) => !name.startsWith('hmac')),
     'How to sign; default: `rsa-sha256` or `ecdsa-sha256`, whichever the key can.',
   ),
-  parts: Type.Optional(
-    Type.Array(oneOf(PARTS, { description: 'A part of the message.' }), {
-      minItems: 1,
-      description: 'What is signed; default: the Body, and the Timestamp where one is added.',
-    }),
+  parts: optionalList(
+    oneOf(PARTS, 'A part of the message.'),
+    'What is signed; default: the Body, and the Timestamp where one is added.',
+    { minItems: 1 },
   ),
   keyInfo: optionalOneOf(keyInfo, 'How the certificate is named; `token` sends it along.', 'token'),
 })

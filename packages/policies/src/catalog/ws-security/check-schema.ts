@@ -1,5 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, oneOf, optionalDuration, optionalFlag } from '../../shared/options.js'
+import {
+  closed,
+  list,
+  oneOf,
+  optionalClosed,
+  optionalDuration,
+  optionalFlag,
+  optionalInteger,
+  optionalList,
+  string,
+} from '../../shared/options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
 import {
   actor,
@@ -23,84 +33,61 @@ const timestampCheck = closed(
 const usernameCheck = closed(
   'A UsernameToken of one of these users has to be there; it names the consumer.',
   {
-    users: Type.Array(
+    users: list(
       closed('One user.', {
-        name: Type.String({
-          minLength: 1,
-          maxLength: 256,
-          description: 'The user name; also the id of the consumer.',
-        }),
-        password: Type.String({
-          secret: true,
-          minLength: 1,
-          maxLength: 1024,
-          description:
-            'The password itself, which a digest needs; write a reference, such as `${file:ana.password}`.',
-        }),
+        name: string('The user name; also the id of the consumer.', { minLength: 1, maxLength: 256 }),
+        password: string(
+          'The password itself, which a digest needs; write a reference, such as `${file:ana.password}`.',
+          { secret: true, minLength: 1, maxLength: 1024 },
+        ),
         groups,
       }),
-      { minItems: 1, maxItems: 10_000, description: 'Who may call.' },
+      'Who may call.',
+      { minItems: 1, maxItems: 10_000 },
     ),
-    types: Type.Optional(
-      Type.Array(oneOf(PASSWORD_TYPES, { description: 'PasswordDigest or PasswordText.' }), {
-        default: ['digest'],
-        minItems: 1,
-        description: 'How the password may be shown. `text` shows it to everybody on the way: only with TLS.',
-      }),
+    types: optionalList(
+      oneOf(PASSWORD_TYPES, 'PasswordDigest or PasswordText.'),
+      'How the password may be shown. `text` shows it to everybody on the way: only with TLS.',
+      { default: ['digest'], minItems: 1 },
     ),
   },
 )
 
 const signatureCheck = closed('A valid signature has to be there.', {
-  certificates: Type.Optional(
-    Type.Array(
-      closed('One certificate, trusted by itself.', {
-        id: consumerId,
-        certificate: pem('The certificate.'),
-        groups,
-      }),
-      { maxItems: 1000, description: 'Certificates that may sign, and for whom.' },
-    ),
-  ),
-  authorities: Type.Optional(
-    Type.Array(pem('The certificate of an authority.'), {
-      maxItems: 100,
-      description:
-        'Authorities whose certificates may sign too; the consumer is the subject. The certificate has to come with the message and be signed by one of these directly.',
-    }),
-  ),
-  secret: Type.Optional(
-    closed('A secret for HMAC signatures, which are refused without it.', {
+  certificates: optionalList(
+    closed('One certificate, trusted by itself.', {
       id: consumerId,
-      value: Type.String({
-        secret: true,
-        minLength: 32,
-        maxLength: 1024,
-        description: 'The shared secret, as UTF-8.',
-      }),
+      certificate: pem('The certificate.'),
       groups,
     }),
+    'Certificates that may sign, and for whom.',
+    { maxItems: 1000 },
   ),
-  algorithms: Type.Optional(
-    Type.Array(oneOf(SIGNATURE_METHODS, { description: 'A way to sign.' }), {
-      minItems: 1,
-      description: 'The ways to sign that are accepted; default: all that fit the keys, without SHA-1.',
-    }),
+  authorities: optionalList(
+    pem('The certificate of an authority.'),
+    'Authorities whose certificates may sign too; the consumer is the subject. The certificate has to come with the message and be signed by one of these directly.',
+    { maxItems: 100 },
   ),
-  parts: Type.Optional(
-    Type.Array(oneOf(PARTS, { description: 'A part of the message.' }), {
-      default: ['body', 'timestamp'],
-      description: 'What one signature has to cover, each as a whole.',
-    }),
+  secret: optionalClosed('A secret for HMAC signatures, which are refused without it.', {
+    id: consumerId,
+    value: string('The shared secret, as UTF-8.', { secret: true, minLength: 32, maxLength: 1024 }),
+    groups,
+  }),
+  algorithms: optionalList(
+    oneOf(SIGNATURE_METHODS, 'A way to sign.'),
+    'The ways to sign that are accepted; default: all that fit the keys, without SHA-1.',
+    { minItems: 1 },
   ),
-  maxSignatures: Type.Optional(
-    Type.Integer({
-      default: 1,
-      minimum: 1,
-      maximum: 8,
-      description: 'Signatures in the header; each has to be valid.',
-    }),
+  parts: optionalList(
+    oneOf(PARTS, 'A part of the message.'),
+    'What one signature has to cover, each as a whole.',
+    { default: ['body', 'timestamp'] },
   ),
+  maxSignatures: optionalInteger('Signatures in the header; each has to be valid.', {
+    default: 1,
+    minimum: 1,
+    maximum: 8,
+  }),
   once: optionalFlag(
     false,
     'Refuses a signature that was seen before. Needs a signed Timestamp, which bounds how long it is remembered.',
@@ -108,18 +95,15 @@ const signatureCheck = closed('A valid signature has to be there.', {
 })
 
 const decryptionCheck = closed('Decrypts what the EncryptedKeys of the header refer to.', {
-  keys: Type.Array(
+  keys: list(
     closed('One key.', {
       key: pem('The private RSA key.', true),
       certificate: Type.Optional(
         pem('Its certificate, by which messages name the key; needed where there are several.'),
       ),
     }),
-    {
-      minItems: 1,
-      maxItems: 16,
-      description: 'What messages are encrypted for; several for the time of a change.',
-    },
+    'What messages are encrypted for; several for the time of a change.',
+    { minItems: 1, maxItems: 16 },
   ),
   needsBody: optionalFlag(true, 'Refuses messages whose Body is not encrypted.'),
 })
@@ -133,22 +117,14 @@ const properties = {
   usernameToken: Type.Optional(usernameCheck),
   signature: Type.Optional(signatureCheck),
   decryption: Type.Optional(decryptionCheck),
-  allowWeak: Type.Optional(
-    Type.Array(
-      oneOf(weak, { description: 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.' }),
-      {
-        description: 'What is refused otherwise, for partners who cannot do better.',
-      },
-    ),
+  allowWeak: optionalList(
+    oneOf(weak, 'SHA-1 in signatures, AES in CBC mode, or RSA with PKCS #1 v1.5 padding.'),
+    'What is refused otherwise, for partners who cannot do better.',
   ),
-  strip: Type.Optional(
-    Type.Array(
-      oneOf(strippable, { description: 'The whole Security header, or the elements of that kind in it.' }),
-      {
-        default: ['header'],
-        description: 'What the next one does not see; an empty list leaves everything.',
-      },
-    ),
+  strip: optionalList(
+    oneOf(strippable, 'The whole Security header, or the elements of that kind in it.'),
+    'What the next one does not see; an empty list leaves everything.',
+    { default: ['header'] },
   ),
 }
 

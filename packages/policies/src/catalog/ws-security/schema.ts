@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed } from '../../shared/options.js'
+import { optionalClosed } from '../../shared/options.js'
 import { add } from './add-schema.js'
 import { requestCheck, responseCheck } from './check-schema.js'
 import { STRICT } from './schema-parts.js'
@@ -7,18 +7,14 @@ import { STRICT } from './schema-parts.js'
 /** The configuration of `ws-security`. */
 export const wsSecuritySchema = Type.Object(
   {
-    request: Type.Optional(
-      closed('Requests.', {
-        check: Type.Optional(requestCheck),
-        add: Type.Optional(add('What is added for the upstream.')),
-      }),
-    ),
-    response: Type.Optional(
-      closed('Responses.', {
-        check: Type.Optional(responseCheck),
-        add: Type.Optional(add('What is added for the client.')),
-      }),
-    ),
+    request: optionalClosed('Requests.', {
+      check: Type.Optional(requestCheck),
+      add: Type.Optional(add('What is added for the upstream.')),
+    }),
+    response: optionalClosed('Responses.', {
+      check: Type.Optional(responseCheck),
+      add: Type.Optional(add('What is added for the client.')),
+    }),
   },
   {
     ...STRICT,

@@ -1,12 +1,11 @@
-import { Type } from '@sinclair/typebox'
 import { LOCATION_FORMS } from '../../shared/field-location/location.js'
-import { optionalFlag, optionalOneOf, optionalSize } from '../../shared/options.js'
+import { optionalFlag, optionalOneOf, optionalSize, string } from '../../shared/options.js'
 
 export const DEFAULT_MAX_BODY = '1mb'
 
 /** A location option with its own description. */
 export function locationOption(description: string) {
-  return Type.String({ minLength: 1, maxLength: 512, description })
+  return string(description, { minLength: 1, maxLength: 512 })
 }
 
 /** The side of the exchange that definitions are about. */

@@ -1,5 +1,13 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { closed, oneOf, optionalFlag, optionalOneOf, optionalText } from '../../shared/options.js'
+import {
+  closed,
+  oneOf,
+  optionalFile,
+  optionalFlag,
+  optionalList,
+  optionalOneOf,
+  optionalText,
+} from '../../shared/options.js'
 
 /** Most keys of one policy. */
 export const MAX_KEYS = 100
@@ -23,14 +31,7 @@ export const keySource = {
   kid: optionalText(256, 'The id of the key; default: the `kid` of the JWK, else none.'),
   jwk: keyText('The key as the JSON text of a JWK (RFC 7517), usually a reference.', true),
   pem: keyText('The key as PEM, or a certificate, whose dates do not matter here.', true),
-  file: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      path: true,
-      description: 'A file with the JWK or the PEM, read at load.',
-    }),
-  ),
+  file: optionalFile('A file with the JWK or the PEM, read at load.'),
   secret: keyText('A symmetric key, usually a reference.', true),
   secretEncoding: optionalOneOf(
     ['utf8', 'base64url', 'base64', 'hex'],
@@ -43,26 +44,17 @@ export const keySource = {
 export function keyMembers<N extends string>(names: readonly N[]) {
   return {
     ...keySource,
-    algorithms: Type.Optional(
-      Type.Array(oneOf(names, { description: 'An algorithm.' }), {
-        minItems: 1,
-        uniqueItems: true,
-        description: 'What the key serves for; default: the `alg` of the JWK, else all that fit its type.',
-      }),
+    algorithms: optionalList(
+      oneOf(names, 'An algorithm.'),
+      'What the key serves for; default: the `alg` of the JWK, else all that fit its type.',
+      { minItems: 1, uniqueItems: true },
     ),
   }
 }
 
 /** A set of keys (RFC 7517 section 5) in a file or in the document. */
 export const jwksSchema = closed('A set of keys (JWKS): `file` or `inline`.', {
-  file: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      path: true,
-      description: 'A file with the set, read at load.',
-    }),
-  ),
+  file: optionalFile('A file with the set, read at load.'),
   inline: keyText('The JSON text of the set.', true),
 })
 

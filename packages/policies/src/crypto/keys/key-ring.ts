@@ -1,26 +1,24 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { closed, optionalOneOf } from '../../shared/options.js'
+import type { Static } from '@sinclair/typebox'
+import { closed, list, optionalOneOf, string } from '../../shared/options.js'
 
 /** The option `keys` of policies whose definitions name keys by their id. */
-export const keyRingSchema = Type.Array(
+export const keyRingSchema = list(
   closed('One key.', {
-    id: Type.String({
+    id: string('Its name, for the definitions; encrypted values begin with it.', {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
-      description: 'Its name, for the definitions; encrypted values begin with it.',
     }),
-    key: Type.String({
-      secret: true,
-      minLength: 1,
-      description:
-        'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
-    }),
+    key: string(
+      'The key by reference: PEM or JWK, or a secret. Of a pair only the half that is needed is taken: the public one to encrypt and verify, the private one to decrypt and sign; of JWKs only those whose `use`, `key_ops` and `alg` allow it.',
+      { secret: true, minLength: 1 },
+    ),
     encoding: optionalOneOf(
       ['base64', 'base64url', 'hex'],
       'How a secret is written; not for PEM and JWK.',
       'base64',
     ),
   }),
-  { minItems: 1, maxItems: 100, description: 'The keys that definitions name.' },
+  'The keys that definitions name.',
+  { minItems: 1, maxItems: 100 },
 )
 
 export type KeyConfig = Static<typeof keyRingSchema>[number]

@@ -5,10 +5,7 @@ import { algorithmNamed, type EcdsaForm } from './signature-algorithm.js'
 /** The algorithm of a detached signature; none rests on SHA-1 or MD5. */
 export const algorithmOption = oneOf(
   ['Ed25519', 'ES256', 'ES384', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'],
-  {
-    description:
-      'The algorithm, by the names of JOSE: Ed25519, ECDSA, RSA-PSS or RSA with PKCS #1 v1.5. A message cannot choose.',
-  },
+  'The algorithm, by the names of JOSE: Ed25519, ECDSA, RSA-PSS or RSA with PKCS #1 v1.5. A message cannot choose.',
 )
 
 export const encodingOption = optionalOneOf(

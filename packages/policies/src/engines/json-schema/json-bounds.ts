@@ -1,26 +1,16 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { optionalOneOf, optionalSize } from '../../shared/options.js'
+import type { Static, TObject } from '@sinclair/typebox'
+import { optionalInteger, optionalOneOf, optionalSize } from '../../shared/options.js'
 import { DEFAULT_JSON_DEPTH, type JsonReading, MAX_JSON_DEPTH } from '../json/view.js'
 
 /** The bounds of policies that check JSON bodies, as their configuration has them. */
 export const jsonBoundsOptions = {
-  maxErrors: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      default: 10,
-      description: 'Most violations that are reported.',
-    }),
-  ),
+  maxErrors: optionalInteger('Most violations that are reported.', { minimum: 1, maximum: 100, default: 10 }),
   maxBodyBytes: optionalSize('Largest body that is checked.', '1mb'),
-  maxDepth: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MAX_JSON_DEPTH,
-      default: DEFAULT_JSON_DEPTH,
-      description: 'Deepest nesting of arrays and objects.',
-    }),
-  ),
+  maxDepth: optionalInteger('Deepest nesting of arrays and objects.', {
+    minimum: 1,
+    maximum: MAX_JSON_DEPTH,
+    default: DEFAULT_JSON_DEPTH,
+  }),
   duplicateKeys: optionalOneOf(
     ['reject', 'last'],
     'What becomes of an object that has a name twice: refused, or the last one counts.',
