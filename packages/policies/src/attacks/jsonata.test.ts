@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Exchange, Step } from '@sluice/core'
 import { transform } from '../catalog/transform/policy.js'
 import { exchange, testEnv } from '../testing.js'
-import { outcomeOf, plant } from './bait.js'
+import { outcomeOf, plant } from './testing/bait.js'
 
 // JSONata evaluates the author's expression over the bytes of callers and upstreams.
 

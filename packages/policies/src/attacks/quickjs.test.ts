@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attackScripts } from './script-attacks.js'
+import { attackScripts } from './testing/script-attacks.js'
 
 // QuickJS runs the author's scripts; callers and upstreams write the texts that these read. What hangs or eats memory
 // is in script/containment.test.ts.

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { compileLinearRegex } from '../engines/json/linear-regex.js'
 import { compilePattern } from '../shared/text/pattern.js'
 import { PatternSet } from '../shared/text/pattern-set.js'
-import { outcomeOf } from './bait.js'
+import { outcomeOf } from './testing/bait.js'
 
 // RE2 matches the author's patterns against the bytes of callers and upstreams. It has nothing to run code, read files
 // or reach the network with: what is left is time and memory.

@@ -7,7 +7,7 @@ import { loadLibxml } from '../engines/xml/libxml.js'
 import { openXmlBytes } from '../engines/xml/memory.js'
 import { compileNodes, compileValue } from '../engines/xml/xpath.js'
 import { exchange, testEnv } from '../testing.js'
-import { plant } from './testing.js'
+import { plant } from './testing/planted.js'
 
 /**
  * What documents and schemas can make libxml2 do, as the gate, XPath and `xsd` use it. That the gate refuses a DOCTYPE,

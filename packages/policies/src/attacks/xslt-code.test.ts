@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { XsltConfig } from '../catalog/xslt/schema.js'
-import { compiled, requestAfter, stylesheet, template } from '../catalog/xslt/testing.js'
+import { compiled, requestAfter, stylesheet, template } from '../catalog/xslt/testing/stylesheets.js'
 import { testEnv } from '../testing.js'
 
 /**

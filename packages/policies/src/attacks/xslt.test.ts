@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { compiled, requestAfter, responseAfter, stylesheet, template } from '../catalog/xslt/testing.js'
+import {
+  compiled,
+  requestAfter,
+  responseAfter,
+  stylesheet,
+  template,
+} from '../catalog/xslt/testing/stylesheets.js'
 import { testEnv } from '../testing.js'
-import { plant } from './testing.js'
+import { plant } from './testing/planted.js'
 
 /**
  * What stylesheets of XSLT 1.0 (libxslt, EXSLT) and the documents that they transform can make the engine do: run code,

@@ -19,7 +19,7 @@ import {
   signed,
   signingKey,
   TARGET,
-} from './testing.js'
+} from './testing/messages.js'
 
 test('whatever was signed and then changed is refused', async () => {
   const changes: Partial<Exchange>[] = [

@@ -24,7 +24,7 @@ import {
   signed,
   signingKey,
   TARGET,
-} from './testing.js'
+} from './testing/messages.js'
 
 test('a request that is signed over method, target and body passes and names the consumer', async () => {
   const x = signed(request())

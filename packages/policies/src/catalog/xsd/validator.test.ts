@@ -3,8 +3,8 @@ import { before, test } from 'node:test'
 import { loadLibxml } from '../../engines/xml/libxml.js'
 import { openXmlBytes } from '../../engines/xml/memory.js'
 import { mendSchemas } from './mended-schemas.js'
-import { line, order, orderOf, PURCHASE_SCHEMAS } from './purchase.js'
 import { readSchemas } from './schema-documents.js'
+import { line, order, orderOf, PURCHASE_SCHEMAS } from './testing/purchase.js'
 import { Validator } from './validator.js'
 
 before(() => loadLibxml())

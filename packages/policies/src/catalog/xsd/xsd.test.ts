@@ -9,7 +9,7 @@ import { openXmlBytes } from '../../engines/xml/memory.js'
 import { xmlOf } from '../../engines/xml/xml-of.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
 import { xsd } from './policy.js'
-import { line, order, orderOf, PURCHASE_SCHEMAS } from './purchase.js'
+import { line, order, orderOf, PURCHASE_SCHEMAS } from './testing/purchase.js'
 
 type Config = Parameters<typeof xsd.compile>[0]
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testEnv } from '../../testing.js'
-import { assertRefused, compiled, requestAfter, responseAfter, stylesheet, template } from './testing.js'
+import {
+  assertRefused,
+  compiled,
+  requestAfter,
+  responseAfter,
+  stylesheet,
+  template,
+} from './testing/stylesheets.js'
 
 /** Generous, for a loaded machine; what it takes is measured elsewhere. */
 const MAX_MS = 2000

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testEnv } from '../../testing.js'
-import { assertRefused, compiled, requestAfter, stylesheet, template } from './testing.js'
+import { assertRefused, compiled, requestAfter, stylesheet, template } from './testing/stylesheets.js'
 
 test('XSLT 3.0 groups, maps and writes JSON, with typed parameters and imports', async (t) => {
   const env = testEnv()

@@ -7,7 +7,14 @@ import type { Outcome } from '@sluice/core'
 import { exchange, schemaMistakes, type TestEnv, testEnv } from '../../testing.js'
 import { xslt } from './policy.js'
 import type { XsltConfig } from './schema.js'
-import { assertRefused, compiled, requestAfter, responseAfter, stylesheet, template } from './testing.js'
+import {
+  assertRefused,
+  compiled,
+  requestAfter,
+  responseAfter,
+  stylesheet,
+  template,
+} from './testing/stylesheets.js'
 
 function envFor(t: TestContext): TestEnv {
   const env = testEnv()

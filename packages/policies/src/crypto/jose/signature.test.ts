@@ -8,9 +8,9 @@ import { decode } from '../../shared/encoding/byte-text.js'
 import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
 import { importJwk } from './json-web-key.js'
 import { parseJoseHeader } from './jws-header.js'
-import { SIGNATURE_VECTORS } from './rfc-vectors.js'
 import { signatureCheck } from './signature-check.js'
 import { signer } from './signer.js'
+import { SIGNATURE_VECTORS } from './testing/rfc-vectors.js'
 
 interface Pair {
   readonly publicKey: KeyObject

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Exchange, Outcome, Policy, Step } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { httpSignature } from '../../catalog/http-signature/policy.js'
-import { BODY, keys, pem, request, signed } from '../../catalog/http-signature/testing.js'
+import { BODY, keys, pem, request, signed } from '../../catalog/http-signature/testing/messages.js'
 import { jws } from '../../catalog/jws/policy.js'
 import { verify } from '../../catalog/verify/policy.js'
 import { wsSecurity } from '../../catalog/ws-security/policy.js'
@@ -12,9 +12,9 @@ import { makeCertificate } from '../../catalog/ws-security/testing/make-certific
 import { added, signWith, trust } from '../../catalog/ws-security/testing/run.js'
 import { soapMessage } from '../../catalog/ws-security/testing/soap.js'
 import { exchange, testEnv } from '../../testing.js'
-import { Issuer } from '../jose/testing.js'
+import { Issuer } from '../jose/testing/issuer.js'
 import type { SignatureChecks } from './signature-checks.js'
-import { checksOnThreads, checksWithoutRoom } from './testing.js'
+import { checksOnThreads, checksWithoutRoom } from './testing/checks.js'
 
 // What every policy does that checks signatures of callers while a flood of them takes the event loop's time.
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { loadLibxml } from '../../../engines/xml/libxml.js'
+import { acceptedBy } from '../testing/patterns.js'
 import { BLOCK_NAMES, blockRanges } from './blocks.js'
 import { categoryRanges, nameRanges } from './categories.js'
 import { parsePattern } from './pattern-parser.js'
-import { acceptedBy } from './testing.js'
 
 before(() => loadLibxml())
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { loadLibxml } from '../../../engines/xml/libxml.js'
+import { acceptedBy, isAccepted } from '../testing/patterns.js'
 import { mendedPattern } from './mended-pattern.js'
 import { type ParsedPattern, parsePattern, UnreadablePattern } from './pattern-parser.js'
-import { acceptedBy, isAccepted } from './testing.js'
 
 before(() => loadLibxml())
 

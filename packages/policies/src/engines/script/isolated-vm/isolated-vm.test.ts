@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PolicyFailure, Step } from '@sluice/core'
-import { attackScripts } from '../../../attacks/script-attacks.js'
+import { attackScripts } from '../../../attacks/testing/script-attacks.js'
 import { script } from '../../../catalog/script/policy.js'
 import { callWaitsForPromises } from '../../../catalog/script/testing/promise-cases.js'
 import { exchange, testEnv } from '../../../testing.js'

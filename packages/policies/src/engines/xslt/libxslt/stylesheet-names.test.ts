@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { XsltConfig } from '../../../catalog/xslt/schema.js'
-import { compiled, requestAfter, stylesheet, template } from '../../../catalog/xslt/testing.js'
+import { compiled, requestAfter, stylesheet, template } from '../../../catalog/xslt/testing/stylesheets.js'
 import { type TestEnv, testEnv } from '../../../testing.js'
 
 function envFor(t: TestContext): TestEnv {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Exchange, Outcome, Step } from '@sluice/core'
-import { exchange, schemaMistakes, type TestEnv } from '../../testing.js'
-import { xslt } from './policy.js'
-import type { XsltConfig } from './schema.js'
+import { exchange, schemaMistakes, type TestEnv } from '../../../testing.js'
+import { xslt } from '../policy.js'
+import type { XsltConfig } from '../schema.js'
 
 /** A stylesheet of these templates. */
 export function stylesheet(templates: string, version = '1.0', attributes = ''): string {

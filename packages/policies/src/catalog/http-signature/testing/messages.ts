@@ -3,12 +3,12 @@ import type { KeyObject } from 'node:crypto'
 import type { Static } from '@sinclair/typebox'
 import type { Exchange, Outcome, Step } from '@sluice/core'
 import { type ExchangeFields, keyPair } from '@sluice/core/testing'
-import { linesOf, receivedRequest } from '../../shared/message/request-facts.js'
-import { exchange, testEnv } from '../../testing.js'
-import { contentDigest, type DigestAlgorithm } from './content-digest.js'
-import { httpSignature } from './policy.js'
-import type { httpSignatureSchema, RequestVerificationConfig, SigningConfig } from './schema.js'
-import { MessageSigner } from './signer.js'
+import { linesOf, receivedRequest } from '../../../shared/message/request-facts.js'
+import { exchange, testEnv } from '../../../testing.js'
+import { contentDigest, type DigestAlgorithm } from '../content-digest.js'
+import { httpSignature } from '../policy.js'
+import type { httpSignatureSchema, RequestVerificationConfig, SigningConfig } from '../schema.js'
+import { MessageSigner } from '../signer.js'
 
 export type Config = Static<typeof httpSignatureSchema>
 

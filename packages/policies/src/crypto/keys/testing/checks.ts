@@ -1,4 +1,4 @@
-import { SignatureChecks } from './signature-checks.js'
+import { SignatureChecks } from '../signature-checks.js'
 
 const going = { endedMono: 0 }
 
