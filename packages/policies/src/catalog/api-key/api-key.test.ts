@@ -9,9 +9,8 @@ import {
   withoutParameter,
 } from '../../shared/field-location/query-parameter.js'
 import { exchange, schemaMistakes, testEnv } from '../../testing.js'
-import { parseInstant } from './expiry.js'
 import { hashKey, newKey } from './key.js'
-import { apiKey } from './policy.js'
+import { apiKey, parseInstant } from './policy.js'
 import type { ApiKeyConfig } from './schema.js'
 
 const { key, sha256 } = newKey()

@@ -1,18 +1,43 @@
+import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import {
   type CompileEnv,
   definePolicy,
   type Eventual,
   type Exchange,
+  headerJoined,
   noteLimit,
   type Outcome,
   parseDuration,
   type Reply,
 } from '@sluice/core'
-import { compileKey } from './key.js'
 import { type ConcurrencyLimitConfig, concurrencyLimitSchema } from './schema.js'
 import { type Limits, type Permit, Semaphores } from './semaphore.js'
 import { LOOK_MS, Throttle } from './throttle.js'
+
+/** A longer part of a key is replaced by its digest: clients choose what stands in headers. */
+const MAX_PART_LENGTH = 128
+/** No part of a key holds it. */
+const SEPARATOR = '\n'
+
+/** The key of a request, from kinds such as `route` and `header:x-tenant`. */
+function compileKey(kinds: readonly string[]): (x: Exchange) => string {
+  const parts = kinds.map(partOf)
+  if (parts.length === 1) return parts[0]!
+  return (x) => parts.map((part) => part(x)).join(SEPARATOR)
+}
+
+function partOf(kind: string): (x: Exchange) => string {
+  if (kind === 'route') return (x) => x.routeId
+  if (kind === 'ip') return (x) => x.clientIp
+  if (kind === 'consumer') return (x) => x.consumer?.id ?? ''
+  const name = kind.slice('header:'.length).toLowerCase()
+  return (x) => bounded(headerJoined(x.headers, name) ?? '')
+}
+
+function bounded(text: string): string {
+  return text.length <= MAX_PART_LENGTH ? text : createHash('sha256').update(text).digest('base64')
+}
 
 const DEFAULT_KEY = ['route']
 /** The pipeline itself gives up policies that take longer than half a minute. */

@@ -5,9 +5,9 @@ import type { Exchange } from '@sluice/core'
 import { keyPair } from '@sluice/core/testing'
 import { linesOf } from '../../shared/message/request-facts.js'
 import { exchange, schemaMistakes } from '../../testing.js'
+import { queryParameter } from './component.js'
 import { contentDigest } from './content-digest.js'
 import { httpSignature } from './policy.js'
-import { queryParameter } from './query-parameter.js'
 import {
   BODY,
   type Config,

@@ -1,13 +1,40 @@
+import { hash } from 'node:crypto'
 import { type Eventual, type Exchange, type Outcome, parseSize } from '@sluice/core'
+import { LRUCache } from 'lru-cache'
 import type { KeySet } from '../../crypto/jose/key-set.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import type { CredentialLocation } from '../../shared/field-location/credential.js'
 import type { TokenRefusals } from './refusals.js'
-import { RefusedTokens } from './refused-tokens.js'
 import { DEFAULT_CACHE_ENTRIES, DEFAULT_TOKEN_BYTES, type JwtConfig } from './schema.js'
 import { tokenLocation } from './token-location.js'
 import { TokenVerifier, type Verdict } from './token-verifier.js'
 import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js'
+
+/** Whoever sends guesses fills this; it only has to answer a client that repeats itself. */
+const MAX_REMEMBERED = 4096
+
+/**
+ * Tokens whose signature was wrong, by the hash of their text. Apart from those that were verified, so that guesses push
+ * none of these out.
+ */
+class RefusedTokens {
+  readonly #hashes = new LRUCache<string, true>({ max: MAX_REMEMBERED })
+  #generation = 0
+
+  /** @param generation of the key set: what was wrong under another one may be right. */
+  has(token: string, generation: number): boolean {
+    if (generation !== this.#generation) {
+      this.#hashes.clear()
+      this.#generation = generation
+    }
+    return this.#hashes.size > 0 && this.#hashes.has(hash('sha256', token, 'base64'))
+  }
+
+  /** Remembers nothing that was checked with keys that have changed since. */
+  add(token: string, generation: number): void {
+    if (generation === this.#generation) this.#hashes.set(hash('sha256', token, 'base64'), true)
+  }
+}
 
 /** The decision for one request; a token that was met before costs one look into a map. */
 export class TokenGate {

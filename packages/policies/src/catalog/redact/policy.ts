@@ -1,9 +1,9 @@
-import { type CompileEnv, definePolicy } from '@sluice/core'
+import { type CompileEnv, definePolicy, type Exchange, type HeaderList } from '@sluice/core'
 import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
 import { boundBody, headersOf, type Side } from '../../shared/message/side.js'
 import { bodyHooks, maxBodyBytesOf } from './body-hooks.js'
-import { redactHeaders, redactQuery } from './head.js'
-import { compileRules, readsBody } from './rule.js'
+import { redactedForm } from './form.js'
+import { compileRules, type Rule, readsBody } from './rule.js'
 import { type RedactConfig, redactSchema } from './schema.js'
 
 /** Masks, deletes or hashes parts of the message itself. */
@@ -30,5 +30,36 @@ function hooksOf(side: Side, config: RedactConfig, env: CompileEnv): MessageHook
       return onBody?.head(x) ?? null
     },
     ...(onBody !== null && { body: onBody.body }),
+  }
+}
+
+/** Redacts header lines in place. */
+function redactHeaders(list: HeaderList, rules: readonly Rule[]): void {
+  let kept = 0
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i]!
+    const value = redactedLine(name, list[i + 1]!, rules)
+    if (value === null) continue
+    list[kept] = name
+    list[kept + 1] = value
+    kept += 2
+  }
+  if (kept !== list.length) list.length = kept
+}
+
+function redactedLine(name: string, value: string, rules: readonly Rule[]): string | null {
+  let rest: string | null = value
+  for (const { headers, redaction } of rules) {
+    if (rest !== null && headers.has(name)) rest = redaction(rest)
+  }
+  return rest
+}
+
+/** Redacts query parameters; kinds of values and patterns are for bodies. */
+function redactQuery(x: Exchange, rules: readonly Rule[]): void {
+  for (const rule of rules) {
+    if (rule.query.size > 0 && x.query !== '') {
+      x.query = redactedForm(x.query, { ...rule, types: [], patterns: [] }, rule.query)
+    }
   }
 }

@@ -9,7 +9,7 @@ import {
   string,
 } from '../../shared/options.js'
 import { SIGNATURE_METHODS } from './algorithms.js'
-import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './schema-parts.js'
+import { actor, DEFAULT_TTL, PARTS, PASSWORD_TYPES, pem, STRICT } from './check-schema.js'
 
 const keyInfo = ['token', 'thumbprint', 'issuer-serial', 'subject-key-identifier'] as const
 

@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { optionalClosed } from '../../shared/options.js'
 import { add } from './add-schema.js'
-import { requestCheck, responseCheck } from './check-schema.js'
-import { STRICT } from './schema-parts.js'
+import { requestCheck, responseCheck, STRICT } from './check-schema.js'
 
 /** The configuration of `ws-security`. */
 export const wsSecuritySchema = Type.Object(

@@ -1,7 +1,6 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
-import { jwkOf } from './jwk.js'
-import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, type KeyUse } from './key-purpose.js'
+import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
+import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, type KeyUse, useFlaw } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
 /** Above that a check takes milliseconds. */
@@ -83,4 +82,18 @@ function strong(key: KeyObject, what: string): KeyObject {
   }
   if (type === 'ed25519') return key
   throw new Error(`${what} is a key of type ${type}; use RSA, EC (P-256, P-384) or Ed25519`)
+}
+
+/**
+ * Parses a JWK that may be used so.
+ * @throws Error when the text is no JSON object whose names are all different, or the JWK is for something else.
+ */
+export function jwkOf(text: string, use: KeyUse, what: string): JsonObject {
+  const jwk = parseStrictObject(Buffer.from(text))
+  if (jwk === null) {
+    throw new Error(`${what} begins like a JWK and is not a JSON object that has each name once`)
+  }
+  const flaw = useFlaw(jwk, use)
+  if (flaw !== null) throw new Error(`${what} ${flaw}`)
+  return jwk
 }

@@ -1,6 +1,6 @@
 import { memberOf } from '../../engines/json/strict-json.js'
 import { type ByteEncoding, decode } from '../../shared/encoding/byte-text.js'
-import { jwkOf } from './jwk.js'
+import { jwkOf } from './asymmetric-key.js'
 import type { KeyUse } from './key-purpose.js'
 
 /** How the document writes a secret. */

@@ -4,8 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { UnreadableBody } from '@sluice/core'
-import { compileJsonPath } from './path.js'
-import { simpleSteps } from './simple-steps.js'
+import { compileJsonPath, simpleSteps } from './path.js'
 
 interface Case {
   readonly name: string

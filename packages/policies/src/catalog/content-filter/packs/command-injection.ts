@@ -1,4 +1,4 @@
-import type { Pack } from './pack.js'
+import type { Pack } from './packs.js'
 
 const BACKTICK = '`'
 /** What stands between two commands. A backtick after a space begins code in Markdown more often than a command. */

@@ -1,4 +1,4 @@
-import type { Pack } from './pack.js'
+import type { Pack } from './packs.js'
 
 /** Paths that lead out of where a server means to look, and files that nobody should ask for. */
 export const PATH_TRAVERSAL: Pack = {

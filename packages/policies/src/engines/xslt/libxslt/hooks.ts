@@ -1,4 +1,22 @@
-import { type MemoryDescriptor, type WasmImports, wasm } from './web-assembly.js'
+/** What a module is given to be instantiated with: functions and memories, by name and module. */
+type WasmImports = Readonly<Record<string, Record<string, unknown>>>
+
+/** The parts of `WebAssembly` that the adapter replaces while an instance of libxslt is made. */
+interface WasmGlobal {
+  Suspending?: unknown
+  promising?: unknown
+  Memory: new (descriptor: MemoryDescriptor) => object
+  instantiate(binary: unknown, imports: WasmImports): Promise<unknown>
+}
+
+interface MemoryDescriptor {
+  readonly initial: number
+  readonly maximum?: number
+  readonly shared?: boolean
+}
+
+/** `globalThis.WebAssembly`, as far as it is needed here. */
+const wasm = (globalThis as unknown as { readonly WebAssembly: WasmGlobal }).WebAssembly
 
 /** What an instance of libxslt can do outside its memory. */
 export interface Hooks {
