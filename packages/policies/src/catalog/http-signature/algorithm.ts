@@ -1,12 +1,13 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { KeyPurpose } from '../../crypto/keys/key-purpose.js'
 import { type SecretEncoding, secretBytes } from '../../crypto/keys/secret-key.js'
 import {
+  asymmetricCheck,
   asymmetricSigner,
-  asymmetricVerifier,
-  hmacSigner,
-  hmacVerifier,
+  type SignatureCheck,
   type Signer,
-  type Verifier,
+  signatureCheck,
+  signer,
 } from '../../crypto/keys/signature.js'
 
 /** The registered names (RFC 9421 section 6.2) for pairs of keys, and the names of JOSE for the same. */
@@ -27,21 +28,21 @@ export interface KeyConfig {
 }
 
 /** @throws Error when the key cannot be read, is weak, or is not one for its algorithm. */
-export function compileVerifier(config: KeyConfig): Verifier {
+export function compileCheck(config: KeyConfig): SignatureCheck {
   const { algorithm } = config
-  if (algorithm === 'hmac-sha256') return hmacVerifier('sha256', secretOf(config, 'verify'))
-  return asymmetricVerifier(ASYMMETRIC[algorithm], withoutEncoding(config))
+  if (algorithm === 'hmac-sha256') return signatureCheck('HS256', secretOf(config, 'verify'))
+  return asymmetricCheck(ASYMMETRIC[algorithm], withoutEncoding(config))
 }
 
-/** @throws Error as `compileVerifier`. */
+/** @throws Error as `compileCheck`. */
 export function compileSigner(config: KeyConfig): Signer {
   const { algorithm } = config
-  if (algorithm === 'hmac-sha256') return hmacSigner('sha256', secretOf(config, 'sign'))
+  if (algorithm === 'hmac-sha256') return signer('HS256', secretOf(config, 'sign'))
   return asymmetricSigner(ASYMMETRIC[algorithm], withoutEncoding(config))
 }
 
-function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose): Buffer {
-  return secretBytes(key, encoding, { purpose, algorithms: ['HS256'] }, `key '${id}'`)
+function secretOf({ id, key, encoding = 'utf8' }: KeyConfig, purpose: KeyPurpose): KeyObject {
+  return createSecretKey(secretBytes(key, encoding, { purpose, algorithms: ['HS256'] }, `key '${id}'`))
 }
 
 function withoutEncoding(config: KeyConfig): KeyConfig {

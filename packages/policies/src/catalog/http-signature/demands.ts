@@ -1,6 +1,6 @@
 import type { Consumer } from '@sluice/core'
 import { TimeWindow } from '../../crypto/replay/time-window.js'
-import { compileVerifier } from './algorithm.js'
+import { compileCheck } from './algorithm.js'
 import { fieldShapes } from './component.js'
 import { compileComponents } from './component-list.js'
 import { type Coverage, listedCoverage, requestCoverage } from './coverage.js'
@@ -48,7 +48,7 @@ function compileKeys(configs: VerificationConfig['keys']): ReadonlyMap<string, K
     if (keys.has(config.id)) throw new Error(`key '${config.id}' stands twice under 'keys'; keep one`)
     keys.set(config.id, {
       algorithm: config.algorithm,
-      verify: compileVerifier(config),
+      check: compileCheck(config),
       owner: ownerOf(config),
     })
   }

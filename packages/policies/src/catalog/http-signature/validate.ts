@@ -1,4 +1,4 @@
-import type { Verifier } from '../../crypto/keys/signature.js'
+import type { SignatureCheck } from '../../crypto/keys/signature.js'
 import type { Check } from '../../crypto/keys/signature-checks.js'
 import type { TimeWindow } from '../../crypto/replay/time-window.js'
 import { type Component, compileComponent, type FieldShapes, type SignedMessage } from './component.js'
@@ -9,7 +9,7 @@ import { type MessageSignature, signaturesOf } from './signature-set.js'
 /** A key that may have signed. */
 export interface KnownKey<K> {
   readonly algorithm: string
-  readonly verify: Verifier
+  readonly check: SignatureCheck
   /** What its owner is to the caller. */
   readonly owner: K
 }
@@ -73,12 +73,12 @@ export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdi
   if (verifiable.length === 0) return failure
   return {
     now() {
-      const found = verifiable.find(({ base, key, signature }) => key.verify(base, signature.bytes))
+      const found = verifiable.find(({ base, key, signature }) => key.check.verifies(base, signature.bytes))
       return found === undefined ? failure : valid(found)
     },
     async later() {
       for (const one of verifiable) {
-        if (await one.key.verify.later(one.base, one.signature.bytes)) return valid(one)
+        if (await one.key.check.verifiesLater(one.base, one.signature.bytes)) return valid(one)
       }
       return failure
     },

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { OffloadedWork } from '@sluice/core'
 import { CompactEncrypt } from 'jose'
-import { importJwk } from '../../crypto/jose/json-web-key.js'
+import { importJwk } from '../../crypto/keys/key-material.js'
 import { Decryptor } from './decryptor.js'
 import type { DecryptionPlan, EncryptionPlan } from './plain-key.js'
 

@@ -1,7 +1,7 @@
 import type { JsonWebKey } from 'node:crypto'
-import type { KeyMaterial } from '../../crypto/jose/json-web-key.js'
 import { type KeyConfig, keyName } from '../../crypto/jose/key-schema.js'
 import { loadKey, loadKeySet } from '../../crypto/jose/load-key.js'
+import type { KeyMaterial } from '../../crypto/keys/key-material.js'
 import { rsaWeaknessOf } from '../../crypto/keys/key-strength.js'
 import { about } from '../../shared/about.js'
 import { type Encryption, isKeyFor, isNamed, type KeyAlgorithm } from './key-algorithm.js'

@@ -1,7 +1,7 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
-import { asymmetricVerifier, type Verifier } from '../../crypto/keys/signature.js'
+import { asymmetricCheck, type SignatureCheck } from '../../crypto/keys/signature.js'
 import { type Check, signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { decode } from '../../shared/encoding/byte-text.js'
@@ -42,7 +42,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
   if (from.text === location.text)
     throw new Error(`'${from.text}' cannot be its own signature; name another location`)
   const form = ecdsaForm(config)
-  const verifiers = config.keys.map((id) => asymmetricVerifier(config.algorithm, ring.get(id), form))
+  const keyChecks = config.keys.map((id) => asymmetricCheck(config.algorithm, ring.get(id), form))
   const checks = signatureChecks(env)
   const overloaded = overloadRefusal('too many signatures are being checked; try again')
   const missing = sideRefusal(env, side, 'GW_SIGNATURE_MISSING', `sign '${from.text}' in '${location.text}'`)
@@ -58,7 +58,7 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     if (written === null) return bytes === null && config.optional === true ? null : missing
     const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
     if (bytes === null || signature === null) return invalid
-    const isSigned = checks.run(draft.x, check(verifiers, bytes, signature))
+    const isSigned = checks.run(draft.x, check(keyChecks, bytes, signature))
     return eventually(isSigned, (right) => {
       if (right !== true) return right === null ? overloaded : invalid
       if (config.strip === true) location.remove(draft)
@@ -68,11 +68,11 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
 }
 
 /** Whether the signature is that of any of the keys. */
-function check(verifiers: readonly Verifier[], bytes: Uint8Array, signature: Uint8Array): Check<boolean> {
+function check(keys: readonly SignatureCheck[], bytes: Uint8Array, signature: Uint8Array): Check<boolean> {
   return {
-    now: () => verifiers.some((isRight) => isRight(bytes, signature)),
+    now: () => keys.some((key) => key.verifies(bytes, signature)),
     async later() {
-      for (const verifier of verifiers) if (await verifier.later(bytes, signature)) return true
+      for (const key of keys) if (await key.verifiesLater(bytes, signature)) return true
       return false
     },
   }

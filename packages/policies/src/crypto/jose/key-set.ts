@@ -1,4 +1,4 @@
-import type { SignatureCheck } from './signature-check.js'
+import type { SignatureCheck } from '../keys/signature.js'
 
 /** One key with one algorithm. */
 export interface SignatureKey {

@@ -1,10 +1,10 @@
-import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { isJsonObject, type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
 import { about } from '../../shared/about.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { readText } from '../../shared/text-source.js'
-import { halfFlaw, isMeantFor, isPrivatePem, type KeyPurpose } from '../keys/key-purpose.js'
-import { importJwk, type KeyMaterial } from './json-web-key.js'
+import { importJwk, importPem, type KeyMaterial } from '../keys/key-material.js'
+import { isMeantFor, type KeyPurpose } from '../keys/key-purpose.js'
 import { DEFAULT_ENCODING, type JwksConfig, type KeyConfig, MAX_KEYS } from './key-schema.js'
 
 const SOURCES = ['jwk', 'pem', 'file', 'secret'] as const
@@ -24,9 +24,9 @@ export function loadKey(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
 function readSource(config: KeyConfig, purpose: KeyPurpose): KeyMaterial {
   if (config.secret !== undefined) return unnamed(secretKey(config.secret, config.secretEncoding))
   if (config.jwk !== undefined) return jwkOf(config.jwk, purpose)
-  if (config.pem !== undefined) return unnamed(pemKey(config.pem, purpose))
+  if (config.pem !== undefined) return unnamed(importPem(config.pem, purpose))
   const text = readText(config.file!)
-  return text.trimStart().startsWith('{') ? jwkOf(text, purpose) : unnamed(pemKey(text, purpose))
+  return text.trimStart().startsWith('{') ? jwkOf(text, purpose) : unnamed(importPem(text, purpose))
 }
 
 function unnamed(key: KeyObject): KeyMaterial {
@@ -59,18 +59,6 @@ function jwkOf(text: string, purpose: KeyPurpose): KeyMaterial {
   if (jwk === null) throw new Error('is not the JSON text of a JWK')
   if (Object.hasOwn(jwk, 'keys')) throw new Error("is a set of keys; write it under 'jwks'")
   return importJwk(jwk, purpose)
-}
-
-function pemKey(pem: string, purpose: KeyPurpose): KeyObject {
-  if (!pem.includes('-----BEGIN ')) throw new Error('is no PEM: it has no line -----BEGIN …-----')
-  const isPrivate = isPrivatePem(pem)
-  const flaw = halfFlaw(isPrivate, purpose)
-  if (flaw !== null) throw new Error(flaw)
-  try {
-    return isPrivate ? createPrivateKey(pem) : createPublicKey(pem)
-  } catch {
-    throw new Error('is a PEM that cannot be read; keys with a passphrase are not supported')
-  }
 }
 
 /** Only the one way to write the bytes is taken: a decoder that forgives may leave another key than was meant. */

@@ -1,13 +1,13 @@
 import { about } from '../../shared/about.js'
+import type { KeyMaterial } from '../keys/key-material.js'
 import { isBroken, weaknessOf } from '../keys/key-strength.js'
+import { signatureCheck } from '../keys/signature.js'
 import { isKeyFor, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
-import type { KeyMaterial } from './json-web-key.js'
 import type { JwksConfig, KeyConfig } from './key-schema.js'
 import { keyName } from './key-schema.js'
 import type { KeySet, SignatureKey } from './key-set.js'
 import { KeyTable } from './key-table.js'
 import { loadKey, loadKeySet } from './load-key.js'
-import { signatureCheck } from './signature-check.js'
 
 /** The keys of a policy that verifies. */
 export interface KeySetConfig {

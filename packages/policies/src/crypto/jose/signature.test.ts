@@ -5,11 +5,10 @@ import { keyPair } from '@sluice/core/testing'
 import fc from 'fast-check'
 import { CompactSign, compactVerify } from 'jose'
 import { decode } from '../../shared/encoding/byte-text.js'
+import { importJwk } from '../keys/key-material.js'
+import { signatureCheck, signer } from '../keys/signature.js'
 import { isKeyFor, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../keys/signature-algorithm.js'
-import { importJwk } from './json-web-key.js'
 import { parseJoseHeader } from './jws-header.js'
-import { signatureCheck } from './signature-check.js'
-import { signer } from './signer.js'
 import { SIGNATURE_VECTORS } from './testing/rfc-vectors.js'
 
 interface Pair {

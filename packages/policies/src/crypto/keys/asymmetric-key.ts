@@ -1,6 +1,7 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { type JsonObject, memberOf, parseStrictObject } from '../../engines/json/strict-json.js'
-import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, type KeyUse, useFlaw } from './key-purpose.js'
+import { importJwk, importPem } from './key-material.js'
+import { type KeyUse, useFlaw } from './key-purpose.js'
 import { MIN_RSA_BITS, MIN_RSA_EXPONENT } from './key-strength.js'
 
 /** Above that a check takes milliseconds. */
@@ -20,80 +21,59 @@ export interface WrittenKey {
  * @throws Error when it cannot be read, or is too weak.
  */
 export function asymmetricKey({ id, key }: WrittenKey, use: KeyUse): KeyObject {
-  const what = `key '${id}'`
-  return strong(read(key, use, what), what)
+  return named(`key '${id}'`, () => strong(read(key, use)))
 }
 
-function read(text: string, use: KeyUse, what: string): KeyObject {
+function read(text: string, use: KeyUse): KeyObject {
   const isJwk = text.trimStart().startsWith('{')
   if (!isJwk && !text.includes('-----BEGIN ')) {
-    throw new Error(`${what} is neither PEM nor a JWK; write for example \${file:keys/name.pem}`)
+    throw new Error('is neither PEM nor a JWK; write for example ${file:keys/name.pem}')
   }
-  if (text.includes('ENCRYPTED')) throw new Error(`${what} is encrypted; store it without a passphrase`)
-  return isJwk ? jwkKey(jwkOf(text, use, what), use.purpose, what) : pemKey(text, use.purpose, what)
+  if (text.includes('ENCRYPTED')) throw new Error('is encrypted; store it without a passphrase')
+  if (!isJwk) return importPem(text, use.purpose)
+  const jwk = jwkOf(text, use)
+  if (memberOf(jwk, 'kty') === 'oct') throw new Error('is a secret, which is no half of a pair of keys')
+  return importJwk(jwk, use.purpose).key
 }
 
-function jwkKey(jwk: JsonObject, purpose: KeyPurpose, what: string): KeyObject {
-  if (memberOf(jwk, 'kty') === 'oct')
-    throw new Error(`${what} is a secret, which is no half of a pair of keys`)
-  const isPrivate = isPrivateJwk(jwk)
-  assertHalf(isPrivate, purpose, what)
-  return created({ key: jwk as JsonWebKey, format: 'jwk' }, isPrivate, what)
-}
-
-function pemKey(pem: string, purpose: KeyPurpose, what: string): KeyObject {
-  const isPrivate = isPrivatePem(pem)
-  assertHalf(isPrivate, purpose, what)
-  return created(pem, isPrivate, what)
-}
-
-function assertHalf(isPrivate: boolean, purpose: KeyPurpose, what: string): void {
-  const flaw = halfFlaw(isPrivate, purpose)
-  if (flaw !== null) throw new Error(`${what} ${flaw}`)
-}
-
-type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
-
-function created(input: KeyInput, isPrivate: boolean, what: string): KeyObject {
-  try {
-    return isPrivate ? createPrivateKey(input) : createPublicKey(input)
-  } catch {
-    // The cause is left out: OpenSSL and the JWK reader may repeat what they were given.
-    throw new Error(`${what} cannot be read as a ${isPrivate ? 'private' : 'public'} key`)
-  }
-}
-
-function strong(key: KeyObject, what: string): KeyObject {
+function strong(key: KeyObject): KeyObject {
   const type = key.asymmetricKeyType
   const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {}
   if (type === 'rsa' || type === 'rsa-pss') {
     if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
       throw new Error(
-        `${what} is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, better 3072`,
+        `is an RSA key of ${modulusLength} bits; use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}, better 3072`,
       )
     }
     if (publicExponent < MIN_RSA_EXPONENT)
-      throw new Error(`${what} is an RSA key with a small exponent; make one with 65537`)
+      throw new Error('is an RSA key with a small exponent; make one with 65537')
     return key
   }
   if (type === 'ec') {
-    if (!CURVES.has(namedCurve)) throw new Error(`${what} is on the curve ${namedCurve}; use P-256 or P-384`)
+    if (!CURVES.has(namedCurve)) throw new Error(`is on the curve ${namedCurve}; use P-256 or P-384`)
     return key
   }
   if (type === 'ed25519') return key
-  throw new Error(`${what} is a key of type ${type}; use RSA, EC (P-256, P-384) or Ed25519`)
+  throw new Error(`is a key of type ${type}; use RSA, EC (P-256, P-384) or Ed25519`)
 }
 
 /**
  * Parses a JWK that may be used so.
  * @throws Error when the text is no JSON object whose names are all different, or the JWK is for something else.
  */
-export function jwkOf(text: string, use: KeyUse, what: string): JsonObject {
+export function jwkOf(text: string, use: KeyUse): JsonObject {
   const jwk = parseStrictObject(Buffer.from(text))
-  if (jwk === null) {
-    throw new Error(`${what} begins like a JWK and is not a JSON object that has each name once`)
-  }
+  if (jwk === null) throw new Error('begins like a JWK and is not a JSON object that has each name once')
   const flaw = useFlaw(jwk, use)
-  if (flaw !== null) throw new Error(`${what} ${flaw}`)
+  if (flaw !== null) throw new Error(flaw)
   return jwk
+}
+
+/** What `load` makes of a key. @throws its Error after the name of the key, without a cause that may repeat the key. */
+export function named<T>(what: string, load: () => T): T {
+  try {
+    return load()
+  } catch (error) {
+    throw new Error(`${what} ${(error as Error).message}`)
+  }
 }

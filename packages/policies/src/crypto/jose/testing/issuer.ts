@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { keyPair } from '@sluice/core/testing'
+import { signer } from '../../keys/signature.js'
 import type { SignatureAlgorithm } from '../../keys/signature-algorithm.js'
-import { signer } from '../signer.js'
 
 /** base64url of bytes or of a text. */
 export function encode(value: string | Uint8Array): string {

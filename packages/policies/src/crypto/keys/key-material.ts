@@ -7,7 +7,7 @@ import {
 } from 'node:crypto'
 import { type JsonObject, memberOf } from '../../engines/json/strict-json.js'
 import { decode } from '../../shared/encoding/byte-text.js'
-import { halfFlaw, isPrivateJwk, type KeyPurpose, purposeFlaw } from '../keys/key-purpose.js'
+import { halfFlaw, isPrivateJwk, isPrivatePem, type KeyPurpose, purposeFlaw } from './key-purpose.js'
 
 /** A key, and what its JWK says about it. */
 export interface KeyMaterial {
@@ -24,14 +24,34 @@ export function importJwk(jwk: JsonObject, purpose: KeyPurpose): KeyMaterial {
   const misuse = purposeFlaw(jwk, purpose)
   if (misuse !== null) throw new Error(misuse)
   if (memberOf(jwk, 'kty') === 'oct') return { key: importSecret(jwk), kid, alg }
-  const isPrivate = isPrivateJwk(jwk)
+  const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
+  const flaw = 'is a JWK that cannot be read; it needs a known kty and crv, and the members of its type'
+  return { key: halfOf(input, isPrivateJwk(jwk), purpose, flaw), kid, alg }
+}
+
+/** The key of a PEM (a certificate too, whose dates are not looked at). @throws Error as `importJwk`. */
+export function importPem(pem: string, purpose: KeyPurpose): KeyObject {
+  if (!pem.includes('-----BEGIN ')) throw new Error('is no PEM: it has no line -----BEGIN …-----')
+  const isPrivate = isPrivatePem(pem)
+  const half = isPrivate ? 'private' : 'public'
+  return halfOf(
+    pem,
+    isPrivate,
+    purpose,
+    `is a PEM that cannot be read as a ${half} key; one with a passphrase is not supported`,
+  )
+}
+
+type KeyInput = string | { readonly key: JsonWebKey; readonly format: 'jwk' }
+
+function halfOf(input: KeyInput, isPrivate: boolean, purpose: KeyPurpose, unreadable: string): KeyObject {
   const flaw = halfFlaw(isPrivate, purpose)
   if (flaw !== null) throw new Error(flaw)
-  const input = { key: jwk as JsonWebKey, format: 'jwk' } as const
   try {
-    return { key: isPrivate ? createPrivateKey(input) : createPublicKey(input), kid, alg }
+    return isPrivate ? createPrivateKey(input) : createPublicKey(input)
   } catch {
-    throw new Error('is a JWK that cannot be read; it needs a known kty and crv, and the members of its type')
+    // The cause is left out: OpenSSL and the JWK reader may repeat what they were given.
+    throw new Error(unreadable)
   }
 }
 
