@@ -1,3 +1,4 @@
+import { setMember } from '../../engines/json-schema/schema-walk.js'
 import { asNode, type Node, valueAt } from './node.js'
 
 /** Which messages the schemas are for: each has members that the other one does not need. */
@@ -68,9 +69,9 @@ class Rewriting {
     const out: Record<string, unknown> = {}
     for (const [name, value] of Object.entries(node)) {
       if (DROPPED.has(name) || name.startsWith('x-')) continue
-      if (VALUES.has(name)) define(out, name, value)
-      else if (MAPS.has(name)) define(out, name, this.#map(value))
-      else define(out, name, this.#value(value))
+      if (VALUES.has(name)) setMember(out, name, value)
+      else if (MAPS.has(name)) setMember(out, name, this.#map(value))
+      else setMember(out, name, this.#value(value))
     }
     this.#relaxRequired(node, out)
     if (this.#isOld) modernise(out)
@@ -85,7 +86,7 @@ class Rewriting {
   #map(value: unknown): unknown {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#value(value)
     const out: Record<string, unknown> = {}
-    for (const [name, member] of Object.entries(value)) define(out, name, this.#value(member))
+    for (const [name, member] of Object.entries(value)) setMember(out, name, this.#value(member))
     return out
   }
 
@@ -107,11 +108,6 @@ class Rewriting {
       asNode(valueAt(this.#root, checkedReference(reference)))[this.#mark] === true
     )
   }
-}
-
-/** A name such as `__proto__` must become a member. */
-function define(out: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(out, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
 function checkedReference(reference: string): string {

@@ -98,7 +98,7 @@ function encryptionRules(config: NonNullable<AddConfig['encryption']>, isSigned:
   if (certificate.publicKey.asymmetricKeyType !== 'rsa')
     throw new Error(`'${option}' has no RSA key; use one that has`)
   const cipher = dataCipher(config.cipher ?? 'aes256-gcm')
-  if (cipher.name.endsWith('-cbc') && !isSigned) {
+  if (cipher.isCbc && !isSigned) {
     throw new Error(
       `'encryption.cipher' ${cipher.name} lets anybody change the message; add a signature or use GCM`,
     )

@@ -21,19 +21,21 @@ export function gcmDecryptor(config: KeyConfig): Decryptor {
   return (sealed, context) => openGcm(key, sealed, context)
 }
 
-export function sealGcm(key: KeyObject, plain: Uint8Array, context: Uint8Array): Buffer {
+/** AES-GCM under a key of any length; the value is `iv (12) | ciphertext | tag (16)`. */
+export function sealGcm(key: KeyObject, plain: Uint8Array, context?: Uint8Array): Buffer {
   const iv = randomBytes(GCM_IV_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
-  cipher.setAAD(context)
+  const cipher = createCipheriv(gcmOf(key), key, iv, { authTagLength: TAG_BYTES })
+  if (context !== undefined) cipher.setAAD(context)
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-export function openGcm(key: KeyObject, sealed: Uint8Array, context: Uint8Array): Buffer | null {
+/** What `sealGcm` has made; null when it is something else. */
+export function openGcm(key: KeyObject, sealed: Uint8Array, context?: Uint8Array): Buffer | null {
   const tagAt = sealed.length - TAG_BYTES
   if (tagAt < GCM_IV_BYTES) return null
   const iv = sealed.subarray(0, GCM_IV_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
-  decipher.setAAD(context)
+  const decipher = createDecipheriv(gcmOf(key), key, iv, { authTagLength: TAG_BYTES })
+  if (context !== undefined) decipher.setAAD(context)
   decipher.setAuthTag(sealed.subarray(tagAt))
   const plain = decipher.update(sealed.subarray(GCM_IV_BYTES, tagAt))
   try {
@@ -43,14 +45,20 @@ export function openGcm(key: KeyObject, sealed: Uint8Array, context: Uint8Array)
   }
 }
 
-/** AES-256-CBC with the padding of PKCS #7; the value is `iv (16) | ciphertext`. Nothing protects it from changes. */
+function gcmOf(key: KeyObject): 'aes-256-gcm' {
+  return `aes-${8 * key.symmetricKeySize!}-gcm` as 'aes-256-gcm'
+}
+
+/** AES-CBC with the padding of PKCS #7; the value is `iv (16) | ciphertext`. Nothing protects it from changes. */
+export function sealCbc(key: KeyObject, plain: Uint8Array): Buffer {
+  const iv = randomBytes(CBC_IV_BYTES)
+  const cipher = createCipheriv(`aes-${8 * key.symmetricKeySize!}-cbc`, key, iv)
+  return Buffer.concat([iv, cipher.update(plain), cipher.final()])
+}
+
 export function cbcEncryptor(config: KeyConfig): Encryptor {
   const key = aesKey(config, { purpose: 'encrypt', algorithms: ['A256CBC'] })
-  return (plain) => {
-    const iv = randomBytes(CBC_IV_BYTES)
-    const cipher = createCipheriv('aes-256-cbc', key, iv)
-    return Buffer.concat([iv, cipher.update(plain), cipher.final()])
-  }
+  return (plain) => sealCbc(key, plain)
 }
 
 export function cbcDecryptor(config: KeyConfig): Decryptor {
