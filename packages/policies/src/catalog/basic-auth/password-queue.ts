@@ -34,7 +34,7 @@ export interface Job {
   hasYielded: boolean
 }
 
-interface Line {
+interface ClientQueue {
   readonly jobs: Job[]
   slots: number
 }
@@ -54,7 +54,7 @@ interface Line {
 export class PasswordQueue {
   readonly #knownGood: Job[] = []
   /** By client; the one whose turn is next stands first. */
-  readonly #lines = new Map<string, Line>()
+  readonly #queues = new Map<string, ClientQueue>()
   #slots = 0
   #running = 0
 
@@ -66,12 +66,12 @@ export class PasswordQueue {
       this.#run()
       return job
     }
-    const line = this.#lines.get(attempt.client) ?? { jobs: [], slots: 0 }
-    if (line.slots >= this.#share()) return null
-    this.#lines.set(attempt.client, line)
-    const job = sharedJob(line, attempt, x) ?? placedJob(line, attempt, x)
+    const queue = this.#queues.get(attempt.client) ?? { jobs: [], slots: 0 }
+    if (queue.slots >= this.#share()) return null
+    this.#queues.set(attempt.client, queue)
+    const job = sharedJob(queue, attempt, x) ?? placedJob(queue, attempt, x)
     job.slots++
-    line.slots++
+    queue.slots++
     this.#slots++
     this.#run()
     return job
@@ -94,11 +94,11 @@ export class PasswordQueue {
 
   /** The first job of the client whose turn it is, who stands last from now on. */
   #next(): Job | undefined {
-    for (const [client, line] of this.#lines) {
-      const job = line.jobs.shift()
+    for (const [client, queue] of this.#queues) {
+      const job = queue.jobs.shift()
       if (job === undefined) continue
-      this.#lines.delete(client)
-      this.#lines.set(client, line)
+      this.#queues.delete(client)
+      this.#queues.set(client, queue)
       return job
     }
     return undefined
@@ -118,19 +118,19 @@ export class PasswordQueue {
 
   #end(job: Job, result: Result | Promise<Result>): void {
     const { client } = job.attempt
-    const line = this.#lines.get(client)
-    if (line !== undefined && job.slots > 0) {
-      line.slots -= job.slots
+    const queue = this.#queues.get(client)
+    if (queue !== undefined && job.slots > 0) {
+      queue.slots -= job.slots
       this.#slots -= job.slots
-      if (line.slots === 0) this.#lines.delete(client)
+      if (queue.slots === 0) this.#queues.delete(client)
     }
     job.settle(result)
   }
 }
 
 /** The hash that the client's last attempt waits for, when both are on users who do not exist. */
-function sharedJob(line: Line, attempt: Attempt, x: Waiter): Job | null {
-  const last = line.jobs.at(-1)
+function sharedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job | null {
+  const last = queue.jobs.at(-1)
   if (last === undefined || !attempt.isStandIn || !last.attempt.isStandIn) return null
   if (!costsTheSame(last.attempt.hash, attempt.hash)) return null
   last.requests.push(x)
@@ -138,13 +138,13 @@ function sharedJob(line: Line, attempt: Attempt, x: Waiter): Job | null {
 }
 
 /** An attempt on a real user takes the place that one on a user who does not exist would share. */
-function placedJob(line: Line, attempt: Attempt, x: Waiter): Job {
+function placedJob(queue: ClientQueue, attempt: Attempt, x: Waiter): Job {
   const job = newJob(attempt, x)
-  const last = line.jobs.at(-1)
+  const last = queue.jobs.at(-1)
   if (last?.attempt.isStandIn === true && !attempt.isStandIn && !last.hasYielded) {
     last.hasYielded = true
-    line.jobs.splice(-1, 0, job)
-  } else line.jobs.push(job)
+    queue.jobs.splice(-1, 0, job)
+  } else queue.jobs.push(job)
   return job
 }
 

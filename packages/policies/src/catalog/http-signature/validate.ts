@@ -1,4 +1,4 @@
-import type { SignatureCheck } from '../../crypto/keys/signature.js'
+import { firstVerified, type SignatureCheck } from '../../crypto/keys/signature.js'
 import type { Check } from '../../crypto/keys/signature-checks.js'
 import type { TimeWindow } from '../../crypto/replay/time-window.js'
 import { type Component, compileComponent, type FieldShapes, type SignedMessage } from './component.js'
@@ -71,17 +71,15 @@ export function search<K>(demands: Demands<K>, received: ReceivedMessage): Verdi
   const failure = 'isValid' in first ? first : failed('invalid')
   const verifiable = prepared.filter((one): one is Verifiable<K> => !('isValid' in one))
   if (verifiable.length === 0) return failure
+  const verified = firstVerified(verifiable, ({ key, base, signature }) => ({
+    check: key.check,
+    input: base,
+    signature: signature.bytes,
+  }))
+  const verdictOf = (found: Verifiable<K> | undefined) => (found === undefined ? failure : valid(found))
   return {
-    now() {
-      const found = verifiable.find(({ base, key, signature }) => key.check.verifies(base, signature.bytes))
-      return found === undefined ? failure : valid(found)
-    },
-    async later() {
-      for (const one of verifiable) {
-        if (await one.key.check.verifiesLater(one.base, one.signature.bytes)) return valid(one)
-      }
-      return failure
-    },
+    now: () => verdictOf(verified.now()),
+    later: async () => verdictOf(await verified.later()),
   }
 }
 

@@ -8,9 +8,9 @@ import {
 } from '@sluice/core'
 import { type BodyWork, messageRefusal } from '../../crypto/jose/body-step.js'
 import { plainType } from '../../crypto/jose/jws-header.js'
-import { keySearch } from '../../crypto/jose/key-search.js'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
 import { compileKeySet } from '../../crypto/jose/local-key-set.js'
+import { firstVerified } from '../../crypto/keys/signature.js'
 import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { eventually } from '../../shared/eventually.js'
 import { headersOf, replaceBody, type Side } from '../../shared/message/side.js'
@@ -48,12 +48,10 @@ export function verification(
     const candidates = keys.candidates(message.header.alg, message.kid)
     const { input, signature } = message
     const signer = eventually(candidates, (found) => {
-      const search = keySearch(found, input, signature)
+      const search = firstVerified(found, ({ check }) => ({ check, input, signature }))
       return input.length >= OFFLOAD_BYTES ? checks.runLater(x, search) : checks.run(x, search)
     })
-    return eventually(signer, (found) =>
-      found === null ? refusals.overloaded : accept(x, message, found.key),
-    )
+    return eventually(signer, (found) => (found === null ? refusals.overloaded : accept(x, message, found)))
   }
 }
 

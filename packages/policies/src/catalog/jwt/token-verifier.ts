@@ -1,7 +1,7 @@
 import { type Exchange, parseDuration, type Reply } from '@sluice/core'
 import { type JoseHeader, parseJoseHeader, plainType } from '../../crypto/jose/jws-header.js'
-import { keySearch, type Signer } from '../../crypto/jose/key-search.js'
 import type { KeySet, SignatureKey } from '../../crypto/jose/key-set.js'
+import { firstVerified } from '../../crypto/keys/signature.js'
 import type { SignatureChecks } from '../../crypto/keys/signature-checks.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
@@ -67,13 +67,12 @@ export class TokenVerifier {
     const signature = decode(token.slice(last + 1), 'base64url')
     if (payload === null || signature === null) return { refusal: this.#refusals.malformed }
     const input = Buffer.from(token.slice(0, last), 'latin1')
-    const found = this.#checks.run(x, keySearch(keys, input, signature))
-    return eventually(found, (signer) => this.#conclude(signer, payload))
+    const search = firstVerified(keys, ({ check }) => ({ check, input, signature }))
+    return eventually(this.#checks.run(x, search), (key) => this.#conclude(key, payload))
   }
 
-  #conclude(signer: Signer | null, payload: Uint8Array): Verdict {
-    if (signer === null) return { refusal: this.#refusals.overloaded }
-    const { key } = signer
+  #conclude(key: SignatureKey | null | undefined, payload: Uint8Array): Verdict {
+    if (key === null) return { refusal: this.#refusals.overloaded }
     if (key === undefined) return { refusal: this.#refusals.signature }
     const claims = parseClaims(payload)
     if (claims === null) return { refusal: this.#refusals.malformed }

@@ -1,8 +1,8 @@
 import { type CompileEnv, definePolicy } from '@sluice/core'
 import { DEFAULT_MAX_BODY } from '../../crypto/cipher/field-options.js'
 import { KeyRing } from '../../crypto/keys/key-ring.js'
-import { asymmetricCheck, type SignatureCheck } from '../../crypto/keys/signature.js'
-import { type Check, signatureChecks } from '../../crypto/keys/signature-checks.js'
+import { asymmetricCheck, firstVerified } from '../../crypto/keys/signature.js'
+import { signatureChecks } from '../../crypto/keys/signature-checks.js'
 import { ecdsaForm } from '../../crypto/keys/signature-options.js'
 import { decode } from '../../shared/encoding/byte-text.js'
 import { eventually } from '../../shared/eventually.js'
@@ -58,22 +58,12 @@ function compileSignature(config: SignatureConfig, ring: KeyRing, side: Side, en
     if (written === null) return bytes === null && config.optional === true ? null : missing
     const signature = decode(Buffer.from(written).toString('latin1'), config.encoding ?? 'base64')
     if (bytes === null || signature === null) return invalid
-    const isSigned = checks.run(draft.x, check(keyChecks, bytes, signature))
-    return eventually(isSigned, (right) => {
-      if (right !== true) return right === null ? overloaded : invalid
+    const search = firstVerified(keyChecks, (check) => ({ check, input: bytes, signature }))
+    return eventually(checks.run(draft.x, search), (found) => {
+      if (found === null) return overloaded
+      if (found === undefined) return invalid
       if (config.strip === true) location.remove(draft)
       return null
     })
-  }
-}
-
-/** Whether the signature is that of any of the keys. */
-function check(keys: readonly SignatureCheck[], bytes: Uint8Array, signature: Uint8Array): Check<boolean> {
-  return {
-    now: () => keys.some((key) => key.verifies(bytes, signature)),
-    async later() {
-      for (const key of keys) if (await key.verifiesLater(bytes, signature)) return true
-      return false
-    },
   }
 }

@@ -17,6 +17,7 @@ import {
   signatureBytesOf,
   signingOptions,
 } from './signature-algorithm.js'
+import type { Check } from './signature-checks.js'
 
 const verifyLater = promisify(verifyNow)
 const signLater = promisify(signNow)
@@ -45,6 +46,34 @@ export function signatureCheck(name: SignatureAlgorithm, key: KeyObject): Signat
 export function signer(name: SignatureAlgorithm, key: KeyObject): Signer {
   if (!isKeyFor(name, key)) throw new RangeError(`is not a key for ${name}`)
   return signerWith(name, key)
+}
+
+/** Something with a signature, and the check for it. */
+interface Signed {
+  readonly check: SignatureCheck
+  readonly input: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/** Tries candidates in turn. The first whose signature is right; undefined: there is none. */
+export function firstVerified<T>(
+  candidates: readonly T[],
+  signedOf: (candidate: T) => Signed,
+): Check<T | undefined> {
+  return {
+    now: () =>
+      candidates.find((candidate) => {
+        const { check, input, signature } = signedOf(candidate)
+        return check.verifies(input, signature)
+      }),
+    async later() {
+      for (const candidate of candidates) {
+        const { check, input, signature } = signedOf(candidate)
+        if (await check.verifiesLater(input, signature)) return candidate
+      }
+      return undefined
+    },
+  }
 }
 
 /** Verifies with a public key. @throws Error when it cannot be read, is too weak, or is not one for the algorithm. */
