@@ -1,4 +1,6 @@
-import { definePolicy, type Step } from '@sluice/core'
+import { definePolicy } from '@sluice/core'
+import { hooksOn, type MessageHooks } from '../../shared/message/hooks.js'
+import { headersOf, type Side } from '../../shared/message/side.js'
 import { compileEdits, type Edit } from './edit.js'
 import { headerSchema } from './schema.js'
 
@@ -8,30 +10,19 @@ export const header = definePolicy({
   summary: 'Sets, appends, removes and renames header fields of the request and of the response.',
   schema: headerSchema,
   compile(config) {
-    const request = compileEdits('request', config.request)
-    const response = compileEdits('response', config.response)
-    if (request.length === 0 && response.length === 0) return null
-    return {
-      name: 'header',
-      ...(request.length > 0 && { onRequest: requestHook(request) }),
-      ...(response.length > 0 && { onResponse: responseHook(response) }),
-    }
+    const hooks = hooksOn('both', (side) => hooksOf(side, compileEdits(side, config[side])))
+    return Object.keys(hooks).length === 0 ? null : { name: 'header', ...hooks }
   },
 })
 
-function requestHook(edits: readonly Edit[]): NonNullable<Step['onRequest']> {
+function hooksOf(side: Side, edits: readonly Edit[]): MessageHooks {
+  if (edits.length === 0) return {}
   const edit = joined(edits)
-  return (x) => {
-    edit(x.headers, x)
-    return null
-  }
-}
-
-function responseHook(edits: readonly Edit[]): NonNullable<Step['onResponse']> {
-  const edit = joined(edits)
-  return (x) => {
-    edit(x.responseHeaders, x)
-    return null
+  return {
+    head(x) {
+      edit(headersOf(x, side), x)
+      return null
+    },
   }
 }
 
