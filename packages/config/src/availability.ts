@@ -36,11 +36,6 @@ export const UNAVAILABLE: readonly Unavailable[] = [
     remedy: 'remove the target',
   },
   {
-    path: ['upstreams', '*', 'breaker'],
-    what: 'the circuit breaker',
-    remedy: 'remove breaker; timeouts and maxPending bound the damage of a slow upstream',
-  },
-  {
     path: ['upstreams', '*', 'health'],
     what: 'active health checking',
     remedy: 'remove health; give a target role: failover to have a replacement',

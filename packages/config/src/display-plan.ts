@@ -27,7 +27,7 @@ export function displayPlan(plan: Plan, catalog: Catalog): Plan {
     ...plan,
     listeners: plan.listeners.map((listener) => maskSecrets(listenerSchema, listener) as ListenerPlan),
     admin: maskSecrets(adminSchema, plan.admin) as AdminPlan,
-    upstreams: plan.upstreams.map((upstream) => maskSecrets(upstreamSchema, upstream) as UpstreamPlan),
+    upstreams: plan.upstreams.map(displayUpstream),
     routes: plan.routes.map((route) => ({
       ...route,
       match: displayMatch(route.match),
@@ -38,6 +38,15 @@ export function displayPlan(plan: Plan, catalog: Catalog): Plan {
     log: maskSecrets(logSchema, plan.log) as LogPlan,
   }
   return mapTexts(shown, withoutFolder) as Plan
+}
+
+function displayUpstream(plan: UpstreamPlan): UpstreamPlan {
+  const shown = maskSecrets(upstreamSchema, plan) as UpstreamPlan
+  if (shown.health === null) return shown
+  const headers = shown.health.headers.map(
+    ([name, value]) => [name, isSecretName(name) ? maskedLiteral(value) : value] as const,
+  )
+  return { ...shown, health: { ...shown.health, headers } }
 }
 
 function displayMatch({ shown, ...written }: MatchPlan): MatchPlan {

@@ -109,7 +109,12 @@ export interface UpstreamPlan {
   /** Idle upstream connections are closed after this time. */
   readonly keepAliveMs: number
   readonly timeouts: TimeoutsPlan
-  readonly retry: { readonly attempts: number; readonly budget: number }
+  readonly retry: RetryPlan
+  readonly breaker: BreakerPlan | null
+  readonly outlier: OutlierPlan | null
+  readonly health: HealthPlan | null
+  /** While no target is available: 503, or those that are unhealthy or ejected. */
+  readonly whenAllDown: 'refuse' | 'try-any'
   readonly tls: UpstreamTlsPlan | null
   /** `auto`: `wire` for http targets, `undici` for https. */
   readonly transport: 'auto' | 'wire' | 'undici'
@@ -117,6 +122,63 @@ export interface UpstreamPlan {
   readonly maxHeaderBytes: number
   /** Bytes of a response that are read ahead of a slow client, so that the connection becomes free. */
   readonly responseBuffer: number
+}
+
+export interface RetryPlan {
+  /** Further attempts after the first. */
+  readonly attempts: number
+  /** Retries per request, 0 to 1. */
+  readonly budget: number
+  /** Statuses after which a request that may be repeated is sent again. */
+  readonly on: readonly number[]
+  /** Upper end of the first random wait before that. */
+  readonly backoffMs: number
+  readonly maxBackoffMs: number
+}
+
+/** When a series of attempts counts as bad. */
+export interface WindowPlan {
+  readonly windowMs: number
+  readonly minRequests: number
+  /** 0 to 1. */
+  readonly failureRatio: number
+  /** An attempt whose head takes longer is slow; null: none is. */
+  readonly slowAfterMs: number | null
+}
+
+export interface BreakerPlan extends WindowPlan {
+  /** 0 to 1. */
+  readonly slowRatio: number
+  readonly openMs: number
+  readonly maxOpenMs: number
+  /** Requests of a half-open breaker. */
+  readonly probes: number
+}
+
+export interface OutlierPlan extends WindowPlan {
+  readonly consecutiveFailures: number
+  readonly ejectMs: number
+  readonly maxEjectMs: number
+  /** Share of the targets, 0 to 1. */
+  readonly maxEjected: number
+}
+
+export interface HealthPlan {
+  readonly path: string
+  readonly intervalMs: number
+  /** Share of the interval, 0 to 1. */
+  readonly jitter: number
+  readonly timeoutMs: number
+  readonly unhealthyAfter: number
+  readonly healthyAfter: number
+  /** First and last status of each range. */
+  readonly statuses: readonly (readonly [number, number])[]
+  readonly body: string | null
+  readonly bodyPattern: string | null
+  /** Null: the target's own. */
+  readonly host: string | null
+  /** Names and values. */
+  readonly headers: readonly (readonly [string, string])[]
 }
 
 export type HashKey =

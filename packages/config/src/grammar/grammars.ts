@@ -51,6 +51,7 @@ export const GRAMMARS = {
   method: grammarOf('a method such as GET', readMethod),
   'field-name': grammarOf('a header name', readFieldName),
   'predicate-name': grammarOf('a header name', readPredicateName),
+  'sent-field-name': grammarOf('a header name', readSentFieldName),
   'reply-field-name': grammarOf('a header name', readReplyFieldName),
   'field-value': grammarOf('a header value', readFieldValue),
   'hash-key': grammarOf('header:NAME, cookie:NAME or ip', parseHashKey),
@@ -106,6 +107,15 @@ function readFieldName(text: string): Flaw | null {
 }
 
 /** Fields that a route cannot see would make it match never, or always. */
+function readSentFieldName(text: string): Flaw | null {
+  const name = text.toLowerCase()
+  if (name === 'host') return { message: "the header 'host' has a key of its own", remedy: 'write host' }
+  if (isHopByHop(name) || name === 'content-length') {
+    return { message: `the header '${text}' belongs to the connection`, remedy: 'remove it' }
+  }
+  return readFieldName(text)
+}
+
 function readPredicateName(text: string): Flaw | null {
   const name = text.toLowerCase()
   if (name === 'host')

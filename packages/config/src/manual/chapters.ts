@@ -19,7 +19,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     at: 'upstreams',
-    text: '`connections`, `maxPending` and `budget` count for each worker. A connection that did not come about moves to the next target, with any method; see [what is repeated](architecture.md#the-way-of-a-request).',
+    text: '`connections`, `maxPending` and `budget` count for each worker. Which targets are sent requests, what is repeated, and how to choose the values of `breaker`, `outlier` and `health`, is in [upstreams](upstreams.md).',
   },
   {
     at: 'policies[]',

@@ -2,8 +2,9 @@ import { parseDuration, parseRatio, parseSize } from '@sluice/core'
 import { isFlaw } from '../flaw.js'
 import { parseHashKey } from '../grammar/grammars.js'
 import { parseTargetUrl } from '../grammar/url.js'
-import type { HashKey, TargetPlan, TimeoutsPlan, UpstreamPlan, UpstreamTlsPlan } from '../plan.js'
+import type { HashKey, RetryPlan, TargetPlan, TimeoutsPlan, UpstreamPlan, UpstreamTlsPlan } from '../plan.js'
 import type { UpstreamDocument } from '../schema/document.js'
+import { healthPlans } from './upstream-health-plan.js'
 
 /** An upstream of the plan. */
 export function upstreamPlan(name: string, upstream: UpstreamDocument): UpstreamPlan {
@@ -17,7 +18,8 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     pendingTimeoutMs: parseDuration(upstream.pendingTimeout),
     keepAliveMs: parseDuration(upstream.keepAlive),
     timeouts: timeoutsPlan(upstream.timeouts),
-    retry: { attempts: upstream.retry.attempts, budget: parseRatio(upstream.retry.budget) },
+    retry: retryPlan(upstream.retry),
+    ...healthPlans(upstream),
     tls: tlsPlan(upstream.tls),
     transport: upstream.transport,
     maxHeaderBytes: parseSize(upstream.maxHeaderBytes),
@@ -47,6 +49,16 @@ function hashKeyOf(text: string | undefined): HashKey | null {
   const key = text === undefined ? null : parseHashKey(text)
   if (isFlaw(key)) throw new Error(`unchecked hash key: ${key.message}`)
   return key
+}
+
+function retryPlan({ attempts, budget, on, backoff, maxBackoff }: UpstreamDocument['retry']): RetryPlan {
+  return {
+    attempts,
+    budget: parseRatio(budget),
+    on,
+    backoffMs: parseDuration(backoff),
+    maxBackoffMs: parseDuration(maxBackoff),
+  }
 }
 
 function tlsPlan(tls: UpstreamDocument['tls']): UpstreamTlsPlan | null {

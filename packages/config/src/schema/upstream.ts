@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, ratio, size, text } from './build.js'
+import { breakerSchema, healthSchema, outlierSchema, whenAllDownSchema } from './upstream-health.js'
 
 const url = text('target-url', {
   description: '`http://host:port` or `https://host:port`, without a path.',
@@ -56,38 +57,29 @@ const retry = object(
       description: 'Further attempts after the first, where repeating is safe.',
     }),
     budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
+    on: Type.Array(integer(400, 599, { description: 'A status.' }), {
+      default: [],
+      maxItems: 50,
+      description:
+        "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand.",
+    }),
+    backoff: duration(
+      { min: '0s', max: '1m' },
+      {
+        default: '25ms',
+        description: 'Upper end of the random wait before such a retry; twice as long each time.',
+      },
+    ),
+    maxBackoff: duration(
+      { min: '0s', max: '10m' },
+      {
+        default: '1s',
+        description:
+          'The longest that `backoff` grows to. A longer `Retry-After` is passed on, not waited for.',
+      },
+    ),
   },
   { default: {}, description: 'When an attempt fails before anything of an answer arrived.' },
-)
-
-const breaker = object(
-  {
-    window: duration(
-      { min: '1s', max: '10m' },
-      { default: '10s', description: 'Time over which failures count.' },
-    ),
-    minRequests: integer(1, 1_000_000, { default: 20, description: 'Fewer requests open nothing.' }),
-    failureRatio: ratio({ default: '50%', description: 'Share of failures that opens the breaker.' }),
-    openFor: duration(
-      { min: '100ms', max: '1h' },
-      { default: '5s', description: 'Time until the next trial.' },
-    ),
-  },
-  { description: 'Stops calling a target that fails.' },
-)
-
-const health = object(
-  {
-    path: text('path', { description: 'The path that is asked.' }),
-    interval: duration({ min: '100ms', max: '1h' }, { default: '5s', description: 'Time between checks.' }),
-    timeout: duration(
-      { min: '10ms', max: '1m' },
-      { default: '1s', description: 'Longest wait for an answer.' },
-    ),
-    unhealthyAfter: integer(1, 100, { default: 3, description: 'Failures in a row that take a target out.' }),
-    healthyAfter: integer(1, 100, { default: 2, description: 'Successes in a row that take it back.' }),
-  },
-  { description: 'Asks each target whether it works.' },
 )
 
 const tls = object(
@@ -148,8 +140,10 @@ export const upstreamSchema = object(
     ),
     timeouts: object(timeLimits, { default: {}, description: 'How long to wait.' }),
     retry,
-    breaker: Type.Optional(breaker),
-    health: Type.Optional(health),
+    breaker: Type.Optional(breakerSchema),
+    outlier: Type.Optional(outlierSchema),
+    health: Type.Optional(healthSchema),
+    whenAllDown: whenAllDownSchema,
     tls: Type.Optional(tls),
     transport: oneOf(['auto', 'wire', 'undici'], {
       default: 'auto',

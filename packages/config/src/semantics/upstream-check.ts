@@ -1,3 +1,4 @@
+import { parseRatio } from '@sluice/core'
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { parseTargetUrl } from '../grammar/url.js'
@@ -14,6 +15,8 @@ export function checkUpstreams(inspection: Inspection): void {
     checkHash(inspection, upstream, path)
     checkTls(inspection, upstream, path)
     checkTransport(inspection, upstream, path)
+    checkOutlier(inspection, upstream, path)
+    checkStatuses(inspection, upstream, path)
   }
 }
 
@@ -111,5 +114,38 @@ function checkTransport(
       message: 'transport: wire speaks no TLS, and this target is https',
       remedy: 'write transport: auto, which takes undici for https targets, or http:// in the target',
     })
+  }
+}
+
+/** Of few targets a small share is none. */
+function checkOutlier(
+  { report }: Inspection,
+  { outlier, targets }: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  const place = [...path, 'outlier']
+  if (outlier === undefined || !report.isSound(place) || !report.isSound([...path, 'targets'])) return
+  const serving = targets.filter((target) => typeof target === 'string' || target.weight > 0)
+  if (Math.floor(serving.length * parseRatio(outlier.maxEjected)) > 0) return
+  report.add({
+    path: place,
+    at: 'key',
+    severity: 'warning',
+    message: `outlier has no effect: ${outlier.maxEjected} of ${serving.length} targets is none`,
+    remedy: 'raise maxEjected, add targets, or use breaker, which needs no other target',
+  })
+}
+
+function checkStatuses(
+  { report, origins }: Inspection,
+  { health }: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  const place = [...path, 'health', 'statuses']
+  if (health === undefined || !report.isSound(place)) return
+  for (const [range, at] of origins.entries(health.statuses, place)) {
+    const [first, last = first] = String(range).split('-')
+    if (Number(first) <= Number(last)) continue
+    report.add({ path: at, message: `no status is in ${range}`, remedy: `write ${last}-${first}` })
   }
 }

@@ -1,14 +1,37 @@
 import type { ErrorCode } from './errors.js'
 import { PolicyRun } from './policy-run.js'
 
-/** An attempt that failed and was followed by another. */
+/**
+ * What became of a request whose attempt failed. It went on: to another target (`moved`), once more on a new connection
+ * (`resent`), or again after a wait because of `retry.on` (`repeated`). Or the failure stands, because retries are off
+ * or do not cover it (`not-covered`), of the method, the body, the number of attempts, the budget, because no other
+ * target is available, the target asks for a longer wait, or `timeouts.total` ends before.
+ */
+export type RetryDecision =
+  | 'moved'
+  | 'resent'
+  | 'repeated'
+  | 'not-covered'
+  | 'not-idempotent'
+  | 'body-sent'
+  | 'attempts-used'
+  | 'budget-spent'
+  | 'no-target'
+  | 'retry-after'
+  | 'out-of-time'
+
+/** An attempt that failed. */
 export interface FailedTry {
   /** Origin of the target. */
   readonly addr: string
   /** From the choice of the target to the failure. */
   readonly ms: number
-  readonly code: ErrorCode
+  /** Null: the target has answered with `status`. */
+  readonly code: ErrorCode | null
+  /** 0: there was no answer. */
+  readonly status: number
   readonly reason: string
+  readonly retry: RetryDecision
 }
 
 /** The connections of a worker to an upstream. */

@@ -102,7 +102,12 @@ export const ERRORS = {
   GW_UPSTREAM_UNAVAILABLE: {
     status: 503,
     title: 'Upstream unavailable',
-    when: 'Reserved; this version tries targets whatever their state.',
+    when: 'No target is available: all are unhealthy, ejected or drained; `Retry-After` says when that may have changed.',
+  },
+  GW_UPSTREAM_CIRCUIT_OPEN: {
+    status: 503,
+    title: 'Circuit breaker open',
+    when: 'No target is available, and the circuit breaker of one at least is open; `Retry-After` says when it lets a request through.',
   },
   GW_IP_DENIED: {
     status: 403,

@@ -82,7 +82,11 @@ export async function compileSnapshot(
   const closers: Closer[] = []
   try {
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
-    const upstreams = compileUpstreams(plan, { ...options, clock: options.context.clock }, closers)
+    const upstreams = compileUpstreams(
+      plan,
+      { ...options, clock: options.context.clock, report: options.context.report },
+      closers,
+    )
     const env = new SnapshotEnv({ ...options, closers, report: options.context.report })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })

@@ -17,11 +17,11 @@ const SECURE = 'https://127.0.0.1:9443'
 function targetsOf(
   t: TestContext,
   urls: readonly string[],
-  overrides: Partial<UpstreamPlan>,
+  overrides: Partial<Omit<UpstreamPlan, 'retry'>>,
 ): readonly Target[] {
   const shared = new SharedTable(() => {})
   const network = systemNetwork()
-  const source = { shared, network, clock: new CachedClock() }
+  const source = { shared, network, clock: new CachedClock(), report: () => {} }
   const upstreams = compileUpstreams(planOf({ upstreams: [{ urls, ...overrides }] }), source, [])
   const { targets } = upstreams.get('up')!
   t.after(() => Promise.all(targets.map(({ transport }) => transport.close())))

@@ -5,6 +5,8 @@ import { ClientShares } from '../data-plane/upstream/client-shares.js'
 import type { TlsOptions } from '../data-plane/upstream/connector.js'
 import { WireTransport } from '../data-plane/upstream/http1/wire-transport.js'
 import type { Network } from '../data-plane/upstream/network.js'
+import { EjectionPool } from '../data-plane/upstream/state/ejection.js'
+import { TargetState } from '../data-plane/upstream/state/target-state.js'
 import type { Target } from '../data-plane/upstream/target.js'
 import { UndiciTransport } from '../data-plane/upstream/undici-transport.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
@@ -15,6 +17,8 @@ export interface UpstreamSource {
   readonly shared: SharedTable
   readonly network: Network
   readonly clock: CachedClock
+  /** Reports to the operator. */
+  readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
 /**
@@ -38,9 +42,11 @@ export function compileUpstreams(
 }
 
 function createUpstream(plan: UpstreamPlan, tls: TlsOptions, source: UpstreamSource): Upstream {
+  const isServing = ({ weight }: TargetPlan): boolean => weight > 0
+  const pool = new EjectionPool(plan.targets.filter(isServing).length, plan.outlier?.maxEjected ?? 0)
   return new Upstream(
     plan,
-    plan.targets.map((target) => createTarget(plan, target, tls, source)),
+    plan.targets.map((target) => createTarget(plan, target, tls, { ...source, pool })),
   )
 }
 
@@ -48,7 +54,7 @@ function createTarget(
   plan: UpstreamPlan,
   target: TargetPlan,
   tls: TlsOptions,
-  source: UpstreamSource,
+  source: UpstreamSource & { readonly pool: EjectionPool },
 ): Target {
   const url = new URL(target.url)
   const isTls = url.protocol === 'https:'
@@ -65,12 +71,21 @@ function createTarget(
   const transport = isWire
     ? new WireTransport({ ...options, clock: source.clock })
     : new UndiciTransport({ ...options, origin: url.origin, tls: isTls ? tls : null })
-  return {
+  const { breaker, outlier } = plan
+  const state = new TargetState({
+    breaker,
+    outlier,
+    pool: source.pool,
+    onChange: (condition) =>
+      source.report('target_condition', { upstream: plan.name, target: url.origin, condition }),
+  })
+  const created = {
     origin: url.origin,
     authority: url.host,
     weight: target.weight,
     isFailover: target.role === 'failover',
     isAvailable: true,
+    state,
     transport,
     shares: new ClientShares(plan.connections),
     active: 0,
@@ -79,6 +94,8 @@ function createTarget(
     failures: 0,
     turn: 0,
   }
+  state.attach(created)
+  return created
 }
 
 function readTls(plan: UpstreamPlan): TlsOptions {

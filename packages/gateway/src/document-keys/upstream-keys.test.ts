@@ -14,6 +14,7 @@ import { answering, closedPort, httpOrigin, type Origin, rawOrigin } from '../te
 import { connectRaw } from '../testing/raw-connection.js'
 import { ok, scriptedOrigin } from '../testing/scripted-origin.js'
 import { type Effect, serve, testKeys } from './testing.js'
+import { STATE_KEYS } from './upstream-state-keys.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -235,15 +236,18 @@ testKeys('upstreams', {
     assert.deepEqual(await statusesWith(t, { budget: '0%' }), [200, 200, 502, 502])
     assert.deepEqual(await statusesWith(t, { budget: '100%' }), [200, 200, 200, 200])
   },
-  'breaker.window': unavailable({ breaker: { window: '10s' } }),
-  'breaker.minRequests': unavailable({ breaker: { minRequests: 1 } }),
-  'breaker.failureRatio': unavailable({ breaker: { failureRatio: '10%' } }),
-  'breaker.openFor': unavailable({ breaker: { openFor: '1s' } }),
+  ...STATE_KEYS,
   'health.path': unavailable({ health: { path: '/' } }),
-  'health.interval': unavailable({ health: { path: '/', interval: '1s' } }),
-  'health.timeout': unavailable({ health: { path: '/', timeout: '1s' } }),
-  'health.unhealthyAfter': unavailable({ health: { path: '/', unhealthyAfter: 1 } }),
-  'health.healthyAfter': unavailable({ health: { path: '/', healthyAfter: 1 } }),
+  'health.interval': unavailable({ health: { path: '/' } }),
+  'health.jitter': unavailable({ health: { path: '/' } }),
+  'health.timeout': unavailable({ health: { path: '/' } }),
+  'health.unhealthyAfter': unavailable({ health: { path: '/' } }),
+  'health.healthyAfter': unavailable({ health: { path: '/' } }),
+  'health.statuses': unavailable({ health: { path: '/' } }),
+  'health.body': unavailable({ health: { path: '/' } }),
+  'health.bodyPattern': unavailable({ health: { path: '/' } }),
+  'health.host': unavailable({ health: { path: '/' } }),
+  'health.headers': unavailable({ health: { path: '/' } }),
   'tls.caFile': async (t) => {
     assert.match(await sealed(t, {}), /GW_UPSTREAM_TLS/)
     assert.equal(await sealed(t, { caFile: files(t).cert }), 'client unknown')

@@ -21,6 +21,11 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_waits_total:
     'How often requests waited in line because all connections to their target were taken, by upstream.',
   gw_upstream_shed_total: 'Requests refused because the upstream was full.',
+  gw_upstream_unavailable_total: 'Requests refused because no target of the upstream was available.',
+  gw_upstream_target_state:
+    'How many workers see the target in the state: available, drained, unhealthy, ejected, open or half-open.',
+  gw_upstream_breaker_openings_total: 'How often the circuit breaker of the target opened.',
+  gw_upstream_ejections_total: 'How often the target was ejected as an outlier.',
 }
 
 /** One sentence for every family at /metrics. */

@@ -4,6 +4,7 @@ import type {
   ListenerPlan,
   LogPlan,
   Plan,
+  RetryPlan,
   RoutePlan,
   TimeoutsPlan,
   UpstreamPlan,
@@ -20,10 +21,16 @@ export interface PlanOverrides {
   readonly listener?: Partial<Omit<ListenerPlan, 'limits'>> & {
     readonly limits?: Partial<ListenerPlan['limits']>
   }
-  readonly upstreams?: readonly (Partial<UpstreamPlan> & { readonly urls: readonly string[] })[]
+  readonly upstreams?: readonly UpstreamOverrides[]
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
   readonly environment?: string
+}
+
+/** An upstream: its targets, and what else is not the default. */
+export type UpstreamOverrides = Omit<Partial<UpstreamPlan>, 'retry'> & {
+  readonly urls: readonly string[]
+  readonly retry?: Partial<RetryPlan>
 }
 
 export const TIMEOUTS: TimeoutsPlan = {
@@ -90,8 +97,7 @@ export function planOf(overrides: PlanOverrides): Plan {
   }
 }
 
-function upstreamPlan(overrides: Partial<UpstreamPlan> & { readonly urls: readonly string[] }): UpstreamPlan {
-  const { urls, ...rest } = overrides
+function upstreamPlan({ urls, retry, ...rest }: UpstreamOverrides): UpstreamPlan {
   return {
     name: 'up',
     targets: urls.map((url) => ({ url, weight: 1, role: 'primary' as const })),
@@ -102,12 +108,16 @@ function upstreamPlan(overrides: Partial<UpstreamPlan> & { readonly urls: readon
     pendingTimeoutMs: 10_000,
     keepAliveMs: 4000,
     timeouts: TIMEOUTS,
-    retry: { attempts: 1, budget: 0.2 },
+    breaker: null,
+    outlier: null,
+    health: null,
+    whenAllDown: 'refuse',
     tls: null,
     transport: 'auto',
     maxHeaderBytes: 16_384,
     responseBuffer: 1_048_576,
     ...rest,
+    retry: { attempts: 1, budget: 0.2, on: [], backoffMs: 25, maxBackoffMs: 1000, ...retry },
   }
 }
 

@@ -100,7 +100,9 @@ test('what only some exchanges have is recorded in standard, and is JSON whateve
   fc.assert(
     fc.property(someText, someText, (id, reason) => {
       const trace = new AttemptTrace(true)
-      trace.tries.push({ addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason })
+      const tried = { addr: 'http://10.0.0.5:9000', ms: 1.5, reason, retry: 'repeated' } as const
+      trace.tries.push({ ...tried, code: 'GW_UPSTREAM_RESET', status: 0 })
+      trace.tries.push({ ...tried, code: null, status: 503 })
       trace.pool = { busy: 3, free: 2, pending: 1 }
       trace.loopLagMs = 12.3
       trace.begin(id, 10).end(10, 10.5, 'pass')
@@ -108,7 +110,8 @@ test('what only some exchanges have is recorded in standard, and is JSON whateve
       trace.begin(id, 30).end(30, 30.25, 'pass')
       const record = decoded(sampleExchange({ record: { trace }, result: 'blocked' }), 'standard')
       assert.deepEqual(record.up.tries, [
-        { addr: 'http://10.0.0.5:9000', ms: 1.5, code: 'GW_UPSTREAM_RESET', reason },
+        { ...tried, code: 'GW_UPSTREAM_RESET' },
+        { ...tried, status: 503 },
       ])
       assert.deepEqual(record.pool, { busy: 3, free: 2, pending: 1 })
       assert.equal(record.loop_lag_ms, 12.3)

@@ -2,7 +2,7 @@ import type { AttemptTrace, FailedTry, Memo } from '@sluice/core'
 import { millisText } from './iso-clock.js'
 import { jsonText } from './json-text.js'
 
-/** `,"tries":[…]`: the attempts before the last one; a member of `up`. */
+/** `,"tries":[…]`: the attempts that failed; a member of `up`. */
 export function triesPart({ tries }: AttemptTrace, known: Memo<string>): string {
   return tries.length === 0 ? '' : ',"tries":[' + tries.map((one) => triedText(one, known)).join(',') + ']'
 }
@@ -36,16 +36,17 @@ export function traceParts(
   return parts + ',"policies":[' + runs.join(',') + ']'
 }
 
-function triedText({ addr, ms, code, reason }: FailedTry, known: Memo<string>): string {
+function triedText({ addr, ms, code, status, reason, retry }: FailedTry, known: Memo<string>): string {
   return (
     '{"addr":"' +
     known.get(addr) +
     '","ms":' +
     millisText(ms) +
-    ',"code":"' +
-    code +
-    '","reason":"' +
+    (code === null ? ',"status":' + status : ',"code":"' + code + '"') +
+    ',"reason":"' +
     jsonText(reason) +
+    '","retry":"' +
+    retry +
     '"}'
   )
 }

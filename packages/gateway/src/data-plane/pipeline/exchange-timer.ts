@@ -46,6 +46,11 @@ export class ExchangeTimer implements Deadline {
     if (totalMs !== 0) this.#totalDueAt = this.#x.startedMono + totalMs
   }
 
+  /** Until the bound for the whole exchange, ms. */
+  get leftMs(): number {
+    return this.#totalDueAt - performance.now()
+  }
+
   /** Arms the deadline for whom the exchange waits for now. */
   waitFor(whom: Waiting, ms: number): void {
     this.#arm(whom, this.#context.clock.now() + ms)

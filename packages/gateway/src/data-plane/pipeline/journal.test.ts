@@ -202,6 +202,7 @@ test('the attempts before the last one are reported with their targets and reaso
     addr: dead,
     code: 'GW_UPSTREAM_REFUSED',
     reason: 'the target refused the connection',
+    retry: 'moved',
   })
   assert.ok(typeof ms === 'number' && ms >= 0 && more.length === 0)
   assert.equal(ups.filter((up) => 'tries' in up).length, 1)

@@ -1,5 +1,16 @@
 import { performance } from 'node:perf_hooks'
-import { AttemptTrace, type ErrorCode, type Exchange, PHASE, type Reply, refusal } from '@sluice/core'
+import {
+  AttemptTrace,
+  type ErrorCode,
+  type Exchange,
+  type FailedTry,
+  headerValue,
+  PHASE,
+  type Reply,
+  type RetryDecision,
+  refusal,
+  retryAfterMs,
+} from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
@@ -16,11 +27,10 @@ import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
+import { CROWDED, crowdedReply, failureReply, noTargetReply } from './upstream-refusals.js'
 
 /** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
 const CONNECTION_SLACK_MS = 1000
-const RETRY_SOON = ['retry-after', '1']
-const CROWDED = 'clients that are slow hold as many connections to the upstream as they may'
 
 /**
  * Takes a request to its upstream, and what comes back to its delivery:
@@ -46,6 +56,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   /** Null until the target has sent its head. */
   #response: ResponseDelivery | null = null
   #isPaused = false
+  /** Runs until the request is sent again; what still comes of the attempt before is for nobody. */
+  #backoff: NodeJS.Timeout | null = null
 
   constructor(flow: ExchangeFlow, action: ProxyAction) {
     this.#flow = flow
@@ -119,13 +131,12 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   #next(): void {
     const target = this.#search.take()
     if (target === null) {
-      this.#shed()
+      this.#flow.refuse(noTargetReply(this.#action.upstream))
       return
     }
     this.#x.attempts.target = target.origin
     if (this.#body?.isComplete === false && !this.#search.takeShare()) {
-      this.#action.upstream.shed++
-      this.#flow.refuse(refusal('GW_OVERLOADED', CROWDED, RETRY_SOON))
+      this.#flow.refuse(crowdedReply(this.#action.upstream))
       return
     }
     const hooks = this.#flow.route.chain.attempt
@@ -134,18 +145,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       announce(this.#action, this.#x, target)
     }
     this.#flow.runPhase(hooks, this, this.#dispatch)
-  }
-
-  #shed(): void {
-    const { upstream } = this.#action
-    upstream.shed++
-    this.#flow.refuse(
-      refusal(
-        'GW_OVERLOADED',
-        `all connections to upstream '${upstream.name}' are busy and its queue is full`,
-        RETRY_SOON,
-      ),
-    )
   }
 
   #dispatch(): void {
@@ -191,31 +190,65 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   }
 
   onFailure(failure: Failure): void {
+    if (this.#response?.isWhole !== true) this.#search.noteFailure(failure)
     const target = this.#releaseTarget()
-    if (this.#flow.isOver) return
+    if (this.#flow.isOver || this.#backoff !== null) return
     if (target !== null) target.failures++
     if (this.#response?.isWhole === true) this.#flow.finish()
     else if (!this.#canStillAnswer) this.#cut(failure.code, failure.detail)
-    else if (target === null || !this.#retry(failure, target)) this.#flow.refuse(this.#refusalOf(failure))
+    else if (target === null || !this.#retry(failure, target))
+      this.#flow.refuse(failureReply(this.#action.upstream, failure))
   }
 
   #retry(failure: Failure, target: Target): boolean {
-    const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body }
-    if (this.#response !== null || !this.#search.goOn(attempt)) return false
-    if (this.#flow.isLogged) {
-      const ms = performance.now() - this.#attemptSince
-      this.#trace.tries.push({ addr: target.origin, ms, code: failure.code, reason: failure.detail })
-    }
-    this.#next()
+    if (this.#response !== null) return false
+    const { leftMs } = this.#timer
+    const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body, leftMs }
+    const decision = this.#search.goOn(attempt)
+    this.#noteTry({ code: failure.code, status: 0, reason: failure.detail }, target, decision)
+    if (decision === 'repeated') this.#repeatLater()
+    else if (decision === 'moved' || decision === 'resent') this.#next()
+    else return false
     return true
   }
 
-  #refusalOf(failure: Failure): Reply {
-    const { upstream } = this.#action
-    const detail = `upstream '${upstream.name}': ${failure.detail}`
-    if (failure.code !== 'GW_OVERLOADED') return refusal(failure.code, detail)
-    upstream.shed++
-    return refusal(failure.code, detail, RETRY_SOON)
+  /** The answer, or the refusal in its place, may be asked for again. False: it stands. */
+  #repeat(status: number, code: ErrorCode | null, waitMs: number): boolean {
+    const target = this.#search.target!
+    const { leftMs } = this.#timer
+    const decision = this.#search.repeat({ target, body: this.#body, status, retryAfterMs: waitMs, leftMs })
+    const reason = code === null ? `the target answered ${status}` : 'no answer in time (headers)'
+    this.#noteTry({ code, status: code === null ? status : 0, reason }, target, decision)
+    if (decision !== 'repeated') return false
+    this.#repeatLater()
+    return true
+  }
+
+  #noteTry(
+    failed: Pick<FailedTry, 'code' | 'status' | 'reason'>,
+    { origin }: Target,
+    retry: RetryDecision,
+  ): void {
+    if (!this.#flow.isLogged) return
+    const ms = performance.now() - this.#attemptSince
+    this.#trace.tries.push({ addr: origin, ms, ...failed, retry })
+  }
+
+  /** The body of an answer that is not wanted has until then to end, so that its connection is kept. */
+  #repeatLater(): void {
+    const ms = this.#search.backoffMs
+    this.#timer.waitIn(PHASE.upstreamQueue, 'connection', ms + CONNECTION_SLACK_MS)
+    this.#backoff = setTimeout(() => {
+      this.#backoff = null
+      this.#leaveTarget()
+      this.#next()
+    }, ms)
+  }
+
+  #leaveTarget(): void {
+    const attempt = this.#attempt
+    this.#releaseTarget()
+    attempt?.abort()
   }
 
   // The response.
@@ -223,6 +256,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
   onHead(head: ReceivedHead): void {
     if (this.#flow.isOver) return
     const x = this.#x
+    this.#search.noteAnswer(head.status)
+    if (this.#action.upstream.retryOn?.includes(head.status) === true) {
+      const after = headerValue(head.fields, 'retry-after') ?? undefined
+      if (this.#repeat(head.status, null, retryAfterMs(after, Date.now()))) return
+    }
     this.#response = new ResponseDelivery(this.#flow, this, head.length, this.#action.delivery)
     x.attempts.status = head.status
     x.status = head.status
@@ -263,7 +301,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   onEnd(trailers: readonly string[] | null): void {
     this.#releaseTarget()
-    if (this.#flow.isOver) return
+    if (this.#flow.isOver || this.#backoff !== null) return
     if (this.#body !== null && !this.#body.isComplete) this.#body.destroy()
     this.#response!.end(trailers)
   }
@@ -292,10 +330,15 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   /** Nothing was heard for too long of whom the exchange waits for. */
   onOverdue(waiting: Waiting, isTotal: boolean): void {
+    if (waiting === 'response' || waiting === 'response-body') this.#search.noteLoss()
     if (!this.#canStillAnswer) {
       if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
       const message = 'the response stood still for too long'
       this.#cut('GW_UPSTREAM_TIMEOUT', message, waiting === 'client' ? 'aborted' : 'error')
+      return
+    }
+    if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', 0)) {
+      this.#leaveTarget()
       return
     }
     const phase = isTotal ? 'total' : waiting === 'connection' ? 'connect' : 'headers'
@@ -329,10 +372,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   /** Gives up what is under way at the target. */
   abandon(): void {
-    const attempt = this.#attempt
+    if (this.#backoff !== null) clearTimeout(this.#backoff)
     this.#response?.abandon()
-    this.#releaseTarget()
-    attempt?.abort()
+    this.#leaveTarget()
     this.#body?.destroy()
   }
 

@@ -1,16 +1,31 @@
-import type { Exchange } from '@sluice/core'
+import { type Exchange, headerValue, type RetryDecision, statusOf } from '@sluice/core'
+import type { TargetState } from '../upstream/state/target-state.js'
 import type { Target } from '../upstream/target.js'
 import type { Failure } from '../upstream/transport.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { RequestBody } from './request-body.js'
 
-/** What matters of a failed attempt for making another. */
-export interface FailedAttempt {
-  readonly failure: Failure
+/** What matters of an attempt for making another. */
+export interface PastAttempt {
   readonly target: Target
+  readonly body: RequestBody | null
+}
+
+/** An attempt without an answer. */
+export interface FailedAttempt extends PastAttempt {
+  readonly failure: Failure
   /** There was a connection and the request was being written to it. */
   readonly hasStarted: boolean
-  readonly body: RequestBody | null
+  /** Until the bound for the whole exchange, ms. */
+  readonly leftMs: number
+}
+
+/** An attempt whose answer, or what the client would get in its place, has a status that may be repeated. */
+export interface AnsweredAttempt extends PastAttempt {
+  readonly status: number
+  /** The wait that the target asks for, ms; 0: none. */
+  readonly retryAfterMs: number
+  readonly leftMs: number
 }
 
 const NONE_TRIED: readonly Target[] = []
@@ -21,14 +36,22 @@ export class TargetSearch {
   readonly #x: Exchange
   /** Targets that were left, and those that had no room. */
   #tried: readonly Target[] = NONE_TRIED
-  /** Targets left because no connection to them came about. */
-  #moves = 0
+  /** Attempts made because no connection came about, or because of an answer. */
+  #further = 0
   /** The target that the exchange is at now. */
   target: Target | null = null
   /** The next attempt needs a connection that nothing was sent on before. */
   isFresh = false
+  /** How long the attempt that is to be repeated waits, ms. */
+  backoffMs = 0
   /** The target's connection waits for the client, which has taken a share of them for that. */
   #hasShare = false
+  /** Hears the outcome of the attempt under way; null: it is known, or nobody asks. */
+  #watch: TargetState | null = null
+  #sinceMono = 0
+  #isAnswered = false
+  /** The answer was neither a failure nor too late. */
+  #isGood = false
 
   constructor(upstream: Upstream, x: Exchange) {
     this.#upstream = upstream
@@ -43,10 +66,18 @@ export class TargetSearch {
       if (target.active < target.capacity && !target.transport.isSlow) {
         target.active++
         this.target = target
+        if (target.state.isWatched) this.#begin(target.state)
         return target
       }
       this.#tried = [...this.#tried, target]
     }
+  }
+
+  #begin(state: TargetState): void {
+    this.#watch = state
+    this.#isAnswered = false
+    this.#sinceMono = performance.now()
+    state.begin(this.#sinceMono)
   }
 
   /** Leaves the target where the exchange is; null when it is at none. */
@@ -55,7 +86,38 @@ export class TargetSearch {
     const { target } = this
     this.target = null
     if (target !== null) target.active--
+    if (this.#watch !== null) this.#endWatch(this.#watch)
     return target
+  }
+
+  #endWatch(state: TargetState): void {
+    this.#watch = null
+    if (!this.#isAnswered) state.leave(this.#sinceMono)
+    else if (this.#isGood) state.complete(this.#sinceMono)
+  }
+
+  /** The target has answered. */
+  noteAnswer(status: number): void {
+    if (this.#watch === null) return
+    this.#isAnswered = true
+    this.#isGood = this.#watch.settle(this.#sinceMono, status >= 500)
+  }
+
+  /** The attempt has failed before its answer, or within it. What the gateway itself is to blame for does not count. */
+  noteFailure(failure: Failure): void {
+    const isOwn = failure.code === 'GW_OVERLOADED' || failure.code === 'GW_BAD_REQUEST'
+    // A kept connection may close at any time; whether the target fails shows on a new one.
+    const isKeptOne = failure.code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused && !this.#isAnswered
+    if (!isOwn && !isKeptOne) this.noteLoss()
+  }
+
+  /** The attempt has failed, or the target has kept the exchange waiting for too long. */
+  noteLoss(): void {
+    const state = this.#watch
+    if (state === null) return
+    this.#watch = null
+    if (this.#isAnswered) state.failLate(this.#sinceMono)
+    else state.settle(this.#sinceMono, true)
   }
 
   /** The target is to wait for the client. False: not for one more, of this address or at all. */
@@ -74,37 +136,76 @@ export class TargetSearch {
   }
 
   /**
-   * Gets ready for another attempt where the target cannot have acted on the request, or acting twice does no harm.
-   * False: the failure stands.
+   * Gets ready for another attempt where the target cannot have acted on the request, or acting twice does no harm:
+   * `moved`, `resent`, or `repeated` after `backoffMs`. Anything else: the failure stands.
    */
-  goOn(attempt: FailedAttempt): boolean {
-    const { failure, target, hasStarted, body } = attempt
-    if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.maxRetries === 0) return false
-    const isMove = !hasStarted && failure.phase === 'connect'
-    if (isMove) {
-      if (body !== null && !body.canRestart) return false
-      if (this.#moves >= this.#upstream.maxRetries) return false
-      const tried = [...this.#tried, target]
-      if (!this.#upstream.hasOther(tried)) return false
-      this.#moves++
-      this.#tried = tried
-    } else {
-      // A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1).
-      const isSafe = isIdempotent(this.#x.method) && (body?.isReplayable ?? true)
-      if (failure.code !== 'GW_UPSTREAM_RESET' || this.isFresh || !isSafe) return false
-      this.isFresh = true
-    }
+  goOn(attempt: FailedAttempt): RetryDecision {
+    const { failure, target, hasStarted, body, leftMs } = attempt
+    if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
+    if (!hasStarted && failure.phase === 'connect') return this.#move(target, body)
+    if (failure.code === 'GW_UPSTREAM_RESET' && !this.isFresh) return this.#resend(body)
+    return this.repeat({ target, body, status: statusOf(failure.code), retryAfterMs: 0, leftMs })
+  }
+
+  /** The same after an answer that may be asked for again: `repeated` after `backoffMs`, or why not. */
+  repeat({ target, body, status, retryAfterMs, leftMs }: AnsweredAttempt): RetryDecision {
+    const { retryOn, retry } = this.#upstream
+    if (retryOn === null || !retryOn.includes(status)) return 'not-covered'
+    if (!this.#isRepeatable()) return 'not-idempotent'
+    if (body !== null && !body.isReplayable) return 'body-sent'
+    if (this.#further >= retry.attempts) return 'attempts-used'
+    if (retryAfterMs > retry.maxBackoffMs) return 'retry-after'
+    const mostMs = Math.min(retry.backoffMs * 2 ** this.#further, retry.maxBackoffMs)
+    this.backoffMs = Math.max(retryAfterMs, Math.random() * mostMs)
+    if (this.backoffMs >= leftMs) return 'out-of-time'
+    if (this.#upstream.isDown) return 'no-target'
+    if (!this.#spend()) return 'budget-spent'
+    const tried = [...this.#tried, target]
+    this.#tried = this.#upstream.hasOther(tried) ? tried : NONE_TRIED
+    this.#further++
+    this.#x.attempts.retries++
+    return 'repeated'
+  }
+
+  #move(target: Target, body: RequestBody | null): RetryDecision {
+    if (body !== null && !body.canRestart) return 'body-sent'
+    if (this.#further >= this.#upstream.retry.attempts) return 'attempts-used'
+    const tried = [...this.#tried, target]
+    if (!this.#upstream.hasOther(tried)) return 'no-target'
+    if (!this.#spend()) return 'budget-spent'
+    this.#further++
+    this.#tried = tried
+    this.#x.attempts.failovers++
+    return 'moved'
+  }
+
+  /** A kept connection that the target closed just then; a new one shows whether it did (RFC 9112 section 9.3.1). */
+  #resend(body: RequestBody | null): RetryDecision {
+    if (!this.#isRepeatable()) return 'not-idempotent'
+    if (body !== null && !body.isReplayable) return 'body-sent'
+    this.isFresh = true
+    if (!this.#spend()) return 'budget-spent'
+    this.#x.attempts.retries++
+    return 'resent'
+  }
+
+  #spend(): boolean {
     if (!this.#upstream.budget.spend()) return false
     this.#upstream.retries++
-    if (isMove) this.#x.attempts.failovers++
-    else this.#x.attempts.retries++
     return true
   }
-}
 
-/** RFC 9110 section 9.2.2. */
-function isIdempotent(method: string): boolean {
-  return (
-    method === 'GET' || method === 'HEAD' || method === 'PUT' || method === 'DELETE' || method === 'OPTIONS'
-  )
+  /** Acting twice does no harm: RFC 9110 section 9.2.2, or the client says by Idempotency-Key that the target sees to that. */
+  #isRepeatable(): boolean {
+    const { method, headers } = this.#x
+    if (
+      method === 'GET' ||
+      method === 'HEAD' ||
+      method === 'PUT' ||
+      method === 'DELETE' ||
+      method === 'OPTIONS'
+    )
+      return true
+    return (headerValue(headers, 'idempotency-key') ?? '') !== ''
+  }
 }

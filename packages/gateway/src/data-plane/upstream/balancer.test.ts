@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
 import { ClientShares } from './client-shares.js'
+import { EjectionPool } from './state/ejection.js'
+import { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
 import type { Transport } from './transport.js'
 
@@ -21,6 +23,12 @@ function target(name: string, weight = 1): Target {
     weight,
     isFailover: false,
     isAvailable: true,
+    state: new TargetState({
+      breaker: null,
+      outlier: null,
+      pool: new EjectionPool(0, 0),
+      onChange: () => {},
+    }),
     transport: NO_TRANSPORT,
     shares: new ClientShares(64),
     active: 0,

@@ -1,4 +1,5 @@
 import type { ClientShares } from './client-shares.js'
+import type { TargetState } from './state/target-state.js'
 import type { Transport } from './transport.js'
 
 /** One address of an upstream, with its connections and what it is doing now. */
@@ -9,8 +10,9 @@ export interface Target {
   readonly authority: string
   readonly weight: number
   readonly isFailover: boolean
-  /** False: it is sent nothing new. Its state alone sets it; whoever chooses reads it. */
+  /** False: it is sent nothing new. `state` alone sets it; whoever chooses reads it. */
   isAvailable: boolean
+  readonly state: TargetState
   readonly transport: Transport
   readonly shares: ClientShares
   /** Attempts under way or waiting for a connection. */

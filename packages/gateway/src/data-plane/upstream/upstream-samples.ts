@@ -1,4 +1,5 @@
 import type { Sample } from '../../telemetry/sample.js'
+import type { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
 import type { Upstream } from './upstream.js'
 
@@ -8,6 +9,7 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
   return [
     { name: 'gw_upstream_retries_total', labels, value: upstream.retries },
     { name: 'gw_upstream_shed_total', labels, value: upstream.shed },
+    { name: 'gw_upstream_unavailable_total', labels, value: upstream.unavailable },
     { name: 'gw_upstream_waits_total', labels, value: waitsOf(upstream) },
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
   ]
@@ -23,5 +25,16 @@ function targetSamples(upstream: string, target: Target): Sample[] {
     { name: 'gw_upstream_attempts_total', labels, value: target.attempts },
     { name: 'gw_upstream_failures_total', labels, value: target.failures },
     { name: 'gw_upstream_active', labels, value: target.active },
+    { name: 'gw_upstream_target_state', labels: `${labels},state="${target.state.condition}"`, value: 1 },
+    ...stateSamples(labels, target.state),
   ]
+}
+
+function stateSamples(labels: string, { breaker, ejection }: TargetState): Sample[] {
+  const samples: Sample[] = []
+  if (breaker !== null)
+    samples.push({ name: 'gw_upstream_breaker_openings_total', labels, value: breaker.openings })
+  if (ejection !== null)
+    samples.push({ name: 'gw_upstream_ejections_total', labels, value: ejection.ejections })
+  return samples
 }

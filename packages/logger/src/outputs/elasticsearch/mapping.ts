@@ -76,7 +76,14 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
       failovers: { type: 'short' },
       reused: { type: 'boolean' },
       http: keyword,
-      tries: group({ addr: keyword, ms: phase, code: keyword, reason: shown }),
+      tries: group({
+        addr: keyword,
+        ms: phase,
+        code: keyword,
+        status: { type: 'short' },
+        reason: shown,
+        retry: keyword,
+      }),
     }),
     t: group({
       total: { type: 'float' },

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '@sluice/core'
 import type { Delivery, Shipment } from '../output.js'
 
 /** What a receiver has answered. */
@@ -30,12 +31,4 @@ export function webhookDelivery({ status, retryAfter, text }: Answer, shipment: 
     return { index, status, type: 'request_refused', reason }
   })
   return { kind: 'answered', refused, again: [] }
-}
-
-/** Reads Retry-After, seconds or a date (RFC 9110 section 10.2.3); 0 when there is none. */
-export function retryAfterMs(text: string | undefined, nowMs: number): number {
-  if (text === undefined) return 0
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  const date = Date.parse(text)
-  return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs)
 }

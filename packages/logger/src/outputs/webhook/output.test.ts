@@ -16,7 +16,6 @@ import {
   type WebhookReceiver,
   webhookReceiver,
 } from '../testing/webhook-receiver.js'
-import { retryAfterMs } from './answer.js'
 import type { WebhookOptions } from './options.js'
 import { WebhookOutput } from './output.js'
 
@@ -151,14 +150,6 @@ test('429 is asked again after the time that it names', async (t) => {
   await assertTaken(shipping, [receiver], shipping.log(10))
   const [first, second] = receiver.posts
   assert.ok(second!.atMono - first!.atMono >= 1900, `${second!.atMono - first!.atMono} ms`)
-})
-
-test('Retry-After is seconds or a date, and nonsense is nothing', () => {
-  const now = Date.parse('2026-01-31T00:00:00Z')
-  assert.equal(retryAfterMs('7', now), 7000)
-  assert.equal(retryAfterMs('Sat, 31 Jan 2026 00:00:09 GMT', now), 9000)
-  assert.equal(retryAfterMs('Fri, 30 Jan 2026 00:00:00 GMT', now), 0)
-  for (const text of [undefined, '', '-1', 'soon']) assert.equal(retryAfterMs(text, now), 0)
 })
 
 test('413 divides the records until they fit, and only one that never fits is a dead letter', async (t) => {

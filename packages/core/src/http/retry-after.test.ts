@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { retryAfterMs } from './retry-after.js'
+
+test('Retry-After is seconds or a date, and nonsense is nothing', () => {
+  const now = Date.parse('2026-01-31T00:00:00Z')
+  assert.equal(retryAfterMs('7', now), 7000)
+  assert.equal(retryAfterMs('Sat, 31 Jan 2026 00:00:09 GMT', now), 9000)
+  assert.equal(retryAfterMs('Fri, 30 Jan 2026 00:00:00 GMT', now), 0)
+  for (const text of [undefined, '', '-1', 'soon']) assert.equal(retryAfterMs(text, now), 0)
+})

@@ -1,0 +1,110 @@
+import type { BreakerPlan } from '@sluice/config'
+import { AttemptWindow } from './attempt-window.js'
+import { GrowingTime } from './growing-time.js'
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+/**
+ * The circuit breaker of one target in one worker:
+ *
+ *     closed ──► open (failures, or slow attempts) ──► half-open (openFor is over) ──► closed (every probe succeeded)
+ *                  ▲                                        │
+ *                  └──────── a probe failed, twice as long ─┘
+ */
+export class Breaker {
+  state: BreakerState = 'closed'
+  /** How often it has opened. */
+  openings = 0
+  readonly #plan: BreakerPlan
+  readonly #window: AttemptWindow
+  readonly #time: GrowingTime
+  readonly #onChange: () => void
+  #timer: NodeJS.Timeout | null = null
+  /** Of the half-open breaker. */
+  #probing = 0
+  #succeeded = 0
+
+  constructor(plan: BreakerPlan, onChange: () => void) {
+    this.#plan = plan
+    this.#window = new AttemptWindow(plan)
+    this.#time = new GrowingTime(plan.openMs, plan.maxOpenMs)
+    this.#onChange = onChange
+  }
+
+  /** Whether one more attempt may begin. */
+  get admits(): boolean {
+    if (this.state === 'half-open') return this.#probing + this.#succeeded < this.#plan.probes
+    return this.state === 'closed'
+  }
+
+  /** When the open breaker lets probes through. */
+  get opensUntilMono(): number {
+    return this.#time.overMono
+  }
+
+  begin(nowMono: number): void {
+    if (this.state === 'closed' && this.#window.isSilent(nowMono)) this.#open(nowMono)
+    this.#window.begin(nowMono)
+    if (this.state !== 'half-open') return
+    this.#probing++
+    if (!this.admits) this.#onChange()
+  }
+
+  /** An attempt begun then is answered, or has failed. */
+  settle(sinceMono: number, nowMono: number, isFailure: boolean): void {
+    if (this.state === 'open' || !this.#window.covers(sinceMono)) return
+    const isSlow = this.#window.isSlow(nowMono - sinceMono)
+    this.#window.add(nowMono, isFailure, isSlow)
+    if (this.state === 'half-open') this.#settleProbe(nowMono, isFailure || isSlow)
+    else if (this.#isBad) this.#open(nowMono)
+  }
+
+  /** An attempt begun then failed when it was answered already. */
+  failLate(sinceMono: number, nowMono: number): void {
+    if (this.state !== 'closed' || !this.#window.covers(sinceMono)) return
+    this.#window.addFailure(nowMono)
+    if (this.#isBad) this.#open(nowMono)
+  }
+
+  /** An attempt begun then was given up before it had an outcome; it is slow if it had taken so long. */
+  leave(sinceMono: number, nowMono: number): void {
+    if (this.#window.isSlow(nowMono - sinceMono)) {
+      this.settle(sinceMono, nowMono, false)
+      return
+    }
+    if (this.state === 'open' || !this.#window.covers(sinceMono)) return
+    this.#window.leave()
+    if (this.state !== 'half-open') return
+    this.#probing--
+    this.#onChange()
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  get #isBad(): boolean {
+    const window = this.#window
+    return window.isFailing || window.hasShare(window.slow, this.#plan.slowRatio)
+  }
+
+  #settleProbe(nowMono: number, isBad: boolean): void {
+    this.#probing--
+    if (isBad) this.#open(nowMono)
+    else if (++this.#succeeded === this.#plan.probes) this.#become('closed', nowMono)
+  }
+
+  #open(nowMono: number): void {
+    this.openings++
+    this.#timer = setTimeout(() => this.#become('half-open', performance.now()), this.#time.next(nowMono))
+    this.#timer.unref()
+    this.#become('open', nowMono)
+  }
+
+  #become(state: BreakerState, nowMono: number): void {
+    this.state = state
+    this.#probing = this.#succeeded = 0
+    this.#window.restart(nowMono)
+    this.#onChange()
+  }
+}

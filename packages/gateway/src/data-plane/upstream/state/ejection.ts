@@ -1,0 +1,115 @@
+import type { OutlierPlan } from '@sluice/config'
+import { AttemptWindow } from './attempt-window.js'
+import { GrowingTime } from './growing-time.js'
+
+/** How many targets of an upstream are ejected, of those that may be at once. */
+export class EjectionPool {
+  readonly #most: number
+  #ejected = 0
+
+  /** @param share of the targets, 0 to 1; rounded down. */
+  constructor(targets: number, share: number) {
+    this.#most = Math.floor(targets * share)
+  }
+
+  take(): boolean {
+    if (this.#ejected >= this.#most) return false
+    this.#ejected++
+    return true
+  }
+
+  release(): void {
+    this.#ejected--
+  }
+}
+
+/** Takes one target that fails out of the pool of one worker, for a time that grows. */
+export class Ejection {
+  isEjected = false
+  /** How often it was ejected. */
+  ejections = 0
+  readonly #plan: OutlierPlan
+  readonly #pool: EjectionPool
+  readonly #window: AttemptWindow
+  readonly #time: GrowingTime
+  readonly #onChange: () => void
+  #timer: NodeJS.Timeout | null = null
+  #failuresInRow = 0
+
+  constructor(plan: OutlierPlan, pool: EjectionPool, onChange: () => void) {
+    this.#plan = plan
+    this.#pool = pool
+    this.#window = new AttemptWindow(plan)
+    this.#time = new GrowingTime(plan.ejectMs, plan.maxEjectMs)
+    this.#onChange = onChange
+  }
+
+  /** When the ejected target returns. */
+  get returnsMono(): number {
+    return this.#time.overMono
+  }
+
+  begin(nowMono: number): void {
+    if (!this.isEjected && this.#window.isSilent(nowMono)) this.#eject(nowMono)
+    this.#window.begin(nowMono)
+  }
+
+  /** An attempt begun then is answered, or has failed. @returns whether that was a failure, or too late. */
+  settle(sinceMono: number, nowMono: number, isFailure: boolean): boolean {
+    const isBad = isFailure || this.#window.isSlow(nowMono - sinceMono)
+    if (!this.#counts(sinceMono)) return isBad
+    this.#window.add(nowMono, isBad, false)
+    if (isBad) this.#fail(nowMono)
+    return isBad
+  }
+
+  /** An attempt begun then failed when it was answered already. */
+  failLate(sinceMono: number, nowMono: number): void {
+    if (!this.#counts(sinceMono)) return
+    this.#window.addFailure(nowMono)
+    this.#fail(nowMono)
+  }
+
+  /** An attempt begun then was answered well and in time, and has ended. */
+  complete(sinceMono: number): void {
+    if (this.#counts(sinceMono)) this.#failuresInRow = 0
+  }
+
+  /** An attempt begun then was given up before it had an outcome; a failure if it had taken too long. */
+  leave(sinceMono: number, nowMono: number): void {
+    if (this.#window.isSlow(nowMono - sinceMono)) this.settle(sinceMono, nowMono, true)
+    else if (this.#counts(sinceMono)) this.#window.leave()
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  #counts(sinceMono: number): boolean {
+    return !this.isEjected && this.#window.covers(sinceMono)
+  }
+
+  #fail(nowMono: number): void {
+    this.#failuresInRow++
+    if (this.#failuresInRow >= this.#plan.consecutiveFailures || this.#window.isFailing) this.#eject(nowMono)
+  }
+
+  #eject(nowMono: number): void {
+    if (!this.#pool.take()) return
+    this.ejections++
+    this.isEjected = true
+    this.#window.restart(nowMono)
+    this.#timer = setTimeout(() => this.#return(), this.#time.next(nowMono))
+    this.#timer.unref()
+    this.#onChange()
+  }
+
+  #return(): void {
+    this.#pool.release()
+    this.isEjected = false
+    this.#window.restart(performance.now())
+    // Whether it works again shows with the first attempt.
+    this.#failuresInRow = this.#plan.consecutiveFailures - 1
+    this.#onChange()
+  }
+}
