@@ -35,11 +35,6 @@ export const UNAVAILABLE: readonly Unavailable[] = [
     what: "the target role 'mirror'",
     remedy: 'remove the target',
   },
-  {
-    path: ['upstreams', '*', 'health'],
-    what: 'active health checking',
-    remedy: 'remove health; give a target role: failover to have a replacement',
-  },
   { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
   { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]

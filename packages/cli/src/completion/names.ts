@@ -8,9 +8,15 @@ const TIMEOUT_MS = 1000
 
 type Names = (options: ServerOptions) => Promise<readonly string[]>
 
+const upstreamNames: Names = (options) =>
+  listed(options, '/v1/upstreams', (answer) => texts(answer, 'upstreams', 'name'))
+
 /** Names that are not in the command tree, by the argument or the option that takes them. */
 const SOURCES: Readonly<Record<string, Names>> = {
   'gw routes show id': (options) => listed(options, '/v1/routes', (answer) => texts(answer, 'routes', 'id')),
+  'gw upstream health name': upstreamNames,
+  'gw upstream drain name': upstreamNames,
+  'gw upstream undrain name': upstreamNames,
   'gw policy doc name': policyNames,
   'gw bench policy name': policyNames,
   'gw bench list suite': suiteNames,

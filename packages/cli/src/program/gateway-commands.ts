@@ -64,6 +64,27 @@ function addUpstream(program: Command): void {
     runs(async () => (await import('../commands/upstream.js')).listUpstreams),
   )
   withExample(list, 'gw upstream list')
+  const health = upstream
+    .command('health')
+    .description('which targets are sent requests, and why others are not')
+  health.argument('[name]', 'only this upstream')
+  withOutput(health, 'table', 'json', 'yaml').action(
+    runs(async () => (await import('../commands/upstream-health.js')).showHealth),
+  )
+  withExample(health, 'gw upstream health orders')
+  addTargetDrain(upstream, 'drain', 'send nothing more to a target; what it has already goes on')
+  addTargetDrain(upstream, 'undrain', 'send requests to a drained target again')
+}
+
+function addTargetDrain(upstream: Command, name: 'drain' | 'undrain', description: string): void {
+  const command = upstream
+    .command(name)
+    .description(description)
+    .argument('<name>', 'the upstream')
+    .argument('[target]', 'the URL of the target; without it, all targets')
+  if (name === 'drain') command.option('--yes', 'do not ask before all targets are drained')
+  command.action(runs(async () => (await import('../commands/upstream-health.js'))[name]))
+  withExample(command, `gw upstream ${name} orders http://10.0.0.5:9000`)
 }
 
 function addDrain(program: Command): void {

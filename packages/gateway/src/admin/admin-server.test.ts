@@ -198,8 +198,8 @@ test('with tokens each role may do what it is for, and no more', async (t) => {
   const rank = (access: string): number => ['open', ...ROLES].indexOf(access)
   for (const role of ROLES) {
     for (const { method, path, access } of ENDPOINTS) {
-      const type = path === '/v1/rollback' ? { 'content-type': 'application/json' } : YAML
-      const body = method === 'GET' ? {} : { body: '{}' }
+      const type = path === '/v1/config' ? YAML : { 'content-type': 'application/json' }
+      const body = method === 'GET' ? {} : { body: path.includes('upstreams') ? '{"upstream":"up"}' : '{}' }
       const reply = await ask(path, { method, headers: { ...bearer(`${role}-token`), ...type }, ...body })
       const label = `${role} ${method} ${path}`
       if (rank(role) >= rank(access)) assert.ok(reply.status < 300, label)
@@ -208,6 +208,23 @@ test('with tokens each role may do what it is for, and no more', async (t) => {
   }
   assert.equal(backend.drainedBy, 'admin@127.0.0.1')
   assert.equal(backend.journal[0]?.request.actor, 'admin@127.0.0.1')
+})
+
+test('targets are drained by name, and what is no name or names nothing is refused', async (t) => {
+  const { ask } = await served(t)
+  const post = (body: string) =>
+    ask('/v1/upstreams/drain', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  assert.equal((await post('{"upstream":"up","target":"http://a:1"}')).status, 200)
+  assertProblem(await post('{"upstream":"none"}'), 404, 'GW_ADMIN_NOT_FOUND')
+  for (const body of [
+    '',
+    '[]',
+    '{}',
+    '{"upstream":1}',
+    '{"upstream":"up","target":1}',
+    '{"upstream":"up","a":1}',
+  ])
+    assertProblem(await post(body), 400, 'GW_ADMIN_BAD_REQUEST')
 })
 
 test('without a token only health and readiness answer', async (t) => {

@@ -36,6 +36,13 @@ const logTargets = {
   description: 'The same for each target; there where the log has several.',
 }
 
+const targetState = {
+  health: { enum: ['unchecked', 'unknown', 'healthy', 'unhealthy'] },
+  problem: { type: ['string', 'null'], description: 'Why the last check failed.' },
+  checkedAt: { type: ['string', 'null'], format: 'date-time' },
+  drained: { type: 'boolean' },
+}
+
 const deployMembers = { id: text, at: time, digest, origin, actor: text, note: text }
 
 /** The schemas that the operations in `openapi.ts` refer to. */
@@ -50,8 +57,20 @@ export const OPENAPI_SCHEMAS = {
   Routes: object({ digest, routes: listOf({ type: 'object' }) }),
   Upstreams: object({
     digest,
-    upstreams: listOf(object({ name: text, balance: text, targets: listOf({ type: 'object' }), numbers })),
+    upstreams: listOf(object({ name: text, balance: text, targets: listOf(ref('Target')), numbers })),
   }),
+  Target: object({
+    url: text,
+    weight: count,
+    role: text,
+    state: object({ ...targetState, workers: { ...numbers, description: 'Workers by what they see.' } }),
+    numbers,
+  }),
+  TargetName: {
+    ...object({ upstream: text }, { target: { ...text, description: 'Its URL; absent: all targets.' } }),
+    additionalProperties: false,
+  },
+  TargetStates: object({ upstream: text, targets: listOf(object({ origin: text, ...targetState })) }),
   LogCounts: object(logCounts),
   LogIdentity: {
     ...object(logCounts, { targets: logTargets }),

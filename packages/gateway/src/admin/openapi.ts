@@ -44,6 +44,23 @@ const read = (summary: string, schema: string, more: object = {}) => ({
   get: { summary, responses: { 200: json('OK.', schema), ...REFUSALS, ...more } },
 })
 
+/** A POST that names targets. */
+const drainOf = (summary: string) => ({
+  post: {
+    summary,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/TargetName' } } },
+    },
+    responses: {
+      200: json('The workers know it.', 'TargetStates'),
+      400: problem('The body is malformed.'),
+      ...REFUSALS,
+      404: problem('There is no such upstream or target.'),
+    },
+  },
+})
+
 const NO_PLAN = { 503: problem('No configuration is active yet.') }
 
 /** The admin API in OpenAPI 3.1, as `GET /openapi.json` answers it. */
@@ -124,6 +141,8 @@ export const OPENAPI = {
         responses: { ...APPLY_RESPONSES, 404: problem('There is no such deploy.') },
       },
     },
+    '/v1/upstreams/drain': drainOf('Sends nothing more to targets of an upstream, until they are undrained'),
+    '/v1/upstreams/undrain': drainOf('Sends requests to drained targets again'),
     '/v1/drain': {
       post: {
         summary: 'Ends the gateway after its requests in flight',

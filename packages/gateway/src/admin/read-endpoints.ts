@@ -42,8 +42,9 @@ function getRoutes(call: AdminCall): AdminAnswer {
 }
 
 async function getUpstreams(call: AdminCall): Promise<AdminAnswer> {
-  const samples = await call.backend.samples()
-  return fromPlan(call, (plan, digest) => ({ digest, upstreams: upstreamViews(plan, samples) }))
+  const { backend } = call
+  const facts = { samples: await backend.samples(), targetsOf: (name: string) => backend.targetsOf(name) }
+  return fromPlan(call, (plan, digest) => ({ digest, upstreams: upstreamViews(plan, facts) }))
 }
 
 function getLog({ backend }: AdminCall): AdminAnswer {

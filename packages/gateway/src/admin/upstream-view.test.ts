@@ -36,7 +36,7 @@ test('an upstream gets the numbers whose labels name it, a target those that nam
     { name: 'gw_upstream_seconds_bucket', labels: 'upstream="orders",le="1"', value: 100 },
     { name: 'gw_upstream_pending', labels: 'upstream="orders"', value: 2 },
   ]
-  const [view] = upstreamViews(plan, samples)
+  const [view] = upstreamViews(plan, { samples, targetsOf: () => [] })
   assert.deepEqual(view?.numbers, { gw_upstream_requests_total: 7, gw_upstream_pending: 2 })
   assert.deepEqual(
     view?.targets.map((target) => target.numbers['gw_upstream_requests_total']),

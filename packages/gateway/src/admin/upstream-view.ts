@@ -1,4 +1,5 @@
 import type { Plan, TargetPlan } from '@sluice/config'
+import type { TargetStatus } from '../supervisor/targets/target-states.js'
 import { kindOf } from '../telemetry/merge.js'
 import type { Sample } from '../telemetry/sample.js'
 import { label } from '../telemetry/text-format.js'
@@ -6,26 +7,44 @@ import { label } from '../telemetry/text-format.js'
 /** Numbers by metric name, added up over the other labels. */
 type Numbers = Readonly<Record<string, number>>
 
+/** Whether a target is sent requests, and why not. */
+interface StateView extends Omit<TargetStatus, 'origin'> {
+  /** How many workers see it in which state. */
+  readonly workers: Numbers
+}
+
 /** An upstream with what the workers counted for it. */
 export interface UpstreamView {
   readonly name: string
   readonly balance: string
-  readonly targets: readonly (TargetPlan & { readonly numbers: Numbers })[]
+  readonly targets: readonly (TargetPlan & { readonly state: StateView; readonly numbers: Numbers })[]
   readonly numbers: Numbers
 }
 
+/** What upstreams are shown with. */
+export interface UpstreamFacts {
+  readonly samples: readonly Sample[]
+  /** The targets of an upstream, in the order of its plan. */
+  readonly targetsOf: (upstream: string) => readonly TargetStatus[]
+}
+
+const STATE = 'gw_upstream_target_state'
+const UNCHECKED = { health: 'unchecked', problem: null, checkedAt: null, drained: false } as const
+
 /** The upstreams of a plan, each with the counters and gauges whose labels name it or its targets. */
-export function upstreamViews(plan: Plan, samples: readonly Sample[]): UpstreamView[] {
+export function upstreamViews(plan: Plan, { samples, targetsOf }: UpstreamFacts): UpstreamView[] {
   const plain = samples.filter((sample) => kindOf(sample.name) !== 'histogram')
   return plan.upstreams.map(({ name, balance, targets }) => {
     const own = labelled(plain, label('upstream', name))
+    const known = targetsOf(name)
     return {
       name,
       balance,
-      targets: targets.map((target) => ({
-        ...target,
-        numbers: summed(labelled(own, label('target', target.url))),
-      })),
+      targets: targets.map((target, i) => {
+        const { origin, ...status } = known[i] ?? { origin: target.url, ...UNCHECKED }
+        const counted = labelled(own, label('target', origin))
+        return { ...target, state: { ...status, workers: statesOf(counted) }, numbers: summed(counted) }
+      }),
       numbers: summed(own),
     }
   })
@@ -37,6 +56,15 @@ function labelled(samples: readonly Sample[], pair: string): Sample[] {
 
 function summed(samples: readonly Sample[]): Numbers {
   const numbers: Record<string, number> = {}
-  for (const { name, value } of samples) numbers[name] = (numbers[name] ?? 0) + value
+  for (const { name, value } of samples) {
+    if (name !== STATE) numbers[name] = (numbers[name] ?? 0) + value
+  }
   return numbers
+}
+
+function statesOf(samples: readonly Sample[]): Numbers {
+  const states = samples.filter(({ name }) => name === STATE)
+  return Object.fromEntries(
+    states.map(({ labels, value }) => [/state="([a-z-]+)"$/.exec(labels)?.[1] ?? '', value]),
+  )
 }

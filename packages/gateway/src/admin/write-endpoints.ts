@@ -1,5 +1,6 @@
 import type { ApplyResult } from '../supervisor/apply-result.js'
 import type { WriteRequest } from './backend.js'
+import { drainAnswer } from './drain-targets.js'
 import type { AdminCall, Endpoint } from './endpoint.js'
 import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
 
@@ -18,7 +19,13 @@ export const WRITE_ENDPOINTS: readonly Endpoint[] = [
   { method: 'PUT', path: '/v1/config', access: 'admin', answer: putConfig },
   { method: 'POST', path: '/v1/rollback', access: 'admin', answer: postRollback },
   { method: 'POST', path: '/v1/drain', access: 'operator', answer: postDrain },
+  drainEndpoint('/v1/upstreams/drain', true),
+  drainEndpoint('/v1/upstreams/undrain', false),
 ]
+
+function drainEndpoint(path: string, isDrained: boolean): Endpoint {
+  return { method: 'POST', path, access: 'operator', answer: (call) => drainAnswer(call, isDrained) }
+}
 
 async function putConfig(call: AdminCall): Promise<AdminAnswer> {
   const body = await call.body(DOCUMENT_TYPES)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Plan, TargetPlan, UpstreamPlan } from '@sluice/config'
 import type { CachedClock } from '../data-plane/lib/cached-clock.js'
 import { ClientShares } from '../data-plane/upstream/client-shares.js'
@@ -11,6 +10,7 @@ import type { Target } from '../data-plane/upstream/target.js'
 import { UndiciTransport } from '../data-plane/upstream/undici-transport.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import type { Closer, SharedTable } from './shared-table.js'
+import { readTls } from './upstream-tls.js'
 
 /** Where upstreams that already serve are found, and how new ones connect. */
 export interface UpstreamSource {
@@ -32,7 +32,7 @@ export function compileUpstreams(
 ): ReadonlyMap<string, Upstream> {
   const upstreams = new Map<string, Upstream>()
   for (const upstream of plan.upstreams) {
-    const tls = readTls(upstream)
+    const tls = readTls(upstream.tls)
     const key = `upstream:${JSON.stringify([upstream, tls])}`
     const { value, release } = source.shared.acquire(key, () => createUpstream(upstream, tls, source))
     closers.push(release)
@@ -96,15 +96,4 @@ function createTarget(
   }
   state.attach(created)
   return created
-}
-
-function readTls(plan: UpstreamPlan): TlsOptions {
-  const read = (file: string | null | undefined): string | null => (file ? readFileSync(file, 'utf8') : null)
-  return {
-    ca: read(plan.tls?.caFile),
-    cert: read(plan.tls?.certFile),
-    key: read(plan.tls?.keyFile),
-    servername: plan.tls?.servername ?? null,
-    isInsecure: plan.tls?.insecure ?? false,
-  }
 }

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { loadOrThrow } from '@sluice/config/testing'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { until } from '../testing/gateway.js'
 import { answering, closedPort, httpOrigin, type Origin, rawOrigin } from '../testing/origin.js'
 import { connectRaw } from '../testing/raw-connection.js'
 import { ok, scriptedOrigin } from '../testing/scripted-origin.js'
 import { type Effect, serve, testKeys } from './testing.js'
+import { CHECK_KEYS } from './upstream-check-keys.js'
 import { STATE_KEYS } from './upstream-state-keys.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -105,14 +105,6 @@ async function statusesWith(t: TestContext, retry: object): Promise<number[]> {
   for (let i = 0; i < 4; i++) statuses.push((await fetch(gateway.url)).status)
   return statuses.sort()
 }
-
-const unavailable =
-  (more: object): Effect =>
-  async () => {
-    const upstreams = { up: { targets: ['http://127.0.0.1:1'], ...more } }
-    const document = { version: 1, listeners: [{ address: ':0' }], upstreams, routes: [] }
-    assert.throws(() => loadOrThrow(JSON.stringify(document), new Map()), /not available yet/)
-  }
 
 testKeys('upstreams', {
   'targets.url': async (t) => {
@@ -237,17 +229,7 @@ testKeys('upstreams', {
     assert.deepEqual(await statusesWith(t, { budget: '100%' }), [200, 200, 200, 200])
   },
   ...STATE_KEYS,
-  'health.path': unavailable({ health: { path: '/' } }),
-  'health.interval': unavailable({ health: { path: '/' } }),
-  'health.jitter': unavailable({ health: { path: '/' } }),
-  'health.timeout': unavailable({ health: { path: '/' } }),
-  'health.unhealthyAfter': unavailable({ health: { path: '/' } }),
-  'health.healthyAfter': unavailable({ health: { path: '/' } }),
-  'health.statuses': unavailable({ health: { path: '/' } }),
-  'health.body': unavailable({ health: { path: '/' } }),
-  'health.bodyPattern': unavailable({ health: { path: '/' } }),
-  'health.host': unavailable({ health: { path: '/' } }),
-  'health.headers': unavailable({ health: { path: '/' } }),
+  ...CHECK_KEYS,
   'tls.caFile': async (t) => {
     assert.match(await sealed(t, {}), /GW_UPSTREAM_TLS/)
     assert.equal(await sealed(t, { caFile: files(t).cert }), 'client unknown')

@@ -16,6 +16,8 @@ export interface FleetOptions {
   readonly resolve: (bundle: ConfigBundle) => Plan
   /** Why a worker cannot start; null while none is given up. */
   readonly failure: () => string | null
+  /** A plan serves everywhere. */
+  readonly onServing: (plan: Plan) => void
   readonly log: OperationLog
 }
 
@@ -63,6 +65,7 @@ export class Fleet {
 
   async #settle(plan: Plan, ports: Ports, admin: PreparedAdmin): Promise<void> {
     this.#options.ports.commit(ports)
+    this.#options.onServing(plan)
     await admin.activate()
     const { pool, log, size } = this.#options
     const workers = size(plan)

@@ -24,6 +24,9 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_unavailable_total: 'Requests refused because no target of the upstream was available.',
   gw_upstream_target_state:
     'How many workers see the target in the state: available, drained, unhealthy, ejected, open or half-open.',
+  gw_upstream_target_healthy:
+    'Whether the health checks of the gateway find the target healthy; 1 while they know nothing yet.',
+  gw_upstream_health_checks_total: 'Health checks of the target, by result.',
   gw_upstream_breaker_openings_total: 'How often the circuit breaker of the target opened.',
   gw_upstream_ejections_total: 'How often the target was ejected as an outlier.',
 }

@@ -23,6 +23,7 @@ import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
+import { type DrainWish, TargetStates, type TargetStatus } from './targets/target-states.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
 
@@ -65,6 +66,7 @@ export class Supervisor implements AdminBackend {
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
   readonly #pool: WorkerPool
+  readonly #targets: TargetStates
   readonly #deployment: Deployment
   readonly #changes = new Changes()
   readonly #startedAt = new Date()
@@ -92,6 +94,7 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
+    this.#targets = new TargetStates({ publish: (outages) => this.#pool.setOutages(outages), log })
     const fleet = new Fleet({
       pool: this.#pool,
       ports: this.#ports,
@@ -99,6 +102,7 @@ export class Supervisor implements AdminBackend {
       size: seams.size,
       resolve: documents.resolve,
       failure: () => this.#failure,
+      onServing: (plan) => this.#targets.serve(plan),
       log,
     })
     const rollOut = fleet.bring.bind(fleet)
@@ -214,6 +218,14 @@ export class Supervisor implements AdminBackend {
       : { digest: bundle.digest, plan: this.#seams.documents.display(bundle.plan) }
   }
 
+  targetsOf(upstream: string): readonly TargetStatus[] {
+    return this.#targets.of(upstream)
+  }
+
+  drainTargets(wish: DrainWish): Promise<boolean> {
+    return this.#targets.drain(wish)
+  }
+
   deploys(): readonly Deploy[] {
     return this.#history.list()
   }
@@ -226,7 +238,7 @@ export class Supervisor implements AdminBackend {
     const merged = await this.#pool.samples()
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
-    return [...own, ...logSamples(this.logIdentity()), ...merged]
+    return [...own, ...logSamples(this.logIdentity()), ...this.#targets.samples(), ...merged]
   }
 
   async metrics(): Promise<string | null> {
@@ -290,6 +302,7 @@ export class Supervisor implements AdminBackend {
 
   async #close(code: number): Promise<void> {
     this.#deployment.close()
+    this.#targets.close()
     if (this.#isStarted) notifyParent('ending')
     // Not in this turn: `#ending` has to be set before a waiting drain looks at it.
     queueMicrotask(() => this.#changes.notify())

@@ -1,6 +1,6 @@
 import type { LogIdentity } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
-import type { Answer, FromWorker, HeartbeatMessage, ToWorker } from '../worker/messages.js'
+import type { Answer, FromWorker, HeartbeatMessage, TargetOutage, ToWorker } from '../worker/messages.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
 
 /** How long a worker may take for each step, in milliseconds. */
@@ -82,6 +82,7 @@ export class WorkerHandle implements Participant {
   /** Questions not answered yet; each has a deadline, so there are never more than were asked within one. */
   readonly #questions = new Map<number, (answer: Answer) => void>()
   #lastId = 0
+  #outages: readonly TargetOutage[] = []
   #lastSeenMono = performance.now()
   #isUp = false
   /** Set once the process has ended; nothing is asked of it any more. */
@@ -112,7 +113,19 @@ export class WorkerHandle implements Participant {
   /** Says to the process which worker it is; once, before anything else is asked of it. */
   seat(worker: number): void {
     this.worker = worker
-    if (this.#isUp) this.#send({ kind: 'seat', worker })
+    if (!this.#isUp) return
+    this.#send({ kind: 'seat', worker })
+    if (this.#outages.length > 0) void this.#askOutages()
+  }
+
+  /** Resolves when the worker has taken it over, or did not answer in time. It knows it before it serves. */
+  async setOutages(outages: readonly TargetOutage[]): Promise<void> {
+    this.#outages = outages
+    if (this.#isUp && this.worker !== 0) await this.#askOutages()
+  }
+
+  #askOutages(): Promise<Answer> {
+    return this.#ask({ kind: 'targets', outages: this.#outages }, this.#deadlines.samplesMs)
   }
 
   /** Waits for the first word. A worker that does not get so far is killed, and false is the answer. */

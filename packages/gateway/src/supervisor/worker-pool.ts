@@ -2,6 +2,7 @@ import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
+import type { TargetOutage } from '../worker/messages.js'
 import { Changes } from './changes.js'
 import { LogLedger } from './log-ledger.js'
 import type { Assignment, Participant } from './rollout.js'
@@ -38,6 +39,7 @@ export class WorkerPool {
   #slots: WorkerSlot[] = []
   #current: Assignment | null = null
   #headBytes = 0
+  #outages: readonly TargetOutage[] = []
   #isOpen = true
   #isEnding = false
 
@@ -154,6 +156,12 @@ export class WorkerPool {
     return this.#logs.total([...this.#live].map((handle) => handle.lastLog ?? EMPTY_LOG))
   }
 
+  /** Has all workers know which targets are out of service, also those that start later. */
+  async setOutages(outages: readonly TargetOutage[]): Promise<void> {
+    this.#outages = outages
+    await Promise.all([...this.#live].map((handle) => handle.setOutages(outages)))
+  }
+
   #endSlots(): void {
     this.#isEnding = true
     this.#spare.close()
@@ -191,6 +199,7 @@ export class WorkerPool {
 
   #fork(headBytes: number): WorkerHandle {
     const handle = this.#options.fork(headBytes)
+    void handle.setOutages(this.#outages)
     this.#live.add(handle)
     void handle.exited.then(() => {
       this.#live.delete(handle)

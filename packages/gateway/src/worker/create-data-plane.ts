@@ -20,6 +20,8 @@ import type { Sample } from '../telemetry/sample.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { GatewayGate } from './gateway-gate.js'
+import { KnownOutages } from './known-outages.js'
+import type { TargetOutage } from './messages.js'
 import { WorkerLog } from './worker-log.js'
 
 export interface DataPlaneOptions {
@@ -72,6 +74,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #admission = new Admission()
   readonly #gate: GatewayGate
   readonly #ids = new RequestIds()
+  readonly #outages = new KnownOutages()
   /** The most that this process may have open. */
   readonly #descriptors: number
   #listeners = new Map<string, OpenListener>()
@@ -132,6 +135,7 @@ class WorkerDataPlane implements DataPlane {
     }).catch((error: Error) => {
       throw new Error(conceal(error.message, bundle.values))
     })
+    for (const upstream of snapshot.upstreams.values()) this.#outages.applyTo(upstream)
     const opened: OpenListener[] = []
     let sink: LogSink | null = null
     try {
@@ -259,14 +263,23 @@ class WorkerDataPlane implements DataPlane {
     this.#admission.onLoopDelay(lateMs)
   }
 
+  setOutages(outages: readonly TargetOutage[]): void {
+    this.#outages.set(outages)
+    for (const upstream of this.#upstreams()) this.#outages.applyTo(upstream)
+  }
+
+  /** Those that are not closed, also of a load that is only prepared. */
+  #upstreams(): Upstream[] {
+    return [...this.#shared.values()].filter((value) => value instanceof Upstream)
+  }
+
   samples(): Sample[] {
-    const upstreams = [...this.#shared.values()].filter((value) => value instanceof Upstream)
     return [
       { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
       { name: 'gw_connections', labels: '', value: this.connections },
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
-      ...this.#upstreamSamples.merged(upstreams.map(upstreamSamples)),
+      ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
   }
 

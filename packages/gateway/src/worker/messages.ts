@@ -15,6 +15,7 @@ import type { Sample } from '../telemetry/sample.js'
  *                                     ◄── heartbeat, every 500 ms
  *     beat                            ──► heartbeat, at once
  *     samples                         ──► samples
+ *     targets(outages)                ──► targets
  *     drain(deadlineMs), cut          ──► drained, then the process ends
  */
 export type ToWorker =
@@ -27,6 +28,7 @@ export type ToWorker =
   /** Asked of a worker that has been silent for a while: a busy event loop reads its channel long before its timers. */
   | { readonly kind: 'beat' }
   | { readonly kind: 'samples'; readonly id: number }
+  | TargetsMessage
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
   /** Ends a drain that is under way at once. */
   | { readonly kind: 'cut' }
@@ -40,6 +42,22 @@ export interface PrepareMessage {
   readonly ports: Readonly<Record<string, number>>
 }
 
+/** All targets that are out of service for every worker; takes the place of what was sent before. */
+export interface TargetsMessage {
+  readonly kind: 'targets'
+  readonly id: number
+  readonly outages: readonly TargetOutage[]
+}
+
+/** A target that is drained, unhealthy or both. */
+export interface TargetOutage {
+  readonly upstream: string
+  /** Its origin. */
+  readonly target: string
+  readonly isDrained: boolean
+  readonly isHealthy: boolean
+}
+
 /** Everything a worker says. */
 export type FromWorker = { readonly kind: 'hello' } | HeartbeatMessage | Answer
 
@@ -49,6 +67,7 @@ export type Answer =
   | { readonly kind: 'activated'; readonly id: number; readonly digest: string }
   | { readonly kind: 'discarded'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string }
+  | { readonly kind: 'targets'; readonly id: number }
   | { readonly kind: 'samples'; readonly id: number; readonly samples: readonly Sample[] }
   | DrainedMessage
 

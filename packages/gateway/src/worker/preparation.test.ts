@@ -20,6 +20,7 @@ function fakePlane(journal: string[], gate: Promise<void> = Promise.resolve()): 
     },
     setReady: () => {},
     onLoopDelay: () => {},
+    setOutages: () => {},
     samples: () => [],
     logIdentity: () => EMPTY_LOG,
     drain: async () => 0,

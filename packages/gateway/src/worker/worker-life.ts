@@ -123,6 +123,10 @@ export class WorkerLife {
       case 'samples':
         say({ kind: 'samples', id: message.id, samples: this.#samples(plane) })
         break
+      case 'targets':
+        plane.setOutages(message.outages)
+        say({ kind: 'targets', id: message.id })
+        break
       case 'drain':
         void this.#drain(plane, message.id, message.deadlineMs)
         break

@@ -1,6 +1,7 @@
 import { EMPTY_LOG } from '@sluice/core'
 import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
+import type { DrainWish } from '../../supervisor/targets/target-states.js'
 import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
@@ -52,6 +53,14 @@ export class FakeBackend implements AdminBackend {
 
   async metrics() {
     return this.hasPlan ? 'gw_requests_total 1\n' : null
+  }
+
+  targetsOf() {
+    return []
+  }
+
+  async drainTargets({ upstream }: DrainWish): Promise<boolean> {
+    return upstream !== 'none'
   }
 
   logIdentity() {

@@ -80,6 +80,8 @@ export class EchoPlane implements DataPlane {
 
   onLoopDelay(): void {}
 
+  setOutages(): void {}
+
   samples(): Sample[] {
     return [
       { name: 'gw_requests_total', labels: 'upstream="echo"', value: this.#answered },

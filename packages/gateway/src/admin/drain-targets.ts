@@ -1,0 +1,32 @@
+import type { AdminCall } from './endpoint.js'
+import { type AdminAnswer, jsonAnswer, problemAnswer } from './problem.js'
+
+/** Takes targets out of service, or back: `{"upstream":"NAME","target":"URL"}`, or all targets without one. */
+export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<AdminAnswer> {
+  const body = await call.body(['application/json'])
+  if (!body.ok) return body.answer
+  const named = readTarget(body.text)
+  if (named === null) {
+    const detail = 'send {"upstream":"NAME"} or {"upstream":"NAME","target":"URL"}'
+    return problemAnswer('GW_ADMIN_BAD_REQUEST', detail)
+  }
+  const { upstream, target } = named
+  if (!(await call.backend.drainTargets({ upstream, target, isDrained, actor: call.actor }))) {
+    const detail = `upstream '${upstream}' with this target is not in the plan; see GET /v1/upstreams`
+    return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
+  }
+  return jsonAnswer(200, { upstream, targets: call.backend.targetsOf(upstream) })
+}
+
+function readTarget(text: string): { readonly upstream: string; readonly target: string | null } | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const { upstream, target = null, ...more }: { upstream?: unknown; target?: unknown } = value
+  if (Object.keys(more).length > 0 || typeof upstream !== 'string') return null
+  return target === null || typeof target === 'string' ? { upstream, target } : null
+}

@@ -1,0 +1,102 @@
+import type { HealthPlan } from '@sluice/config'
+import type { HealthCheck } from './health-check.js'
+
+/** What the checks of a target have found. */
+export type Health = 'unknown' | 'healthy' | 'unhealthy'
+
+/** Checks under way at once; what is due waits a little then. */
+const MAX_UNDERWAY = 100
+const WAIT_MS = 50
+/** The first checks of many targets are spread over this time at most. */
+const SPREAD_MS = 1000
+/** Whether a target is back is known this much sooner. */
+const HURRY = 10
+
+const underway = { count: 0 }
+
+/** One target with its health checks, for as long as a plan has both. */
+export class CheckedTarget {
+  health: Health = 'unknown'
+  /** Why the last check failed; null: it did not, or there was none. */
+  problem: string | null = null
+  /** When the last check ended; null: there was none. */
+  checkedAt: Date | null = null
+  /** Checks so far. */
+  readonly counts = { success: 0, failure: 0 }
+  /** The target has become unhealthy, or is so no more. */
+  readonly #onChange: () => void
+  #plan: HealthPlan
+  #check: HealthCheck
+  /** Equal outcomes in a row. */
+  #inRow = 0
+  #timer: NodeJS.Timeout
+  #isStopped = false
+
+  constructor(plan: HealthPlan, check: HealthCheck, onChange: () => void) {
+    this.#plan = plan
+    this.#check = check
+    this.#onChange = onChange
+    this.#timer = setTimeout(
+      () => this.#begin(),
+      Math.random() * Math.min(SPREAD_MS, plan.intervalMs * plan.jitter),
+    )
+  }
+
+  /** Goes on with other settings; what is known of the target stays. */
+  change(plan: HealthPlan, check: HealthCheck): void {
+    this.#plan = plan
+    this.#check = check
+    this.#inRow = 0
+    this.#schedule(0)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #schedule(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#begin(), ms)
+  }
+
+  #begin(): void {
+    if (underway.count >= MAX_UNDERWAY) this.#schedule(WAIT_MS * (1 + Math.random()))
+    else void this.#run(this.#check)
+  }
+
+  async #run(check: HealthCheck): Promise<void> {
+    underway.count++
+    const problem = await check()
+    underway.count--
+    // Of a check that was replaced meanwhile the next one has been scheduled.
+    if (this.#isStopped || check !== this.#check) return
+    this.#note(problem)
+    this.#schedule(this.#nextMs())
+  }
+
+  #note(problem: string | null): void {
+    const wasGood = this.problem === null
+    const isGood = problem === null
+    this.#inRow = wasGood === isGood ? this.#inRow + 1 : 1
+    this.problem = problem
+    this.checkedAt = new Date()
+    this.counts[isGood ? 'success' : 'failure']++
+    const { healthyAfter, unhealthyAfter } = this.#plan
+    if (isGood && (this.health === 'unknown' || this.#inRow >= healthyAfter)) this.#become('healthy')
+    else if (!isGood && this.#inRow >= unhealthyAfter) this.#become('unhealthy')
+  }
+
+  #become(health: Health): void {
+    if (this.health === health) return
+    const wasUnhealthy = this.health === 'unhealthy'
+    this.health = health
+    if (wasUnhealthy || health === 'unhealthy') this.#onChange()
+  }
+
+  #nextMs(): number {
+    const { intervalMs, jitter } = this.#plan
+    const ms = intervalMs * (1 + jitter * (2 * Math.random() - 1))
+    return this.health === 'unhealthy' && this.problem === null ? ms / HURRY : ms
+  }
+}

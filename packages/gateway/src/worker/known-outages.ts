@@ -1,0 +1,24 @@
+import type { KnownState } from '../data-plane/upstream/state/target-state.js'
+import type { Upstream } from '../data-plane/upstream/upstream.js'
+import type { TargetOutage } from './messages.js'
+
+const NONE: KnownState = { isDrained: false, isHealthy: true }
+
+/** What the supervisor said last of targets that are drained or unhealthy. */
+export class KnownOutages {
+  #byTarget = new Map<string, KnownState>()
+
+  /** Replaces everything that was known. */
+  set(outages: readonly TargetOutage[]): void {
+    this.#byTarget = new Map(outages.map((outage) => [keyOf(outage.upstream, outage.target), outage]))
+  }
+
+  /** Has an upstream know it. */
+  applyTo({ name, targets }: Upstream): void {
+    for (const { origin, state } of targets) state.learn(this.#byTarget.get(keyOf(name, origin)) ?? NONE)
+  }
+}
+
+function keyOf(upstream: string, target: string): string {
+  return `${upstream} ${target}`
+}
