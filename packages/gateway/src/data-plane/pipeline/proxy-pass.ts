@@ -330,7 +330,7 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
 
   /** Nothing was heard for too long of whom the exchange waits for. */
   onOverdue(waiting: Waiting, isTotal: boolean): void {
-    if (waiting === 'response' || waiting === 'response-body') this.#search.noteLoss()
+    if (waiting === 'response' || waiting === 'response-body') this.#search.noteLate()
     if (!this.#canStillAnswer) {
       if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
       const message = 'the response stood still for too long'

@@ -1,5 +1,5 @@
 import { type Exchange, headerValue, type RetryDecision, statusOf } from '@sluice/core'
-import type { TargetState } from '../upstream/state/target-state.js'
+import { WatchedAttempt } from '../upstream/state/watched-attempt.js'
 import type { Target } from '../upstream/target.js'
 import type { Failure } from '../upstream/transport.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -46,12 +46,8 @@ export class TargetSearch {
   backoffMs = 0
   /** The target's connection waits for the client, which has taken a share of them for that. */
   #hasShare = false
-  /** Hears the outcome of the attempt under way; null: it is known, or nobody asks. */
-  #watch: TargetState | null = null
-  #sinceMono = 0
-  #isAnswered = false
-  /** The answer was neither a failure nor too late. */
-  #isGood = false
+  /** Hears the outcome of the attempt under way; null: nobody asks. */
+  #watch: WatchedAttempt | null = null
 
   constructor(upstream: Upstream, x: Exchange) {
     this.#upstream = upstream
@@ -66,18 +62,11 @@ export class TargetSearch {
       if (target.active < target.capacity && !target.transport.isSlow) {
         target.active++
         this.target = target
-        if (target.state.isWatched) this.#begin(target.state)
+        if (target.state.isWatched) this.#watch = new WatchedAttempt(target.state)
         return target
       }
       this.#tried = [...this.#tried, target]
     }
-  }
-
-  #begin(state: TargetState): void {
-    this.#watch = state
-    this.#isAnswered = false
-    this.#sinceMono = performance.now()
-    state.begin(this.#sinceMono)
   }
 
   /** Leaves the target where the exchange is; null when it is at none. */
@@ -86,38 +75,29 @@ export class TargetSearch {
     const { target } = this
     this.target = null
     if (target !== null) target.active--
-    if (this.#watch !== null) this.#endWatch(this.#watch)
+    if (this.#watch !== null) {
+      this.#watch.end()
+      this.#watch = null
+    }
     return target
-  }
-
-  #endWatch(state: TargetState): void {
-    this.#watch = null
-    if (!this.#isAnswered) state.leave(this.#sinceMono)
-    else if (this.#isGood) state.complete(this.#sinceMono)
   }
 
   /** The target has answered. */
   noteAnswer(status: number): void {
-    if (this.#watch === null) return
-    this.#isAnswered = true
-    this.#isGood = this.#watch.settle(this.#sinceMono, status >= 500)
+    if (this.#watch !== null) this.#watch.answer(status)
   }
 
   /** The attempt has failed before its answer, or within it. What the gateway itself is to blame for does not count. */
-  noteFailure(failure: Failure): void {
-    const isOwn = failure.code === 'GW_OVERLOADED' || failure.code === 'GW_BAD_REQUEST'
+  noteFailure({ code }: Failure): void {
+    if (this.#watch === null || code === 'GW_OVERLOADED' || code === 'GW_BAD_REQUEST') return
     // A kept connection may close at any time; whether the target fails shows on a new one.
-    const isKeptOne = failure.code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused && !this.#isAnswered
-    if (!isOwn && !isKeptOne) this.noteLoss()
+    const isKept = code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused
+    if (!isKept || this.#watch.isAnswered) this.#watch.lose()
   }
 
-  /** The attempt has failed, or the target has kept the exchange waiting for too long. */
-  noteLoss(): void {
-    const state = this.#watch
-    if (state === null) return
-    this.#watch = null
-    if (this.#isAnswered) state.failLate(this.#sinceMono)
-    else state.settle(this.#sinceMono, true)
+  /** The target has kept the exchange waiting for too long. */
+  noteLate(): void {
+    if (this.#watch !== null) this.#watch.lose()
   }
 
   /** The target is to wait for the client. False: not for one more, of this address or at all. */

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import type http from 'node:http'
+import type { TestContext } from 'node:test'
+import type { RetryPlan } from '@sluice/config'
+import { until } from '../../testing/gateway.js'
+import { httpOrigin, rawOrigin } from '../../testing/origin.js'
+import { connectRaw } from '../../testing/raw-connection.js'
+import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
+import { OVER, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
+
+// What is asked for again because of `retry.on`, and what the record says of it.
+
+const RETRY = { attempts: 2, budget: 1, on: [502, 503, 504], backoffMs: 0, maxBackoffMs: 1000 }
+
+interface Seen {
+  readonly method: string
+  readonly body: string
+}
+
+interface Bench {
+  readonly gateway: LoggedGateway
+  readonly seen: readonly Seen[]
+  readonly connections: () => number
+  /** What the records say of each failed attempt, in order. */
+  readonly tries: () => Promise<string[]>
+}
+
+for (const transport of TRANSPORTS) conform(transport)
+
+function conform(transport: TransportName): void {
+  const test = testOver(transport)
+
+  /** A gateway over one target, which answers with these statuses, and 200 after them. */
+  async function bench(
+    t: TestContext,
+    statuses: readonly number[],
+    wish: { readonly retry?: Partial<RetryPlan>; readonly headers?: http.OutgoingHttpHeaders } = {},
+  ): Promise<Bench> {
+    const seen: Seen[] = []
+    const origin = await httpOrigin(t, async (req, res) => {
+      let body = ''
+      for await (const chunk of req) body += String(chunk)
+      const status = statuses[seen.length] ?? 200
+      seen.push({ method: req.method!, body })
+      res.writeHead(status, status === 200 ? {} : wish.headers).end(`answer ${seen.length}`)
+    })
+    const retry = { ...RETRY, ...wish.retry }
+    const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url], retry, ...OVER[transport] }] })
+    const tries = async (): Promise<string[]> => {
+      const ups = (await gateway.records()).map(({ up }) => up as { tries?: { retry: string }[] })
+      return ups.flatMap((up) => up.tries ?? []).map(({ retry }) => retry)
+    }
+    return { gateway, seen, connections: origin.connections, tries }
+  }
+
+  test('an answer of a listed status is asked for again, over the connection that brought it', async (t) => {
+    t.mock.method(Math, 'random', () => 0.99)
+    const { gateway, seen, connections, tries } = await bench(t, [503, 502], { retry: { backoffMs: 200 } })
+    const response = await fetch(gateway.url)
+    assert.deepEqual([response.status, await response.text()], [200, 'answer 3'])
+    assert.equal(seen.length, 3)
+    assert.equal(connections(), 1)
+    assert.deepEqual(await tries(), ['repeated', 'repeated'])
+    const [record] = await gateway.records()
+    const { attempts, retries, tries: all } = record!['up'] as Record<string, unknown>
+    assert.deepEqual([attempts, retries], [3, 2])
+    const [first] = all as readonly Record<string, unknown>[]
+    assert.deepEqual([first!['status'], first!['reason']], [503, 'the target answered 503'])
+  })
+
+  test('another status is passed on, and the last answer when the attempts are used', async (t) => {
+    const other = await bench(t, [500, 500])
+    assert.equal((await fetch(other.gateway.url)).status, 500)
+    assert.deepEqual([other.seen.length, await other.tries()], [1, []])
+    const used = await bench(t, [503, 503, 503, 503])
+    assert.equal(await (await fetch(used.gateway.url)).text(), 'answer 3')
+    assert.deepEqual(await used.tries(), ['repeated', 'repeated', 'attempts-used'])
+  })
+
+  test('a method that may act twice is repeated only with an Idempotency-Key, with the same body', async (t) => {
+    const { gateway, seen, tries } = await bench(t, [503, 503])
+    const post = (headers: Record<string, string>) =>
+      fetch(gateway.url, { method: 'POST', body: 'order 7', headers })
+    assert.equal((await post({})).status, 503)
+    assert.equal((await post({ 'idempotency-key': '7' })).status, 200)
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 3 }, () => ({ method: 'POST', body: 'order 7' })),
+    )
+    assert.deepEqual(await tries(), ['not-idempotent', 'repeated'])
+  })
+
+  test('a body that was streamed is gone', async (t) => {
+    const { gateway, tries } = await bench(t, [503])
+    const body = Buffer.alloc(1_000_000)
+    assert.equal((await fetch(gateway.url, { method: 'PUT', body })).status, 503)
+    assert.deepEqual(await tries(), ['body-sent'])
+  })
+
+  test('Retry-After is waited for within the bound, else it is passed on', async (t) => {
+    const soon = await bench(t, [503], { headers: { 'retry-after': '1' } })
+    const sinceMono = performance.now()
+    assert.equal((await fetch(soon.gateway.url)).status, 200)
+    assert.ok(performance.now() - sinceMono >= 990)
+    const late = await bench(t, [503], { headers: { 'retry-after': '99999999999' } })
+    const response = await fetch(late.gateway.url)
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '99999999999'])
+    assert.deepEqual([await soon.tries(), await late.tries()], [['repeated'], ['retry-after']])
+  })
+
+  test('without a budget nothing is repeated, nor beyond the time of the exchange', async (t) => {
+    const poor = await bench(t, [503], { retry: { budget: 0 } })
+    assert.equal((await fetch(poor.gateway.url)).status, 503)
+    assert.deepEqual(await poor.tries(), ['budget-spent'])
+    const slow = await bench(t, [503], {
+      retry: { maxBackoffMs: 3_600_000 },
+      headers: { 'retry-after': '3600' },
+    })
+    assert.equal((await fetch(slow.gateway.url)).status, 503)
+    assert.deepEqual(await slow.tries(), ['out-of-time'])
+  })
+
+  test('what the gateway would answer itself is repeated too: a reset on a new connection', async (t) => {
+    const origin = await rawOrigin(t, (socket, nth) => {
+      socket.on('data', () => {
+        if (nth < 2) socket.resetAndDestroy()
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      })
+    })
+    const upstream = { urls: [origin.url], retry: RETRY, ...OVER[transport] }
+    const gateway = await startLogged(t, { upstreams: [upstream] })
+    assert.equal(await (await fetch(gateway.url)).text(), 'ok')
+    const [record] = await gateway.records()
+    const { tries } = record!['up'] as { tries: readonly { retry: string; code: string }[] }
+    assert.deepEqual(
+      tries.map(({ code, retry }) => `${code} ${retry}`),
+      ['GW_UPSTREAM_RESET resent', 'GW_UPSTREAM_RESET repeated'],
+    )
+  })
+
+  test('a target that keeps silent is left for another one', async (t) => {
+    const silent = await rawOrigin(t, () => {})
+    const other = await httpOrigin(t, (_, res) => res.end('other'))
+    const timeouts = { connectMs: 10_000, headersMs: 100, idleMs: 10_000, totalMs: 60_000 }
+    const upstream = { urls: [silent.url, other.url], retry: RETRY, timeouts, ...OVER[transport] }
+    const gateway = await startLogged(t, { upstreams: [upstream] })
+    for (let i = 0; i < 2; i++) assert.equal(await (await fetch(gateway.url)).text(), 'other')
+    const tries = (await gateway.records()).flatMap(({ up }) => (up as { tries?: object[] }).tries ?? [])
+    assert.equal(tries.length, 1)
+    const { code, retry } = tries[0] as { code: string; retry: string }
+    assert.deepEqual([code, retry], ['GW_UPSTREAM_TIMEOUT', 'repeated'])
+  })
+
+  test('a client that goes away while its request waits leaves nothing', async (t) => {
+    const { gateway, seen } = await bench(t, [503], { headers: { 'retry-after': '1' } })
+    const client = await connectRaw(t, gateway.port)
+    client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(() => seen.length === 1)
+    client.reset()
+    await until(() => gateway.plane.inFlight === 0)
+    const active = () => gateway.plane.samples().find(({ name }) => name === 'gw_upstream_active')!.value
+    await until(() => active() === 0)
+    // Longer than the wait.
+    const sinceMono = performance.now()
+    await until(() => performance.now() - sinceMono > 1100)
+    assert.equal(seen.length, 1)
+  })
+
+  test('an answer whose body has no end is given up for the next attempt', async (t) => {
+    const asked = { count: 0 }
+    const origin = await httpOrigin(t, (_, res) => {
+      if (asked.count++ > 0) res.end('whole')
+      else res.writeHead(503).write('endless')
+    })
+    const upstream = { urls: [origin.url], retry: RETRY, ...OVER[transport] }
+    const gateway = await startLogged(t, { upstreams: [upstream] })
+    assert.equal(await (await fetch(gateway.url)).text(), 'whole')
+    assert.equal(asked.count, 2)
+  })
+}

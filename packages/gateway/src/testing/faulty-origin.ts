@@ -1,0 +1,82 @@
+import http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** What an origin does to requests. `killed`: nobody listens, connections are reset. */
+export type Fault = 'none' | 'killed' | 'hung' | 'slow' | 'reset' | 'garbage' | 'error' | 'cut'
+
+/** An origin that a test breaks and mends while it is under load. */
+export interface FaultyOrigin {
+  readonly url: string
+  readonly name: string
+  /** Ids of the requests that it got, in order. */
+  readonly seen: string[]
+  /** Ids of the requests without an answer. */
+  readonly open: ReadonlySet<string>
+  become(fault: Fault): Promise<void>
+}
+
+/** What every request takes. */
+const WORK_MS = 2
+const SLOW_MS = 400
+
+/** @param name what it answers with. The id of a request is its header `x-id`. */
+export async function faultyOrigin(t: TestContext, name: string): Promise<FaultyOrigin> {
+  const sockets = new Set<Socket>()
+  const open = new Set<string>()
+  const seen: string[] = []
+  let fault: Fault = 'none'
+  const server = http.createServer((req, res) => {
+    const id = String(req.headers['x-id'])
+    seen.push(id)
+    open.add(id)
+    res.on('close', () => open.delete(id))
+    req.resume()
+    misbehave(fault, res, name)
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const become = async (next: Fault): Promise<void> => {
+    if (fault === 'killed') await listen(port)
+    fault = next
+    if (next !== 'killed') return
+    const closed = new Promise((resolve) => server.close(resolve))
+    for (const socket of sockets) socket.resetAndDestroy()
+    await closed
+  }
+  return { url: `http://127.0.0.1:${port}`, name, seen, open, become }
+}
+
+function misbehave(fault: Fault, res: http.ServerResponse, name: string): void {
+  const socket = res.socket!
+  switch (fault) {
+    case 'hung':
+      return
+    case 'reset':
+      socket.resetAndDestroy()
+      return
+    case 'garbage':
+      socket.end('this is no HTTP\r\n\r\n')
+      return
+    case 'error':
+      res.writeHead(500).end(name)
+      return
+    case 'cut':
+      res.writeHead(200, { 'content-length': 100 }).write(name)
+      setTimeout(() => socket.resetAndDestroy(), WORK_MS)
+      return
+    default:
+      setTimeout(() => res.end(name), fault === 'slow' ? SLOW_MS : WORK_MS)
+  }
+}
