@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { BreakerPlan } from '@sluice/config'
+import { type TestGateway, until } from '../../../testing/gateway.js'
+import { httpOrigin } from '../../../testing/origin.js'
+import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
+import { untilCondition } from '../../../testing/target-conditions.js'
+import { startOver, TRANSPORTS, type TransportName, testOver } from '../../../testing/transports.js'
+
+// The breaker of the only target of an upstream.
+
+const BREAKER: BreakerPlan = {
+  windowMs: 10_000,
+  minRequests: 2,
+  failureRatio: 0.5,
+  slowAfterMs: null,
+  slowRatio: 0.5,
+  openMs: 100,
+  maxOpenMs: 3_600_000,
+  probes: 1,
+}
+const GET = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n'
+
+interface Bench {
+  readonly gateway: TestGateway
+  readonly url: string
+  /** Answers of `/held`, which wait for the test. */
+  readonly held: ServerResponse[]
+  readonly ask: (path: string) => Promise<string>
+  /** A client that has asked for `/held`. */
+  readonly hold: () => Promise<RawConnection>
+}
+
+for (const transport of TRANSPORTS) conform(transport)
+
+function conform(transport: TransportName): void {
+  const test = testOver(transport)
+
+  async function bench(t: TestContext, breaker: Partial<BreakerPlan>): Promise<Bench> {
+    const held: ServerResponse[] = []
+    const { url } = await httpOrigin(t, (req, res) => {
+      if (req.url === '/held') held.push(res)
+      else res.writeHead(req.url === '/bad' ? 500 : 200).end('ok')
+    })
+    const upstream = { urls: [url], breaker: { ...BREAKER, ...breaker } }
+    const gateway = await startOver(transport)(t, { upstreams: [upstream] })
+    const ask = async (path: string): Promise<string> => {
+      const response = await fetch(gateway.url + path)
+      const code = response.headers.get('x-gw-error')
+      return code === null ? String(response.status) : `${code} ${response.headers.get('retry-after')}`
+    }
+    const hold = async (): Promise<RawConnection> => {
+      const count = held.length
+      const client = await connectRaw(t, gateway.port)
+      client.send(GET)
+      await until(() => held.length > count)
+      return client
+    }
+    return { gateway, url, held, ask, hold }
+  }
+
+  test('it opens, lets a probe through, and closes when that succeeds', async (t) => {
+    const { gateway, url, ask } = await bench(t, {})
+    assert.deepEqual([await ask('/bad'), await ask('/bad')], ['500', '500'])
+    await untilCondition(gateway, url, 'half-open')
+    assert.equal(await ask('/'), '200')
+    await untilCondition(gateway, url, 'available')
+    assert.deepEqual([await ask('/'), await ask('/bad')], ['200', '500'])
+  })
+
+  test('a probe that fails opens it for twice as long', async (t) => {
+    const { gateway, url, ask } = await bench(t, { openMs: 1000 })
+    for (const _ of [1, 2]) await ask('/bad')
+    assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 1')
+    await untilCondition(gateway, url, 'half-open')
+    assert.equal(await ask('/bad'), '500')
+    assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 2')
+  })
+
+  test('a probe whose client goes away makes room for another one', async (t) => {
+    const { gateway, url, ask, hold } = await bench(t, {})
+    for (const _ of [1, 2]) await ask('/bad')
+    await untilCondition(gateway, url, 'half-open')
+    const client = await hold()
+    assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 1')
+    client.reset()
+    await until(() => gateway.plane.inFlight === 0)
+    assert.equal(await ask('/'), '200')
+    await untilCondition(gateway, url, 'available')
+  })
+
+  test('what was begun before it opened says nothing of what comes after', async (t) => {
+    const { gateway, url, held, ask, hold } = await bench(t, {})
+    await hold()
+    for (const _ of [1, 2]) await ask('/bad')
+    await untilCondition(gateway, url, 'half-open')
+    held[0]!.writeHead(500).end()
+    await until(() => gateway.plane.inFlight === 0)
+    assert.equal(await ask('/'), '200')
+    await untilCondition(gateway, url, 'available')
+  })
+
+  test('a target that hangs is recognised before a timeout, when more requests come', async (t) => {
+    const { ask, hold } = await bench(t, { slowAfterMs: 50, openMs: 3_600_000, failureRatio: 1 })
+    const clients = [await hold(), await hold()]
+    const sinceMono = performance.now()
+    await until(() => performance.now() - sinceMono > 100)
+    clients.push(await hold())
+    assert.match(await ask('/'), /^GW_UPSTREAM_CIRCUIT_OPEN 3600$/)
+    for (const client of clients) client.reset()
+  })
+
+  test('clients that give up on a slow target count as slow attempts, those that give up early do not', async (t) => {
+    const { gateway, ask, hold } = await bench(t, { slowAfterMs: 1000, slowRatio: 0.6, openMs: 3_600_000 })
+    for (const _ of [1, 2]) (await hold()).reset()
+    await until(() => gateway.plane.inFlight === 0)
+    assert.equal(await ask('/'), '200')
+    for (const _ of [1, 2]) {
+      const client = await hold()
+      const sinceMono = performance.now()
+      await until(() => performance.now() - sinceMono > 1100)
+      client.reset()
+      await until(() => gateway.plane.inFlight === 0)
+    }
+    assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 3600')
+  })
+}

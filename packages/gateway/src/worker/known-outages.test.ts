@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startGateway, type UpstreamWish } from '../testing/gateway.js'
+import { httpOrigin, type Origin } from '../testing/origin.js'
+import type { TargetOutage } from './messages.js'
+
+const HEALTH = {
+  path: '/',
+  intervalMs: 7000,
+  jitter: 0,
+  timeoutMs: 1,
+  unhealthyAfter: 1,
+  healthyAfter: 1,
+  statuses: [],
+  body: null,
+  bodyPattern: null,
+  host: null,
+  headers: [],
+}
+
+const outage = ({ url }: Origin, why: 'unhealthy' | 'drained', upstream = 'up'): TargetOutage => ({
+  upstream,
+  target: url,
+  isHealthy: why !== 'unhealthy',
+  isDrained: why === 'drained',
+})
+
+const named = (t: Parameters<typeof httpOrigin>[0], name: string): Promise<Origin> =>
+  httpOrigin(t, (_, res) => res.end(name))
+
+async function ask(url: string): Promise<string> {
+  const response = await fetch(url)
+  const code = response.headers.get('x-gw-error')
+  return code === null ? response.text() : `${code} ${response.headers.get('retry-after')}`
+}
+
+test('what is out of service is passed over, for a failover target too, until nothing is left', async (t) => {
+  const [first, second] = [await named(t, 'first'), await named(t, 'second')]
+  const upstream: UpstreamWish = {
+    urls: [],
+    targets: [
+      { url: first.url, weight: 1, role: 'primary' },
+      { url: second.url, weight: 1, role: 'failover' },
+    ],
+    health: HEALTH,
+  }
+  const gateway = await startGateway(t, { upstreams: [upstream] })
+  assert.equal(await ask(gateway.url), 'first')
+  gateway.plane.setOutages([outage(first, 'unhealthy')])
+  assert.equal(await ask(gateway.url), 'second')
+  gateway.plane.setOutages([outage(first, 'unhealthy'), outage(second, 'drained')])
+  assert.equal(await ask(gateway.url), 'GW_UPSTREAM_UNAVAILABLE 7')
+  gateway.plane.setOutages([])
+  assert.equal(await ask(gateway.url), 'first')
+})
+
+test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one nor while another is healthy', async (t) => {
+  const [a, b] = [await named(t, 'a'), await named(t, 'b')]
+  const upstream: UpstreamWish = { urls: [a.url, b.url], whenAllDown: 'try-any' }
+  const gateway = await startGateway(t, { upstreams: [upstream] })
+  const answers = async () =>
+    new Set([await ask(gateway.url), await ask(gateway.url), await ask(gateway.url)])
+  gateway.plane.setOutages([outage(a, 'unhealthy')])
+  assert.deepEqual(await answers(), new Set(['b']))
+  gateway.plane.setOutages([outage(a, 'unhealthy'), outage(b, 'drained')])
+  assert.deepEqual(await answers(), new Set(['a']))
+  gateway.plane.setOutages([outage(a, 'drained'), outage(b, 'drained')])
+  assert.deepEqual(await answers(), new Set(['GW_UPSTREAM_UNAVAILABLE 1']))
+})
+
+test('an upstream that a load brings knows what was said before, and those of other names do not hear of it', async (t) => {
+  const [a, b] = [await named(t, 'a'), await named(t, 'b')]
+  const gateway = await startGateway(t, { upstreams: [{ urls: [a.url] }] })
+  gateway.plane.setOutages([outage(b, 'drained'), outage(a, 'drained', 'other')])
+  assert.equal(await ask(gateway.url), 'a')
+  await gateway.reload({ upstreams: [{ urls: [b.url, a.url] }] })
+  assert.deepEqual([await ask(gateway.url), await ask(gateway.url)], ['a', 'a'])
+})
