@@ -3,7 +3,7 @@ import type { LogIdentity } from '@sluice/core'
 import type { ApplyRequest, ApplyResult } from '../supervisor/apply-result.js'
 import type { Deploy } from '../supervisor/deploy-history.js'
 import type { SupervisorStatus } from '../supervisor/status.js'
-import type { DrainWish, TargetStatus } from '../supervisor/targets/target-states.js'
+import type { DrainRequest, TargetStatus } from '../supervisor/targets/target-states.js'
 import type { Sample } from '../telemetry/sample.js'
 
 /** Who asks for a write, and the note they leave. */
@@ -21,7 +21,7 @@ export interface AdminBackend {
   /** What is known of the targets of an upstream, in the order of its plan; empty when there is no such upstream. */
   targetsOf(upstream: string): readonly TargetStatus[]
   /** Takes targets out of service or back. False: there is no such upstream or target. */
-  drainTargets(wish: DrainWish): Promise<boolean>
+  drainTargets(request: DrainRequest): Promise<boolean>
   logIdentity(): LogIdentity
   deploys(): readonly Deploy[]
   apply(text: string, request: WriteRequest): Promise<ApplyResult>

@@ -126,7 +126,7 @@ export const BREAKER_KEYS: Readonly<Record<string, Effect>> = {
   },
 }
 
-/** A gateway over targets that take turns; what is told of one is of the first. */
+/** A gateway over targets that take turns; `condition` is that of the first. */
 async function withOutlier(t: TestContext, outlier: object, targets = 2): Promise<Tried> {
   const origins = await Promise.all(Array.from({ length: targets }, () => moody(t)))
   const upstream = { targets: origins.map(({ url }) => url), outlier: { minRequests: 2, ...outlier } }

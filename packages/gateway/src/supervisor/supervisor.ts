@@ -23,7 +23,7 @@ import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
-import { type DrainWish, TargetStates, type TargetStatus } from './targets/target-states.js'
+import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
 
@@ -222,8 +222,8 @@ export class Supervisor implements AdminBackend {
     return this.#targets.of(upstream)
   }
 
-  drainTargets(wish: DrainWish): Promise<boolean> {
-    return this.#targets.drain(wish)
+  drainTargets(request: DrainRequest): Promise<boolean> {
+    return this.#targets.drain(request)
   }
 
   deploys(): readonly Deploy[] {

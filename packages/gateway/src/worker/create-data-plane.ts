@@ -268,7 +268,7 @@ class WorkerDataPlane implements DataPlane {
     for (const upstream of this.#upstreams()) this.#outages.applyTo(upstream)
   }
 
-  /** Those that are not closed, also of a load that is only prepared. */
+  /** Those that are not closed, also of a bundle that is only prepared. */
   #upstreams(): Upstream[] {
     return [...this.#shared.values()].filter((value) => value instanceof Upstream)
   }

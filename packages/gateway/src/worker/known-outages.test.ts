@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startGateway, type UpstreamWish } from '../testing/gateway.js'
+import { startGateway, type UpstreamOverrides } from '../testing/gateway.js'
 import { httpOrigin, type Origin } from '../testing/origin.js'
 import type { TargetOutage } from './messages.js'
 
@@ -36,7 +36,7 @@ async function ask(url: string): Promise<string> {
 
 test('what is out of service is passed over, for a failover target too, until nothing is left', async (t) => {
   const [first, second] = [await named(t, 'first'), await named(t, 'second')]
-  const upstream: UpstreamWish = {
+  const upstream: UpstreamOverrides = {
     urls: [],
     targets: [
       { url: first.url, weight: 1, role: 'primary' },
@@ -56,7 +56,7 @@ test('what is out of service is passed over, for a failover target too, until no
 
 test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one nor while another is healthy', async (t) => {
   const [a, b] = [await named(t, 'a'), await named(t, 'b')]
-  const upstream: UpstreamWish = { urls: [a.url, b.url], whenAllDown: 'try-any' }
+  const upstream: UpstreamOverrides = { urls: [a.url, b.url], whenAllDown: 'try-any' }
   const gateway = await startGateway(t, { upstreams: [upstream] })
   const answers = async () =>
     new Set([await ask(gateway.url), await ask(gateway.url), await ask(gateway.url)])
@@ -68,7 +68,7 @@ test('whenAllDown: try-any goes to unhealthy targets, but not to a drained one n
   assert.deepEqual(await answers(), new Set(['GW_UPSTREAM_UNAVAILABLE 1']))
 })
 
-test('an upstream that a load brings knows what was said before, and those of other names do not hear of it', async (t) => {
+test('an upstream that comes with a reload knows what was said before, and those of other names do not', async (t) => {
   const [a, b] = [await named(t, 'a'), await named(t, 'b')]
   const gateway = await startGateway(t, { upstreams: [{ urls: [a.url] }] })
   gateway.plane.setOutages([outage(b, 'drained'), outage(a, 'drained', 'other')])

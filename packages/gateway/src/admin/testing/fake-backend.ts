@@ -1,7 +1,7 @@
 import { EMPTY_LOG } from '@sluice/core'
 import type { ApplyResult } from '../../supervisor/apply-result.js'
 import type { SupervisorStatus } from '../../supervisor/status.js'
-import type { DrainWish } from '../../supervisor/targets/target-states.js'
+import type { DrainRequest } from '../../supervisor/targets/target-states.js'
 import { fakeBundle } from '../../supervisor/testing/fake-plan.js'
 import type { AdminBackend, WriteRequest } from '../backend.js'
 
@@ -59,7 +59,7 @@ export class FakeBackend implements AdminBackend {
     return []
   }
 
-  async drainTargets({ upstream }: DrainWish): Promise<boolean> {
+  async drainTargets({ upstream }: DrainRequest): Promise<boolean> {
     return upstream !== 'none'
   }
 

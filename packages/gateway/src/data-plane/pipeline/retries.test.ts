@@ -34,7 +34,7 @@ function conform(transport: TransportName): void {
   async function bench(
     t: TestContext,
     statuses: readonly number[],
-    wish: { readonly retry?: Partial<RetryPlan>; readonly headers?: http.OutgoingHttpHeaders } = {},
+    overrides: { readonly retry?: Partial<RetryPlan>; readonly headers?: http.OutgoingHttpHeaders } = {},
   ): Promise<Bench> {
     const seen: Seen[] = []
     const origin = await httpOrigin(t, async (req, res) => {
@@ -42,9 +42,9 @@ function conform(transport: TransportName): void {
       for await (const chunk of req) body += String(chunk)
       const status = statuses[seen.length] ?? 200
       seen.push({ method: req.method!, body })
-      res.writeHead(status, status === 200 ? {} : wish.headers).end(`answer ${seen.length}`)
+      res.writeHead(status, status === 200 ? {} : overrides.headers).end(`answer ${seen.length}`)
     })
-    const retry = { ...RETRY, ...wish.retry }
+    const retry = { ...RETRY, ...overrides.retry }
     const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url], retry, ...OVER[transport] }] })
     const tries = async (): Promise<string[]> => {
       const ups = (await gateway.records()).map(({ up }) => up as { tries?: { retry: string }[] })

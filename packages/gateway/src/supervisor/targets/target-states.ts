@@ -20,7 +20,7 @@ export interface TargetStatus {
 }
 
 /** Targets that are taken out of service, or back. */
-export interface DrainWish {
+export interface DrainRequest {
   readonly upstream: string
   /** Null: all of the upstream. */
   readonly target: string | null
@@ -102,7 +102,7 @@ export class TargetStates {
   }
 
   /** Resolves when the workers know it. False: there is no such upstream or target. */
-  async drain({ upstream, target, isDrained, actor }: DrainWish): Promise<boolean> {
+  async drain({ upstream, target, isDrained, actor }: DrainRequest): Promise<boolean> {
     const meant = [...this.#targets.values()].filter(
       (known) =>
         known.upstream === upstream && (target === null || known.origin === target || known.url === target),

@@ -6,7 +6,7 @@ import {
   startGateway,
   type TestGateway,
   TIMEOUTS,
-  type UpstreamWish,
+  type UpstreamOverrides,
   until,
 } from '../../../testing/gateway.js'
 import { type LoadOutcome, type SteadyLoad, steadyLoad } from '../../../testing/steady-load.js'
@@ -46,10 +46,10 @@ interface Bench {
 async function bench(
   t: TestContext,
   method: 'GET' | 'POST',
-  wish: Omit<UpstreamWish, 'urls'>,
+  overrides: Omit<UpstreamOverrides, 'urls'>,
 ): Promise<Bench> {
   const origins = await Promise.all(['a', 'b', 'c'].map((name) => faultyOrigin(t, name)))
-  const upstream = { timeouts: PATIENCE, ...wish, urls: origins.map(({ url }) => url) }
+  const upstream = { timeouts: PATIENCE, ...overrides, urls: origins.map(({ url }) => url) }
   const gateway = await startGateway(t, { upstreams: [upstream] })
   const load = steadyLoad(gateway.url, method)
   t.after(() => load.stop())
