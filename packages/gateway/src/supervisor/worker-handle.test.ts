@@ -45,6 +45,25 @@ test('a spare is not asked for numbers, which it would never answer; a seated wo
   assert.equal(worker.lastSamples[0]?.value, 3)
 })
 
+test('a worker knows which targets are out of service before it is given anything to serve', async () => {
+  const outages = [{ upstream: 'up', target: 'http://a:1', isDrained: true, isHealthy: true }]
+  const { process, worker } = handle()
+  const known = worker.setOutages(outages)
+  worker.seat(1)
+  process.say({ kind: 'hello' })
+  void worker.prepare(ASSIGNMENT)
+  assert.deepEqual(
+    process.heard.map(({ kind }) => kind),
+    ['seat', 'targets', 'prepare'],
+  )
+  await known
+  const changed = worker.setOutages([])
+  const question = process.heard.at(-1)
+  assert.ok(question?.kind === 'targets' && question.outages.length === 0)
+  process.say({ kind: 'targets', id: question.id })
+  await changed
+})
+
 test('an answer belongs to the question with its number', async () => {
   const { process, worker } = handle()
   const prepared = worker.prepare(ASSIGNMENT)

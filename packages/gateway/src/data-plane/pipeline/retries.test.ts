@@ -3,7 +3,7 @@ import type http from 'node:http'
 import type { TestContext } from 'node:test'
 import type { RetryPlan } from '@sluice/config'
 import { until } from '../../testing/gateway.js'
-import { httpOrigin, rawOrigin } from '../../testing/origin.js'
+import { closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 import { OVER, TRANSPORTS, type TransportName, testOver } from '../../testing/transports.js'
@@ -135,6 +135,19 @@ function conform(transport: TransportName): void {
     assert.deepEqual(
       tries.map(({ code, retry }) => `${code} ${retry}`),
       ['GW_UPSTREAM_RESET resent', 'GW_UPSTREAM_RESET repeated'],
+    )
+  })
+
+  test('a target that cannot be reached is tried again where there is no other', async (t) => {
+    const port = await closedPort()
+    const urls = [`http://127.0.0.1:${port}`]
+    const gateway = await startLogged(t, { upstreams: [{ urls, retry: RETRY, ...OVER[transport] }] })
+    assert.equal((await fetch(gateway.url)).status, 502)
+    const [record] = await gateway.records()
+    const { tries } = record!['up'] as { tries: readonly { retry: string }[] }
+    assert.deepEqual(
+      tries.map(({ retry }) => retry),
+      ['repeated', 'repeated', 'attempts-used'],
     )
   })
 

@@ -122,15 +122,20 @@ export class TargetSearch {
   goOn(attempt: FailedAttempt): RetryDecision {
     const { failure, target, hasStarted, body, leftMs } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
-    if (!hasStarted && failure.phase === 'connect') return this.#move(target, body)
+    const answered = { target, body, status: statusOf(failure.code), retryAfterMs: 0, leftMs }
+    if (!hasStarted && failure.phase === 'connect') {
+      const decision = this.#move(target, body)
+      const isStuck = decision === 'no-target' && failure.code !== 'GW_OVERLOADED'
+      return isStuck && this.#covers(answered.status) ? this.repeat(answered) : decision
+    }
     if (failure.code === 'GW_UPSTREAM_RESET' && !this.isFresh) return this.#resend(body)
-    return this.repeat({ target, body, status: statusOf(failure.code), retryAfterMs: 0, leftMs })
+    return this.repeat(answered)
   }
 
   /** The same after an answer that may be asked for again: `repeated` after `backoffMs`, or why not. */
   repeat({ target, body, status, retryAfterMs, leftMs }: AnsweredAttempt): RetryDecision {
-    const { retryOn, retry } = this.#upstream
-    if (retryOn === null || !retryOn.includes(status)) return 'not-covered'
+    const { retry } = this.#upstream
+    if (!this.#covers(status)) return 'not-covered'
     if (!this.#isRepeatable()) return 'not-idempotent'
     if (body !== null && !body.isReplayable) return 'body-sent'
     if (this.#further >= retry.attempts) return 'attempts-used'
@@ -145,6 +150,10 @@ export class TargetSearch {
     this.#further++
     this.#x.attempts.retries++
     return 'repeated'
+  }
+
+  #covers(status: number): boolean {
+    return this.#upstream.retryOn?.includes(status) === true
   }
 
   #move(target: Target, body: RequestBody | null): RetryDecision {
