@@ -12,7 +12,7 @@ import { Admission } from '../data-plane/pipeline/admission.js'
 import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
-import { upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
+import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
@@ -279,6 +279,7 @@ class WorkerDataPlane implements DataPlane {
       { name: 'gw_connections', labels: '', value: this.connections },
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
+      ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
   }

@@ -75,4 +75,10 @@ test('an upstream that comes with a reload knows what was said before, and those
   assert.equal(await ask(gateway.url), 'a')
   await gateway.reload({ upstreams: [{ urls: [b.url, a.url] }] })
   assert.deepEqual([await ask(gateway.url), await ask(gateway.url)], ['a', 'a'])
+  // The upstream of before, which is kept for a while, has no say in the states.
+  const states = gateway.plane.samples().filter(({ name }) => name === 'gw_upstream_target_state')
+  assert.deepEqual(
+    states.map(({ labels, value }) => `${/state="(.*)"/.exec(labels)![1]} ${value}`),
+    ['drained 1', 'available 1'],
+  )
 })

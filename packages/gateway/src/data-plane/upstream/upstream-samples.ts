@@ -25,12 +25,20 @@ function targetSamples(upstream: string, target: Target): Sample[] {
     { name: 'gw_upstream_attempts_total', labels, value: target.attempts },
     { name: 'gw_upstream_failures_total', labels, value: target.failures },
     { name: 'gw_upstream_active', labels, value: target.active },
-    { name: 'gw_upstream_target_state', labels: `${labels},state="${target.state.condition}"`, value: 1 },
-    ...stateSamples(labels, target.state),
+    ...openingSamples(labels, target.state),
   ]
 }
 
-function stateSamples(labels: string, { breaker, ejection }: TargetState): Sample[] {
+/** In which state each target of an upstream that serves is. */
+export function stateSamples({ name, targets }: Upstream): Sample[] {
+  return targets.map(({ origin, state }) => ({
+    name: 'gw_upstream_target_state',
+    labels: `upstream="${name}",target="${origin}",state="${state.condition}"`,
+    value: 1,
+  }))
+}
+
+function openingSamples(labels: string, { breaker, ejection }: TargetState): Sample[] {
   const samples: Sample[] = []
   if (breaker !== null)
     samples.push({ name: 'gw_upstream_breaker_openings_total', labels, value: breaker.openings })
