@@ -39,7 +39,7 @@ const overload = object(
     maxLoopDelay: duration(
       { min: '0s', max: '10s' },
       {
-        default: '50ms',
+        default: '250ms',
         description:
           'Delay of a worker’s event loop above which it refuses a growing share of the requests with 503, those of routes with `criticality: low` first. 0s: never.',
       },

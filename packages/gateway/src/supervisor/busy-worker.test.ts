@@ -10,6 +10,7 @@ version: 1
 listeners: [{ address: 127.0.0.1:0 }]
 admin: { address: 127.0.0.1:0 }
 log: { sink: none }
+overload: { maxLoopDelay: 0s }
 routes:
   - id: busy
     match: { path: /* }
