@@ -13,12 +13,6 @@ export interface Unavailable {
 /** Everything in the document that is not available yet; a capability that arrives removes its rows. */
 export const UNAVAILABLE: readonly Unavailable[] = [
   {
-    path: ['listeners', '*', 'engine'],
-    values: ['node'],
-    what: "the listener engine 'node'",
-    remedy: 'write engine: uws',
-  },
-  {
     path: ['listeners', '*', 'tls', 'clientCaFile'],
     what: 'verifying client certificates',
     remedy: 'remove clientCaFile, and authenticate with a policy such as api-key',

@@ -70,6 +70,10 @@ export interface ListenerLimits {
   readonly connections: number
   /** The same from one address. */
   readonly connectionsPerClient: number
+  /** How long a connection is kept that waits for its next request. */
+  readonly keepAliveMs: number
+  /** Longest time from the first byte of a request head, or of a TLS handshake, to its end. */
+  readonly headTimeoutMs: number
   /** Longest wait for the next bytes of a request body. */
   readonly bodyIdleMs: number
   /** Bytes a second that a request body must bring; 0: any rate. */

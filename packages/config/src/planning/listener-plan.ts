@@ -4,6 +4,10 @@ import { type Address, parseAddress } from '../grammar/address.js'
 import type { AdminPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
+/** As nginx keeps them, and as long as uWebSockets.js waits for a head. */
+const KEEP_ALIVE = '75s'
+const HEAD_TIMEOUT = '10s'
+
 /** A listener of the plan. */
 export function listenerPlan(listener: ListenerDocument): ListenerPlan {
   const { limits } = listener
@@ -23,6 +27,8 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
       bodyBuffer: parseSize(limits.bodyBuffer),
       connections: limits.connections,
       connectionsPerClient: limits.connectionsPerClient ?? shareOf(limits.connections),
+      keepAliveMs: parseDuration(limits.keepAlive ?? KEEP_ALIVE),
+      headTimeoutMs: parseDuration(limits.headTimeout ?? HEAD_TIMEOUT),
       bodyIdleMs: parseDuration(limits.bodyIdle),
       minBodyRate: parseSize(limits.minBodyRate),
       minReadRate: parseSize(limits.minReadRate),

@@ -36,6 +36,24 @@ const limits = object(
           'Open connections from one address, per worker; those of `trustedProxies` do not count. Default: a quarter of `connections`, at least 100.',
       }),
     ),
+    keepAlive: Type.Optional(
+      duration(
+        { min: '1s', max: '1h' },
+        {
+          description:
+            'How long a connection is kept that waits for its next request (`engine: node`; 10 s with `uws`). Default: 75s.',
+        },
+      ),
+    ),
+    headTimeout: Type.Optional(
+      duration(
+        { min: '1s', max: '10m' },
+        {
+          description:
+            'Longest time for a request head, or a TLS handshake; after it 408 (`engine: node`; 10 s with `uws`). Default: 10s.',
+        },
+      ),
+    ),
     bodyIdle: duration(
       { min: '1s', max: '1h' },
       { default: '30s', description: 'Longest wait for the next bytes of a request body; after it 408.' },

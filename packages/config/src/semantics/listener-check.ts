@@ -1,6 +1,7 @@
 import { type DocumentPath, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
+import type { ListenerDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
@@ -12,10 +13,28 @@ export function checkListeners(inspection: Inspection): void {
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkKeyPair(inspection, listener.tls, [...path, 'tls'])
+    if (listener.engine === 'uws') checkForUws(inspection, listener, path)
   }
   if (report.isSound(['admin', 'address'])) checkExposure(inspection)
   checkTokens(inspection)
   if (document.admin.tls !== undefined) checkKeyPair(inspection, document.admin.tls, ['admin', 'tls'])
+}
+
+/** What uWebSockets.js cannot do, and what a document would ask of it. */
+const NOT_FOR_UWS = [
+  ['limits', 'keepAlive'],
+  ['limits', 'headTimeout'],
+] as const
+
+function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
+  for (const keys of NOT_FOR_UWS) {
+    if (valueAt(listener, keys) === undefined) continue
+    report.add({
+      path: [...path, ...keys],
+      message: `${keys.join('.')} needs engine: node, and this listener has engine: uws`,
+      remedy: `write engine: node, or remove ${keys.join('.')} (docs/limits.md)`,
+    })
+  }
 }
 
 function claim(

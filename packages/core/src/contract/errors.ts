@@ -34,6 +34,16 @@ export const ERRORS = {
     title: 'Header fields too large',
     when: 'The header fields are more or longer than `limits.headers` and `limits.headerBytes` allow.',
   },
+  GW_EXPECTATION_FAILED: {
+    status: 417,
+    title: 'Expectation failed',
+    when: 'The request has an `Expect` other than `100-continue`.',
+  },
+  GW_VERSION_NOT_SUPPORTED: {
+    status: 505,
+    title: 'HTTP version not supported',
+    when: 'The request is of a version of HTTP that the listener does not speak.',
+  },
   GW_ROUTE_NOT_FOUND: {
     status: 404,
     title: 'No such route',

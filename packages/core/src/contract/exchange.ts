@@ -64,7 +64,7 @@ export class Exchange {
   /** Monotonic clock at arrival, ms; durations are differences of these. */
   startedMono = 0
   method = ''
-  httpVersion: '1.1' | '2' = '1.1'
+  httpVersion: '1.0' | '1.1' | '2' = '1.1'
   scheme: 'http' | 'https' = 'http'
   /** The Host field, without a dot at the end of the host. */
   authority = ''

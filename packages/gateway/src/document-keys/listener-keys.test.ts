@@ -79,7 +79,16 @@ testKeys('listeners', {
   address: async (t) => {
     assert.equal((await fetch((await echoing(t, {})).url)).status, 200)
   },
-  engine: refused({ engine: 'node' }, /not available yet/),
+  engine: async (t) => {
+    for (const [engine, status] of [
+      ['uws', 505],
+      ['node', 200],
+    ] as const) {
+      const gateway = await echoing(t, { engine })
+      const answer = await sendRaw(gateway.port, ['GET /a HTTP/1.0\r\nHost: a\r\n\r\n'])
+      assert.deepEqual(statusesOf(answer.text), [status])
+    }
+  },
   'tls.certFile': overTls,
   'tls.keyFile': overTls,
   'tls.clientCaFile': refused(
@@ -163,6 +172,22 @@ testKeys('listeners', {
   'limits.connectionsPerClient': async (t) => {
     assert.equal(await servedOfThree(t, { connectionsPerClient: 1 }), 1)
     assert.equal(await servedOfThree(t, {}), 3)
+  },
+  'limits.keepAlive': async (t) => {
+    const gateway = await echoing(t, { engine: 'node', limits: { keepAlive: '1s', headTimeout: '10m' } })
+    const client = await connectRaw(t, gateway.port)
+    client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until(() => client.isClosed)
+    assert.deepEqual(statusesOf(client.text), [200])
+    await refused({ limits: { keepAlive: '1s' } }, /limits\.keepAlive .*needs engine: node/s)(t)
+  },
+  'limits.headTimeout': async (t) => {
+    const gateway = await echoing(t, { engine: 'node', limits: { headTimeout: '1s', keepAlive: '10m' } })
+    const client = await connectRaw(t, gateway.port)
+    client.send('GET /a HTTP/1.1\r\nHo')
+    await until(() => client.isClosed)
+    assert.deepEqual(statusesOf(client.text), [408])
+    await refused({ limits: { headTimeout: '1s' } }, /limits\.headTimeout .*needs engine: node/s)(t)
   },
   'limits.bodyIdle': async (t) => {
     const startedMono = performance.now()

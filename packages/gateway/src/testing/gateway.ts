@@ -58,6 +58,8 @@ const LISTENER: ListenerPlan = {
     bodyBuffer: 65_536,
     connections: 10_000,
     connectionsPerClient: 10_000,
+    keepAliveMs: 75_000,
+    headTimeoutMs: 10_000,
     bodyIdleMs: 5000,
     minBodyRate: 240,
     minReadRate: 240,

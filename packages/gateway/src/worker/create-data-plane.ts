@@ -188,6 +188,7 @@ class WorkerDataPlane implements DataPlane {
       gate: this.#gate,
       ids: this.#ids,
       clock: this.#context.clock,
+      wheel: this.#context.wheel,
       onFault: this.#onFault,
       onTurnedAway,
     })

@@ -27,7 +27,11 @@ export class EarlyRequests {
   add(early: EarlyRequest): boolean {
     if (this.#waiting.size >= MOST) return false
     const { client } = early
-    client.owner = { onClientAbort: () => this.#leave(early), onClientDrain: () => {} }
+    client.owner = {
+      onClientAbort: () => this.#leave(early),
+      onClientDrain: () => {},
+      onBodyInvalid: () => {},
+    }
     client.pauseBody()
     this.#waiting.add(early)
     return true

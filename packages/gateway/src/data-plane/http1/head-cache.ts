@@ -38,7 +38,16 @@ export class HeadCache<Head extends CachedHead> {
    * @param size of what was read, the head and whatever came with it.
    */
   keep(size: number, head: Head): void {
-    if (head.bytes.length > MAX_BYTES || !this.#isWorthKeeping(this.#slotOf(size))) return
+    if (this.wants(size, head.bytes)) this.put(size, head)
+  }
+
+  /** Whether a head should be kept, for those who make something of it first; to be asked once for each. */
+  wants(size: number, bytes: Buffer): boolean {
+    return bytes.length <= MAX_BYTES && this.#isWorthKeeping(this.#slotOf(size))
+  }
+
+  /** Keeps a head that is wanted. */
+  put(size: number, head: Head): void {
     this.#heads[this.#slotOf(size)] = { ...head, bytes: Buffer.from(head.bytes) }
   }
 

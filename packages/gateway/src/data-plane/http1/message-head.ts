@@ -77,14 +77,23 @@ export abstract class MessageHead {
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)
     const length = this.before + (end >= 0 ? end : to) - from
-    if (length > this.maxBytes && (end >= 0 || end === MORE)) return TOO_LARGE
-    if (end >= 0) {
-      if (this.marked > 0) this.text = this.textSoFar(bytes, from, end)
-    } else if (end === MORE) {
-      this.#earlier = this.textSoFar(bytes, from, to)
-      this.before = length
-    }
+    if (length > this.maxBytes && (end >= 0 || end === MORE)) return this.#fail(TOO_LARGE, bytes, from, to)
+    if (end < 0 && end !== MORE) return this.#fail(end, bytes, from, to)
+    if (end === MORE) this.#earlier = this.textSoFar(bytes, from, to)
+    else if (this.marked > 0) this.text = this.textSoFar(bytes, from, end)
+    this.before = length
     return end
+  }
+
+  /** Bytes of the head that were read; all that came, where it has failed. */
+  get size(): number {
+    return this.before
+  }
+
+  #fail(problem: number, bytes: Buffer, from: number, to: number): number {
+    this.text = this.textSoFar(bytes, from, to)
+    this.before += to - from
+    return problem
   }
 
   /** What was read earlier and these bytes, one character a byte. */

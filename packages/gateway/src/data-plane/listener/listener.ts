@@ -52,6 +52,8 @@ export interface ClientOwner {
   onClientAbort(): void
   /** There is room again after `write` answered false. */
   onClientDrain(): void
+  /** The body of the request is not valid: what is left of it will not come. */
+  onBodyInvalid(reply: Reply): void
 }
 
 /** Where the chunks of a request body go. A chunk is only valid during the call: copy what must be kept. */
@@ -81,6 +83,8 @@ export interface ListenerSettings extends ClientPace {
   readonly connections: number
   /** From one address that is no trusted proxy. */
   readonly connectionsPerClient: number
+  readonly keepAliveMs: number
+  readonly headTimeoutMs: number
 }
 
 /** One open listening socket. */

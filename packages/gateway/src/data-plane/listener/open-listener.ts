@@ -1,7 +1,9 @@
 import type { ListenerPlan } from '@sluice/config'
 import type { CachedClock } from '../lib/cached-clock.js'
 import type { RequestIds } from '../lib/request-id.js'
+import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { Gate, Listener, ListenerSettings } from './listener.js'
+import { openNodeListener } from './node/listener.js'
 import { openUwsListener } from './uws/listener.js'
 import { boundReceiveBuffers } from './uws/receive-buffer.js'
 
@@ -13,6 +15,7 @@ export interface ListenerOptions {
   readonly gate: Gate
   readonly ids: RequestIds
   readonly clock: CachedClock
+  readonly wheel: TimerWheel
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
   /** Hears of a connection over the limit. */
@@ -22,8 +25,8 @@ export interface ListenerOptions {
 /** Opens a listener with the engine that the plan names. @throws Error when it cannot be opened. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { plan, ...rest } = options
-  if (plan.engine !== 'uws') throw new Error(`the listener engine '${plan.engine}' does not exist yet`)
-  return openUwsListener({ host: plan.host, tls: plan.tls, ...rest })
+  const open = plan.engine === 'node' ? openNodeListener : openUwsListener
+  return open({ host: plan.host, tls: plan.tls, ...rest })
 }
 
 /**

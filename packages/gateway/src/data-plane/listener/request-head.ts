@@ -17,6 +17,7 @@ const REPLIES = {
   unsupported: refusal('GW_METHOD_NOT_SUPPORTED', 'TRACE and CONNECT are not served'),
   lowerCase: refusal('GW_METHOD_NOT_SUPPORTED', 'methods are case-sensitive, and written in upper case'),
   upgrade: refusal('GW_UPGRADE_NOT_SUPPORTED', 'this gateway does not switch to the protocol of Upgrade'),
+  expectation: refusal('GW_EXPECTATION_FAILED', 'the only expectation that is met is 100-continue'),
   fields: refusal(
     'GW_BAD_REQUEST',
     'a header field has a name or value outside the ASCII grammar of RFC 9110',
@@ -57,6 +58,7 @@ export class RequestHead {
   #coding = ''
   #connection = ''
   #upgrade = ''
+  #expect = ''
   #isBad = false
   /** The Host field checked last, and what it means: the next request's is mostly the same. */
   #knownField: string | null = null
@@ -76,6 +78,7 @@ export class RequestHead {
     this.#coding = ''
     this.#connection = ''
     this.#upgrade = ''
+    this.#expect = ''
     this.#isBad = false
   }
 
@@ -107,8 +110,10 @@ export class RequestHead {
       case 'upgrade':
         this.#upgrade = this.#upgrade === '' ? value : this.#upgrade + ',' + value
         return
-      // Answered here (expect) or meant for this connection only.
       case 'expect':
+        this.#expect = this.#expect === '' ? value : this.#expect + ',' + value
+        return
+      // Meant for this connection only.
       case 'keep-alive':
       case 'proxy-connection':
       case 'proxy-authenticate':
@@ -132,6 +137,16 @@ export class RequestHead {
     return this.#connection !== '' && listHasToken(this.#connection, 'close')
   }
 
+  /** Whether the client of HTTP/1.0 asked for the connection to be kept. */
+  get wantsKeepAlive(): boolean {
+    return this.#connection !== '' && listHasToken(this.#connection, 'keep-alive')
+  }
+
+  /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+  get waitsToContinue(): boolean {
+    return this.#expect !== '' && this.#expect.toLowerCase() === '100-continue'
+  }
+
   /** Whether uWS takes the Connection field for "close": it only compares the length of the value. */
   get looksClosing(): boolean {
     return this.#connection.length === 5
@@ -148,6 +163,7 @@ export class RequestHead {
     }
     const refused = checkMethod(x.method) ?? this.#applyFraming(x) ?? this.#applyHost(x)
     if (refused !== null) return refused
+    if (this.#expect !== '' && !this.waitsToContinue) return REPLIES.expectation
     if (this.#upgrade !== '' && needsUpgrade(this.#upgrade, this.#connection)) return REPLIES.upgrade
     if (this.#connection !== '') removeNominated(x, this.#connection)
     return null

@@ -16,6 +16,8 @@ const SETTINGS: ListenerSettings = {
   bodyBuffer: 65_536,
   connections: 10,
   connectionsPerClient: 10,
+  keepAliveMs: 75_000,
+  headTimeoutMs: 10_000,
   bodyIdleMs: 1000,
   minBodyRate: 240,
   minReadRate: 240,

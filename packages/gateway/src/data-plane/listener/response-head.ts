@@ -42,3 +42,8 @@ export function formLine(name: string, value: string): string | null {
   if (verdict === NEEDS_LATIN1) return null
   return verdict === PLAIN ? `\r\n${name}: ${value}` : ''
 }
+
+/** The same where values may have bytes from 0x80 on. */
+export function formLatin1Line(name: string, value: string): string {
+  return checkField(name, value) === REFUSED ? '' : `\r\n${name}: ${value}`
+}

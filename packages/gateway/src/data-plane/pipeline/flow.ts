@@ -318,6 +318,12 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.#proxy?.onClientDrain()
   }
 
+  onBodyInvalid(reply: Reply): void {
+    if (this.isOver) return
+    if (this.#proxy === null) this.refuse(reply)
+    else this.#proxy.onOverflow(reply)
+  }
+
   cut(result: 'error' | 'aborted', code: ErrorCode, message: string): void {
     this.x.fail(code, message)
     if (this.x.result === 'success') this.x.result = result

@@ -118,6 +118,10 @@ export class RoutingBody implements ClientOwner, Deadline, BodyReader {
 
   onClientDrain(): void {}
 
+  onBodyInvalid(reply: Reply): void {
+    if (!this.isOver) this.refuse(reply)
+  }
+
   #end(): void {
     this.isOver = true
     this.#context.wheel.disarm(this)

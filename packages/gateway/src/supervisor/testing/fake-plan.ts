@@ -21,6 +21,8 @@ export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
       bodyBuffer: 65_536,
       connections: 100,
       connectionsPerClient: 100,
+      keepAliveMs: 75_000,
+      headTimeoutMs: 10_000,
       bodyIdleMs: 5000,
       minBodyRate: 240,
       minReadRate: 240,

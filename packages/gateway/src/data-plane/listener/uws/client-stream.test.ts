@@ -16,6 +16,8 @@ class CountingOwner implements ClientOwner {
   onClientDrain(): void {
     this.drains++
   }
+
+  onBodyInvalid(): void {}
 }
 
 const CHUNK = Buffer.alloc(64 * 1024, 'c')

@@ -84,6 +84,7 @@ test('a sender that nobody reads and that never pauses is cut', () => {
       isAborted = true
     },
     onClientDrain() {},
+    onBodyInvalid() {},
   }
   flood(stub, 2 * MAX_EARLY_BYTES, false)
   assert.deepEqual({ isClosed: stub.isClosed, isAborted }, { isClosed: true, isAborted: true })

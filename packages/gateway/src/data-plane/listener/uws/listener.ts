@@ -15,26 +15,14 @@ import type { CachedClock } from '../../lib/cached-clock.js'
 import type { RequestIds } from '../../lib/request-id.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
+import { CROWDED, GREEDY } from '../overload.js'
 import { RequestHead, refuseLargeHead } from '../request-head.js'
 import { applyTarget } from '../request-target.js'
+import { TLS_CIPHERS } from '../tls-ciphers.js'
 import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
 import { StalledStreams } from './stalled-streams.js'
-
-/** Mozilla's intermediate set for TLS 1.2: forward secrecy and AEAD only. TLS 1.3 suites are always on. */
-const TLS_CIPHERS = [
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':')
-
-/** The answer to a connection over the limit; no request has been read yet, so there is no id to name. */
-const CROWDED = overload('this listener has as many connections as it accepts')
-const GREEDY = overload('this listener has as many connections from this address as it accepts')
 
 /** Of a request head beside method, path, query and field lines: two spaces, `HTTP/1.1`, two line ends. */
 const LINE_BYTES = 14
@@ -262,16 +250,6 @@ class UwsListener implements Listener {
     if (refused !== null) this.#gate.refuse(x, client, refused)
     else this.#gate.accept(x, client, this.settings)
   }
-}
-
-function overload(detail: string): string {
-  return JSON.stringify({
-    type: 'about:blank',
-    title: 'Overloaded',
-    status: 503,
-    detail,
-    code: 'GW_OVERLOADED',
-  })
 }
 
 function answerOverload(res: HttpResponse, body: string): void {

@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import { clientNetwork } from '../client-network.js'
 import { addressText } from './peer-address.js'
 import { connectionsByClient } from './socket-table.js'
 
@@ -36,7 +37,7 @@ export class Peers {
     const address = addressText(res.getRemoteAddress())
     if (this.#open === 1) this.#only = address
     else if (address !== this.#only) this.#only = ''
-    const client = clientOf(address)
+    const client = clientNetwork(address)
     this.#counts.set(client, (this.#counts.get(client) ?? 0) + 1)
     return address
   }
@@ -49,12 +50,12 @@ export class Peers {
       this.#counts.clear()
       this.#closed = 0
     } else if (closed === '') this.#closed++
-    else this.#decrement(clientOf(closed))
+    else this.#decrement(clientNetwork(closed))
   }
 
   /** Whether more connections than that are open from where this address is. @param port of the listener. */
   hasMoreThan(most: number, address: string, port: number): boolean {
-    const client = clientOf(address)
+    const client = clientNetwork(address)
     if (this.#open <= most || this.#countOf(client) <= most) return false
     // All that have closed may have been its own.
     if (this.#countOf(client) - this.#closed <= most) this.#look(port)
@@ -80,7 +81,7 @@ export class Peers {
   #look(port: number): void {
     const startedMono = performance.now()
     if (startedMono < this.#nextLookAt) return
-    const counts = connectionsByClient(port, clientOf)
+    const counts = connectionsByClient(port, clientNetwork)
     const nowMono = performance.now()
     this.#nextLookAt = nowMono + Math.max(LOOK_EVERY_MS, (nowMono - startedMono) * REST)
     let all = 0
@@ -90,16 +91,4 @@ export class Peers {
     this.#closed = 0
     for (const [client, count] of counts) this.#counts.set(client, Math.ceil(count * part))
   }
-}
-
-/** Who has one IPv6 address has all of its /64. */
-function clientOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [start = '', end] = address.split('::')
-  const groups = start === '' ? [] : start.split(':')
-  if (end !== undefined) {
-    const behind = end === '' ? 0 : end.split(':').length
-    while (groups.length < 8 - behind) groups.push('0')
-  }
-  return groups.slice(0, 4).join(':')
 }

@@ -24,7 +24,7 @@ socket.write('POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: ' + bytes + '\\r
 socket.write(Buffer.alloc(bytes))
 `
 
-const NOBODY: ClientOwner = { onClientAbort: () => {}, onClientDrain: () => {} }
+const NOBODY: ClientOwner = { onClientAbort: () => {}, onClientDrain: () => {}, onBodyInvalid: () => {} }
 
 function workFor(ms: number): void {
   const untilMono = performance.now() + ms

@@ -1,0 +1,200 @@
+import type net from 'node:net'
+import { HeaderCache } from '@sluice/core'
+import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
+import { formLatin1Line, STATUS_LINES } from '../response-head.js'
+import { dateLine } from './date-line.js'
+import { unsentBytes } from './server-socket.js'
+import { writeTogether } from './socket-output.js'
+
+/** Fields that are for this server to write. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+])
+const FIELDS = new HeaderCache((name, value) => (OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value)))
+const LAST_CHUNK = '0\r\n\r\n'
+
+/** The connection, as its request and response see it. */
+export interface StreamConnection {
+  readonly socket: net.Socket
+  /** The request is there with all of its body. */
+  readonly hasWholeRequest: boolean
+  readBody(receiver: BodyReceiver): void
+  pauseBody(): void
+  resumeBody(): void
+  /** The response has been written. */
+  onResponseEnd(): void
+  /** The response has to be cut, so that the client notices. @param byReset the end of the connection alone would be taken for its end. */
+  cut(byReset: boolean): void
+}
+
+/**
+ * A request and its response on a connection.
+ *
+ *     open ─ start ─► streaming ─ end ─► over        open ─ send ─► over
+ */
+export class NodeClientStream implements ClientStream {
+  owner: ClientOwner | null = null
+  closeAfter = false
+  isGone = false
+  isOver = false
+  /** The exchange's id, which stands among the fields of the response and need not be checked. */
+  requestId = ''
+  readonly #connection: StreamConnection
+  /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
+  readonly #minor: number
+  #hasStarted = false
+  #isChunked = false
+  /** Content-Length of a streamed response; -1 unknown. */
+  #length = -1
+  #taken = 0
+  /** A head that waits for the first bytes of its body, until the turn is over. */
+  #head = ''
+  #isWaiting = false
+
+  constructor(connection: StreamConnection, minor: number) {
+    this.#connection = connection
+    this.#minor = minor
+  }
+
+  /** Nothing of the response has gone to the client. */
+  get isUnanswered(): boolean {
+    return !this.#hasStarted && !this.isOver
+  }
+
+  get unsentBytes(): number {
+    return this.isOver ? 0 : unsentBytes(this.#connection.socket)
+  }
+
+  readBody(receiver: BodyReceiver): void {
+    if (!this.isOver) this.#connection.readBody(receiver)
+  }
+
+  pauseBody(): void {
+    if (!this.isOver) this.#connection.pauseBody()
+  }
+
+  resumeBody(): void {
+    if (!this.isOver) this.#connection.resumeBody()
+  }
+
+  send(status: number, headers: readonly string[], body: Uint8Array | string | null): void {
+    if (this.isOver) return
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const head = this.#headOf(status, headers, '\r\ncontent-length: ' + (bytes?.length ?? 0))
+    writeTogether(this.#connection.socket, head, bytes, '')
+    this.#finish()
+  }
+
+  sendHead(status: number, headers: readonly string[], length: number): void {
+    if (this.isOver) return
+    const framing = length < 0 ? '' : '\r\ncontent-length: ' + length
+    writeTogether(this.#connection.socket, this.#headOf(status, headers, framing), null, '')
+    this.#finish()
+  }
+
+  start(status: number, headers: readonly string[], length: number): void {
+    if (this.isOver) return
+    this.#hasStarted = true
+    this.#length = length
+    this.#isChunked = length < 0 && this.#minor === 1
+    // HTTP/1.0 has no chunks: the end of the connection is that of the body.
+    if (length < 0 && !this.#isChunked) this.closeAfter = true
+    this.#head = this.#headOf(status, headers, this.#framingOf(length))
+    process.nextTick(flushHead, this)
+  }
+
+  #framingOf(length: number): string {
+    if (length >= 0) return '\r\ncontent-length: ' + length
+    return this.#isChunked ? '\r\ntransfer-encoding: chunked' : ''
+  }
+
+  write(chunk: Uint8Array): boolean {
+    // An empty chunk would end the body.
+    if (this.isOver || chunk.length === 0) return true
+    this.#taken += chunk.length
+    // More bytes than announced would be read by the client as its next response.
+    if (this.#length >= 0 && this.#taken > this.#length) {
+      this.abort()
+      return true
+    }
+    const head = this.#takeHead()
+    const { socket } = this.#connection
+    const hasRoom = this.#isChunked
+      ? writeTogether(socket, head + chunk.length.toString(16) + '\r\n', chunk, '\r\n')
+      : writeTogether(socket, head, chunk, '')
+    if (!hasRoom) this.#isWaiting = true
+    return hasRoom
+  }
+
+  end(): boolean {
+    if (this.isOver) return true
+    if (this.#length >= 0 && this.#taken < this.#length) {
+      this.abort()
+      return true
+    }
+    const rest = this.#takeHead() + (this.#isChunked ? LAST_CHUNK : '')
+    if (rest !== '') this.#connection.socket.write(rest, 'latin1')
+    this.#finish()
+    return true
+  }
+
+  abort(): void {
+    if (this.isOver) return
+    const isEndless = this.#hasStarted && this.#length < 0 && !this.#isChunked
+    this.isOver = true
+    this.#connection.cut(isEndless)
+  }
+
+  /** The connection was lost. */
+  onGone(): void {
+    this.isGone = true
+    if (this.isOver) return
+    this.isOver = true
+    this.owner?.onClientAbort()
+  }
+
+  /** The client has taken what waited for it. */
+  onDrain(): void {
+    if (this.isOver || !this.#isWaiting) return
+    this.#isWaiting = false
+    this.owner?.onClientDrain()
+  }
+
+  /** Sends a head whose body has not come. @internal */
+  flushHead(): void {
+    if (this.isOver) return
+    const head = this.#takeHead()
+    if (head !== '') this.#connection.socket.write(head, 'latin1')
+  }
+
+  #takeHead(): string {
+    const head = this.#head
+    this.#head = ''
+    return head
+  }
+
+  #headOf(status: number, headers: readonly string[], framing: string): string {
+    if (!this.#connection.hasWholeRequest) this.closeAfter = true
+    const line = 'HTTP/1.1 ' + (STATUS_LINES[status] ?? STATUS_LINES[502]!)
+    const lines = FIELDS.lines(headers, this.requestId) ?? ''
+    return line + dateLine() + lines + framing + this.#connectionLine() + '\r\n\r\n'
+  }
+
+  #connectionLine(): string {
+    if (this.closeAfter) return '\r\nconnection: close'
+    return this.#minor === 0 ? '\r\nconnection: keep-alive' : ''
+  }
+
+  #finish(): void {
+    this.isOver = true
+    this.#connection.onResponseEnd()
+  }
+}
+
+function flushHead(stream: NodeClientStream): void {
+  stream.flushHead()
+}

@@ -1,0 +1,22 @@
+import type { CachedClock } from '../../lib/cached-clock.js'
+import type { RequestIds } from '../../lib/request-id.js'
+import type { TimerWheel } from '../../lib/timer-wheel.js'
+import type { Gate, ListenerSettings } from '../listener.js'
+import type { HeadIntake } from './head-intake.js'
+import type { ProtocolHandler } from './protocol-handler.js'
+
+/** What the connections of a listener share. */
+export interface ConnectionHost {
+  readonly gate: Gate
+  readonly ids: RequestIds
+  readonly clock: CachedClock
+  readonly wheel: TimerWheel
+  readonly intake: HeadIntake
+  readonly scheme: 'http' | 'https'
+  readonly settings: ListenerSettings
+  /** Null: nobody serves it. */
+  readonly http2: ProtocolHandler | null
+  /** Connections end with their next answer. */
+  readonly isClosing: boolean
+  readonly onFault: (error: unknown) => void
+}

@@ -1,0 +1,361 @@
+import type net from 'node:net'
+import { refusal } from '@sluice/core'
+import { BROKEN } from '../../http1/message-head.js'
+import type { Deadline } from '../../lib/timer-wheel.js'
+import type { BodyReceiver } from '../listener.js'
+import { NodeClientStream, type StreamConnection } from './client-stream.js'
+import type { ConnectionHost } from './connection-host.js'
+import type { ProtocolHandler } from './protocol-handler.js'
+import { PREFACE, RequestArrival } from './request-arrival.js'
+import { RequestBody } from './request-body.js'
+import { type SocketReader, unsentBytes } from './server-socket.js'
+
+const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunks of the request body are not valid')
+
+/** A client that is being closed may go on sending for so long, in all and without a pause (nginx's lingering_time). */
+const LINGER_MS = 30_000
+const LINGER_IDLE_MS = 5000
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+// What the next bytes are.
+const HEAD = 0
+const BODY = 1
+/** A request whose answer is under way has come whole: they are the next one. */
+const ANSWERING = 2
+/** The client has not taken the answer yet. */
+const DRAINING = 3
+/** Nobody's: the connection ends. */
+const SKIPPING = 4
+
+/**
+ * One connection of a client, which serves one request at a time:
+ *
+ *     head ─┬─► body ─► answering ─┬─► head …                    kept
+ *           ├─► answering ─────────┼─► draining ─► head …        the client is slow
+ *           └─► (refused) ─────────┴─► skipping ─► closed        what still comes is dropped
+ *
+ * Requests that come ahead of an answer wait in the one read that brought them; the socket is not read meanwhile.
+ */
+export class ClientConnection implements SocketReader, StreamConnection, Deadline {
+  dueAt = 0
+  wheelNext: Deadline | null = null
+  wheelPrevious: Deadline | null = null
+  wheelSlot = -1
+  isClosed = false
+  readonly socket: net.Socket
+  readonly #host: ConnectionHost
+  readonly #arrival: RequestArrival
+  readonly #body: RequestBody
+  #state = HEAD
+  #stream: NodeClientStream | null = null
+  /** Bytes that were read and cannot be worked off yet. */
+  #held: Buffer | null = null
+  #isReading = false
+  #isPaused = false
+  /** The client sends nothing more. */
+  #hasEnded = false
+  #waitsToContinue = false
+  /** Monotonic clock; when a connection that is being closed has had all of its time. */
+  #lingerUntil = 0
+  #lastUnsent = 0
+
+  constructor(socket: net.Socket, peer: string, host: ConnectionHost) {
+    this.socket = socket
+    this.#host = host
+    this.#arrival = new RequestArrival(socket, peer, host)
+    this.#body = new RequestBody(this.#arrival.reader)
+    socket.on('end', () => this.#guard(this.#onEnd))
+    socket.on('drain', () => this.#guard(this.#onDrain))
+    socket.on('error', () => this.#lost())
+    socket.on('close', () => this.#lost())
+    this.#arm(host.settings.headTimeoutMs)
+  }
+
+  // What the client sends.
+
+  onBytes(bytes: Buffer, length: number): void {
+    if (this.isClosed || this.#state === SKIPPING) {
+      this.#touchLinger()
+      return
+    }
+    if (this.#held !== null) {
+      this.#held = Buffer.concat([this.#held, bytes.subarray(0, length)])
+      return
+    }
+    this.#take(bytes, length)
+  }
+
+  /** What fails costs this connection only. */
+  #take(bytes: Buffer, to: number): void {
+    this.#isReading = true
+    try {
+      const at = this.#work(bytes, to)
+      if (at < to) this.#hold(bytes, at, to)
+    } catch (error) {
+      this.#fault(error)
+    } finally {
+      this.#isReading = false
+      this.#host.clock.drop()
+    }
+  }
+
+  /** Answers how far it came. */
+  #work(bytes: Buffer, to: number): number {
+    let at = 0
+    while (at < to && !this.isClosed) {
+      if (this.#state === HEAD) at = this.#readHead(bytes, at, to)
+      else if (this.#state === BODY && this.#body.isWanted) at = this.#readBody(bytes, at, to)
+      else if (this.#state === SKIPPING) return to
+      else return at
+    }
+    return to
+  }
+
+  #hold(bytes: Buffer, from: number, to: number): void {
+    this.#held = Buffer.from(bytes.subarray(from, to))
+    this.#pause()
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.socket.pause()
+  }
+
+  /** Works off what is held, then reads on, as far as both can be. */
+  #goOn(): void {
+    if (this.#isReading || this.isClosed) return
+    const held = this.#held
+    if (held !== null) {
+      if (this.#state === ANSWERING || this.#state === DRAINING) return
+      if (this.#state === BODY && !this.#body.isWanted) return
+      this.#held = null
+      this.#take(held, held.length)
+    }
+    if (this.#held !== null || this.isClosed) return
+    if (this.#hasEnded) this.#onEnd()
+    else if (this.#isPaused && !(this.#state === BODY && this.#body.isPaused)) {
+      this.#isPaused = false
+      this.socket.resume()
+    }
+  }
+
+  #onEnd(): void {
+    this.#hasEnded = true
+    if (this.#held !== null) return
+    // An answer that is under way closes behind itself.
+    if (this.#state === HEAD || (this.#state === SKIPPING && this.#stream === null)) this.socket.destroySoon()
+    else if (this.#state === BODY) this.destroy()
+    else if (this.#stream !== null) this.#stream.closeAfter = true
+  }
+
+  // Heads.
+
+  #readHead(bytes: Buffer, from: number, to: number): number {
+    const isFirst = this.#arrival.isUntouched
+    const end = this.#arrival.read(bytes, from, to)
+    if (end >= 0) {
+      this.#begin()
+      return end
+    }
+    if (end === PREFACE) this.#handOver(this.#host.http2!)
+    else if (isFirst) this.#arm(this.#host.settings.headTimeoutMs)
+    return to
+  }
+
+  /** A request has arrived. */
+  #begin(): void {
+    const host = this.#host
+    const { refused } = this.#arrival
+    const x = this.#arrival.take()
+    const taken = this.#arrival.taken!
+    const stream = new NodeClientStream(this, taken.minor)
+    this.#stream = stream
+    if (x.id === '') x.id = host.ids.next(x.startedAt)
+    stream.requestId = x.id
+    if (refused !== null) {
+      this.#state = SKIPPING
+      stream.closeAfter = true
+      host.gate.refuse(x, stream, refused)
+      return
+    }
+    stream.closeAfter = !taken.isKept || host.isClosing
+    this.#waitsToContinue = taken.waitsToContinue
+    this.#body.begin(x.contentLength)
+    this.#state = this.#body.isDone ? ANSWERING : BODY
+    host.gate.accept(x, stream, host.settings)
+  }
+
+  /** Leaves the socket to somebody else. */
+  #handOver(handler: ProtocolHandler): void {
+    this.isClosed = true
+    this.#host.wheel.disarm(this)
+    handler.accept(this.socket, this.#arrival.received)
+  }
+
+  // The body.
+
+  get hasWholeRequest(): boolean {
+    return this.#state === ANSWERING || (this.#state === BODY && this.#body.isDone)
+  }
+
+  #readBody(bytes: Buffer, from: number, to: number): number {
+    const at = this.#body.read(bytes, from, to)
+    if (at === BROKEN) {
+      this.#failBody()
+      return to
+    }
+    if (this.#body.isDone && this.#state === BODY) this.#state = ANSWERING
+    return at
+  }
+
+  #failBody(): void {
+    const stream = this.#stream
+    this.#state = SKIPPING
+    if (stream === null || stream.isOver) return
+    stream.closeAfter = true
+    stream.owner?.onBodyInvalid(BAD_BODY)
+  }
+
+  readBody(receiver: BodyReceiver): void {
+    this.#body.receiver = receiver
+    if (this.#state !== BODY) return
+    if (this.#waitsToContinue && this.#held === null) this.socket.write(CONTINUE, 'latin1')
+    this.#waitsToContinue = false
+    this.#goOn()
+  }
+
+  pauseBody(): void {
+    if (this.#state !== BODY) return
+    this.#body.isPaused = true
+    this.#pause()
+  }
+
+  resumeBody(): void {
+    this.#body.isPaused = false
+    this.#goOn()
+  }
+
+  // The answer.
+
+  onResponseEnd(): void {
+    const stream = this.#stream
+    this.#stream = null
+    this.#body.receiver = null
+    if (stream === null || this.isClosed) return
+    if (stream.closeAfter || !this.hasWholeRequest) this.#close()
+    else if (this.socket.writableNeedDrain && this.socket.writableLength > 0) {
+      this.#state = DRAINING
+      this.#lastUnsent = unsentBytes(this.socket)
+      this.#arm(this.#host.settings.keepAliveMs)
+    } else this.#next()
+  }
+
+  #next(): void {
+    this.#state = HEAD
+    this.#arrival.begin()
+    this.#arm(this.#host.settings.keepAliveMs)
+    this.#goOn()
+  }
+
+  #onDrain(): void {
+    if (this.#state === DRAINING) this.#next()
+    else this.#stream?.onDrain()
+  }
+
+  cut(byReset: boolean): void {
+    if (byReset && this.#host.scheme === 'http') this.socket.resetAndDestroy()
+    this.destroy()
+  }
+
+  // Its end.
+
+  /**
+   * Closes behind the answer. Bytes that were not read would make the system reset the connection, and the answer might be
+   * lost: what the client still sends is dropped for a while (RFC 9112 section 9.6).
+   */
+  #close(): void {
+    this.#state = SKIPPING
+    this.#held = null
+    if (this.#hasEnded) {
+      this.socket.destroySoon()
+      return
+    }
+    this.socket.end()
+    this.#lingerUntil = this.#host.clock.now() + LINGER_MS
+    this.#lastUnsent = unsentBytes(this.socket)
+    this.#arm(LINGER_IDLE_MS)
+    this.#goOn()
+  }
+
+  #touchLinger(): void {
+    if (this.#stream === null)
+      this.dueAt = Math.min(this.#host.clock.now() + LINGER_IDLE_MS, this.#lingerUntil)
+  }
+
+  #arm(ms: number): void {
+    this.dueAt = this.#host.clock.now() + ms
+    this.#host.wheel.arm(this)
+  }
+
+  onDeadline(): void {
+    this.#guard(this.#onDue)
+  }
+
+  #onDue(): void {
+    const { settings } = this.#host
+    if (this.#state === BODY || this.#state === ANSWERING || this.#stream !== null)
+      this.#arm(settings.keepAliveMs)
+    else if (this.#state === HEAD && !this.#arrival.isUntouched) this.#giveUpHead()
+    else if (this.#state === HEAD || !this.#hasProgressed()) this.destroy()
+    else this.#arm(LINGER_IDLE_MS)
+  }
+
+  #giveUpHead(): void {
+    this.#arrival.giveUp()
+    this.#begin()
+  }
+
+  /** Whether the client has taken some of what waits for it since this was last asked. */
+  #hasProgressed(): boolean {
+    const unsent = unsentBytes(this.socket)
+    const hasProgressed = unsent > 0 && unsent < this.#lastUnsent
+    this.#lastUnsent = unsent
+    return hasProgressed
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+    this.#lost()
+  }
+
+  #lost(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.#held = null
+    this.#host.wheel.disarm(this)
+    const stream = this.#stream
+    this.#stream = null
+    try {
+      stream?.onGone()
+    } catch (error) {
+      this.#host.onFault(error)
+    }
+  }
+
+  #guard(act: (this: ClientConnection) => void): void {
+    if (this.isClosed) return
+    try {
+      act.call(this)
+    } catch (error) {
+      this.#fault(error)
+    } finally {
+      this.#host.clock.drop()
+    }
+  }
+
+  #fault(error: unknown): void {
+    this.#host.onFault(error)
+    this.destroy()
+  }
+}

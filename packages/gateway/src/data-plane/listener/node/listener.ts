@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import type tls from 'node:tls'
+import type { CachedClock } from '../../lib/cached-clock.js'
+import type { RequestIds } from '../../lib/request-id.js'
+import type { TimerWheel } from '../../lib/timer-wheel.js'
+import { clientNetwork } from '../client-network.js'
+import type { Gate, Listener, ListenerSettings } from '../listener.js'
+import { CROWDED, GREEDY } from '../overload.js'
+import { ClientConnection } from './connection.js'
+import type { ConnectionHost } from './connection-host.js'
+import { HeadIntake } from './head-intake.js'
+import type { ProtocolHandler } from './protocol-handler.js'
+import { acceptSockets, readByEvents, type SocketReader } from './server-socket.js'
+import { openTlsServer, type TlsFiles, type TlsServer } from './tls-server.js'
+
+export interface NodeListenerOptions {
+  readonly host: string
+  readonly port: number
+  readonly tls: TlsFiles | null
+  readonly settings: ListenerSettings
+  readonly gate: Gate
+  readonly ids: RequestIds
+  readonly clock: CachedClock
+  readonly wheel: TimerWheel
+  /** Hears of an error that should not have come this far. */
+  readonly onFault: (error: unknown) => void
+  /** Hears of a connection over the limit. */
+  readonly onTurnedAway: () => void
+  /** Who serves HTTP/2; default: nobody. */
+  readonly http2?: ProtocolHandler
+  /** Reads sockets by 'data' events only. Default: false. */
+  readonly isDocumented?: boolean
+}
+
+/**
+ * Opens a listener on the sockets of Node.js. Workers of one gateway share the socket that listens (docs/adr/0003).
+ * @throws Error when the address cannot be bound or the certificate cannot be read.
+ */
+export async function openNodeListener(options: NodeListenerOptions): Promise<Listener> {
+  const listener = new NodeListener(options)
+  await listener.open()
+  return listener
+}
+
+/** A listener that is connected to without a pause closes after so many turns all the same. */
+const MAX_CLOSING_TURNS = 100
+/** No number of connections. */
+const NEVER = -1
+
+class NodeListener implements Listener, ConnectionHost {
+  port: number
+  readonly gate: Gate
+  readonly ids: RequestIds
+  readonly clock: CachedClock
+  readonly wheel: TimerWheel
+  readonly intake: HeadIntake
+  readonly scheme: 'http' | 'https'
+  readonly http2: ProtocolHandler | null
+  readonly onFault: (error: unknown) => void
+  /** The connections that are left, or still come, end with their next answer. */
+  isClosing = false
+  #settings: ListenerSettings
+  readonly #options: NodeListenerOptions
+  readonly #server: net.Server
+  readonly #tls: TlsServer | null
+  /** All that are open, with those that are handed to others or in a TLS handshake. */
+  readonly #sockets = new Set<net.Socket>()
+  readonly #connections = new Set<ClientConnection>()
+  /** Open ones by client. */
+  readonly #counts = new Map<string, number>()
+  /** Connections that were ever opened. */
+  #opened = 0
+
+  constructor(options: NodeListenerOptions) {
+    this.#options = options
+    this.port = options.port
+    this.#settings = options.settings
+    this.gate = options.gate
+    this.ids = options.ids
+    this.clock = options.clock
+    this.wheel = options.wheel
+    this.onFault = options.onFault
+    this.http2 = options.http2 ?? null
+    this.intake = new HeadIntake(options.settings)
+    this.scheme = options.tls === null ? 'http' : 'https'
+    this.#tls =
+      options.tls === null
+        ? null
+        : openTlsServer(options.tls, {
+            hasHttp2: this.http2 !== null,
+            handshakeMs: options.settings.headTimeoutMs,
+          })
+    this.#server = net.createServer({ allowHalfOpen: true, noDelay: true })
+  }
+
+  async open(): Promise<void> {
+    const { host, port, isDocumented } = this.#options
+    const server = this.#server
+    server.listen({ host: host.replace(/^\[|\]$/g, ''), port })
+    await once(server, 'listening')
+    this.port = (server.address() as net.AddressInfo).port
+    server.on('error', this.onFault)
+    if (this.#tls === null) acceptSockets(server, (socket) => this.#admit(socket), isDocumented)
+    else {
+      server.on('connection', (socket) => this.#admit(socket))
+      this.#tls.onSecure((socket) => this.#onSecure(socket))
+    }
+  }
+
+  get settings(): ListenerSettings {
+    return this.#settings
+  }
+
+  set settings(settings: ListenerSettings) {
+    this.#settings = settings
+    this.intake.settings = settings
+  }
+
+  connections(): number {
+    return this.#sockets.size
+  }
+
+  close(): void {
+    if (this.isClosing) return
+    this.isClosing = true
+    this.#closeServer(NEVER, MAX_CLOSING_TURNS)
+  }
+
+  /**
+   * The system may reset the connections that wait to be accepted when the socket closes (docs/adr/0003): so it closes behind
+   * a turn of the event loop in which there was none, or the last of so many turns.
+   */
+  #closeServer(opened: number, turns: number): void {
+    setImmediate(() => {
+      if (this.#opened !== opened && turns > 0) this.#closeServer(this.#opened, turns - 1)
+      else this.#server.close()
+    })
+  }
+
+  terminate(): void {
+    this.isClosing = true
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** Counts a connection, and takes it over or turns it away. */
+  #admit(socket: net.Socket): SocketReader | null {
+    const peer = addressOf(socket)
+    const client = clientNetwork(peer)
+    this.#opened++
+    this.#sockets.add(socket)
+    const count = (this.#counts.get(client) ?? 0) + 1
+    this.#counts.set(client, count)
+    socket.on('close', () => this.#onClose(socket, client))
+    const { connections, connectionsPerClient, trusted } = this.#settings
+    if (this.#sockets.size > connections) this.#turnAway(socket, CROWDED)
+    else if (count > connectionsPerClient && trusted?.has(peer) !== true) this.#turnAway(socket, GREEDY)
+    else if (this.#tls === null) return this.#serve(socket, peer)
+    else this.#tls.accept(socket)
+    return null
+  }
+
+  #serve(socket: net.Socket, peer: string): ClientConnection {
+    const connection = new ClientConnection(socket, peer, this)
+    this.#connections.add(connection)
+    socket.on('close', () => this.#connections.delete(connection))
+    return connection
+  }
+
+  /** Ends a connection over a limit before its first request. With TLS there is nothing to answer on yet. */
+  #turnAway(socket: net.Socket, answer: string): void {
+    this.#options.onTurnedAway()
+    socket.on('error', () => {})
+    if (this.#tls !== null) socket.destroy()
+    else {
+      socket.write(overloadAnswer(answer), 'latin1')
+      socket.destroySoon()
+    }
+  }
+
+  /** A TLS handshake is done. */
+  #onSecure(socket: tls.TLSSocket): void {
+    if (socket.alpnProtocol === 'h2' && this.http2 !== null) this.http2.accept(socket, Buffer.alloc(0))
+    else readByEvents(socket, this.#serve(socket, addressOf(socket)))
+  }
+
+  #onClose(socket: net.Socket, client: string): void {
+    this.#sockets.delete(socket)
+    const left = this.#counts.get(client)! - 1
+    if (left > 0) this.#counts.set(client, left)
+    else this.#counts.delete(client)
+  }
+}
+
+/** IPv4 addresses of a socket for both versions are told as such; a zone is an interface of this machine. */
+function addressOf(socket: net.Socket): string {
+  const address = socket.remoteAddress ?? ''
+  if (address.startsWith('::ffff:')) return address.slice(7)
+  const zone = address.indexOf('%')
+  return zone < 0 ? address : address.slice(0, zone)
+}
+
+function overloadAnswer(body: string): string {
+  const fields = 'content-type: application/problem+json\r\nretry-after: 1\r\nconnection: close'
+  return `HTTP/1.1 503 Service Unavailable\r\n${fields}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
