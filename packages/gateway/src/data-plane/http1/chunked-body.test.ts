@@ -65,6 +65,7 @@ const BROKEN_BODIES = {
   'a bare LF behind the data': '3\r\nabc\n0\r\n\r\n',
   'a broken trailer': '0\r\nA b\r\n\r\n',
   'a length among the trailers': '0\r\nContent-Length: 3\r\n\r\n',
+  'a transfer coding among the trailers': '0\r\nTransfer-Encoding: chunked\r\n\r\n',
 }
 for (const [name, text] of Object.entries(BROKEN_BODIES)) {
   test(`a chunked body with ${name} is broken, however it is cut`, () => {

@@ -85,7 +85,7 @@ export class ChunkedBody {
     if (end === MORE) return to
     if (end < 0) return end
     const trailers = this.#head.takeFields()
-    if (announcesLength(trailers)) return BROKEN
+    if (reframes(trailers)) return BROKEN
     if (trailers.length > 0) this.trailers = passedTrailers(trailers)
     this.#state = DONE
     return end
@@ -136,8 +136,10 @@ export class ChunkedBody {
   }
 }
 
-/** A length behind a body that was not framed by it: somebody else may have believed it (RFC 9110 section 6.5.1). */
-function announcesLength(trailers: readonly string[]): boolean {
-  for (let i = 0; i < trailers.length; i += 2) if (trailers[i] === 'content-length') return true
+/** Framing behind a body that was not framed by it: somebody else may have believed it (RFC 9110 section 6.5.1). */
+function reframes(trailers: readonly string[]): boolean {
+  for (let i = 0; i < trailers.length; i += 2) {
+    if (trailers[i] === 'content-length' || trailers[i] === 'transfer-encoding') return true
+  }
   return false
 }

@@ -10,6 +10,9 @@ import type { RequestHeadReader } from './request-head-reader.js'
 const BAD_TARGET = refusal('GW_BAD_REQUEST', 'the request target is neither a path nor an http URL')
 const OLD_CODING = refusal('GW_BAD_REQUEST', 'HTTP/1.0 has no Transfer-Encoding')
 
+/** Parsers differ on lines that say the same: llhttp refuses them, so nobody behind can be of another opinion. */
+const TWO_LENGTHS = refusal('GW_BAD_REQUEST', 'Content-Length stands in more than one line')
+
 /** How many heads of a listener are kept. */
 const HEAD_SLOTS = 64
 
@@ -100,8 +103,8 @@ export class HeadIntake {
     const { minor, target } = reader
     x.httpVersion = minor === 0 ? '1.0' : '1.1'
     x.method = reader.method
-    this.#addFields(reader.takeFields(), minor, end)
-    const refused = this.#check(x, target, minor)
+    const hasTwoLengths = this.#addFields(reader.takeFields(), minor, end)
+    const refused = this.#check(x, target, minor) ?? (hasTwoLengths ? TWO_LENGTHS : null)
     const taken = { refused, minor, ...this.#connectionOptions(minor) }
     if (refused === null && piece !== null && this.#cache.wants(piece.size, piece.bytes))
       this.#cache.put(piece.size, known(x, taken, piece.bytes))
@@ -109,15 +112,19 @@ export class HeadIntake {
     return refused === null && badHop !== null ? { ...taken, refused: badHop } : taken
   }
 
-  #addFields(fields: readonly string[], minor: number, end: LocalEnd): void {
+  /** Answers whether there is more than one length. */
+  #addFields(fields: readonly string[], minor: number, end: LocalEnd): boolean {
     const head = this.#head
     let hasHost = false
+    let lengths = 0
     head.begin()
     for (let i = 0; i < fields.length; i += 2) {
       if (fields[i] === 'host') hasHost = true
+      else if (fields[i] === 'content-length') lengths++
       head.add(fields[i]!, fields[i + 1]!)
     }
     if (!hasHost && minor === 0) head.add('host', end.localAuthority())
+    return lengths > 1
   }
 
   /** Fills the exchange, all of it also where something is refused: its record tells what is known. */

@@ -3,27 +3,9 @@ import type { TestContext } from 'node:test'
 import { closedPort } from '../../../../testing/origin.js'
 import { CachedClock } from '../../../lib/cached-clock.js'
 import { RequestIds } from '../../../lib/request-id.js'
-import type { ClientStream, Gate, ListenerSettings } from '../../listener.js'
+import type { ClientStream, Gate } from '../../listener.js'
+import { SETTINGS } from '../../testing/settings.js'
 import { openUwsListener } from '../listener.js'
-
-const SETTINGS: ListenerSettings = {
-  trusted: null,
-  forwardedHeader: 'x-forwarded-for',
-  health: false,
-  paths: 'canonical',
-  headerBytes: 16_384,
-  headers: 100,
-  urlBytes: 8192,
-  bodyBytes: 1_000_000_000,
-  bodyBuffer: 65_536,
-  connections: 100,
-  connectionsPerClient: 100,
-  keepAliveMs: 75_000,
-  headTimeoutMs: 10_000,
-  bodyIdleMs: 5000,
-  minBodyRate: 240,
-  minReadRate: 240,
-}
 
 /** A port whose requests are all answered by this function. */
 export async function listen(t: TestContext, answer: (client: ClientStream) => void): Promise<number> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { startGateway, until } from '../../../testing/gateway.js'
+import { until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { testEngines } from './engines.js'
 
 // Requests whose bytes arrive in a segment each. The request line is one piece, and so is the end of a chunked body:
 // docs/limits.md says why.
@@ -20,22 +20,25 @@ const BODIES: readonly { readonly framing: string; readonly bytes: string; reado
 ]
 
 for (const { framing, bytes, tail } of BODIES) {
-  test(`a POST framed by ${framing} is served although every byte comes in a segment of its own`, async (t) => {
-    const origin = await echoOrigin(t)
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const client = await connectRaw(t, gateway.port)
-    client.send(LINE)
-    await client.sendByteByByte(FIELDS + bytes)
-    client.send(tail)
-    await until(() => client.text.includes('"bytes":12'), 30_000)
-    assert.deepEqual(statusesOf(client.text), [200])
-    assert.match(client.text, /"x-split":"every byte"/)
-  })
+  testEngines(
+    `a POST framed by ${framing} is served although every byte comes in a segment of its own`,
+    async (t, start) => {
+      const origin = await echoOrigin(t)
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const client = await connectRaw(t, gateway.port)
+      client.send(LINE)
+      await client.sendByteByByte(FIELDS + bytes)
+      client.send(tail)
+      await until(() => client.text.includes('"bytes":12'), 30_000)
+      assert.deepEqual(statusesOf(client.text), [200])
+      assert.match(client.text, /"x-split":"every byte"/)
+    },
+  )
 }
 
-test('a kept connection goes on after a POST in single bytes', async (t) => {
+testEngines('a kept connection goes on after a POST in single bytes', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const client = await connectRaw(t, gateway.port)
   for (const turn of [1, 2]) {
     client.send(LINE)

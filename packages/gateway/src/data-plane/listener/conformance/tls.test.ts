@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import tls from 'node:tls'
 import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
-import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
+import { type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { type StartGateway, testEngines } from './engines.js'
 
-async function tlsGateway(t: TestContext, connections = 100): Promise<TestGateway> {
+async function tlsGateway(t: TestContext, start: StartGateway, connections = 100): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
   t.after(() => rmSync(dir, { recursive: true }))
   const certFile = join(dir, 'cert.pem')
@@ -17,7 +18,7 @@ async function tlsGateway(t: TestContext, connections = 100): Promise<TestGatewa
   writeFileSync(certFile, FAKE_CERTIFICATES.localhost.cert)
   writeFileSync(keyFile, FAKE_CERTIFICATES.localhost.key)
   const origin = await echoOrigin(t)
-  return startGateway(t, {
+  return start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { tls: { certFile, keyFile }, limits: { connections } },
   })
@@ -38,8 +39,8 @@ function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
 }
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`a TLS listener serves ${version} and forwards https as the scheme`, async (t) => {
-    const gateway = await tlsGateway(t)
+  testEngines(`a TLS listener serves ${version} and tells the upstream https`, async (t, start) => {
+    const gateway = await tlsGateway(t, start)
     const text = await speak(gateway.port, { minVersion: version, maxVersion: version })
     assert.match(text, /^HTTP\/1\.1 200 /)
     assert.match(text, /"x-forwarded-proto":"https"/)
@@ -47,15 +48,15 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
 }
 
 for (const ciphers of ['AES128-SHA', 'ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384']) {
-  test(`a TLS listener refuses ${ciphers}`, async (t) => {
-    const gateway = await tlsGateway(t)
+  testEngines(`a TLS listener refuses ${ciphers}`, async (t, start) => {
+    const gateway = await tlsGateway(t, start)
     const text = await speak(gateway.port, { maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` })
     assert.match(text, /^error /)
   })
 }
 
-test('a TLS listener refuses TLS 1.1', async (t) => {
-  const gateway = await tlsGateway(t)
+testEngines('a TLS listener refuses TLS 1.1', async (t, start) => {
+  const gateway = await tlsGateway(t, start)
   const text = await speak(gateway.port, {
     minVersion: 'TLSv1.1',
     maxVersion: 'TLSv1.1',
@@ -64,8 +65,8 @@ test('a TLS listener refuses TLS 1.1', async (t) => {
   assert.match(text, /^error /)
 })
 
-test('a TLS listener closes a connection beyond the limit without an answer', async (t) => {
-  const gateway = await tlsGateway(t, 1)
+testEngines('a TLS listener closes a connection beyond the limit without an answer', async (t, start) => {
+  const gateway = await tlsGateway(t, start, 1)
   const idle = await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 1)
   assert.match(await speak(gateway.port, {}), /^error /)
@@ -74,8 +75,12 @@ test('a TLS listener closes a connection beyond the limit without an answer', as
   assert.match(await speak(gateway.port, {}), /^HTTP\/1\.1 200 /)
 })
 
-test('known limit: a TLS listener agrees on no protocol by ALPN', async (t) => {
-  const gateway = await tlsGateway(t)
-  const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
-  assert.match(text, /^HTTP\/1\.1 200 /)
-})
+testEngines(
+  'known limit: a TLS listener agrees on no protocol by ALPN',
+  async (t, start) => {
+    const gateway = await tlsGateway(t, start)
+    const text = await speak(gateway.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+    assert.match(text, /^HTTP\/1\.1 200 /)
+  },
+  ['uws'],
+)

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { startGateway } from '../../../testing/gateway.js'
+import { testEngines } from './engines.js'
 
 const CALLS = 40
 const ROUTES = [
@@ -31,25 +30,28 @@ const CALLER = `
   }
 `
 
-test('calls whose connections wait to be accepted when a listener closes are answered', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'sluice-closing-'))
-  t.after(() => rmSync(dir, { recursive: true }))
-  const gateway = await startGateway(t, { routes: ROUTES })
-  const asked = join(dir, 'asked')
-  const caller = spawn(process.execPath, ['-e', CALLER, String(gateway.port), asked, String(CALLS)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.after(() => caller.kill())
-  let answers = ''
-  caller.stdout.on('data', (text) => {
-    answers += text
-  })
-  const closed = new Promise((resolve) => caller.once('close', resolve))
-  standStill(() => existsSync(asked))
-  await gateway.plane.drain(5000)
-  await closed
-  assert.equal(answers, `${CALLS}\n`)
-})
+testEngines(
+  'calls whose connections wait to be accepted when a listener closes are answered',
+  async (t, start) => {
+    const dir = mkdtempSync(join(tmpdir(), 'sluice-closing-'))
+    t.after(() => rmSync(dir, { recursive: true }))
+    const gateway = await start(t, { routes: ROUTES })
+    const asked = join(dir, 'asked')
+    const caller = spawn(process.execPath, ['-e', CALLER, String(gateway.port), asked, String(CALLS)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => caller.kill())
+    let answers = ''
+    caller.stdout.on('data', (text) => {
+      answers += text
+    })
+    const closed = new Promise((resolve) => caller.once('close', resolve))
+    standStill(() => existsSync(asked))
+    await gateway.plane.drain(5000)
+    await closed
+    assert.equal(answers, `${CALLS}\n`)
+  },
+)
 
 /** Lets nothing else happen on this thread, which would accept the connections. */
 function standStill(isOver: () => boolean): void {

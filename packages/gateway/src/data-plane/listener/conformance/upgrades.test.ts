@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { startGateway, until } from '../../../testing/gateway.js'
+import { until } from '../../../testing/gateway.js'
 import { answering, echoOrigin, rawOrigin } from '../../../testing/origin.js'
 import { statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { testEngines } from './engines.js'
 
 // An upgrade is hop-by-hop, and none is passed on. What a client only offers is ignored; what it needs is refused.
 
@@ -32,33 +32,39 @@ const NEEDED: readonly { readonly name: string; readonly fields: readonly string
 ]
 
 for (const { name, fields } of NEEDED) {
-  test(`a request to upgrade to ${name} is answered with 501 and does not reach the target`, async (t) => {
-    const origin = await echoOrigin(t)
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const client = await connectRaw(t, gateway.port)
-    client.send(`GET /a HTTP/1.1\r\nHost: a\r\n${fields.join('\r\n')}\r\n\r\n`)
-    await until(() => client.isClosed)
-    assert.deepEqual(statusesOf(client.text), [501])
-    assert.match(client.text, /application\/problem\+json/)
-    assert.match(client.text, /"code":"GW_UPGRADE_NOT_SUPPORTED"/)
-    assert.equal(origin.connections(), 0)
-  })
+  testEngines(
+    `a request to upgrade to ${name} is answered with 501 and does not reach the target`,
+    async (t, start) => {
+      const origin = await echoOrigin(t)
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const client = await connectRaw(t, gateway.port)
+      client.send(`GET /a HTTP/1.1\r\nHost: a\r\n${fields.join('\r\n')}\r\n\r\n`)
+      await until(() => client.isClosed)
+      assert.deepEqual(statusesOf(client.text), [501])
+      assert.match(client.text, /application\/problem\+json/)
+      assert.match(client.text, /"code":"GW_UPGRADE_NOT_SUPPORTED"/)
+      assert.equal(origin.connections(), 0)
+    },
+  )
 }
 
 for (const { name, fields } of OFFERED) {
-  test(`a request to upgrade to ${name} is served as the plain request it also is`, async (t) => {
-    const origin = await echoOrigin(t)
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const client = await connectRaw(t, gateway.port)
-    client.send(`GET /a HTTP/1.1\r\nHost: a\r\n${fields.join('\r\n')}\r\n\r\n`)
-    await until(() => client.text.includes('"bytes":0'))
-    assert.deepEqual(statusesOf(client.text), [200])
-    assert.doesNotMatch(client.text, /"(upgrade|http2-settings)":/)
-    assert.doesNotMatch(client.text, /"connection":"[^"]*upgrade/i)
-    // What follows is the connection's next request, never the bytes of another protocol.
-    client.send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n')
-    await until(() => client.text.includes('"url":"/next"'))
-  })
+  testEngines(
+    `a request to upgrade to ${name} is served as the plain request it also is`,
+    async (t, start) => {
+      const origin = await echoOrigin(t)
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const client = await connectRaw(t, gateway.port)
+      client.send(`GET /a HTTP/1.1\r\nHost: a\r\n${fields.join('\r\n')}\r\n\r\n`)
+      await until(() => client.text.includes('"bytes":0'))
+      assert.deepEqual(statusesOf(client.text), [200])
+      assert.doesNotMatch(client.text, /"(upgrade|http2-settings)":/)
+      assert.doesNotMatch(client.text, /"connection":"[^"]*upgrade/i)
+      // What follows is the connection's next request, never the bytes of another protocol.
+      client.send('GET /next HTTP/1.1\r\nHost: a\r\n\r\n')
+      await until(() => client.text.includes('"url":"/next"'))
+    },
+  )
 }
 
 const SWITCHES = [
@@ -66,9 +72,9 @@ const SWITCHES = [
   { name: 'without fields', fields: '' },
 ]
 for (const { name, fields } of SWITCHES) {
-  test(`a target that switches protocols ${name} is answered for with 502`, async (t) => {
+  testEngines(`a target that switches protocols ${name} is answered for with 502`, async (t, start) => {
     const origin = await rawOrigin(t, answering(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\nraw bytes`))
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
     const client = await connectRaw(t, gateway.port)
     client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
     await until(() => statusesOf(client.text).length > 0)
@@ -80,10 +86,10 @@ for (const { name, fields } of SWITCHES) {
   })
 }
 
-test('a target that only offers an upgrade is not heard', async (t) => {
+testEngines('a target that only offers an upgrade is not heard', async (t, start) => {
   const offer = 'HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: h2,h2c\r\nContent-Length: 4\r\n\r\nbody'
   const origin = await rawOrigin(t, answering(offer))
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const client = await connectRaw(t, gateway.port)
   client.send('GET /a HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => client.text.endsWith('body'))

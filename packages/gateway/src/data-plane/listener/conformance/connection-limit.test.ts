@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
+import type { TestContext } from 'node:test'
+import { type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { type StartGateway, testEngines } from './engines.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
-async function limitedGateway(t: TestContext, connections: number): Promise<TestGateway> {
+async function limitedGateway(
+  t: TestContext,
+  start: StartGateway,
+  connections: number,
+): Promise<TestGateway> {
   const origin = await echoOrigin(t)
-  return startGateway(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { connections } } })
+  return start(t, { upstreams: [{ urls: [origin.url] }], listener: { limits: { connections } } })
 }
 
 function turnedAway(gateway: TestGateway): number {
@@ -17,8 +22,8 @@ function turnedAway(gateway: TestGateway): number {
   return samples.find((sample) => sample.labels === 'code="GW_OVERLOADED"')?.value ?? 0
 }
 
-test('connections beyond the limit are answered 503, closed and counted', async (t) => {
-  const gateway = await limitedGateway(t, 2)
+testEngines('connections beyond the limit are answered 503, closed and counted', async (t, start) => {
+  const gateway = await limitedGateway(t, start, 2)
   for (let i = 0; i < 2; i++) await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 2)
   const answer = await sendRaw(gateway.port, [GET])
@@ -30,8 +35,8 @@ test('connections beyond the limit are answered 503, closed and counted', async 
   assert.equal(turnedAway(gateway), 1)
 })
 
-test('connections within the limit are served while many others are turned away', async (t) => {
-  const gateway = await limitedGateway(t, 1)
+testEngines('connections within the limit are served while many others are turned away', async (t, start) => {
+  const gateway = await limitedGateway(t, start, 1)
   const served = await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 1)
   const others = await Promise.all(Array.from({ length: 300 }, () => connectRaw(t, gateway.port)))
@@ -42,8 +47,8 @@ test('connections within the limit are served while many others are turned away'
   assert.equal(turnedAway(gateway), 300)
 })
 
-test('a place that becomes free is given to the next connection', async (t) => {
-  const gateway = await limitedGateway(t, 1)
+testEngines('a place that becomes free is given to the next connection', async (t, start) => {
+  const gateway = await limitedGateway(t, start, 1)
   const first = await connectRaw(t, gateway.port)
   await until(() => gateway.plane.connections === 1)
   first.halfClose()
@@ -54,9 +59,13 @@ test('a place that becomes free is given to the next connection', async (t) => {
   assert.deepEqual(statusesOf(second.text), [200])
 })
 
-async function sharingGateway(t: TestContext, trustedProxies: readonly string[] = []): Promise<TestGateway> {
+async function sharingGateway(
+  t: TestContext,
+  start: StartGateway,
+  trustedProxies: readonly string[] = [],
+): Promise<TestGateway> {
   const origin = await echoOrigin(t)
-  return startGateway(t, {
+  return start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { trustedProxies, limits: { connections: 100, connectionsPerClient: 10 } },
   })
@@ -71,29 +80,34 @@ async function isServed(t: TestContext, gateway: TestGateway, address: string): 
   return statusesOf(client.text)[0] === 200
 }
 
-test('connections of one address beyond limits.connectionsPerClient are turned away, those of others are served', async (t) => {
-  const gateway = await sharingGateway(t)
-  const silent = await Promise.all(Array.from({ length: 50 }, () => connectRaw(t, gateway.port, '127.0.0.1')))
-  await until(() => silent.filter((client) => client.isClosed).length === 40)
-  assert.equal(gateway.plane.connections, 10)
-  assert.match(silent.find((client) => client.isClosed)!.text, /from this address/)
-  assert.equal(await isServed(t, gateway, '127.0.0.2'), true)
-  assert.equal(await isServed(t, gateway, '127.0.0.1'), false)
-  // With connections of several addresses open, only the kernel knows whose have closed.
-  await connectRaw(t, gateway.port, '127.0.0.3')
-  for (const client of silent) client.reset()
-  await until(() => isServed(t, gateway, '127.0.0.1'))
-})
+testEngines(
+  'connections of one address beyond limits.connectionsPerClient are turned away, those of others are served',
+  async (t, start) => {
+    const gateway = await sharingGateway(t, start)
+    const silent = await Promise.all(
+      Array.from({ length: 50 }, () => connectRaw(t, gateway.port, '127.0.0.1')),
+    )
+    await until(() => silent.filter((client) => client.isClosed).length === 40)
+    assert.equal(gateway.plane.connections, 10)
+    assert.match(silent.find((client) => client.isClosed)!.text, /from this address/)
+    assert.equal(await isServed(t, gateway, '127.0.0.2'), true)
+    assert.equal(await isServed(t, gateway, '127.0.0.1'), false)
+    // With connections of several addresses open, only the kernel knows whose have closed.
+    await connectRaw(t, gateway.port, '127.0.0.3')
+    for (const client of silent) client.reset()
+    await until(() => isServed(t, gateway, '127.0.0.1'))
+  },
+)
 
-test('one address may come and go as often as it likes beside others', async (t) => {
-  const gateway = await sharingGateway(t)
+testEngines('one address may come and go as often as it likes beside others', async (t, start) => {
+  const gateway = await sharingGateway(t, start)
   for (let i = 3; i < 15; i++) await connectRaw(t, gateway.port, `127.0.0.${i}`)
   await until(() => gateway.plane.connections === 12)
   for (let i = 0; i < 40; i++) assert.equal(await isServed(t, gateway, '127.0.0.1'), true)
 })
 
-test('connections of a trusted proxy do not count as those of one client', async (t) => {
-  const gateway = await sharingGateway(t, ['127.0.0.1'])
+testEngines('connections of a trusted proxy do not count as those of one client', async (t, start) => {
+  const gateway = await sharingGateway(t, start, ['127.0.0.1'])
   const proxied = await Promise.all(Array.from({ length: 50 }, () => connectRaw(t, gateway.port)))
   await until(() => gateway.plane.connections === 50)
   assert.ok(proxied.every((client) => !client.isClosed))

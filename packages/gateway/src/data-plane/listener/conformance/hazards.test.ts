@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { startGateway, until } from '../../../testing/gateway.js'
+import { until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { testEngines } from './engines.js'
 
 // The rows of the hazard table of uWebSockets.js: what the listener refuses before anything reaches an upstream.
 
@@ -70,41 +70,47 @@ const REFUSALS: readonly Refusal[] = [
 ]
 
 for (const { name, bytes, status } of REFUSALS) {
-  test(`${name} is answered ${status}, never reaches the upstream and closes the connection`, async (t) => {
-    let seen = 0
-    const origin = await httpOrigin(t, (_, res) => {
-      seen++
-      res.end()
-    })
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const answer = await sendRaw(gateway.port, [Buffer.from(bytes, 'latin1')])
-    assert.deepEqual(statusesOf(answer.text), [status], answer.text)
-    assert.match(answer.text, /application\/problem\+json/)
-    assert.equal(answer.isClosed, true)
-    assert.equal(seen, 0)
-  })
+  testEngines(
+    `${name} is answered ${status}, never reaches the upstream and closes the connection`,
+    async (t, start) => {
+      let seen = 0
+      const origin = await httpOrigin(t, (_, res) => {
+        seen++
+        res.end()
+      })
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const answer = await sendRaw(gateway.port, [Buffer.from(bytes, 'latin1')])
+      assert.deepEqual(statusesOf(answer.text), [status], answer.text)
+      assert.match(answer.text, /application\/problem\+json/)
+      assert.equal(answer.isClosed, true)
+      assert.equal(seen, 0)
+    },
+  )
 }
 
 const BAD_LENGTHS = ['+3', '-1', '0x3', '3, 3', '12345678901234567890']
 for (const value of BAD_LENGTHS) {
-  test(`Content-Length ${value} never reaches the upstream and closes the connection`, async (t) => {
-    let seen = 0
-    const origin = await httpOrigin(t, (_, res) => {
-      seen++
-      res.end()
-    })
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const answer = await sendRaw(gateway.port, [`${POST}Content-Length: ${value}\r\n\r\nabc`])
-    assert.match(answer.text, /^HTTP\/1\.1 400 /)
-    assert.equal(answer.isClosed, true)
-    assert.equal(seen, 0)
-    await until(() => gateway.plane.inFlight === 0)
-  })
+  testEngines(
+    `Content-Length ${value} never reaches the upstream and closes the connection`,
+    async (t, start) => {
+      let seen = 0
+      const origin = await httpOrigin(t, (_, res) => {
+        seen++
+        res.end()
+      })
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const answer = await sendRaw(gateway.port, [`${POST}Content-Length: ${value}\r\n\r\nabc`])
+      assert.match(answer.text, /^HTTP\/1\.1 400 /)
+      assert.equal(answer.isClosed, true)
+      assert.equal(seen, 0)
+      await until(() => gateway.plane.inFlight === 0)
+    },
+  )
 }
 
-test('Content-Length 0 beside one that hides a request lets neither through', async (t) => {
+testEngines('Content-Length 0 beside one that hides a request lets neither through', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [
     `${POST}Content-Length: 0\r\nContent-Length: 35\r\n\r\n${SMUGGLED}`,
   ])
@@ -116,7 +122,7 @@ test('Content-Length 0 beside one that hides a request lets neither through', as
   assert.equal(origin.connections(), 0)
 })
 
-test('a method is the one that was sent', async (t) => {
+testEngines('a method is the one that was sent', async (t, start) => {
   const methods: string[] = []
   const origin = await rawOrigin(t, (socket) => {
     socket.once('data', (head) => {
@@ -124,7 +130,7 @@ test('a method is the one that was sent', async (t) => {
       socket.end('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n')
     })
   })
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const sent = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'PURGE', 'GETS', 'GE']
   for (const method of sent) {
     const bytes = `${method} /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
@@ -133,18 +139,22 @@ test('a method is the one that was sent', async (t) => {
   assert.deepEqual(methods, sent)
 })
 
-test('equal Content-Length lines are one', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const bytes = `${POST}Content-Length: 3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`
-  const answer = await sendRaw(gateway.port, [bytes])
-  assert.deepEqual(statusesOf(answer.text), [200])
-  assert.match(answer.text, /"bytes":3/)
-})
+testEngines(
+  'equal Content-Length lines are one',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const bytes = `${POST}Content-Length: 3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`
+    const answer = await sendRaw(gateway.port, [bytes])
+    assert.deepEqual(statusesOf(answer.text), [200])
+    assert.match(answer.text, /"bytes":3/)
+  },
+  ['uws'],
+)
 
-test('Content-Length beside Transfer-Encoding is refused', async (t) => {
+testEngines('Content-Length beside Transfer-Encoding is refused', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const bytes = `${POST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`
   const answer = await sendRaw(gateway.port, [bytes])
   assert.match(answer.text, /^HTTP\/1\.1 400 /)
@@ -152,41 +162,49 @@ test('Content-Length beside Transfer-Encoding is refused', async (t) => {
   assert.equal(origin.connections(), 0)
 })
 
-test('a chunked request closes its connection, so that nothing behind it is parsed', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-  const answer = await sendRaw(gateway.port, [
-    `${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
-  ])
-  assert.deepEqual(statusesOf(answer.text), [200])
-  assert.match(answer.text, /connection: close/i)
-  assert.match(answer.text, /"bytes":3/)
-  assert.equal(answer.isClosed, true)
-})
+testEngines(
+  'a chunked request closes its connection, so that nothing behind it is parsed',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+    const answer = await sendRaw(gateway.port, [
+      `${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+    ])
+    assert.deepEqual(statusesOf(answer.text), [200])
+    assert.match(answer.text, /connection: close/i)
+    assert.match(answer.text, /"bytes":3/)
+    assert.equal(answer.isClosed, true)
+  },
+  ['uws'],
+)
 
 for (const length of ['unknown', 'known'] as const) {
-  test(`behind a chunked request nothing is parsed although its response of ${length} length was streamed`, async (t) => {
-    let requests = 0
-    const origin = await httpOrigin(t, (req, res) => {
-      requests++
-      if (length === 'known') res.setHeader('content-length', 2_000_000)
-      req.resume().on('end', () => res.end(Buffer.alloc(2_000_000, 'c')))
-    })
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
-    const client = await connectRaw(t, gateway.port)
-    client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
-    await until(() => client.receivedBytes >= 2_000_000)
-    assert.match(client.text, /connection: close/i)
-    client.send(SMUGGLED)
-    await setTimeout(500)
-    assert.equal(requests, 1)
-    assert.equal(statusesOf(client.text).length, 1)
-  })
+  testEngines(
+    `behind a chunked request nothing is parsed although its response of ${length} length was streamed`,
+    async (t, start) => {
+      let requests = 0
+      const origin = await httpOrigin(t, (req, res) => {
+        requests++
+        if (length === 'known') res.setHeader('content-length', 2_000_000)
+        req.resume().on('end', () => res.end(Buffer.alloc(2_000_000, 'c')))
+      })
+      const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
+      const client = await connectRaw(t, gateway.port)
+      client.send(`${POST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`)
+      await until(() => client.receivedBytes >= 2_000_000)
+      assert.match(client.text, /connection: close/i)
+      client.send(SMUGGLED)
+      await setTimeout(500)
+      assert.equal(requests, 1)
+      assert.equal(statusesOf(client.text).length, 1)
+    },
+    ['uws'],
+  )
 }
 
-test('a second request behind a refused one in the same segment is not answered', async (t) => {
+testEngines('a second request behind a refused one in the same segment is not answered', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n${SMUGGLED}`])
   assert.ok(
     statusesOf(answer.text).every((status) => status === 400),
@@ -197,27 +215,27 @@ test('a second request behind a refused one in the same segment is not answered'
   assert.equal(origin.connections(), 0)
 })
 
-test('a request that arrives byte by byte behind the method is served', async (t) => {
+testEngines('a request that arrives byte by byte behind the method is served', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const rest = 'Host: a\r\nX-Slow: yes\r\nConnection: close\r\n\r\n'
   const answer = await sendRaw(gateway.port, ['GET /slow HTTP/1.1\r\n', ...rest], { gapMs: 2, waitMs: 5000 })
   assert.deepEqual(statusesOf(answer.text), [200])
   assert.match(answer.text, /"x-slow":"yes"/)
 })
 
-test('Expect: 100-continue is answered here and not forwarded', async (t) => {
+testEngines('Expect: 100-continue is answered here and not forwarded', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const head = `${POST}Content-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`
   const answer = await sendRaw(gateway.port, [head, 'abc'], { gapMs: 50 })
   assert.deepEqual(statusesOf(answer.text).at(-1), 200)
   assert.doesNotMatch(answer.text, /"expect"/)
 })
 
-test('hop-by-hop fields and those that Connection names do not travel', async (t) => {
+testEngines('hop-by-hop fields and those that Connection names do not travel', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const fields = [
     'Connection: close, X-Mine, Authorization',
     'X-Mine: 1',
@@ -235,9 +253,9 @@ test('hop-by-hop fields and those that Connection names do not travel', async (t
   assert.doesNotMatch(answer.text, /"(x-mine|keep-alive|te|trailer|upgrade|proxy-authorization)":/)
 })
 
-test('too many header lines are answered 431', async (t) => {
+testEngines('too many header lines are answered 431', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { limits: { headers: 5 } },
   })
@@ -246,9 +264,9 @@ test('too many header lines are answered 431', async (t) => {
   assert.match(answer.text, /GW_HEADERS_TOO_LARGE/)
 })
 
-test('header bytes beyond the limit are answered 431', async (t) => {
+testEngines('header bytes beyond the limit are answered 431', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { limits: { headerBytes: 300 } },
   })
@@ -256,9 +274,9 @@ test('header bytes beyond the limit are answered 431', async (t) => {
   assert.deepEqual(statusesOf(answer.text), [431])
 })
 
-test('a URL beyond the limit is answered 414', async (t) => {
+testEngines('a URL beyond the limit is answered 414', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { limits: { urlBytes: 100 } },
   })
@@ -267,30 +285,33 @@ test('a URL beyond the limit is answered 414', async (t) => {
   assert.match(answer.text, /GW_URL_TOO_LONG/)
 })
 
-test('a body over the limit is answered 413, announced or not, and the answer arrives', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url] }],
-    listener: { limits: { bodyBytes: 1000 } },
-  })
-  const announced = await sendRaw(gateway.port, [
-    `${POST}Content-Length: 2000000\r\n\r\n`,
-    Buffer.alloc(2_000_000, 97),
-  ])
-  assert.deepEqual(statusesOf(announced.text), [413])
-  const chunks = '200\r\n' + 'a'.repeat(512) + '\r\n'
-  const pieces = [`${POST}Transfer-Encoding: chunked\r\n\r\n`, chunks, chunks, chunks, chunks]
-  const streamed = await sendRaw(gateway.port, pieces, { gapMs: 20 })
-  assert.deepEqual(statusesOf(streamed.text), [413], streamed.text)
-  assert.equal(streamed.isClosed, true)
-})
+testEngines(
+  'a body over the limit is answered 413, announced or not, and the answer arrives',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, {
+      upstreams: [{ urls: [origin.url] }],
+      listener: { limits: { bodyBytes: 1000 } },
+    })
+    const announced = await sendRaw(gateway.port, [
+      `${POST}Content-Length: 2000000\r\n\r\n`,
+      Buffer.alloc(2_000_000, 97),
+    ])
+    assert.deepEqual(statusesOf(announced.text), [413])
+    const chunks = '200\r\n' + 'a'.repeat(512) + '\r\n'
+    const pieces = [`${POST}Transfer-Encoding: chunked\r\n\r\n`, chunks, chunks, chunks, chunks]
+    const streamed = await sendRaw(gateway.port, pieces, { gapMs: 20 })
+    assert.deepEqual(statusesOf(streamed.text), [413], streamed.text)
+    assert.equal(streamed.isClosed, true)
+  },
+)
 
-test('HEAD has the length of GET and no body, and the connection goes on', async (t) => {
+testEngines('HEAD has the length of GET and no body, and the connection goes on', async (t, start) => {
   const origin = await httpOrigin(t, (_, res) => {
     res.setHeader('content-length', 5)
     res.end('hello')
   })
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const pieces = ['HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n', `${GET}Connection: close\r\n\r\n`]
   const answer = await sendRaw(gateway.port, pieces, { gapMs: 200 })
   assert.deepEqual(statusesOf(answer.text), [200, 200])
@@ -299,13 +320,13 @@ test('HEAD has the length of GET and no body, and the connection goes on', async
 })
 
 for (const status of [204, 304]) {
-  test(`${status} has no body and no Content-Length, and the connection goes on`, async (t) => {
+  testEngines(`${status} has no body and no Content-Length, and the connection goes on`, async (t, start) => {
     const origin = await httpOrigin(t, (_, res) => {
       res.statusCode = status
       res.setHeader('etag', '"x"')
       res.end()
     })
-    const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+    const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
     const answer = await sendRaw(gateway.port, [`${GET}\r\n`, `${GET}Connection: close\r\n\r\n`], {
       gapMs: 200,
     })
@@ -315,51 +336,57 @@ for (const status of [204, 304]) {
   })
 }
 
-test('the listener names neither itself nor two dates', async (t) => {
+testEngines('the listener names neither itself nor two dates', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  const gateway = await start(t, { upstreams: [{ urls: [origin.url] }] })
   const answer = await sendRaw(gateway.port, [`${GET}Connection: close\r\n\r\n`])
   assert.equal(answer.text.match(/^date:/gim)?.length, 1)
   assert.doesNotMatch(answer.text, /uwebsockets/i)
 })
 
-test('a listener that forwards paths as received keeps the bytes of path and query', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url] }],
-    listener: { paths: 'as-received' },
-  })
-  const answer = await sendRaw(gateway.port, [
-    'GET /a/%7Eb//c/d?x=%2f&y=+ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
-  ])
-  assert.ok(answer.text.includes('"url":"/a/%7Eb//c/d?x=%2f&y=+"'), answer.text)
-})
+testEngines(
+  'a listener that forwards paths as received keeps the bytes of path and query',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, {
+      upstreams: [{ urls: [origin.url] }],
+      listener: { paths: 'as-received' },
+    })
+    const answer = await sendRaw(gateway.port, [
+      'GET /a/%7Eb//c/d?x=%2f&y=+ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+    ])
+    assert.ok(answer.text.includes('"url":"/a/%7Eb//c/d?x=%2f&y=+"'), answer.text)
+  },
+)
 
-test('a strict listener refuses every path that is not canonical or can be read in two ways', async (t) => {
-  const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
-    upstreams: [{ urls: [origin.url] }],
-    listener: { paths: 'strict' },
-  })
-  for (const path of [
-    '/a//b',
-    '/a/../b',
-    '/%7Eb',
-    '/a%2fb',
-    '/a%2Fb',
-    '/a%5Cb',
-    '/a;x',
-    '/a%3Bx',
-    '/a%252Fb',
-  ]) {
-    const answer = await sendRaw(gateway.port, [`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`])
-    assert.deepEqual(statusesOf(answer.text), [400], path)
-  }
-})
+testEngines(
+  'a strict listener refuses every path that is not canonical or can be read in two ways',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, {
+      upstreams: [{ urls: [origin.url] }],
+      listener: { paths: 'strict' },
+    })
+    for (const path of [
+      '/a//b',
+      '/a/../b',
+      '/%7Eb',
+      '/a%2fb',
+      '/a%2Fb',
+      '/a%5Cb',
+      '/a;x',
+      '/a%3Bx',
+      '/a%252Fb',
+    ]) {
+      const answer = await sendRaw(gateway.port, [`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`])
+      assert.deepEqual(statusesOf(answer.text), [400], path)
+    }
+  },
+)
 
-test('a request body that stops coming is answered 408', async (t) => {
+testEngines('a request body that stops coming is answered 408', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { limits: { bodyIdleMs: 200 } },
   })
@@ -369,9 +396,9 @@ test('a request body that stops coming is answered 408', async (t) => {
   await until(() => gateway.plane.inFlight === 0)
 })
 
-test('a connection goes on with the next request after a large upload', async (t) => {
+testEngines('a connection goes on with the next request after a large upload', async (t, start) => {
   const origin = await echoOrigin(t)
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     listener: { limits: { bodyBytes: 2e8 } },
   })

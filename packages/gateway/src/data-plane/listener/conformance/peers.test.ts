@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
+import type { TestContext } from 'node:test'
+import { type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw, type RawConnection } from '../../../testing/raw-connection.js'
+import { type StartGateway, testEngines } from './engines.js'
 
-// Addresses of a connection come from X-Forwarded-For; all of 127.0.0.0/8 is this machine.
+// Addresses of a connection are told by X-Forwarded-For; all of 127.0.0.0/8 is this machine.
 
 const HERE = '127.0.0.1'
 const THERE = '127.0.0.2'
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 
-async function gatewayOf(t: TestContext): Promise<TestGateway> {
+async function gatewayOf(t: TestContext, start: StartGateway): Promise<TestGateway> {
   const origin = await echoOrigin(t)
-  return startGateway(t, { upstreams: [{ urls: [origin.url] }] })
+  return start(t, { upstreams: [{ urls: [origin.url] }] })
 }
 
-/** What the upstream sees of a request that is sent now. */
+/** What the upstream is told of a request that is sent now. */
 async function peerTold(client: RawConnection): Promise<string> {
   const before = client.receivedBytes
   client.send(GET)
@@ -23,19 +24,22 @@ async function peerTold(client: RawConnection): Promise<string> {
   return /"x-forwarded-for":"([^"]*)"/.exec(client.text.slice(before))![1]!
 }
 
-test('each request shows the address of its own connection, whoever else is connected', async (t) => {
-  const gateway = await gatewayOf(t)
-  const here = await connectRaw(t, gateway.port, HERE)
-  assert.equal(await peerTold(here), HERE)
-  const there = await connectRaw(t, gateway.port, THERE)
-  for (let i = 0; i < 3; i++) {
-    assert.equal(await peerTold(there), THERE)
+testEngines(
+  'each request tells the address of its own connection, whoever else is connected',
+  async (t, start) => {
+    const gateway = await gatewayOf(t, start)
+    const here = await connectRaw(t, gateway.port, HERE)
     assert.equal(await peerTold(here), HERE)
-  }
-})
+    const there = await connectRaw(t, gateway.port, THERE)
+    for (let i = 0; i < 3; i++) {
+      assert.equal(await peerTold(there), THERE)
+      assert.equal(await peerTold(here), HERE)
+    }
+  },
+)
 
-test('those that are left when others close keep their own address', async (t) => {
-  const gateway = await gatewayOf(t)
+testEngines('those that are left when others close are told by their own address', async (t, start) => {
+  const gateway = await gatewayOf(t, start)
   const here = await connectRaw(t, gateway.port, HERE)
   const there = await connectRaw(t, gateway.port, THERE)
   await until(() => gateway.plane.connections === 2)
@@ -47,8 +51,8 @@ test('those that are left when others close keep their own address', async (t) =
   assert.equal(await peerTold(there), THERE)
 })
 
-test('after all have closed the next one has its own address', async (t) => {
-  const gateway = await gatewayOf(t)
+testEngines('after all have closed the next one is told by its own address', async (t, start) => {
+  const gateway = await gatewayOf(t, start)
   const here = await connectRaw(t, gateway.port, HERE)
   assert.equal(await peerTold(here), HERE)
   here.reset()

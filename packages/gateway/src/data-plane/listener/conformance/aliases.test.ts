@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { startGateway } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
+import { testEngines } from './engines.js'
 
 // Methods, hosts and forwarding fields that servers take for others.
 
@@ -15,10 +14,10 @@ const ALL = {
   when: null,
 }
 
-test('a method in lower case reaches no target, whatever the routes say', async (t) => {
+testEngines('a method in lower case reaches no target, whatever the routes say', async (t, start) => {
   const origin = await echoOrigin(t)
   const post = { ...ALL, methods: ['POST'] }
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     routes: [
       { id: 'post', match: post, action: { kind: 'respond', status: 403, headers: [], body: '' } },
@@ -35,10 +34,10 @@ test('a method in lower case reaches no target, whatever the routes say', async 
   assert.equal(origin.connections(), 0)
 })
 
-test('a host stays on its route however it is written', async (t) => {
+testEngines('a host stays on its route however it is written', async (t, start) => {
   const origin = await echoOrigin(t)
   const inside = { ...ALL, hosts: ['internal.example', '[2001:db8::1]'] }
-  const gateway = await startGateway(t, {
+  const gateway = await start(t, {
     upstreams: [{ urls: [origin.url] }],
     routes: [
       { id: 'inside', match: inside, action: { kind: 'respond', status: 403, headers: [], body: '' } },
@@ -66,27 +65,29 @@ test('a host stays on its route however it is written', async (t) => {
   assert.equal(origin.connections(), 0)
 })
 
-test('the upstream hears of a client from the field that the trusted proxies write, and of no other', async (t) => {
-  const origin = await echoOrigin(t)
-  const listener = { trustedProxies: ['127.0.0.1/32'] }
-  const upstreams = [{ urls: [origin.url] }]
-  const sent =
-    'X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-Proto: https\r\nX_Forwarded_For: 3.3.3.3\r\nForwarded: for=2.2.2.2\r\n'
-  const seen = async (port: number): Promise<Readonly<Record<string, string>>> => {
-    const request = `GET /a HTTP/1.1\r\nHost: a\r\n${sent}Connection: close\r\n\r\n`
-    const { text } = await sendRaw(port, [request], { until: (got) => got.endsWith('}') })
-    return (JSON.parse(text.slice(text.indexOf('{'))) as { readonly headers: Record<string, string> }).headers
-  }
-  const byDefault = await seen((await startGateway(t, { upstreams, listener })).port)
-  assert.equal(byDefault['x-forwarded-for'], '1.1.1.1, 127.0.0.1')
-  assert.equal(byDefault['x-forwarded-proto'], 'https')
-  const forwardedHeader = 'forwarded' as const
-  const other = await seen(
-    (await startGateway(t, { upstreams, listener: { ...listener, forwardedHeader } })).port,
-  )
-  assert.equal(other['x-forwarded-for'], '2.2.2.2, 127.0.0.1')
-  assert.equal(other['x-forwarded-proto'], 'http')
-  assert.equal(other['forwarded'], 'for=2.2.2.2, for=127.0.0.1;host="a";proto=http')
-  assert.equal(byDefault['forwarded'], undefined)
-  for (const fields of [byDefault, other]) assert.equal(fields['x_forwarded_for'], undefined)
-})
+testEngines(
+  'the upstream hears of a client from the field that the trusted proxies write, and of no other',
+  async (t, start) => {
+    const origin = await echoOrigin(t)
+    const listener = { trustedProxies: ['127.0.0.1/32'] }
+    const upstreams = [{ urls: [origin.url] }]
+    const sent =
+      'X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-Proto: https\r\nX_Forwarded_For: 3.3.3.3\r\nForwarded: for=2.2.2.2\r\n'
+    const seen = async (port: number): Promise<Readonly<Record<string, string>>> => {
+      const request = `GET /a HTTP/1.1\r\nHost: a\r\n${sent}Connection: close\r\n\r\n`
+      const { text } = await sendRaw(port, [request], { until: (got) => got.endsWith('}') })
+      return (JSON.parse(text.slice(text.indexOf('{'))) as { readonly headers: Record<string, string> })
+        .headers
+    }
+    const byDefault = await seen((await start(t, { upstreams, listener })).port)
+    assert.equal(byDefault['x-forwarded-for'], '1.1.1.1, 127.0.0.1')
+    assert.equal(byDefault['x-forwarded-proto'], 'https')
+    const forwardedHeader = 'forwarded' as const
+    const other = await seen((await start(t, { upstreams, listener: { ...listener, forwardedHeader } })).port)
+    assert.equal(other['x-forwarded-for'], '2.2.2.2, 127.0.0.1')
+    assert.equal(other['x-forwarded-proto'], 'http')
+    assert.equal(other['forwarded'], 'for=2.2.2.2, for=127.0.0.1;host="a";proto=http')
+    assert.equal(byDefault['forwarded'], undefined)
+    for (const fields of [byDefault, other]) assert.equal(fields['x_forwarded_for'], undefined)
+  },
+)

@@ -1,0 +1,21 @@
+import type { ListenerSettings } from '../listener.js'
+
+/** What a listener of a test accepts. */
+export const SETTINGS: ListenerSettings = {
+  trusted: null,
+  forwardedHeader: 'x-forwarded-for',
+  health: false,
+  paths: 'canonical',
+  headerBytes: 16_384,
+  headers: 100,
+  urlBytes: 8192,
+  bodyBytes: 1_000_000_000,
+  bodyBuffer: 65_536,
+  connections: 100,
+  connectionsPerClient: 100,
+  keepAliveMs: 75_000,
+  headTimeoutMs: 10_000,
+  bodyIdleMs: 5000,
+  minBodyRate: 240,
+  minReadRate: 240,
+}
