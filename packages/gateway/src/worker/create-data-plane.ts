@@ -162,7 +162,9 @@ class WorkerDataPlane implements DataPlane {
   /** Nobody waits for it: connections come from now on, and a listener without the bound serves all the same. */
   #bound(opened: readonly OpenListener[]): void {
     if (this.#options.isReceiveBounded === false) return
-    boundListeners(opened.map(({ listener }) => listener)).catch(this.#onFault)
+    // What `node` pauses it does not read.
+    const read = opened.filter(({ plan }) => plan.engine === 'uws')
+    boundListeners(read.map(({ listener }) => listener)).catch(this.#onFault)
   }
 
   #discard(snapshot: Snapshot, opened: readonly OpenListener[], sink: LogSink | null): void {

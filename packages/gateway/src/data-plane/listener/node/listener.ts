@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import net from 'node:net'
+import type net from 'node:net'
 import type tls from 'node:tls'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { RequestIds } from '../../lib/request-id.js'
@@ -10,8 +9,9 @@ import { CROWDED, GREEDY } from '../overload.js'
 import { ClientConnection } from './connection.js'
 import type { ConnectionHost } from './connection-host.js'
 import { HeadIntake } from './head-intake.js'
+import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
 import type { ProtocolHandler } from './protocol-handler.js'
-import { acceptSockets, readByEvents, type SocketReader } from './server-socket.js'
+import { readByEvents, type SocketReader } from './server-socket.js'
 import { openTlsServer, type TlsFiles, type TlsServer } from './tls-server.js'
 
 export interface NodeListenerOptions {
@@ -31,10 +31,12 @@ export interface NodeListenerOptions {
   readonly http2?: ProtocolHandler
   /** Reads sockets by 'data' events only. Default: false. */
   readonly isDocumented?: boolean
+  /** Other processes may listen at the port, too. Default: in a worker. */
+  readonly isReusable?: boolean
 }
 
 /**
- * Opens a listener on the sockets of Node.js. Workers of one gateway share the socket that listens (docs/adr/0003).
+ * Opens a listener on the sockets of Node.js.
  * @throws Error when the address cannot be bound or the certificate cannot be read.
  */
 export async function openNodeListener(options: NodeListenerOptions): Promise<Listener> {
@@ -62,7 +64,7 @@ class NodeListener implements Listener, ConnectionHost {
   isClosing = false
   #settings: ListenerSettings
   readonly #options: NodeListenerOptions
-  readonly #server: net.Server
+  #socket: ListeningSocket | null = null
   readonly #tls: TlsServer | null
   /** All that are open, with those that are handed to others or in a TLS handshake. */
   readonly #sockets = new Set<net.Socket>()
@@ -91,21 +93,16 @@ class NodeListener implements Listener, ConnectionHost {
             hasHttp2: this.http2 !== null,
             handshakeMs: options.settings.headTimeoutMs,
           })
-    this.#server = net.createServer({ allowHalfOpen: true, noDelay: true })
   }
 
   async open(): Promise<void> {
-    const { host, port, isDocumented } = this.#options
-    const server = this.#server
-    server.listen({ host: host.replace(/^\[|\]$/g, ''), port })
-    await once(server, 'listening')
-    this.port = (server.address() as net.AddressInfo).port
-    server.on('error', this.onFault)
-    if (this.#tls === null) acceptSockets(server, (socket) => this.#admit(socket), isDocumented)
-    else {
-      server.on('connection', (socket) => this.#admit(socket))
-      this.#tls.onSecure((socket) => this.#onSecure(socket))
-    }
+    const socket = await openListeningSocket(this.#options)
+    this.#socket = socket
+    this.port = socket.port
+    this.#tls?.onSecure((secure) => this.#onSecure(secure))
+    socket.accept((accepted) => this.#admit(accepted), {
+      isDocumented: this.#tls !== null || this.#options.isDocumented === true,
+    })
   }
 
   get settings(): ListenerSettings {
@@ -134,13 +131,13 @@ class NodeListener implements Listener, ConnectionHost {
   #closeServer(opened: number, turns: number): void {
     setImmediate(() => {
       if (this.#opened !== opened && turns > 0) this.#closeServer(this.#opened, turns - 1)
-      else this.#server.close()
+      else this.#socket?.close()
     })
   }
 
   terminate(): void {
     this.isClosing = true
-    this.#server.close()
+    this.#socket?.close()
     for (const connection of this.#connections) connection.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }

@@ -32,7 +32,7 @@ async function tellingPort(t: TestContext, isDocumented: boolean): Promise<{ por
         },
       }
     },
-    isDocumented,
+    { isDocumented },
   )
   t.after(() => server.close())
   return { port: (server.address() as net.AddressInfo).port, seen }

@@ -17,6 +17,8 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** So many bytes wait for a client before it counts as slow. */
 const HIGH_WATER_BYTES = 64 * 1024
+/** Connections that the system lets wait to be accepted; what `net.Server` asks for. */
+const BACKLOG = 511
 
 /** The socket of the system, as Node.js holds it. */
 interface Handle {
@@ -24,8 +26,19 @@ interface Handle {
   readonly writeQueueSize?: number
 }
 
-interface ListeningHandle {
-  onconnection: ((error: number, handle: Handle | undefined) => void) | null
+type OnConnection = (error: number, handle: Handle | undefined) => void
+
+/** One that listens. */
+export interface ListeningHandle {
+  onconnection: OnConnection | null
+  /** 0, or a negative error number. */
+  listen(backlog: number): number
+  close(): void
+}
+
+export interface AcceptOptions {
+  /** Sockets are read by 'data' events, as it is done where a handle has not the field. Default: false. */
+  readonly isDocumented?: boolean
 }
 
 /**
@@ -35,11 +48,10 @@ interface ListeningHandle {
  * A client's socket can be given one buffer for all its reads (`onread`, documented for `net.connect`), a server's cannot:
  * each read would allocate 64 KB and go through a stream. So the server's handle is asked for connections itself.
  * @param server listens.
- * @param isDocumented reads by 'data' events, as it is done where the handle has not the field.
  */
-export function acceptSockets(server: net.Server, onSocket: OnSocket, isDocumented = false): void {
+export function acceptSockets(server: net.Server, onSocket: OnSocket, options: AcceptOptions = {}): void {
   const handle = (server as unknown as { readonly _handle?: ListeningHandle })._handle
-  if (isDocumented || typeof handle?.onconnection !== 'function') {
+  if (options.isDocumented === true || typeof handle?.onconnection !== 'function') {
     server.on('connection', (socket: net.Socket) => readByEvents(socket, onSocket(socket)))
     return
   }
@@ -49,6 +61,24 @@ export function acceptSockets(server: net.Server, onSocket: OnSocket, isDocument
     if (error !== 0 || accepted === undefined) byDocument.call(this, error, accepted)
     else acceptHandle(accepted, onSocket)
   }
+}
+
+/**
+ * The same for a socket that no server has.
+ * @throws Error when it cannot listen.
+ */
+export function acceptFrom(handle: ListeningHandle, onSocket: OnSocket, options: AcceptOptions = {}): void {
+  handle.onconnection = (error, accepted) => {
+    if (error !== 0 || accepted === undefined) return
+    if (options.isDocumented !== true) acceptHandle(accepted, onSocket)
+    else {
+      const socket = new net.Socket({ handle: accepted, allowHalfOpen: true } as net.SocketConstructorOpts)
+      accepted.setNoDelay(true)
+      readByEvents(socket, onSocket(socket))
+    }
+  }
+  const problem = handle.listen(BACKLOG)
+  if (problem !== 0) throw new Error(`the socket cannot listen (error ${problem})`)
 }
 
 function acceptHandle(handle: Handle, onSocket: OnSocket): void {
