@@ -13,11 +13,6 @@ export interface Unavailable {
 /** Everything in the document that is not available yet; a capability that arrives removes its rows. */
 export const UNAVAILABLE: readonly Unavailable[] = [
   {
-    path: ['listeners', '*', 'tls', 'clientCaFile'],
-    what: 'verifying client certificates',
-    remedy: 'remove clientCaFile, and authenticate with a policy such as api-key',
-  },
-  {
     path: ['upstreams', '*', 'targets', '*', 'role'],
     values: ['canary'],
     what: "the target role 'canary'",

@@ -54,9 +54,24 @@ export interface ListenerPlan {
   readonly limits: ListenerLimits
 }
 
-export interface ListenerTlsPlan {
+/** A certificate and its key. */
+export interface KeyPairPlan {
   readonly certFile: string
   readonly keyFile: string
+}
+
+/** A certificate for some names. */
+export interface NamedCertificatePlan extends KeyPairPlan {
+  /** Empty: those that stand in it. */
+  readonly serverNames: readonly string[]
+}
+
+export interface ListenerTlsPlan extends KeyPairPlan {
+  /** By server name; whoever asks for none of theirs gets the listener's own. */
+  readonly certificates: readonly NamedCertificatePlan[]
+  /** Authorities of client certificates; null: none is asked for. */
+  readonly clientCaFile: string | null
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
 
 export interface ListenerLimits {
@@ -86,7 +101,7 @@ export interface AdminPlan {
   readonly address: string
   readonly host: string
   readonly port: number
-  readonly tls: ListenerTlsPlan | null
+  readonly tls: KeyPairPlan | null
   readonly tokens: readonly AdminToken[]
 }
 

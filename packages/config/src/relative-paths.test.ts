@@ -55,6 +55,9 @@ test('relative paths begin in the folder of the document, of policies and behind
     assert.deepEqual(plan.listeners[0]?.tls, {
       certFile: join(dir, 'tls/cert.pem'),
       keyFile: `${keys === 'tls' ? join(dir, 'tls') : keys}/key.pem`,
+      certificates: [],
+      clientCaFile: null,
+      minVersion: 'TLSv1.2',
     })
     assert.deepEqual(plan.routes[0]?.policies[0]?.with, {
       file: `${dir}/./a.json`,

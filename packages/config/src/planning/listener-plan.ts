@@ -1,7 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { isFlaw } from '../flaw.js'
 import { type Address, parseAddress } from '../grammar/address.js'
-import type { AdminPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
+import type { AdminPlan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
 /** As nginx keeps them, and as long as uWebSockets.js waits for a head. */
@@ -14,7 +14,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
   return {
     ...addressOf(listener.address),
     engine: listener.engine,
-    tls: tlsPlan(listener.tls),
+    tls: listenerTlsPlan(listener.tls),
     trustedProxies: [...listener.trustedProxies].sort(),
     forwardedHeader: listener.forwardedHeader,
     health: listener.health,
@@ -48,11 +48,18 @@ function shareOf(connections: number): number {
 export function adminPlan({ address, tls, tokens }: Document['admin']): AdminPlan {
   const sorted = tokens.map(({ id, sha256, role }) => ({ id, sha256, role }))
   sorted.sort((a, b) => (a.id < b.id ? -1 : 1))
-  return { ...addressOf(address), tls: tlsPlan(tls), tokens: sorted }
+  return { ...addressOf(address), tls: tls === undefined ? null : keyPairPlan(tls), tokens: sorted }
 }
 
-function tlsPlan(tls: { certFile: string; keyFile: string } | undefined): ListenerTlsPlan | null {
-  return tls === undefined ? null : { certFile: tls.certFile, keyFile: tls.keyFile }
+function listenerTlsPlan(tls: ListenerDocument['tls']): ListenerTlsPlan | null {
+  if (tls === undefined) return null
+  const { certificates, clientCaFile = null, minVersion = 'TLSv1.2' } = tls
+  const named = certificates.map((each) => ({ ...keyPairPlan(each), serverNames: each.serverNames }))
+  return { ...keyPairPlan(tls), certificates: named, clientCaFile, minVersion }
+}
+
+function keyPairPlan({ certFile, keyFile }: KeyPairPlan): KeyPairPlan {
+  return { certFile, keyFile }
 }
 
 function addressOf(text: string): Address {

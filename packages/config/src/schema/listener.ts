@@ -6,6 +6,20 @@ const certificate = {
   keyFile: filePath('The private key, PEM.'),
 }
 
+const namedCertificate = object(
+  {
+    ...certificate,
+    serverNames: Type.Array(text('host-pattern'), {
+      default: [],
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'The names that it is for: `api.example.com`, or `*.example.com` for one label below. Empty: those that stand in it.',
+    }),
+  },
+  { description: 'One certificate.' },
+)
+
 const limits = object(
   {
     headerBytes: size(
@@ -90,7 +104,22 @@ export const listenerSchema = object(
       object(
         {
           ...certificate,
-          clientCaFile: Type.Optional(filePath('The authorities of client certificates, PEM.')),
+          certificates: Type.Array(namedCertificate, {
+            default: [],
+            maxItems: 1000,
+            description:
+              'More certificates, chosen by the name that the client asks for (SNI); who asks for another name, or for none, gets that of `certFile`.',
+          }),
+          clientCaFile: Type.Optional(
+            filePath(
+              'The authorities of client certificates, PEM: a client without one of theirs gets no connection (`engine: node`).',
+            ),
+          ),
+          minVersion: Type.Optional(
+            oneOf(['TLSv1.2', 'TLSv1.3'], {
+              description: 'The oldest version of TLS (`engine: node`). Default: TLSv1.2.',
+            }),
+          ),
         },
         { description: 'HTTPS. Without it the listener speaks HTTP.' },
       ),

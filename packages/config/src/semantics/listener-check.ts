@@ -2,6 +2,7 @@ import { type DocumentPath, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { isLoopback, parseAddress } from '../grammar/address.js'
 import type { ListenerDocument } from '../schema/document.js'
+import { checkPemFile } from './file-check.js'
 import type { Inspection } from './inspection.js'
 import { checkKeyPair } from './key-pair-check.js'
 
@@ -12,7 +13,7 @@ export function checkListeners(inspection: Inspection): void {
   claim(inspection, taken, document.admin.address, ['admin', 'address'])
   for (const [listener, path] of origins.entries(document.listeners, ['listeners'])) {
     claim(inspection, taken, listener.address, [...path, 'address'])
-    if (listener.tls !== undefined) checkKeyPair(inspection, listener.tls, [...path, 'tls'])
+    if (listener.tls !== undefined) checkListenerTls(inspection, listener.tls, [...path, 'tls'])
     if (listener.engine === 'uws') checkForUws(inspection, listener, path)
   }
   if (report.isSound(['admin', 'address'])) checkExposure(inspection)
@@ -20,10 +21,23 @@ export function checkListeners(inspection: Inspection): void {
   if (document.admin.tls !== undefined) checkKeyPair(inspection, document.admin.tls, ['admin', 'tls'])
 }
 
+function checkListenerTls(
+  inspection: Inspection,
+  tls: NonNullable<ListenerDocument['tls']>,
+  path: DocumentPath,
+): void {
+  checkKeyPair(inspection, tls, path)
+  for (const [each, eachPath] of inspection.origins.entries(tls.certificates, [...path, 'certificates']))
+    checkKeyPair(inspection, each, eachPath)
+  if (tls.clientCaFile !== undefined) checkPemFile(inspection, tls.clientCaFile, [...path, 'clientCaFile'])
+}
+
 /** What uWebSockets.js cannot do, and what a document would ask of it. */
 const NOT_FOR_UWS = [
   ['limits', 'keepAlive'],
   ['limits', 'headTimeout'],
+  ['tls', 'clientCaFile'],
+  ['tls', 'minVersion'],
 ] as const
 
 function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {

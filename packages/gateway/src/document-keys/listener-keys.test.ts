@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { loadOrThrow } from '@sluice/config/testing'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
+import { certificateFiles, shownName } from '../data-plane/listener/testing/certificate-files.js'
 import { type TestGateway, until } from '../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { sendRaw, statusesOf } from '../testing/raw-client.js'
@@ -37,18 +35,29 @@ function refused(listener: object, why: RegExp): Effect {
 }
 
 const overTls: Effect = async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
-  t.after(() => rmSync(dir, { recursive: true }))
-  const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-  writeFileSync(certFile, FAKE_CERTIFICATES.localhost.cert)
-  writeFileSync(keyFile, FAKE_CERTIFICATES.localhost.key)
-  const gateway = await echoing(t, { tls: { certFile, keyFile } })
-  const options = { port: gateway.port, host: '127.0.0.1', servername: 'localhost', agent: false } as const
-  const status = await new Promise((resolve, reject) => {
-    const ca = FAKE_CERTIFICATES.localhost.cert
-    https.get({ ...options, ca }, (res) => resolve(res.resume().statusCode)).on('error', reject)
+  const { port } = await echoing(t, { tls: certificateFiles(t) })
+  assert.equal(await statusOverTls(port, {}), '200')
+  assert.equal(await shownName(port), 'localhost')
+}
+
+const byName: Effect = async (t) => {
+  for (const engine of ['uws', 'node']) {
+    const certificates = [{ ...certificateFiles(t, 'renewed'), serverNames: ['a.test'] }]
+    const { port } = await echoing(t, { engine, tls: { ...certificateFiles(t), certificates } })
+    assert.equal(await shownName(port, { servername: 'a.test' }), 'renewed')
+    assert.equal(await shownName(port, { servername: 'b.test' }), 'localhost')
+  }
+}
+
+/** The status of a call, or why there is none. */
+function statusOverTls(port: number, options: https.RequestOptions): Promise<string> {
+  const { cert: ca } = FAKE_CERTIFICATES.localhost
+  const request = { port, host: '127.0.0.1', servername: 'localhost', agent: false, ca, ...options } as const
+  return new Promise((resolve) => {
+    https
+      .get(request, (res) => resolve(String(res.resume().statusCode)))
+      .on('error', (error) => resolve(error.message))
   })
-  assert.equal(status, 200)
 }
 
 /** How many of three connections that are open at once are served. */
@@ -91,10 +100,25 @@ testKeys('listeners', {
   },
   'tls.certFile': overTls,
   'tls.keyFile': overTls,
-  'tls.clientCaFile': refused(
-    { tls: { certFile: 'a', keyFile: 'b', clientCaFile: 'c' } },
-    /not available yet/,
-  ),
+  'tls.certificates.certFile': byName,
+  'tls.certificates.keyFile': byName,
+  'tls.certificates.serverNames': byName,
+  'tls.clientCaFile': async (t) => {
+    const clientCaFile = certificateFiles(t, 'renewed').certFile
+    const tls = { ...certificateFiles(t), clientCaFile }
+    const { port } = await echoing(t, { engine: 'node', tls })
+    const { cert, key } = FAKE_CERTIFICATES.renewed
+    assert.equal(await statusOverTls(port, { cert, key }), '200')
+    assert.notEqual(await statusOverTls(port, {}), '200')
+    await refused({ tls }, /tls\.clientCaFile needs engine: node/)(t)
+  },
+  'tls.minVersion': async (t) => {
+    const tls = { ...certificateFiles(t), minVersion: 'TLSv1.3' }
+    const { port } = await echoing(t, { engine: 'node', tls })
+    assert.equal(await statusOverTls(port, {}), '200')
+    assert.notEqual(await statusOverTls(port, { maxVersion: 'TLSv1.2' }), '200')
+    await refused({ tls }, /tls\.minVersion needs engine: node/)(t)
+  },
   trustedProxies: async (t) => {
     const headers = { 'x-forwarded-for': '192.0.2.7' }
     for (const [trustedProxies, isBelieved] of [

@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import tls from 'node:tls'
-import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
 import { type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { certificateFiles, shownName, tlsPlan } from '../testing/certificate-files.js'
 import { type StartGateway, testEngines } from './engines.js'
 
 async function tlsGateway(t: TestContext, start: StartGateway, connections = 100): Promise<TestGateway> {
-  const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
-  t.after(() => rmSync(dir, { recursive: true }))
-  const certFile = join(dir, 'cert.pem')
-  const keyFile = join(dir, 'key.pem')
-  writeFileSync(certFile, FAKE_CERTIFICATES.localhost.cert)
-  writeFileSync(keyFile, FAKE_CERTIFICATES.localhost.key)
   const origin = await echoOrigin(t)
   return start(t, {
     upstreams: [{ urls: [origin.url] }],
-    listener: { tls: { certFile, keyFile }, limits: { connections } },
+    listener: {
+      tls: tlsPlan(certificateFiles(t)),
+      limits: { connections },
+    },
   })
 }
 
@@ -84,3 +78,34 @@ testEngines(
   },
   ['uws'],
 )
+
+testEngines(
+  'the certificate is that of the name which the client asks for, and its requests are served',
+  async (t, start, engine) => {
+    const certificates = [{ ...certificateFiles(t, 'renewed'), serverNames: ['shop.test', '*.shop.test'] }]
+    const origin = await echoOrigin(t)
+    const gateway = await start(t, {
+      upstreams: [{ urls: [origin.url] }],
+      listener: { tls: tlsPlan(certificateFiles(t), { certificates }) },
+    })
+    for (const [servername, shown] of [
+      ['shop.test', 'renewed'],
+      ['a.shop.test', 'renewed'],
+      // uWS compares names with their case.
+      ['A.Shop.Test', engine === 'uws' ? 'localhost' : 'renewed'],
+      ['a.b.shop.test', 'localhost'],
+      ['other.test', 'localhost'],
+      ['', 'localhost'],
+    ] as const) {
+      assert.equal(await shownName(gateway.port, { servername }), shown, servername)
+      assert.match(await speak(gateway.port, { servername }), /^HTTP\/1\.1 200 /)
+    }
+  },
+)
+
+testEngines('a certificate without serverNames is for those that stand in it', async (t, start) => {
+  const certificates = [{ ...certificateFiles(t, 'renewed'), serverNames: [] }]
+  const gateway = await start(t, { listener: { tls: tlsPlan(certificateFiles(t), { certificates }) } })
+  assert.equal(await shownName(gateway.port, { servername: 'localhost' }), 'renewed')
+  assert.equal(await shownName(gateway.port, { servername: 'other.test' }), 'localhost')
+})

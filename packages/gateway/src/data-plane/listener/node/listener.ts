@@ -1,5 +1,6 @@
 import type net from 'node:net'
 import type tls from 'node:tls'
+import type { ListenerTlsPlan } from '@sluice/config'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { RequestIds } from '../../lib/request-id.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
@@ -12,12 +13,12 @@ import { HeadIntake } from './head-intake.js'
 import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 import { readByEvents, type SocketReader } from './server-socket.js'
-import { openTlsServer, type TlsFiles, type TlsServer } from './tls-server.js'
+import { TlsServer } from './tls-server.js'
 
 export interface NodeListenerOptions {
   readonly host: string
   readonly port: number
-  readonly tls: TlsFiles | null
+  readonly tls: ListenerTlsPlan | null
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
@@ -31,6 +32,8 @@ export interface NodeListenerOptions {
   readonly http2?: ProtocolHandler
   /** Reads sockets by 'data' events only. Default: false. */
   readonly isDocumented?: boolean
+  /** How often the files of certificates are looked at. Default: every 10 s. */
+  readonly watchMs?: number
   /** Other processes may listen at the port, too. Default: in a worker. */
   readonly isReusable?: boolean
 }
@@ -86,13 +89,18 @@ class NodeListener implements Listener, ConnectionHost {
     this.http2 = options.http2 ?? null
     this.intake = new HeadIntake(options.settings)
     this.scheme = options.tls === null ? 'http' : 'https'
-    this.#tls =
-      options.tls === null
-        ? null
-        : openTlsServer(options.tls, {
-            hasHttp2: this.http2 !== null,
-            handshakeMs: options.settings.headTimeoutMs,
-          })
+    this.#tls = options.tls === null ? null : this.#openTls(options.tls)
+  }
+
+  #openTls(plan: ListenerTlsPlan): TlsServer {
+    const { watchMs } = this.#options
+    return new TlsServer({
+      plan,
+      hasHttp2: this.http2 !== null,
+      handshakeMs: this.#settings.headTimeoutMs,
+      onFault: this.onFault,
+      ...(watchMs === undefined ? {} : { watchMs }),
+    })
   }
 
   async open(): Promise<void> {
@@ -112,6 +120,8 @@ class NodeListener implements Listener, ConnectionHost {
   set settings(settings: ListenerSettings) {
     this.#settings = settings
     this.intake.settings = settings
+    // A reload is when certificates are renewed, mostly.
+    this.#tls?.refresh()
   }
 
   connections(): number {
@@ -121,6 +131,7 @@ class NodeListener implements Listener, ConnectionHost {
   close(): void {
     if (this.isClosing) return
     this.isClosing = true
+    this.#tls?.close()
     this.#closeServer(NEVER, MAX_CLOSING_TURNS)
   }
 
@@ -137,6 +148,7 @@ class NodeListener implements Listener, ConnectionHost {
 
   terminate(): void {
     this.isClosing = true
+    this.#tls?.close()
     this.#socket?.close()
     for (const connection of this.#connections) connection.destroy()
     for (const socket of this.#sockets) socket.destroy()

@@ -1,39 +1,69 @@
-import { readFileSync } from 'node:fs'
 import type net from 'node:net'
 import tls from 'node:tls'
-import { TLS_CIPHERS } from '../tls-ciphers.js'
+import type { ListenerTlsPlan } from '@sluice/config'
+import { Certificates } from './certificates.js'
 
-export interface TlsFiles {
-  readonly certFile: string
-  readonly keyFile: string
+/** How often the files of certificates are looked at. */
+const WATCH_MS = 10_000
+
+export interface TlsServerOptions {
+  readonly plan: ListenerTlsPlan
+  /** Clients may choose HTTP/2 (ALPN). */
+  readonly hasHttp2: boolean
+  /** Longest time for a handshake. */
+  readonly handshakeMs: number
+  /** Hears of certificates that cannot be read; those that serve stay. */
+  readonly onFault: (error: unknown) => void
+  /** Default: 10 s. */
+  readonly watchMs?: number
 }
 
-/** TLS on the sockets of a listener. */
-export interface TlsServer {
+/** TLS on the sockets of a listener. Changed certificates serve the handshakes that begin from then on. */
+export class TlsServer {
+  readonly #certificates: Certificates
+  readonly #server: tls.Server
+  readonly #onFault: (error: unknown) => void
+  readonly #watch: NodeJS.Timeout
+
+  /** @throws Error when a certificate cannot be read. */
+  constructor({ plan, hasHttp2, handshakeMs, onFault, watchMs = WATCH_MS }: TlsServerOptions) {
+    const certificates = new Certificates(plan)
+    this.#certificates = certificates
+    this.#onFault = onFault
+    this.#server = tls.createServer({
+      ...certificates.own,
+      SNICallback: (name, done) => done(null, certificates.find(name)),
+      requestCert: plan.clientCaFile !== null,
+      rejectUnauthorized: plan.clientCaFile !== null,
+      ALPNProtocols: hasHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+      handshakeTimeout: handshakeMs,
+    })
+    // Whoever fails at the handshake has no request that could be answered.
+    this.#server.on('tlsClientError', (_error, socket) => socket.destroy())
+    this.#watch = setInterval(() => this.refresh(), watchMs)
+    this.#watch.unref()
+  }
+
   /** Begins the handshake on a socket. */
-  accept(socket: net.Socket): void
-  /** Who gets the sockets whose handshake is done. */
-  onSecure(receiver: (socket: tls.TLSSocket) => void): void
-}
+  accept(socket: net.Socket): void {
+    this.#server.emit('connection', socket)
+  }
 
-/** @throws Error when a certificate cannot be read. */
-export function openTlsServer(
-  files: TlsFiles,
-  { hasHttp2, handshakeMs }: { readonly hasHttp2: boolean; readonly handshakeMs: number },
-): TlsServer {
-  const server = tls.createServer({
-    cert: readFileSync(files.certFile),
-    key: readFileSync(files.keyFile),
-    ciphers: `${TLS_CIPHERS}:TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256`,
-    minVersion: 'TLSv1.2',
-    honorCipherOrder: true,
-    ALPNProtocols: hasHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
-    handshakeTimeout: handshakeMs,
-  })
-  // Whoever fails at the handshake has no request that could be answered; its socket is closed already.
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
-  return {
-    accept: (socket) => void server.emit('connection', socket),
-    onSecure: (receiver) => void server.on('secureConnection', receiver),
+  /** Who gets the sockets whose handshake is done. */
+  onSecure(receiver: (socket: tls.TLSSocket) => void): void {
+    this.#server.on('secureConnection', receiver)
+  }
+
+  /** Reads the certificates again where they have changed. */
+  refresh(): void {
+    try {
+      if (this.#certificates.refresh()) this.#server.setSecureContext(this.#certificates.own)
+    } catch (error) {
+      this.#onFault(error)
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#watch)
   }
 }

@@ -3,6 +3,7 @@ import './native-file.js'
 import {
   _cfg,
   App,
+  type AppOptions,
   type HttpRequest,
   type HttpResponse,
   SSLApp,
@@ -10,9 +11,11 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js'
+import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { RequestIds } from '../../lib/request-id.js'
+import { certificateNames } from '../certificate-names.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'
 import { CROWDED, GREEDY } from '../overload.js'
@@ -44,7 +47,7 @@ _cfg('silent')
 export interface UwsListenerOptions {
   readonly host: string
   readonly port: number
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | null
+  readonly tls: Pick<ListenerTlsPlan, 'certFile' | 'keyFile' | 'certificates'> | null
   readonly settings: ListenerSettings
   readonly gate: Gate
   readonly ids: RequestIds
@@ -119,10 +122,23 @@ class UwsListener implements Listener {
     this.#scheme = options.tls === null ? 'http' : 'https'
     this.#app = createApp(options.tls)
     this.#app.filter(this.#countConnection)
+    this.#register()
+    for (const certificate of options.tls?.certificates ?? []) this.#addCertificate(certificate)
+  }
+
+  #register(): void {
     for (const [register, method] of METHODS) {
       this.#app[register]('/*', (res, req) => this.#onRequest(res, req, method))
     }
     this.#app.any('/*', (res, req) => this.#onRequest(res, req, req.getCaseSensitiveMethod()))
+  }
+
+  /** uWS has handlers of their own for the requests to each server name. */
+  #addCertificate(certificate: NamedCertificatePlan): void {
+    for (const name of certificateNames(certificate)) {
+      this.#app.addServerName(name, keyPairOptions(certificate)).domain(name)
+      this.#register()
+    }
   }
 
   open(resolve: (listener: Listener) => void, reject: (error: Error) => void): void {
@@ -261,5 +277,9 @@ function answerOverload(res: HttpResponse, body: string): void {
 
 function createApp(tls: UwsListenerOptions['tls']): TemplatedApp {
   if (tls === null) return App()
-  return SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: TLS_CIPHERS })
+  return SSLApp(keyPairOptions(tls))
+}
+
+function keyPairOptions({ certFile, keyFile }: KeyPairPlan): AppOptions {
+  return { cert_file_name: certFile, key_file_name: keyFile, ssl_ciphers: TLS_CIPHERS }
 }

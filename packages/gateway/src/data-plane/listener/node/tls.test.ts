@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import tls from 'node:tls'
+import type { ListenerTlsPlan } from '@sluice/config'
+import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
+import { until } from '../../../testing/gateway.js'
+import { closedPort } from '../../../testing/origin.js'
+import { CachedClock } from '../../lib/cached-clock.js'
+import { RequestIds } from '../../lib/request-id.js'
+import { TimerWheel } from '../../lib/timer-wheel.js'
+import type { Listener } from '../listener.js'
+import { certificateFiles, shownName, tlsPlan, writeCertificate } from '../testing/certificate-files.js'
+import { SETTINGS } from '../testing/settings.js'
+import { openNodeListener } from './listener.js'
+
+const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
+const LONG_MS = 3_600_000
+
+interface Opened {
+  readonly listener: Listener
+  readonly faults: unknown[]
+}
+
+/** A listener that answers every request; it looks at its certificates that often. */
+async function open(t: TestContext, plan: ListenerTlsPlan, watchMs = LONG_MS): Promise<Opened> {
+  const faults: unknown[] = []
+  const wheel = new TimerWheel()
+  const listener = await openNodeListener({
+    host: '127.0.0.1',
+    port: await closedPort(),
+    tls: plan,
+    settings: SETTINGS,
+    gate: { accept: (_x, client) => client.send(200, [], 'ok'), refuse: (_x, client) => client.abort() },
+    ids: new RequestIds(),
+    clock: new CachedClock(),
+    wheel,
+    onFault: (error) => faults.push(error),
+    onTurnedAway: () => {},
+    watchMs,
+  })
+  t.after(() => {
+    listener.terminate()
+    wheel.close()
+  })
+  return { listener, faults }
+}
+
+/** What a client reads that asks once, and goes away with the test. */
+function asked(
+  t: TestContext,
+  port: number,
+  options: tls.ConnectionOptions,
+): { text: string; socket: tls.TLSSocket } {
+  const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
+  const seen = { text: '', socket }
+  socket.on('data', (chunk) => (seen.text += String(chunk)))
+  socket.on('error', (error) => (seen.text += `error ${error.message}`))
+  socket.on('close', () => (seen.text += seen.text === '' ? 'error closed' : ''))
+  socket.write(GET)
+  t.after(() => socket.destroy())
+  return seen
+}
+
+test('a client without a certificate of the authorities gets no connection', async (t) => {
+  const own = certificateFiles(t)
+  const { certFile: clientCaFile } = certificateFiles(t, 'renewed')
+  const { listener } = await open(t, tlsPlan(own, { clientCaFile }))
+  const { localhost, renewed } = FAKE_CERTIFICATES
+  for (const [options, expected] of [
+    [{ cert: renewed.cert, key: renewed.key }, /^HTTP\/1\.1 200 /],
+    [{ cert: localhost.cert, key: localhost.key }, /^error /],
+    [{}, /^error /],
+  ] as const) {
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const seen = asked(t, listener.port, { ...options, maxVersion })
+      await until(() => seen.text !== '')
+      assert.match(seen.text, expected)
+    }
+  }
+})
+
+test('an older version than minVersion is refused', async (t) => {
+  const { listener } = await open(t, tlsPlan(certificateFiles(t), { minVersion: 'TLSv1.3' }))
+  assert.match(await shownName(listener.port, { maxVersion: 'TLSv1.2' }), /^error /)
+  assert.equal(await shownName(listener.port), 'localhost')
+})
+
+for (const how of ['at a reload', 'by itself'] as const) {
+  test(`a certificate that changes on disk is shown ${how}, and connections go on`, async (t) => {
+    const files = certificateFiles(t)
+    const named = certificateFiles(t)
+    const plan = tlsPlan(files, { certificates: [{ ...named, serverNames: ['named.test'] }] })
+    const { listener, faults } = await open(t, plan, how === 'by itself' ? 20 : LONG_MS)
+    const kept = asked(t, listener.port, {})
+    await until(() => kept.text.endsWith('ok'))
+    writeCertificate(files, 'renewed')
+    writeCertificate(named, 'renewed')
+    if (how === 'at a reload') listener.settings = SETTINGS
+    for (const servername of ['', 'named.test'])
+      await until(async () => (await shownName(listener.port, { servername })) === 'renewed')
+    kept.text = ''
+    kept.socket.write(GET)
+    await until(() => kept.text.endsWith('ok'))
+    assert.ok(
+      faults.every((fault) => /key values mismatch/.test(String(fault))),
+      String(faults),
+    )
+  })
+}
+
+test('a certificate that cannot be read is reported, and the one before stays', async (t) => {
+  const files = certificateFiles(t)
+  const { listener, faults } = await open(t, tlsPlan(files))
+  writeFileSync(files.certFile, 'nothing')
+  listener.settings = SETTINGS
+  assert.equal(faults.length, 1)
+  rmSync(files.certFile)
+  listener.settings = SETTINGS
+  assert.equal(faults.length, 2)
+  assert.equal(await shownName(listener.port), 'localhost')
+  writeFileSync(files.certFile, FAKE_CERTIFICATES.localhost.cert)
+})
+
+test('a client that offers HTTP/2 gets HTTP/1.1', async (t) => {
+  const { listener } = await open(t, tlsPlan(certificateFiles(t)))
+  const seen = asked(t, listener.port, { ALPNProtocols: ['h2', 'http/1.1'] })
+  await until(() => seen.text.endsWith('ok'))
+  assert.equal(seen.socket.alpnProtocol, 'http/1.1')
+})

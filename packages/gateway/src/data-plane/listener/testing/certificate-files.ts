@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import tls from 'node:tls'
+import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
+import { FAKE_CERTIFICATES } from '../../../admin/testing/test-certificate.js'
+
+/** The certificates that there are for tests; both name localhost. */
+export type CertificateName = keyof typeof FAKE_CERTIFICATES
+
+/** Writes a certificate and its key to files, which end with the test. */
+export function certificateFiles(t: TestContext, name: CertificateName = 'localhost'): KeyPairPlan {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
+  writeCertificate(files, name)
+  return files
+}
+
+/** Puts another certificate into the files. */
+export function writeCertificate({ certFile, keyFile }: KeyPairPlan, name: CertificateName): void {
+  writeFileSync(certFile, FAKE_CERTIFICATES[name].cert)
+  writeFileSync(keyFile, FAKE_CERTIFICATES[name].key)
+}
+
+/** The TLS of a listener with these files and nothing else. */
+export function tlsPlan(files: KeyPairPlan, more: Partial<ListenerTlsPlan> = {}): ListenerTlsPlan {
+  return { ...files, certificates: [], clientCaFile: null, minVersion: 'TLSv1.2', ...more }
+}
+
+/** The common name of the certificate that a server shows, or the error of the handshake. */
+export function shownName(port: number, options: tls.ConnectionOptions = {}): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN))
+      socket.destroy()
+    })
+    socket.on('error', (error) => resolve(`error ${error.message}`))
+  })
+}
