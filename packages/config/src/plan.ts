@@ -45,6 +45,8 @@ export interface ListenerPlan {
   readonly tls: ListenerTlsPlan | null
   /** CIDR ranges whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trustedProxies: readonly string[]
+  /** Connections from trusted proxies begin with a PROXY header. */
+  readonly proxyProtocol: boolean
   /** Which of the fields that name clients the trusted proxies write. */
   readonly forwardedHeader: 'x-forwarded-for' | 'forwarded'
   /** Answers /-/healthz and /-/readyz itself. */

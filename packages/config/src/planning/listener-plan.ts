@@ -16,6 +16,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
     engine: listener.engine,
     tls: listenerTlsPlan(listener.tls),
     trustedProxies: [...listener.trustedProxies].sort(),
+    proxyProtocol: listener.proxyProtocol,
     forwardedHeader: listener.forwardedHeader,
     health: listener.health,
     paths: listener.paths,

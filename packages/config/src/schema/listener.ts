@@ -130,6 +130,11 @@ export const listenerSchema = object(
       uniqueItems: true,
       description: 'Whose X-Forwarded-* (or Forwarded) and X-Request-Id are believed.',
     }),
+    proxyProtocol: Type.Boolean({
+      default: false,
+      description:
+        'Connections from `trustedProxies` begin with a PROXY header, version 1 or 2, which says who the client is; those of others are served as they come (`engine: node`).',
+    }),
     forwardedHeader: oneOf(['x-forwarded-for', 'forwarded'], {
       default: 'x-forwarded-for',
       description:

@@ -34,6 +34,7 @@ function checkListenerTls(
 
 /** What uWebSockets.js cannot do, and what a document would ask of it. */
 const NOT_FOR_UWS = [
+  ['proxyProtocol'],
   ['limits', 'keepAlive'],
   ['limits', 'headTimeout'],
   ['tls', 'clientCaFile'],
@@ -42,7 +43,8 @@ const NOT_FOR_UWS = [
 
 function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
   for (const keys of NOT_FOR_UWS) {
-    if (valueAt(listener, keys) === undefined) continue
+    const value = valueAt(listener, keys)
+    if (value === undefined || value === false) continue
     report.add({
       path: [...path, ...keys],
       message: `${keys.join('.')} needs engine: node, and this listener has engine: uws`,

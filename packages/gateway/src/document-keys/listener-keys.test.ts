@@ -129,6 +129,18 @@ testKeys('listeners', {
       assert.equal((await (await fetch(gateway.url, { headers })).text()).includes('192.0.2.7'), isBelieved)
     }
   },
+  proxyProtocol: async (t) => {
+    const listener = { engine: 'node', trustedProxies: ['127.0.0.0/8'] }
+    for (const [proxyProtocol, seen] of [
+      [true, '"x-forwarded-for":"192.0.2.7"'],
+      [false, 'HTTP/1.1 400'],
+    ] as const) {
+      const client = await connectRaw(t, (await echoing(t, { ...listener, proxyProtocol })).port)
+      client.send('PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n')
+      await until(() => client.text.includes(seen))
+    }
+    await refused({ proxyProtocol: true }, /proxyProtocol needs engine: node/)(t)
+  },
   forwardedHeader: async (t) => {
     const headers = { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.8' }
     for (const [forwardedHeader, client] of [

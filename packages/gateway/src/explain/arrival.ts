@@ -77,8 +77,8 @@ function headOf(request: ExplainedRequest, authority: string): RequestHead {
 }
 
 function settingsOf(listener: ListenerPlan): ListenerSettings {
-  const { limits, health, paths, trustedProxies, forwardedHeader } = listener
-  return { ...limits, health, paths, forwardedHeader, trusted: compileCidrs(trustedProxies) }
+  const { limits, health, paths, trustedProxies, proxyProtocol, forwardedHeader } = listener
+  return { ...limits, health, paths, proxyProtocol, forwardedHeader, trusted: compileCidrs(trustedProxies) }
 }
 
 /** What a client on this machine would send as Host. */

@@ -47,6 +47,7 @@ const LISTENER: ListenerPlan = {
   engine: 'uws',
   tls: null,
   trustedProxies: [],
+  proxyProtocol: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

@@ -335,6 +335,7 @@ function settingsOf(plan: ListenerPlan): ListenerSettings {
   return {
     ...plan.limits,
     trusted: plan.trustedProxies.length === 0 ? null : compileCidrs(plan.trustedProxies),
+    proxyProtocol: plan.proxyProtocol,
     forwardedHeader: plan.forwardedHeader,
     health: plan.health,
     paths: plan.paths,

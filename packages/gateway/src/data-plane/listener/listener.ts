@@ -73,6 +73,7 @@ export interface Gate {
 /** What of a listener can change without opening it again. */
 export interface ListenerSettings extends ClientPace {
   readonly trusted: CidrSet | null
+  readonly proxyProtocol: boolean
   readonly forwardedHeader: ListenerPlan['forwardedHeader']
   readonly health: boolean
   readonly paths: ListenerPlan['paths']

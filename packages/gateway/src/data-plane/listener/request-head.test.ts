@@ -7,6 +7,7 @@ import { RequestHead } from './request-head.js'
 
 const SETTINGS: ListenerSettings = {
   trusted: null,
+  proxyProtocol: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

@@ -10,6 +10,7 @@ export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
     engine: 'uws',
     tls: null,
     trustedProxies: [],
+    proxyProtocol: false,
     forwardedHeader: 'x-forwarded-for',
     health: true,
     paths: 'canonical',

@@ -5,6 +5,13 @@ import type { Gate, ListenerSettings } from '../listener.js'
 import type { HeadIntake } from './head-intake.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 
+/** The other end of a connection, or the client that a proxy names. */
+export interface Peer {
+  readonly address: string
+  /** 0 where nobody has named it. */
+  readonly port: number
+}
+
 /** What the connections of a listener share. */
 export interface ConnectionHost {
   readonly gate: Gate

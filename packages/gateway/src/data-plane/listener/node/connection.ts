@@ -4,7 +4,7 @@ import { BROKEN } from '../../http1/message-head.js'
 import type { Deadline } from '../../lib/timer-wheel.js'
 import type { BodyReceiver } from '../listener.js'
 import { NodeClientStream, type StreamConnection } from './client-stream.js'
-import type { ConnectionHost } from './connection-host.js'
+import type { ConnectionHost, Peer } from './connection-host.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 import { PREFACE, RequestArrival } from './request-arrival.js'
 import { RequestBody } from './request-body.js'
@@ -59,7 +59,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   #lingerUntil = 0
   #lastUnsent = 0
 
-  constructor(socket: net.Socket, peer: string, host: ConnectionHost) {
+  constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
     this.socket = socket
     this.#host = host
     this.#arrival = new RequestArrival(socket, peer, host)

@@ -12,6 +12,8 @@ import type { ConnectionHost } from './connection-host.js'
 import { HeadIntake } from './head-intake.js'
 import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
 import type { ProtocolHandler } from './protocol-handler.js'
+import { ProxiedConnection } from './proxied-connection.js'
+import type { ProxyHeader } from './proxy-header.js'
 import { readByEvents, type SocketReader } from './server-socket.js'
 import { TlsServer } from './tls-server.js'
 
@@ -74,6 +76,8 @@ class NodeListener implements Listener, ConnectionHost {
   readonly #connections = new Set<ClientConnection>()
   /** Open ones by client. */
   readonly #counts = new Map<string, number>()
+  /** What proxies have said of connections whose TLS handshake is under way, by the name of the connection. */
+  readonly #proxied = new Map<string, ProxyHeader>()
   /** Connections that were ever opened. */
   #opened = 0
 
@@ -166,13 +170,31 @@ class NodeListener implements Listener, ConnectionHost {
     const { connections, connectionsPerClient, trusted } = this.#settings
     if (this.#sockets.size > connections) this.#turnAway(socket, CROWDED)
     else if (count > connectionsPerClient && trusted?.has(peer) !== true) this.#turnAway(socket, GREEDY)
-    else if (this.#tls === null) return this.#serve(socket, peer)
+    else if (this.#settings.proxyProtocol && trusted?.has(peer) === true)
+      return this.#readProxyHeader(socket, peer)
+    else if (this.#tls === null) return this.#serve(socket, peer, 0)
     else this.#tls.accept(socket)
     return null
   }
 
-  #serve(socket: net.Socket, peer: string): ClientConnection {
-    const connection = new ClientConnection(socket, peer, this)
+  /** The client is whom the proxy names. */
+  #readProxyHeader(socket: net.Socket, proxy: string): SocketReader {
+    return new ProxiedConnection(socket, this.wheel, this.#settings.headTimeoutMs, (header, rest) => {
+      const peer = header.address === '' ? proxy : header.address
+      if (this.#tls === null) return this.#serve(socket, peer, header.port)
+      const name = nameOf(socket)
+      this.#proxied.set(name, { ...header, address: peer })
+      socket.on('close', () => this.#proxied.delete(name))
+      socket.removeAllListeners('data')
+      socket.pause()
+      socket.unshift(rest)
+      this.#tls.accept(socket)
+      return null
+    })
+  }
+
+  #serve(socket: net.Socket, peer: string, port: number): ClientConnection {
+    const connection = new ClientConnection(socket, { address: peer, port }, this)
     this.#connections.add(connection)
     socket.on('close', () => this.#connections.delete(connection))
     return connection
@@ -192,7 +214,10 @@ class NodeListener implements Listener, ConnectionHost {
   /** A TLS handshake is done. */
   #onSecure(socket: tls.TLSSocket): void {
     if (socket.alpnProtocol === 'h2' && this.http2 !== null) this.http2.accept(socket, Buffer.alloc(0))
-    else readByEvents(socket, this.#serve(socket, addressOf(socket)))
+    else {
+      const header = this.#proxied.get(nameOf(socket))
+      readByEvents(socket, this.#serve(socket, header?.address ?? addressOf(socket), header?.port ?? 0))
+    }
   }
 
   #onClose(socket: net.Socket, client: string): void {
@@ -201,6 +226,11 @@ class NodeListener implements Listener, ConnectionHost {
     if (left > 0) this.#counts.set(client, left)
     else this.#counts.delete(client)
   }
+}
+
+/** Tells a connection from all others that are open, before TLS and within. */
+function nameOf({ localAddress, remoteAddress, remotePort }: net.Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
 /** IPv4 addresses of a socket for both versions are told as such; a zone is an interface of this machine. */

@@ -2,7 +2,7 @@ import type net from 'node:net'
 import { Exchange, type Reply, refusal } from '@sluice/core'
 import { MORE, TOO_LARGE } from '../../http1/message-head.js'
 import { applyClientAddress } from '../client-address.js'
-import type { ConnectionHost } from './connection-host.js'
+import type { ConnectionHost, Peer } from './connection-host.js'
 import type { LocalEnd, TakenHead } from './head-intake.js'
 import { BAD_VERSION, RequestHeadReader } from './request-head-reader.js'
 
@@ -33,11 +33,11 @@ export class RequestArrival implements LocalEnd {
   /** Reads trailers, too. */
   readonly reader: RequestHeadReader
   readonly #socket: net.Socket
-  readonly #peer: string
+  readonly #peer: Peer
   readonly #host: ConnectionHost
   #hasArrived = false
 
-  constructor(socket: net.Socket, peer: string, host: ConnectionHost) {
+  constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
     this.#socket = socket
     this.#peer = peer
     this.#host = host
@@ -108,7 +108,8 @@ export class RequestArrival implements LocalEnd {
     x.startedAt = Date.now()
     x.startedMono = host.clock.read()
     x.scheme = host.scheme
-    x.peer = this.#peer
+    x.peer = this.#peer.address
+    x.clientPort = this.#peer.port
     x.bodyLimit = host.settings.bodyBytes
     x.pace = host.settings
     return x

@@ -3,6 +3,7 @@ import type { ListenerSettings } from '../listener.js'
 /** What a listener of a test accepts. */
 export const SETTINGS: ListenerSettings = {
   trusted: null,
+  proxyProtocol: false,
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',

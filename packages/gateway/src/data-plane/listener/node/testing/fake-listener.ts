@@ -22,21 +22,25 @@ export function requestsOf(pieces: readonly Buffer[], intake: HeadIntake): Whole
   const faults: unknown[] = []
   const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const wheel = new TimerWheel()
-  const connection = new ClientConnection(socket as unknown as net.Socket, '127.0.0.1', {
-    gate: {
-      accept: (x, client) => collect(x, client, requests),
-      refuse: (_x, client, reply) => client.send(reply.status, [], null),
+  const connection = new ClientConnection(
+    socket as unknown as net.Socket,
+    { address: '127.0.0.1', port: 0 },
+    {
+      gate: {
+        accept: (x, client) => collect(x, client, requests),
+        refuse: (_x, client, reply) => client.send(reply.status, [], null),
+      },
+      ids: new RequestIds(),
+      clock: new CachedClock(),
+      wheel,
+      intake,
+      scheme: 'http',
+      settings: SETTINGS,
+      http2: null,
+      isClosing: false,
+      onFault: (error) => faults.push(error),
     },
-    ids: new RequestIds(),
-    clock: new CachedClock(),
-    wheel,
-    intake,
-    scheme: 'http',
-    settings: SETTINGS,
-    http2: null,
-    isClosing: false,
-    onFault: (error) => faults.push(error),
-  })
+  )
   Object.assign(socket, { destroySoon: () => socket.destroy(), localAddress: '127.0.0.1', localPort: 80 })
   for (const piece of pieces) connection.onBytes(piece, piece.length)
   connection.destroy()
