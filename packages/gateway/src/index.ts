@@ -1,3 +1,4 @@
+export { ABILITIES, type Ability } from './data-plane/listener/abilities.js'
 export { policyMistakes } from './explain/policy-mistakes.js'
 export { type ExplainedRequest, type Explanation, explainRequest } from './explain.js'
 export type { Tier } from './supervisor/sizing.js'

@@ -194,6 +194,22 @@ rest         /*    matches too, but orders names the path more precisely
   assert.deepEqual([schemaVersion, outcome, route.id, losers[0].failed], [1, 'routed', 'orders', 'order'])
 })
 
+test('what the listeners can do is listed by their engine', async (t) => {
+  const file = fileWith(
+    t,
+    'version: 1\nlisteners: [{ address: ":1" }, { address: ":2", engine: node }]\nroutes: []\n',
+  )
+  const [text, json] = await Promise.all([
+    gw(['explain', 'listener', '-c', file]),
+    gw(['explain', 'listener', file, '-o', 'json']),
+  ])
+  assert.deepEqual([text.code, text.stderr], [0, ''])
+  assert.match(text.stdout, /engine: uws\n[\s\S]*HTTP\/1\.0 +no, 505\n[\s\S]*engine: node\n[\s\S]*HTTP\/1\.0 +yes\n/)
+  const [uws, node] = JSON.parse(json.stdout).listeners
+  assert.deepEqual([uws.engine, node.engine, node.abilities.proxyProtocol], ['uws', 'node', 'yes'])
+})
+
+
 test('what a policy costs is reported with what it was measured to cost, and what is held for it', async (t) => {
   const file = fileWith(
     t,

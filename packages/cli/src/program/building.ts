@@ -42,7 +42,7 @@ export function withDocument(command: Command): Command {
 }
 
 function takeDocument(command: Command): void {
-  const { config } = command.opts<Partial<DocumentOptions>>()
+  const { config } = command.optsWithGlobals<Partial<DocumentOptions>>()
   const operand = command.args[command.registeredArguments.length - 1]
   if (operand !== undefined && config !== undefined)
     command.error(`error: two documents, '${operand}' and with -c '${config}'; name one`)

@@ -82,4 +82,12 @@ function addExplain(program: Command): void {
     'gw explain GET /orders/7 -c gateway.yaml',
     "gw explain POST http://api.example.com/orders -H 'x-tenant: acme' -d '{}' -c gateway.yaml",
   )
+  // It takes the document and the format of the command that it is a part of.
+  const listener = explain
+    .command('listener')
+    .description('what the listeners can do, by their engine')
+    .argument('[document]', 'the document, as with -c')
+    .configureHelp({ showGlobalOptions: true })
+    .action(runs(async () => (await import('../commands/explain-listener.js')).explainListener))
+  withExample(listener, 'gw explain listener -c gateway.yaml')
 }

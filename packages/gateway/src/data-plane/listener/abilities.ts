@@ -1,0 +1,23 @@
+/** What a listener can do for clients, as its engine serves it. */
+export interface Ability {
+  readonly what: string
+  readonly uws: string
+  readonly node: string
+}
+
+/** What tells the engines apart; docs/limits.md has the same table. */
+export const ABILITIES: readonly Ability[] = [
+  { what: 'HTTP/1.0', uws: 'no, 505', node: 'yes' },
+  { what: 'pipelined requests', uws: 'no, the connection closes', node: 'yes, in order' },
+  { what: 'absolute-form targets', uws: 'no, 505', node: 'yes' },
+  { what: 'chunk extensions, trailers', uws: 'no', node: 'checked and dropped' },
+  { what: 'malformed heads', uws: 'closed, mostly without an answer', node: '400 and a record' },
+  { what: 'Expect: 100-continue', uws: 'answered before policies', node: 'answered behind policies' },
+  { what: 'half-closed clients', uws: 'count as gone', node: 'get their responses' },
+  { what: 'limits.keepAlive, headTimeout', uws: 'no, 10 s', node: 'yes' },
+  { what: 'tls.certificates (SNI)', uws: 'yes', node: 'yes' },
+  { what: 'certificates renewed', uws: 'at a restart', node: 'within 10 s' },
+  { what: 'tls.clientCaFile, minVersion', uws: 'no', node: 'yes' },
+  { what: 'proxyProtocol', uws: 'no', node: 'yes' },
+  { what: 'HTTP/2, WebSocket', uws: 'no', node: 'no' },
+]
