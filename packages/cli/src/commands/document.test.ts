@@ -204,11 +204,13 @@ test('what the listeners can do is listed by their engine', async (t) => {
     gw(['explain', 'listener', file, '-o', 'json']),
   ])
   assert.deepEqual([text.code, text.stderr], [0, ''])
-  assert.match(text.stdout, /engine: uws\n[\s\S]*HTTP\/1\.0 +no, 505\n[\s\S]*engine: node\n[\s\S]*HTTP\/1\.0 +yes\n/)
+  assert.match(
+    text.stdout,
+    /engine: uws\n[\s\S]*HTTP\/1\.0 +no, 505\n[\s\S]*engine: node\n[\s\S]*HTTP\/1\.0 +yes\n/,
+  )
   const [uws, node] = JSON.parse(json.stdout).listeners
   assert.deepEqual([uws.engine, node.engine, node.abilities.proxyProtocol], ['uws', 'node', 'yes'])
 })
-
 
 test('what a policy costs is reported with what it was measured to cost, and what is held for it', async (t) => {
   const file = fileWith(

@@ -14,7 +14,7 @@ const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
 /** So long that no time-out of ours can be what cancels a call. */
 const PATIENT: TimeoutsPlan = { connectMs: 60_000, headersMs: 60_000, idleMs: 60_000, totalMs: 0 }
 
-/** A target that is told what to do by the test, and its connections. */
+/** A target that is reported what to do by the test, and its connections. */
 interface Watched {
   readonly origin: Origin
   readonly received: () => string

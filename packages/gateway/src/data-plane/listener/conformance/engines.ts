@@ -1,6 +1,6 @@
 import { type TestContext, test } from 'node:test'
 import {
-  type PlanWish,
+  type PlanOverrides,
   startGateway,
   type TestGateway,
   type TestGatewayOptions,
@@ -12,7 +12,7 @@ export type Engine = 'uws' | 'node'
 /** Starts a gateway whose listener has the engine under test. */
 export type StartGateway = (
   t: TestContext,
-  wish: PlanWish,
+  overrides: PlanOverrides,
   options?: TestGatewayOptions,
 ) => Promise<TestGateway>
 
@@ -23,8 +23,8 @@ export function testEngines(
   engines: readonly Engine[] = ['uws', 'node'],
 ): void {
   for (const engine of engines) {
-    const start: StartGateway = (t, wish, options) =>
-      startGateway(t, { ...wish, listener: { ...wish.listener, engine } }, options)
+    const start: StartGateway = (t, overrides, options) =>
+      startGateway(t, { ...overrides, listener: { ...overrides.listener, engine } }, options)
     test(`${engine}: ${name}`, (t) => body(t, start, engine))
   }
 }

@@ -33,7 +33,7 @@ function speak(port: number, options: tls.ConnectionOptions): Promise<string> {
 }
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  testEngines(`a TLS listener serves ${version} and tells the upstream https`, async (t, start) => {
+  testEngines(`a TLS listener serves ${version} and shows the upstream https`, async (t, start) => {
     const gateway = await tlsGateway(t, start)
     const text = await speak(gateway.port, { minVersion: version, maxVersion: version })
     assert.match(text, /^HTTP\/1\.1 200 /)

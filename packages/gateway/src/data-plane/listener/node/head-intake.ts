@@ -127,7 +127,7 @@ export class HeadIntake {
     return lengths > 1
   }
 
-  /** Fills the exchange, all of it also where something is refused: its record tells what is known. */
+  /** Fills the exchange, all of it also where something is refused: its record says what is known. */
   #check(x: Exchange, target: string, minor: number): Reply | null {
     const badHead = this.#head.apply(x, this.#settings)
     const badTarget = target.startsWith('/') ? this.#applyPath(x, target) : this.#applyUrl(x, target)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type PlanWish, startGateway, type TestGateway, until } from '../../../testing/gateway.js'
+import { type PlanOverrides, startGateway, type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../../testing/raw-client.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
@@ -12,13 +12,13 @@ const POST = 'POST /a HTTP/1.1\r\nHost: a\r\n'
 const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n\r\n`
 const LAST = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
-async function echoing(t: TestContext, wish: PlanWish = {}): Promise<TestGateway> {
+async function echoing(t: TestContext, overrides: PlanOverrides = {}): Promise<TestGateway> {
   const origin = await echoOrigin(t)
-  return start(t, { upstreams: [{ urls: [origin.url] }], ...wish })
+  return start(t, { upstreams: [{ urls: [origin.url] }], ...overrides })
 }
 
-function start(t: TestContext, wish: PlanWish): Promise<TestGateway> {
-  return startGateway(t, { ...wish, listener: { ...wish.listener, engine: 'node' } })
+function start(t: TestContext, overrides: PlanOverrides): Promise<TestGateway> {
+  return startGateway(t, { ...overrides, listener: { ...overrides.listener, engine: 'node' } })
 }
 
 const REFUSALS: readonly { readonly name: string; readonly bytes: string; readonly status: number }[] = [

@@ -228,12 +228,12 @@ class NodeListener implements Listener, ConnectionHost {
   }
 }
 
-/** Tells a connection from all others that are open, before TLS and within. */
+/** Shows a connection from all others that are open, before TLS and within. */
 function nameOf({ localAddress, remoteAddress, remotePort }: net.Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
-/** IPv4 addresses of a socket for both versions are told as such; a zone is an interface of this machine. */
+/** IPv4 addresses of a socket for both versions are reported as such; a zone is an interface of this machine. */
 function addressOf(socket: net.Socket): string {
   const address = socket.remoteAddress ?? ''
   if (address.startsWith('::ffff:')) return address.slice(7)

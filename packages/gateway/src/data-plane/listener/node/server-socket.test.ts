@@ -6,7 +6,7 @@ import { until } from '../../../testing/gateway.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
 import { acceptSockets, unsentBytes } from './server-socket.js'
 
-/** A port that tells what it has read, and how a connection has ended. */
+/** A port that shows what it has read, and how a connection has ended. */
 async function tellingPort(t: TestContext, isDocumented: boolean): Promise<{ port: number; seen: string[] }> {
   const seen: string[] = []
   const server = net.createServer({ allowHalfOpen: true, noDelay: true })
@@ -38,7 +38,7 @@ async function tellingPort(t: TestContext, isDocumented: boolean): Promise<{ por
   return { port: (server.address() as net.AddressInfo).port, seen }
 }
 
-test('sockets read into the one buffer and sockets read by events tell the same', async (t) => {
+test('sockets read into the one buffer and sockets read by events report the same', async (t) => {
   for (const isDocumented of [false, true]) {
     const { port, seen } = await tellingPort(t, isDocumented)
     const client = await connectRaw(t, port)
