@@ -59,6 +59,7 @@ export class RequestHead {
   #connection = ''
   #upgrade = ''
   #expect = ''
+  #te = ''
   #isBad = false
   /** The Host field checked last, and what it means: the next request's is mostly the same. */
   #knownField: string | null = null
@@ -79,6 +80,7 @@ export class RequestHead {
     this.#connection = ''
     this.#upgrade = ''
     this.#expect = ''
+    this.#te = ''
     this.#isBad = false
   }
 
@@ -110,6 +112,9 @@ export class RequestHead {
       case 'upgrade':
         this.#upgrade = this.#upgrade === '' ? value : this.#upgrade + ',' + value
         return
+      case 'te':
+        this.#te = this.#te === '' ? value : this.#te + ',' + value
+        return
       case 'expect':
         this.#expect = this.#expect === '' ? value : this.#expect + ',' + value
         return
@@ -118,7 +123,6 @@ export class RequestHead {
       case 'proxy-connection':
       case 'proxy-authenticate':
       case 'proxy-authorization':
-      case 'te':
       case 'trailer':
       case 'http2-settings':
         return
@@ -140,6 +144,11 @@ export class RequestHead {
   /** Whether the client of HTTP/1.0 asked for the connection to be kept. */
   get wantsKeepAlive(): boolean {
     return this.#connection !== '' && listHasToken(this.#connection, 'keep-alive')
+  }
+
+  /** Whether the client reads trailers (RFC 9110 section 10.1.4). */
+  get takesTrailers(): boolean {
+    return this.#te !== '' && listHasToken(this.#te, 'trailers')
   }
 
   /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */

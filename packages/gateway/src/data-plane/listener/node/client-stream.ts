@@ -3,6 +3,7 @@ import { HeaderCache } from '@sluice/core'
 import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
 import { formLatin1Line, STATUS_LINES } from '../response-head.js'
 import { dateLine } from './date-line.js'
+import type { TakenHead } from './head-intake.js'
 import { unsentBytes } from './server-socket.js'
 import { writeTogether } from './socket-output.js'
 
@@ -16,6 +17,9 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ])
 const FIELDS = new HeaderCache((name, value) => (OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value)))
 const LAST_CHUNK = '0\r\n\r\n'
+
+/** What of a request its response depends on. */
+export type StreamOptions = Pick<TakenHead, 'minor' | 'takesTrailers'>
 
 /** The connection, as its request and response see it. */
 export interface StreamConnection {
@@ -46,6 +50,7 @@ export class NodeClientStream implements ClientStream {
   readonly #connection: StreamConnection
   /** The 1 of HTTP/1.1, the 0 of HTTP/1.0. */
   readonly #minor: number
+  readonly #takesTrailers: boolean
   #hasStarted = false
   #isChunked = false
   /** Content-Length of a streamed response; -1 unknown. */
@@ -55,9 +60,10 @@ export class NodeClientStream implements ClientStream {
   #head = ''
   #isWaiting = false
 
-  constructor(connection: StreamConnection, minor: number) {
+  constructor(connection: StreamConnection, { minor, takesTrailers }: StreamOptions) {
     this.#connection = connection
     this.#minor = minor
+    this.#takesTrailers = takesTrailers
   }
 
   /** Nothing of the response has gone to the client. */
@@ -130,16 +136,21 @@ export class NodeClientStream implements ClientStream {
     return hasRoom
   }
 
-  end(): boolean {
+  end(trailers: readonly string[] | null = null): boolean {
     if (this.isOver) return true
     if (this.#length >= 0 && this.#taken < this.#length) {
       this.abort()
       return true
     }
-    const rest = this.#takeHead() + (this.#isChunked ? LAST_CHUNK : '')
+    const rest = this.#takeHead() + (this.#isChunked ? this.#lastChunk(trailers) : '')
     if (rest !== '') this.#connection.socket.write(rest, 'latin1')
     this.#finish()
     return true
+  }
+
+  #lastChunk(trailers: readonly string[] | null): string {
+    if (trailers === null || !this.#takesTrailers) return LAST_CHUNK
+    return '0' + (FIELDS.lines(trailers, '') ?? '') + '\r\n\r\n'
   }
 
   abort(): void {

@@ -169,7 +169,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     const { refused } = this.#arrival
     const x = this.#arrival.take()
     const taken = this.#arrival.taken!
-    const stream = new NodeClientStream(this, taken.minor)
+    const stream = new NodeClientStream(this, taken)
     this.#stream = stream
     if (x.id === '') x.id = host.ids.next(x.startedAt)
     stream.requestId = x.id

@@ -26,6 +26,8 @@ export interface TakenHead {
   readonly isKept: boolean
   /** The client waits with the body for `100 Continue`. */
   readonly waitsToContinue: boolean
+  /** The client reads trailers after a response in chunks. */
+  readonly takesTrailers: boolean
 }
 
 /** Where a request has arrived. */
@@ -155,10 +157,10 @@ export class HeadIntake {
     return refused
   }
 
-  #connectionOptions(minor: number): { isKept: boolean; waitsToContinue: boolean } {
+  #connectionOptions(minor: number): Pick<TakenHead, 'isKept' | 'waitsToContinue' | 'takesTrailers'> {
     const head = this.#head
     const isKept = !head.wantsClose && (minor === 1 || head.wantsKeepAlive)
-    return { isKept, waitsToContinue: minor === 1 && head.waitsToContinue }
+    return { isKept, waitsToContinue: minor === 1 && head.waitsToContinue, takesTrailers: head.takesTrailers }
   }
 }
 

@@ -97,13 +97,43 @@ for (const body of BAD_BODIES) {
   })
 }
 
-test('chunk extensions and trailers are read and dropped, and the connection goes on', async (t) => {
+test('chunk extensions and trailers are read, and the connection goes on', async (t) => {
   const gateway = await echoing(t)
   const body = '3;a="b;c";d\r\nabc\r\n2\r\nde\r\n0;last\r\nX-T: 1\r\n\r\n'
   const answer = await sendRaw(gateway.port, [CHUNKED + body + LAST])
   assert.deepEqual(statusesOf(answer.text), [200, 200])
   assert.match(answer.text, /"bytes":5/)
   assert.doesNotMatch(answer.text, /x-t/i)
+})
+
+test('trailers pass in both directions, to a client that says it reads them', async (t) => {
+  let seen = ''
+  const origin = await httpOrigin(t, (req, res) => {
+    req.resume().on('end', () => {
+      seen = String(req.trailers['x-up'])
+      res.setHeader('trailer', 'x-down')
+      res.write('body')
+      res.addTrailers({ 'x-down': '2' })
+      setImmediate(() => res.end())
+    })
+  })
+  const gateway = await start(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyBuffer: 0 } },
+  })
+  const body = '3\r\nabc\r\n0\r\nX-Up: 1\r\n\r\n'
+  for (const [te, end] of [
+    ['TE: trailers\r\n', '\r\n0\r\nx-down: 2\r\n\r\n'],
+    ['', '\r\n0\r\n\r\n'],
+  ] as const) {
+    const client = await connectRaw(t, gateway.port)
+    client.send(`${POST}${te}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+    await until(() => gateway.plane.inFlight === 1)
+    client.send(body)
+    await until(() => client.text.endsWith('\r\n\r\n') && client.text.includes('body'))
+    assert.ok(client.text.endsWith(end), client.text)
+    assert.equal(seen, '1')
+  }
 })
 
 test('requests that come in one piece are answered in their order', async (t) => {

@@ -136,7 +136,7 @@ export class RequestArrival implements LocalEnd {
     x.requestHeadBytes = reader.size
     applyClientAddress(x, this.#host.settings)
     this.x = x
-    this.taken = { refused: reply, minor: 1, isKept: false, waitsToContinue: false }
+    this.taken = { refused: reply, minor: 1, isKept: false, waitsToContinue: false, takesTrailers: false }
     this.refused = reply
   }
 }

@@ -54,12 +54,12 @@ export class RequestBody {
       at = chunked.find(bytes, end, to)
       if (at < 0) return BROKEN
       this.isDone = chunked.isDone
-      this.receiver?.onBodyChunk(bytes.subarray(start, end), this.isDone)
+      this.receiver?.onBodyChunk(bytes.subarray(start, end), this.isDone, chunked.trailers)
     }
     if (at < 0) return BROKEN
     if (chunked.isDone && !this.isDone) {
       this.isDone = true
-      this.receiver?.onBodyChunk(EMPTY, true)
+      this.receiver?.onBodyChunk(EMPTY, true, chunked.trailers)
     }
     return at
   }
