@@ -12,18 +12,6 @@ export interface Unavailable {
 
 /** Everything in the document that is not available yet; a capability that arrives removes its rows. */
 export const UNAVAILABLE: readonly Unavailable[] = [
-  {
-    path: ['upstreams', '*', 'targets', '*', 'role'],
-    values: ['canary'],
-    what: "the target role 'canary'",
-    remedy: 'write role: primary with a small weight',
-  },
-  {
-    path: ['upstreams', '*', 'targets', '*', 'role'],
-    values: ['mirror'],
-    what: "the target role 'mirror'",
-    remedy: 'remove the target',
-  },
   { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
   { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]

@@ -1,6 +1,8 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
+import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 
 export type * from './plan-log.js'
+export type * from './plan-upstream.js'
 
 /**
  * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
@@ -119,8 +121,14 @@ export interface AdminToken {
 export interface UpstreamPlan {
   readonly name: string
   readonly targets: readonly TargetPlan[]
-  readonly balance: 'round-robin' | 'least-pending' | 'hash'
+  readonly balance: 'round-robin' | 'least-pending' | 'power-of-two' | 'hash'
   readonly hashOn: HashKey | null
+  readonly sticky: StickyPlan | null
+  /** While less of a level's weight than this share is available, a part of its requests goes to the next level; 0 to 1. */
+  readonly spillBelow: number
+  /** Null: no target is a canary, or none of them gets anything. */
+  readonly canary: CanaryPlan | null
+  readonly mirror: MirrorPlan | null
   /** Connections per worker and target. */
   readonly connections: number
   /** Requests that may wait for a connection, per worker and target; one more is answered 503. */
@@ -137,8 +145,13 @@ export interface UpstreamPlan {
   /** While no target is available: 503, or those that are unhealthy or ejected. */
   readonly whenAllDown: 'refuse' | 'try-any'
   readonly tls: UpstreamTlsPlan | null
+  readonly proxy: ProxyPlan | null
+  /** Null: names are asked for when a connection is opened. */
+  readonly resolve: ResolvePlan | null
   /** `auto`: `wire` for http targets, `undici` for https. */
   readonly transport: 'auto' | 'wire' | 'undici'
+  /** `auto`: where a target agrees to it in the TLS handshake; `prior-knowledge`: without asking. */
+  readonly http2: 'off' | 'auto' | 'prior-knowledge'
   /** Largest response head accepted. */
   readonly maxHeaderBytes: number
   /** Bytes of a response that are read ahead of a slow client, so that the connection becomes free. */
@@ -202,17 +215,18 @@ export interface HealthPlan {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-export type HashKey =
-  | { readonly kind: 'header'; readonly name: string }
-  | { readonly kind: 'cookie'; readonly name: string }
-  | { readonly kind: 'ip' }
-
 export interface TargetPlan {
   /** The origin, `http://host:port` or `https://host`; with a reference in it, the URL as written until it is resolved. */
   readonly url: string
+  /** The service whose hosts and ports are asked for; null: the host of the URL. */
+  readonly srv: string | null
   readonly weight: number
-  readonly role: 'primary' | 'failover'
+  readonly role: TargetRole
+  /** Level of a failover target: the lower one is used first. */
+  readonly priority: number
 }
+
+export type TargetRole = 'primary' | 'failover' | 'canary' | 'mirror'
 
 /** Milliseconds. */
 export interface TimeoutsPlan {
@@ -230,7 +244,25 @@ export interface UpstreamTlsPlan {
   readonly certFile: string | null
   readonly keyFile: string | null
   readonly servername: string | null
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+  /** `sha256/` and the base64 SHA-256 of a public key; empty: any key. */
+  readonly pins: readonly string[]
   readonly insecure: boolean
+}
+
+/** How the names of targets are followed. */
+export interface ResolvePlan {
+  /** Empty: those of the system. */
+  readonly servers: readonly string[]
+  readonly minTtlMs: number
+  readonly maxTtlMs: number
+}
+
+/** An HTTP proxy on the way to the targets. */
+export interface ProxyPlan {
+  readonly url: string
+  readonly username: string | null
+  readonly password: string | null
 }
 
 export interface RoutePlan {

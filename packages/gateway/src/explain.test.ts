@@ -308,3 +308,20 @@ test('exactly the routes that match alone are reported to match, whatever the ro
     { numRuns: 60 },
   )
 })
+
+test('the side of a canary is shown, by what the request asks for or by its key', async () => {
+  const targets = '[http://a, { url: http://b, role: canary }, { url: http://c, role: mirror }]'
+  const sideOf = async (canary: string, ...headers: [string, string][]): Promise<unknown> => {
+    const head = `version: 1\nlisteners: [{ address: ':8080' }]\n`
+    const upstreams = `upstreams: { up: { targets: ${targets}, canary: ${canary}, mirror: { percent: 25% } } }\n`
+    const load = loadOrThrow(`${head}${upstreams}routes: [{ id: all, upstream: up }]`, catalog, {})
+    const request = { method: 'GET', url: '/', headers, body: null, clientIp: '192.0.2.1' }
+    const { route } = await explainRequest(load, catalog, request)
+    assert.ok(route?.action.kind === 'proxy')
+    assert.equal(route.action.mirrored, 0.25)
+    return route.action.canary
+  }
+  assert.equal(await sideOf('{ match: [header:x-canary] }', ['x-canary', '1']), 'match')
+  assert.equal(await sideOf('{ match: [header:x-canary] }'), 'none')
+  assert.equal(await sideOf('{ percent: 100% }'), 'key')
+})

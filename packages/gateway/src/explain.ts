@@ -1,4 +1,5 @@
 import {
+  type CanaryPlan,
   type ConfigBundle,
   checkCondition,
   compileCondition,
@@ -18,6 +19,7 @@ import { receivedTarget } from './data-plane/pipeline/received-target.js'
 import { REFUSALS } from './data-plane/pipeline/refusals.js'
 import type { Candidate } from './data-plane/router/candidate.js'
 import { compileRouter } from './data-plane/router/router.js'
+import { Canary } from './data-plane/upstream/canary.js'
 import { type ExplainedRequest, listenerFor, takeIn, targetOf } from './explain/arrival.js'
 import { type PolicyRequirements, requirementsOf } from './explain/policy-requirements.js'
 import {
@@ -80,6 +82,10 @@ export type ExplainedAction =
       readonly upstream: string
       readonly balance: string
       readonly targets: readonly TargetPlan[]
+      /** Whether it goes to the canary: it asks for it, its key is on that side, or neither; null: there is no canary. */
+      readonly canary: 'match' | 'key' | 'none' | null
+      /** The share of requests that are mirrored, 0 to 1. */
+      readonly mirrored: number
       /** What the target gets, with the query. */
       readonly path: string | null
       /** The Host field; null: that of the target. */
@@ -185,9 +191,18 @@ function actionOf({ plan, shown: route }: ComparedRoute, x: Exchange, shown: Pla
     upstream: action.upstream,
     balance: upstream?.balance ?? '',
     targets: upstream?.targets ?? [],
+    canary: upstream?.canary ? canarySide(upstream.canary, x) : null,
+    mirrored: upstream?.mirror?.percent ?? 0,
     path: isOpen ? null : (path ?? receivedTarget(x)),
     host: hostFor(route.rewrite?.host ?? 'keep', x),
   }
+}
+
+/** As if the canary did well; a key that only a policy finds is not known yet, so that the address counts. */
+function canarySide(plan: CanaryPlan, x: Exchange): 'match' | 'key' | 'none' {
+  const canary = new Canary(plan, () => {})
+  if (canary.isAskedFor(x)) return 'match'
+  return canary.takesKey(x) ? 'key' : 'none'
 }
 
 function hostFor(host: string, x: Exchange): string | null {

@@ -53,17 +53,32 @@ function apiFacts(api: Route['api']): [string, string][] {
   return [['api', [name, ...notes].join(', ')]]
 }
 
+const CANARY_TEXTS = {
+  match: 'yes, the request asks for it',
+  key: 'yes, by its key',
+  none: 'no',
+} as const
+
 function actionFacts(action: Action): [string, string][] {
   if (action.kind === 'respond') return [['answers', `${action.status}, by itself`]]
   if (action.kind === 'redirect') {
     return [['redirects', `${action.status} to ${action.location ?? 'a place that depends on a reference'}`]]
   }
-  const targets = action.targets.map(({ url, weight, role }) => {
-    const notes = [...(weight === 1 ? [] : [`weight ${weight}`]), ...(role === 'primary' ? [] : [role])]
+  const targets = action.targets.map(({ url, weight, role, priority, srv }) => {
+    const notes = [
+      ...(srv === null ? [] : [`service ${srv}`]),
+      ...(weight === 1 ? [] : [`weight ${weight}`]),
+      ...(role === 'primary' ? [] : [role]),
+      ...(priority === 1 ? [] : [`priority ${priority}`]),
+    ]
     return notes.length === 0 ? url : `${url} (${notes.join(', ')})`
   })
   return [
     ['upstream', `${action.upstream}, ${action.balance}: ${targets.join(', ')}`],
+    ...(action.canary === null ? [] : [['canary', CANARY_TEXTS[action.canary]] as [string, string]]),
+    ...(action.mirrored === 0
+      ? []
+      : [['mirror', `${action.mirrored * 100} % of the requests`] as [string, string]]),
     [
       'gets',
       `${action.path ?? 'a path that depends on a reference'}, Host ${action.host ?? 'of the target'}`,

@@ -1,12 +1,13 @@
+import { isIP } from 'node:net'
 import { isFieldValue, isHopByHop, isToken, parseCidr } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
 import { type Flaw, isFlaw } from '../flaw.js'
-import type { HashKey } from '../plan.js'
+import type { HashKey, RequestMatch } from '../plan.js'
 import { parseAddress } from './address.js'
 import { parseHost, parseHostPattern } from './host.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
-import { parseServiceUrl, parseTargetUrl } from './url.js'
+import { parseProxyUrl, parseServiceUrl, parseTargetUrl } from './url.js'
 
 /** The rules of one kind of text. */
 export interface Grammar {
@@ -35,6 +36,9 @@ export const GRAMMARS = {
   'host-rewrite': grammarOf('keep, upstream or a host such as api.example.com', parseHostRewrite),
   'ip-range': grammarOf('an address range such as 10.0.0.0/8', readIpRange),
   'target-url': grammarOf('the URL of a target such as http://10.0.0.5:9000', parseTargetUrl),
+  'dns-name': grammarOf('the name of a service such as _http._tcp.orders.example', readDnsName),
+  'dns-server': grammarOf('the address of a name server such as 10.0.0.2:53', readDnsServer),
+  'proxy-url': grammarOf('the URL of a proxy such as http://10.0.0.9:3128', parseProxyUrl),
   'http-url': grammarOf('a URL such as http://127.0.0.1:9200', (text) =>
     parseServiceUrl(text, ['http', 'https']),
   ),
@@ -54,7 +58,8 @@ export const GRAMMARS = {
   'sent-field-name': grammarOf('a header name', readSentFieldName),
   'reply-field-name': grammarOf('a header name', readReplyFieldName),
   'field-value': grammarOf('a header value', readFieldValue),
-  'hash-key': grammarOf('header:NAME, cookie:NAME or ip', parseHashKey),
+  'hash-key': grammarOf('header:NAME, cookie:NAME, claim:NAME or ip', parseHashKey),
+  'request-match': grammarOf('header:NAME, cookie:NAME, or one of them with =VALUE', parseRequestMatch),
   'route-condition': grammarOf('a condition', (text) => readCondition(text, 'route')),
   'policy-condition': grammarOf('a condition', (text) => readCondition(text, 'policy')),
   'record-condition': grammarOf('a condition', (text) => readCondition(text, 'record')),
@@ -66,12 +71,41 @@ export type GrammarName = keyof typeof GRAMMARS
 /** Reads what the balance `hash` hashes. */
 export function parseHashKey(text: string): HashKey | Flaw {
   if (text === 'ip') return { kind: 'ip' }
-  const match = /^(header|cookie):(.+)$/.exec(text)
+  const match = /^(header|cookie|claim):(.+)$/.exec(text)
+  if (match !== null && match[1] === 'claim') return { kind: 'claim', name: match[2]! }
   if (match === null || !isToken(match[2]!)) {
-    return { message: `'${text}' is nothing to hash on`, remedy: 'write header:x-user, cookie:sid or ip' }
+    return {
+      message: `'${text}' is nothing to hash on`,
+      remedy: 'write header:x-user, cookie:sid, claim:sub or ip',
+    }
   }
   if (match[1] === 'cookie') return { kind: 'cookie', name: match[2]! }
   return { kind: 'header', name: match[2]!.toLowerCase() }
+}
+
+/** Reads what a request has to bring. */
+export function parseRequestMatch(text: string): RequestMatch | Flaw {
+  const match = /^(header|cookie):([^=]+)(?:=(.*))?$/.exec(text)
+  if (match === null || !isToken(match[2]!)) {
+    return { message: `'${text}' matches no request`, remedy: 'write header:x-canary or cookie:canary=1' }
+  }
+  const value = match[3] ?? null
+  if (match[1] === 'cookie') return { kind: 'cookie', name: match[2]!, value }
+  return { kind: 'header', name: match[2]!.toLowerCase(), value }
+}
+
+function readDnsName(text: string): Flaw | null {
+  const isName = text.length <= 253 && /^[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*$/.test(text)
+  return isName
+    ? null
+    : { message: `'${text}' is not a name`, remedy: 'write for example _http._tcp.orders.example' }
+}
+
+function readDnsServer(text: string): Flaw | null {
+  const [, v6, v4, port] = /^(?:\[(.+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const isServer = isIP(v6 ?? v4 ?? '') !== 0 && Number(port ?? 53) <= 65_535
+  if (isServer || isIP(text) === 6) return null
+  return { message: `'${text}' is not the address of a name server`, remedy: 'write for example 10.0.0.2:53' }
 }
 
 function parseHostRewrite(text: string): string | Flaw {

@@ -24,6 +24,16 @@ export function parseTargetUrl(text: string): string | Flaw {
   return url.origin
 }
 
+/** Reads the URL of an outbound proxy, which is spoken to without TLS. */
+export function parseProxyUrl(text: string): string | Flaw {
+  const origin = parseTargetUrl(text)
+  if (typeof origin === 'string' && origin.startsWith('http:')) return origin
+  return {
+    message: 'this is not the URL of a proxy',
+    remedy: 'write for example http://10.0.0.9:3128, with username and password beside it',
+  }
+}
+
 /** Reads the URL of a service whose scheme is one of those given, without the colon. */
 export function parseServiceUrl(text: string, schemes: readonly string[]): URL | Flaw {
   const url = parseUrl(text)

@@ -15,12 +15,14 @@ import { manual, rowsOf } from './manual.js'
 const FOLDER = join(import.meta.dirname, '../../manual')
 const PAGE = join(import.meta.dirname, '../../../../docs/configuration.md')
 /** Alternatives of keys that the examples show; two of them cannot stand together. */
-const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$/
+const SAID_IN_COMMENTS = /\.auth\.(username|password|apiKey)$|^upstreams\.NAME\.proxy/
 
 const env = {
   CI_TOKEN_SHA256: 'a'.repeat(64),
   INVOICES_REVISION: '2026-11.3',
   ACME_KEY_SHA256: 'b'.repeat(64),
+  STICKY_KEY: 'a key of sixteen characters and more',
+  PROXY_PASSWORD: 'f',
   LOG_KEY: 'a key of sixteen characters and more',
   ES_API_KEY: 'c',
   WEBHOOK_TOKEN: 'd',

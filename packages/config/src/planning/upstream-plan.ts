@@ -1,10 +1,18 @@
 import { parseDuration, parseRatio, parseSize } from '@sluice/core'
 import { isFlaw } from '../flaw.js'
-import { parseHashKey } from '../grammar/grammars.js'
 import { parseTargetUrl } from '../grammar/url.js'
-import type { HashKey, RetryPlan, TargetPlan, TimeoutsPlan, UpstreamPlan, UpstreamTlsPlan } from '../plan.js'
+import type {
+  ProxyPlan,
+  ResolvePlan,
+  RetryPlan,
+  TargetPlan,
+  TimeoutsPlan,
+  UpstreamPlan,
+  UpstreamTlsPlan,
+} from '../plan.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import { healthPlans } from './upstream-health-plan.js'
+import { canaryPlan, hashKeyOf, mirrorPlan, stickyPlan } from './upstream-share-plans.js'
 
 /** An upstream of the plan. */
 export function upstreamPlan(name: string, upstream: UpstreamDocument): UpstreamPlan {
@@ -12,7 +20,11 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     name,
     targets: upstream.targets.map(targetPlan),
     balance: upstream.balance,
-    hashOn: hashKeyOf(upstream.hashOn),
+    hashOn: upstream.hashOn === undefined ? null : hashKeyOf(upstream.hashOn),
+    sticky: stickyPlan(upstream.sticky),
+    spillBelow: parseRatio(upstream.spillBelow),
+    canary: canaryPlan(upstream.canary),
+    mirror: mirrorPlan(upstream.mirror),
     connections: upstream.connections,
     maxPending: upstream.maxPending,
     pendingTimeoutMs: parseDuration(upstream.pendingTimeout),
@@ -21,7 +33,10 @@ export function upstreamPlan(name: string, upstream: UpstreamDocument): Upstream
     retry: retryPlan(upstream.retry),
     ...healthPlans(upstream),
     tls: tlsPlan(upstream.tls),
+    proxy: proxyPlan(upstream.proxy),
+    resolve: resolvePlan(upstream.resolve),
     transport: upstream.transport,
+    http2: upstream.http2,
     maxHeaderBytes: parseSize(upstream.maxHeaderBytes),
     responseBuffer: parseSize(upstream.responseBuffer),
   }
@@ -37,18 +52,25 @@ export function timeoutsPlan(timeouts: UpstreamDocument['timeouts']): TimeoutsPl
   }
 }
 
+const PLAIN_TARGET = { srv: undefined, weight: 1, role: 'primary', priority: 1 } as const
+
 /** A URL that holds a reference stays as written; resolvePlan makes an origin of it. */
 function targetPlan(target: UpstreamDocument['targets'][number]): TargetPlan {
-  const { url, weight, role } =
-    typeof target === 'string' ? { url: target, weight: 1, role: 'primary' } : target
+  const written = typeof target === 'string' ? { ...PLAIN_TARGET, url: target } : target
+  const { url, srv = null, weight, role, priority } = written
   const origin = parseTargetUrl(url)
-  return { url: isFlaw(origin) ? url : origin, weight, role: role === 'failover' ? 'failover' : 'primary' }
+  return { url: isFlaw(origin) ? url : origin, srv, weight, role, priority }
 }
 
-function hashKeyOf(text: string | undefined): HashKey | null {
-  const key = text === undefined ? null : parseHashKey(text)
-  if (isFlaw(key)) throw new Error(`unchecked hash key: ${key.message}`)
-  return key
+function proxyPlan(proxy: UpstreamDocument['proxy']): ProxyPlan | null {
+  if (proxy === undefined) return null
+  return { url: proxy.url, username: proxy.username ?? null, password: proxy.password ?? null }
+}
+
+function resolvePlan(resolve: UpstreamDocument['resolve']): ResolvePlan | null {
+  if (resolve === undefined) return null
+  const { servers, minTtl, maxTtl } = resolve
+  return { servers, minTtlMs: parseDuration(minTtl), maxTtlMs: parseDuration(maxTtl) }
 }
 
 function retryPlan({ attempts, budget, on, backoff, maxBackoff }: UpstreamDocument['retry']): RetryPlan {
@@ -68,6 +90,8 @@ function tlsPlan(tls: UpstreamDocument['tls']): UpstreamTlsPlan | null {
     certFile: tls.certFile ?? null,
     keyFile: tls.keyFile ?? null,
     servername: tls.servername ?? null,
+    minVersion: tls.minVersion,
+    pins: tls.pins,
     insecure: tls.insecure,
   }
 }

@@ -97,6 +97,7 @@ const TAKEN_APART: ReadonlySet<GrammarName> = new Set([
   'path-pattern',
   'method',
   'hash-key',
+  'request-match',
 ])
 
 /** A text of a grammar. */

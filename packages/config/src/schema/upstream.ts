@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { duration, filePath, integer, object, oneOf, ratio, size, text } from './build.js'
 import { breakerSchema, healthSchema, outlierSchema, whenAllDownSchema } from './upstream-health.js'
+import { canarySchema, mirrorSchema, stickySchema } from './upstream-shares.js'
 
 const url = text('target-url', {
   description: '`http://host:port` or `https://host:port`, without a path.',
@@ -9,10 +10,21 @@ const url = text('target-url', {
 const target = object(
   {
     url,
+    srv: Type.Optional(
+      text('dns-name', {
+        description:
+          'Asks the name servers for the hosts and ports of this service (SRV), such as `_http._tcp.orders.example`; `url` still says the scheme, and the name for Host and TLS. Needs `resolve`.',
+      }),
+    ),
     weight: integer(0, 1000, { default: 1, description: 'Share of the requests; 0 sends none.' }),
     role: oneOf(['primary', 'failover', 'canary', 'mirror'], {
       default: 'primary',
-      description: '`failover` is used only while no primary can be.',
+      description:
+        '`failover` is used while no primary can be, `canary` by the section `canary`; `mirror` gets copies of requests.',
+    }),
+    priority: integer(1, 100, {
+      default: 1,
+      description: 'Level of a failover target: those of the lowest number are used first.',
     }),
   },
   { description: 'A target with its weight and role.' },
@@ -88,9 +100,62 @@ const tls = object(
     certFile: Type.Optional(filePath('The certificate chain of the gateway, PEM.')),
     keyFile: Type.Optional(filePath('The private key of the gateway, PEM.')),
     servername: Type.Optional(text('host', { description: 'The name to ask for and to verify.' })),
+    minVersion: oneOf(['TLSv1.2', 'TLSv1.3'], {
+      default: 'TLSv1.2',
+      description: 'The oldest version of TLS that is spoken.',
+    }),
+    pins: Type.Array(
+      Type.String({
+        pattern: '^sha256/[A-Za-z0-9+/]{43}=$',
+        expects: 'sha256/ and the SHA-256 of a public key in base64',
+      }),
+      {
+        default: [],
+        maxItems: 10,
+        description:
+          'A target has to prove that it has one of these keys: `sha256/` and the base64 SHA-256 of its public key (SPKI); empty: any key.',
+      },
+    ),
     insecure: Type.Boolean({ default: false, description: 'Accepts every certificate. For tests only.' }),
   },
   { description: 'HTTPS towards the targets.' },
+)
+
+const resolve = object(
+  {
+    servers: Type.Array(text('dns-server'), {
+      default: [],
+      maxItems: 10,
+      description: 'Name servers such as `10.0.0.2` or `10.0.0.2:5353`; empty: those of the system.',
+    }),
+    minTtl: duration(
+      { min: '100ms', max: '1h' },
+      { default: '1s', description: 'Names are not asked for more often, whatever their time to live.' },
+    ),
+    maxTtl: duration({ min: '100ms', max: '24h' }, { default: '30s', description: 'Nor more rarely.' }),
+  },
+  {
+    description:
+      'Resolves the names of the targets in the background, again when their time to live is over. Each address becomes a target with connections of its own. Absent: a name is asked for when a connection is opened.',
+  },
+)
+
+const proxy = object(
+  {
+    url: text('proxy-url', { description: '`http://host:port` of the proxy.' }),
+    username: Type.Optional(Type.String({ maxLength: 4096, description: 'The user.' })),
+    password: Type.Optional(
+      Type.String({
+        secret: true,
+        maxLength: 4096,
+        description: 'The password; write a reference such as ${env:PROXY_PASSWORD}.',
+      }),
+    ),
+  },
+  {
+    description:
+      'An HTTP proxy between the gateway and the targets, which opens a tunnel for every connection (CONNECT), to http:// targets too.',
+  },
 )
 
 /** A group of servers that answer the same. */
@@ -101,13 +166,25 @@ export const upstreamSchema = object(
       maxItems: 1000,
       description: 'The servers: URLs, or mappings with a URL, a weight and a role.',
     }),
-    balance: oneOf(['round-robin', 'least-pending', 'hash'], {
+    balance: oneOf(['round-robin', 'least-pending', 'power-of-two', 'hash'], {
       default: 'round-robin',
-      description: 'How a target is chosen.',
+      description:
+        'How a target is chosen: in turn; the one with the fewest requests under way; the better of two random ones; always the same for a key.',
     }),
     hashOn: Type.Optional(
-      text('hash-key', { description: 'For balance hash: `header:x-user`, `cookie:sid` or `ip`.' }),
+      text('hash-key', {
+        description:
+          'For balance hash: `header:x-user`, `cookie:sid`, `claim:sub` of the verified token, or `ip`.',
+      }),
     ),
+    sticky: Type.Optional(stickySchema),
+    spillBelow: ratio({
+      default: '0%',
+      description:
+        'While less of the primaries (or of a failover level) is available, by weight, a part of the requests goes to the next level; 0%: only when none is.',
+    }),
+    canary: Type.Optional(canarySchema),
+    mirror: Type.Optional(mirrorSchema),
     connections: integer(1, 65_535, { default: 256, description: 'Connections, per worker and target.' }),
     maxPending: integer(0, 1_000_000, {
       default: 1024,
@@ -145,10 +222,17 @@ export const upstreamSchema = object(
     health: Type.Optional(healthSchema),
     whenAllDown: whenAllDownSchema,
     tls: Type.Optional(tls),
+    proxy: Type.Optional(proxy),
+    resolve: Type.Optional(resolve),
     transport: oneOf(['auto', 'wire', 'undici'], {
       default: 'auto',
       description:
         'The HTTP client towards the targets: `wire` is the fast one, for http:// targets; `undici` is the general one; `auto` takes wire for http:// and undici for https://.',
+    }),
+    http2: oneOf(['off', 'auto', 'prior-knowledge'], {
+      default: 'off',
+      description:
+        'HTTP/2 towards the targets: `auto` with https:// targets that agree to it in the TLS handshake (ALPN); `prior-knowledge` with all, http:// too (h2c), as gRPC servers want it.',
     }),
   },
   { expects: 'a mapping with targets', description: 'A group of servers that answer the same.' },

@@ -1,4 +1,4 @@
-import { parseRatio } from '@sluice/core'
+import { parseDuration, parseRatio } from '@sluice/core'
 import type { DocumentPath } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { parseTargetUrl } from '../grammar/url.js'
@@ -6,6 +6,7 @@ import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
 import { checkTlsFiles } from './key-pair-check.js'
 import { isSecure } from './secure-target.js'
+import { checkShares } from './upstream-share-check.js'
 
 /** Upstreams: targets that are missing, doubled or never used; settings that contradict each other. */
 export function checkUpstreams(inspection: Inspection): void {
@@ -13,8 +14,12 @@ export function checkUpstreams(inspection: Inspection): void {
     const path = ['upstreams', name]
     if (inspection.report.isSound([...path, 'targets'])) checkTargets(inspection, upstream, path)
     checkHash(inspection, upstream, path)
+    checkShares(inspection, upstream, path)
     checkTls(inspection, upstream, path)
     checkTransport(inspection, upstream, path)
+    checkHttp2(inspection, upstream, path)
+    checkProxy(inspection, upstream, path)
+    checkResolve(inspection, upstream, path)
     checkOutlier(inspection, upstream, path)
     checkStatuses(inspection, upstream, path)
   }
@@ -60,7 +65,7 @@ function checkTargets(
 function checkHash({ report }: Inspection, { balance, hashOn }: UpstreamDocument, path: DocumentPath): void {
   if (!report.isSound([...path, 'balance']) || !report.isSound([...path, 'hashOn'])) return
   if (balance === 'hash' && hashOn === undefined) {
-    const remedy = 'add hashOn: header:NAME, cookie:NAME or ip'
+    const remedy = 'add hashOn: header:NAME, cookie:NAME, claim:NAME or ip'
     report.add({ path: [...path, 'balance'], message: 'balance: hash does not say what to hash', remedy })
   }
   if (balance !== 'hash' && hashOn !== undefined) {
@@ -115,6 +120,60 @@ function checkTransport(
       remedy: 'write transport: auto, which takes undici for https targets, or http:// in the target',
     })
   }
+}
+
+function checkHttp2({ report }: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
+  const { http2, transport, targets } = upstream
+  if (http2 === 'off' || !report.isSound([...path, 'http2'])) return
+  const at = [...path, 'http2']
+  if (transport !== 'auto' && report.isSound([...path, 'transport'])) {
+    const message = `transport: ${transport} speaks no HTTP/2`
+    report.add({ path: at, message, remedy: 'write transport: auto, or http2: off' })
+  }
+  if (http2 !== 'auto' || !report.isSound([...path, 'targets']) || targets.some(isSecure)) return
+  report.add({
+    path: at,
+    severity: 'warning',
+    message: `http2: auto has no effect: upstream '${path.at(-1)}' has no https target`,
+    remedy: 'write http2: prior-knowledge for targets that speak HTTP/2 without TLS',
+  })
+}
+
+function checkProxy(
+  { report }: Inspection,
+  { proxy, transport }: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  if (proxy === undefined) return
+  const at = [...path, 'proxy']
+  if (transport === 'wire') {
+    const remedy = 'write transport: auto'
+    report.add({ path: at, at: 'key', message: 'transport: wire speaks to no proxy', remedy })
+  }
+  if ((proxy.username === undefined) === (proxy.password === undefined) || !report.isSound(at)) return
+  const missing = proxy.username === undefined ? 'username' : 'password'
+  const message = `the credentials of the proxy have no ${missing}`
+  report.add({ path: at, at: 'key', message, remedy: `add ${missing}` })
+}
+
+function checkResolve({ report, origins }: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
+  const { resolve, proxy, targets } = upstream
+  if (resolve === undefined && report.isSound([...path, 'targets'])) {
+    for (const [target, at] of origins.entries(targets, [...path, 'targets'])) {
+      if (typeof target === 'string' || target.srv === undefined) continue
+      const message = 'srv has no effect without resolve'
+      report.add({ path: [...at, 'srv'], at: 'key', message, remedy: 'add resolve: {} to the upstream' })
+    }
+  }
+  if (resolve === undefined || !report.isSound([...path, 'resolve'])) return
+  const at = [...path, 'resolve']
+  if (proxy !== undefined) {
+    const message = 'the proxy looks for the targets itself, so that resolve has no effect'
+    report.add({ path: at, at: 'key', message, remedy: 'remove resolve or proxy' })
+  }
+  if (parseDuration(resolve.minTtl) <= parseDuration(resolve.maxTtl)) return
+  const message = 'minTtl is longer than maxTtl'
+  report.add({ path: [...at, 'minTtl'], message, remedy: 'write a shorter one' })
 }
 
 /** Of few targets a small share is none. */

@@ -7,9 +7,13 @@ import { upstreamViews } from './upstream-view.js'
 function upstream(name: string, urls: readonly string[]): UpstreamPlan {
   return {
     name,
-    targets: urls.map((url) => ({ url, weight: 1, role: 'primary' })),
+    targets: urls.map((url) => ({ url, weight: 1, role: 'primary', priority: 1, srv: null })),
     balance: 'round-robin',
     hashOn: null,
+    sticky: null,
+    spillBelow: 0,
+    canary: null,
+    mirror: null,
     connections: 1,
     maxPending: 1,
     pendingTimeoutMs: 250,
@@ -23,6 +27,9 @@ function upstream(name: string, urls: readonly string[]): UpstreamPlan {
     whenAllDown: 'refuse',
     tls: null,
     transport: 'auto',
+    http2: 'off',
+    proxy: null,
+    resolve: null,
     maxHeaderBytes: 1,
   }
 }

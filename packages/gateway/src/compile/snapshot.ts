@@ -82,12 +82,9 @@ export async function compileSnapshot(
   const closers: Closer[] = []
   try {
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
-    const upstreams = compileUpstreams(
-      plan,
-      { ...options, clock: options.context.clock, report: options.context.report },
-      closers,
-    )
-    const env = new SnapshotEnv({ ...options, closers, report: options.context.report })
+    const { clock, report } = options.context
+    const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
+    const env = new SnapshotEnv({ ...options, closers, report })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
     return new Snapshot({

@@ -10,6 +10,8 @@ export function readTls(plan: UpstreamTlsPlan | null): TlsOptions {
     cert: read(plan?.certFile),
     key: read(plan?.keyFile),
     servername: plan?.servername ?? null,
+    minVersion: plan?.minVersion ?? 'TLSv1.2',
+    pins: plan?.pins ?? [],
     isInsecure: plan?.insecure ?? false,
   }
 }

@@ -1,10 +1,14 @@
 import { type TestContext, test } from 'node:test'
-import { documentSchema } from '@sluice/config'
+import { documentSchema, resolvePlan } from '@sluice/config'
 import { loadOrThrow } from '@sluice/config/testing'
 import type { Catalog } from '@sluice/core'
-import type { Network } from '../data-plane/upstream/network.js'
+import { SharedTable } from '../compile/shared-table.js'
+import { compileUpstreams } from '../compile/upstreams.js'
+import { CachedClock } from '../data-plane/lib/cached-clock.js'
+import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
+import type { Upstream } from '../data-plane/upstream/upstream.js'
 import type { TestGateway } from '../testing/gateway.js'
-import { closedPort } from '../testing/origin.js'
+import { closedPort, httpOrigin, type Origin } from '../testing/origin.js'
 import { createDataPlane } from '../worker/create-data-plane.js'
 
 /** Proves what a key of the document does, from its text to the wire. */
@@ -56,6 +60,33 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
 }
 
 type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload'
+
+/** The upstream of a document as a worker has it, for what cannot be brought about from outside. */
+export function compiledUpstream(t: TestContext, upstream: object): Upstream {
+  const document = { version: 1, listeners: [{ address: ':0' }], upstreams: { up: upstream }, routes: [] }
+  const plan = resolvePlan(loadOrThrow(JSON.stringify(document), NO_POLICIES))
+  const shared = new SharedTable(() => {})
+  const source = { shared, network: systemNetwork(), clock: new CachedClock(), report: () => {} }
+  const compiled = compileUpstreams(plan, source, []).get('up')!
+  t.after(() => compiled.close())
+  return compiled
+}
+
+/** A target that answers with its name. */
+export function named(t: TestContext, name: string): Promise<Origin> {
+  return httpOrigin(t, (_, res) => void res.end(name))
+}
+
+/** The bodies of so many answers, one after another. */
+export async function bodies(
+  url: string,
+  count: number,
+  headers: Record<string, string> = {},
+): Promise<string[]> {
+  const texts: string[] = []
+  for (let i = 0; i < count; i++) texts.push(await (await fetch(url, { headers })).text())
+  return texts
+}
 
 /** The keys below a part of the document, as `limits.bodyBytes`. */
 export function keysOf(part: DocumentPart): string[] {

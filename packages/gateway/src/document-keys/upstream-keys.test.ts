@@ -1,33 +1,20 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import https from 'node:https'
-import type { AddressInfo, LookupFunction } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { TLSSocket } from 'node:tls'
-import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
+import { Exchange } from '@sluice/core'
 import { until } from '../testing/gateway.js'
-import { answering, closedPort, httpOrigin, type Origin, rawOrigin } from '../testing/origin.js'
+import { answering, closedPort, httpOrigin, rawOrigin } from '../testing/origin.js'
 import { connectRaw } from '../testing/raw-connection.js'
 import { ok, scriptedOrigin } from '../testing/scripted-origin.js'
-import { type Effect, serve, testKeys } from './testing.js'
+import { bodies, compiledUpstream, named, serve, testKeys } from './testing.js'
 import { CHECK_KEYS } from './upstream-check-keys.js'
+import { connectionKeys } from './upstream-connection-keys.js'
+import { nameKeys } from './upstream-name-keys.js'
+import { canaryKeys, mirrorKeys, sessionKeys } from './upstream-share-keys.js'
 import { STATE_KEYS } from './upstream-state-keys.js'
 
 const GET = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
-
-/** Answers with its name. */
-function named(t: TestContext, name: string): Promise<Origin> {
-  return httpOrigin(t, (_, res) => void res.end(name))
-}
-
-async function bodies(url: string, count: number, headers: Record<string, string> = {}): Promise<string[]> {
-  const texts: string[] = []
-  for (let i = 0; i < count; i++) texts.push(await (await fetch(url, { headers })).text())
-  return texts
-}
 
 /** What a gateway answers that balances over the targets `a` and `b`. */
 async function balanced(t: TestContext, more: object, headers?: Record<string, string>): Promise<string[]> {
@@ -60,41 +47,6 @@ async function stalled(t: TestContext, timeouts: object, said = ''): Promise<str
   const origin = await rawOrigin(t, said === '' ? () => {} : answering(said))
   const gateway = await serve(t, { upstream: { targets: [origin.url], timeouts } })
   return (await fetch(gateway.url)).text().catch(() => 'cut')
-}
-
-async function secureOrigin(t: TestContext): Promise<string> {
-  const options = { ...FAKE_CERTIFICATES.localhost, requestCert: true, rejectUnauthorized: false }
-  const server = https.createServer(options, (req, res) => {
-    const { subject } = (req.socket as TLSSocket).getPeerCertificate()
-    res.end(`client ${subject?.CN ?? 'unknown'}`)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `https://localhost:${(server.address() as AddressInfo).port}`
-}
-
-function files(t: TestContext): { readonly cert: string; readonly key: string } {
-  const dir = mkdtempSync(join(tmpdir(), 'gw-keys-'))
-  t.after(() => rmSync(dir, { recursive: true }))
-  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-  writeFileSync(cert, FAKE_CERTIFICATES.localhost.cert)
-  writeFileSync(key, FAKE_CERTIFICATES.localhost.key)
-  return { cert, key }
-}
-
-/** What a gateway answers in front of a target that speaks TLS. */
-async function sealed(t: TestContext, tls: object): Promise<string> {
-  const gateway = await serve(t, { upstream: { targets: [await secureOrigin(t)], tls } })
-  return (await fetch(gateway.url)).text()
-}
-
-const clientCertificate: Effect = async (t) => {
-  const { cert, key } = files(t)
-  assert.equal(await sealed(t, { caFile: cert }), 'client unknown')
-  assert.match(await sealed(t, { caFile: cert, certFile: cert, keyFile: key }), /^client (?!unknown)/)
 }
 
 /** Retries are asked of an upstream whose first target is not there. */
@@ -130,6 +82,22 @@ testKeys('upstreams', {
     })
     assert.deepEqual(new Set(await bodies(gateway.url, 4)), new Set(['b']))
   },
+  'targets.priority': async (t) => {
+    const dead = `http://127.0.0.1:${await closedPort()}`
+    const [b, c] = [await named(t, 'b'), await named(t, 'c')]
+    for (const [priority, name] of [
+      [1, 'b'],
+      [3, 'c'],
+    ] as const) {
+      const targets = [
+        dead,
+        { url: b.url, role: 'failover', priority },
+        { url: c.url, role: 'failover', priority: 2 },
+      ]
+      const gateway = await serve(t, { upstream: { targets } })
+      assert.deepEqual(await bodies(gateway.url, 2), [name, name])
+    }
+  },
   balance: async (t) => {
     assert.equal(new Set(await balanced(t, {})).size, 2)
     assert.equal(new Set(await balanced(t, { balance: 'hash', hashOn: 'ip' })).size, 1)
@@ -141,6 +109,23 @@ testKeys('upstreams', {
     const gateway = await serve(t, { upstream: { targets, ...hashed } })
     const users = Array.from({ length: 30 }, (_, i) => bodies(gateway.url, 1, { 'x-user': `user ${i}` }))
     assert.equal(new Set((await Promise.all(users)).flat()).size, 2)
+  },
+  ...connectionKeys,
+  ...nameKeys,
+  ...sessionKeys,
+  ...canaryKeys,
+  ...mirrorKeys,
+  spillBelow: async (t) => {
+    const targets = ['http://a', 'http://b', { url: 'http://c', role: 'failover' }]
+    for (const [spillBelow, spilled] of [
+      ['0%', 0],
+      ['100%', 4],
+    ] as const) {
+      const upstream = compiledUpstream(t, { targets, spillBelow })
+      upstream.targets[0]!.isAvailable = false
+      const chosen = Array.from({ length: 8 }, () => upstream.choose(new Exchange(), [])!.origin)
+      assert.equal(chosen.filter((origin) => origin === 'http://c').length, spilled)
+    }
   },
   connections: async (t) => {
     const { origin, gateway, free } = await crowded(t, { connections: 2, pendingTimeout: '1m' })
@@ -230,18 +215,6 @@ testKeys('upstreams', {
   },
   ...STATE_KEYS,
   ...CHECK_KEYS,
-  'tls.caFile': async (t) => {
-    assert.match(await sealed(t, {}), /GW_UPSTREAM_TLS/)
-    assert.equal(await sealed(t, { caFile: files(t).cert }), 'client unknown')
-  },
-  'tls.certFile': clientCertificate,
-  'tls.keyFile': clientCertificate,
-  'tls.servername': async (t) => {
-    assert.match(await sealed(t, { caFile: files(t).cert, servername: 'shop.example' }), /GW_UPSTREAM_TLS/)
-  },
-  'tls.insecure': async (t) => {
-    assert.equal(await sealed(t, { insecure: true }), 'client unknown')
-  },
   transport: async (t) => {
     // One of the differences that docs/limits.md shows.
     const { url } = await rawOrigin(t, answering('HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))

@@ -18,6 +18,12 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_upstream_failures_total: 'Tries without an answer, by upstream and target.',
   gw_upstream_active: 'Tries under way, by upstream and target.',
   gw_upstream_retries_total: 'Requests that were tried once more, by upstream.',
+  gw_upstream_canary_aborts_total:
+    'How often a worker gave up the canary because it did worse than the primaries, by upstream.',
+  gw_upstream_mirror_skipped_total:
+    'Requests that were to be mirrored and were left out, for want of room or for a large body, by upstream.',
+  gw_upstream_mirror_differences_total:
+    'Mirrored requests whose answer differed from the answer of the client, by upstream.',
   gw_upstream_waits_total:
     'How often requests waited in line because all connections to their target were taken, by upstream.',
   gw_upstream_shed_total: 'Requests refused because the upstream was full.',

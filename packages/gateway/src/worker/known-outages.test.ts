@@ -39,8 +39,8 @@ test('what is out of service is passed over, for a failover target too, until no
   const upstream: UpstreamOverrides = {
     urls: [],
     targets: [
-      { url: first.url, weight: 1, role: 'primary' },
-      { url: second.url, weight: 1, role: 'failover' },
+      { url: first.url, weight: 1, role: 'primary', priority: 1, srv: null },
+      { url: second.url, weight: 1, role: 'failover', priority: 1, srv: null },
     ],
     health: HEALTH,
   }

@@ -166,7 +166,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       connectMs: this.#action.timeouts.connectMs,
     }
     if (x.record.capture !== null) x.record.capture.onDispatch(x, request.host)
-    const attempt = target.transport.dispatch(request, this, this.#search.isFresh)
+    const { mirror } = this.#action.upstream
+    const observer =
+      mirror === null || x.attempts.count > 1 ? this : mirror.copyRequest({ request, target, observer: this })
+    const attempt = target.transport.dispatch(request, observer, this.#search.isFresh)
     // A failure at once has already gone on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
       this.#attempt = attempt
@@ -193,11 +196,18 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     if (this.#response?.isWhole !== true) this.#search.noteFailure(failure)
     const target = this.#releaseTarget()
     if (this.#flow.isOver || this.#backoff !== null) return
-    if (target !== null) target.failures++
+    if (target !== null) {
+      target.failures++
+      if (this.#action.upstream.watchesAnswers) this.#noteFailure(target)
+    }
     if (this.#response?.isWhole === true) this.#flow.finish()
     else if (!this.#canStillAnswer) this.#cut(failure.code, failure.detail)
     else if (target === null || !this.#retry(failure, target))
       this.#flow.refuse(failureReply(this.#action.upstream, failure))
+  }
+
+  #noteFailure(target: Target): void {
+    this.#action.upstream.noteFailure(target, performance.now() - this.#attemptSince)
   }
 
   #retry(failure: Failure, target: Target): boolean {
@@ -270,6 +280,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     if (this.#body !== null && !this.#body.isComplete) this.#client.closeAfter = true
     const hooks = this.#flow.route.chain.response
     x.responseHeaders = hooks === null ? head.passedFieldsWith(x.id) : head.passedFields()
+    const { upstream } = this.#action
+    if (upstream.watchesAnswers)
+      upstream.noteAnswer(x, this.#search.target!, performance.now() - this.#attemptSince)
     if (hooks !== null) this.#timer.enter(PHASE.responseChain)
     this.#flow.runPhase(hooks, this, this.#deliver)
   }
@@ -337,6 +350,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
       this.#cut('GW_UPSTREAM_TIMEOUT', message, waiting === 'client' ? 'aborted' : 'error')
       return
     }
+    const { target } = this.#search
+    if (target !== null && waiting !== 'request-body' && this.#action.upstream.watchesAnswers)
+      this.#noteFailure(target)
     if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', 0)) {
       this.#leaveTarget()
       return

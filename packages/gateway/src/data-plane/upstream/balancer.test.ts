@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
+import { type Balancer, HashRing, LeastPending, PowerOfTwo, RoundRobin } from './balancer.js'
 import { ClientShares } from './client-shares.js'
 import { EjectionPool } from './state/ejection.js'
 import { TargetState } from './state/target-state.js'
@@ -20,13 +20,15 @@ function target(name: string, weight = 1): Target {
   return {
     origin: `http://${name}`,
     authority: name,
+    address: null,
     weight,
-    isFailover: false,
+    role: 'primary',
+    level: 0,
     isAvailable: true,
     state: new TargetState({
       breaker: null,
       outlier: null,
-      pool: new EjectionPool(0, 0),
+      pool: new EjectionPool(0),
       onChange: () => {},
     }),
     transport: NO_TRANSPORT,
@@ -40,8 +42,8 @@ function target(name: string, weight = 1): Target {
 }
 
 /** What a balancer picks, as authorities. */
-function picks(balancer: Balancer, targets: readonly Target[], count: number): string[] {
-  return Array.from({ length: count }, () => balancer.pick(targets, [], null)!.authority)
+function picks(balancer: Balancer, count: number): string[] {
+  return Array.from({ length: count }, () => balancer.pick([], null)!.authority)
 }
 
 function shares(names: readonly string[]): Record<string, number> {
@@ -52,46 +54,46 @@ function shares(names: readonly string[]): Record<string, number> {
 
 test('round-robin: equal targets take turns', () => {
   const targets = [target('a'), target('b'), target('c')]
-  assert.deepEqual(picks(new RoundRobin(), targets, 6), ['a', 'b', 'c', 'a', 'b', 'c'])
+  assert.deepEqual(picks(new RoundRobin(targets), 6), ['a', 'b', 'c', 'a', 'b', 'c'])
 })
 
 test('round-robin: shares are exactly the weights, without bursts', () => {
   const targets = [target('a', 5), target('b', 1), target('c', 1)]
-  assert.deepEqual(picks(new RoundRobin(), targets, 7), ['a', 'a', 'b', 'a', 'c', 'a', 'a'])
-  assert.deepEqual(shares(picks(new RoundRobin(), targets, 7000)), { a: 5000, b: 1000, c: 1000 })
+  assert.deepEqual(picks(new RoundRobin(targets), 7), ['a', 'a', 'b', 'a', 'c', 'a', 'a'])
+  assert.deepEqual(shares(picks(new RoundRobin(targets), 7000)), { a: 5000, b: 1000, c: 1000 })
 })
 
 test('round-robin: while one target is always passed over, the others keep their weights', () => {
   const targets = [target('a', 3), target('b', 2), target('c', 1)]
-  const balancer: Balancer = new RoundRobin()
-  const names = Array.from({ length: 300 }, () => balancer.pick(targets, [targets[0]!], null)!.authority)
+  const balancer: Balancer = new RoundRobin(targets)
+  const names = Array.from({ length: 300 }, () => balancer.pick([targets[0]!], null)!.authority)
   assert.deepEqual(shares(names), { b: 200, c: 100 })
 })
 
 test('least-pending: the target with the fewest attempts under way for its weight is next', () => {
-  const balancer: Balancer = new LeastPending()
   const targets = [target('a'), target('b'), target('c', 4)]
+  const balancer: Balancer = new LeastPending(targets)
   targets[0]!.active = 2
   targets[1]!.active = 1
   targets[2]!.active = 3
-  assert.equal(balancer.pick(targets, [], null)!.authority, 'c')
+  assert.equal(balancer.pick([], null)!.authority, 'c')
   targets[2]!.active = 9
-  assert.equal(balancer.pick(targets, [], null)!.authority, 'b')
-  assert.equal(balancer.pick(targets, [targets[1]!], null)!.authority, 'c')
+  assert.equal(balancer.pick([], null)!.authority, 'b')
+  assert.equal(balancer.pick([targets[1]!], null)!.authority, 'c')
 })
 
 test('least-pending: idle targets share what comes, and a slow one gets less of it', () => {
   const targets = [target('a'), target('b'), target('c')]
-  assert.deepEqual(shares(picks(new LeastPending(), targets, 300)), { a: 100, b: 100, c: 100 })
+  assert.deepEqual(shares(picks(new LeastPending(targets), 300)), { a: 100, b: 100, c: 100 })
   targets[1]!.active = 5
-  assert.equal(shares(picks(new LeastPending(), targets, 300)).b, undefined)
+  assert.equal(shares(picks(new LeastPending(targets), 300)).b, undefined)
 })
 
 const KEYS = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
 
 function placement(targets: readonly Target[]): Map<string, string> {
   const ring = new HashRing(targets)
-  return new Map(KEYS.map((key) => [key, ring.pick(targets, [], key)!.authority]))
+  return new Map(KEYS.map((key) => [key, ring.pick([], key)!.authority]))
 }
 
 test('hash: a key stays with its target, in another process and in another order too', () => {
@@ -123,19 +125,49 @@ test('hash: shares follow the weights roughly', () => {
   assert.ok(counts['a']! > 6300 && counts['a']! < 8700, JSON.stringify(counts))
 })
 
-test('hash: without a key, and once the place of the key was tried, targets take turns', () => {
+test('hash: without a key targets take turns', () => {
+  const ring = new HashRing([target('a'), target('b'), target('c')])
+  assert.deepEqual(shares(picks(ring, 300)), { a: 100, b: 100, c: 100 })
+})
+
+test('hash: the keys of a target that is away are shared by the others, and all other keys stay', () => {
   const targets = [target('a'), target('b'), target('c')]
   const ring = new HashRing(targets)
-  assert.deepEqual(shares(picks(ring, targets, 300)), { a: 100, b: 100, c: 100 })
-  const first = ring.pick(targets, [], 'key')!
-  const others = Array.from({ length: 100 }, () => ring.pick(targets, [first], 'key')!)
-  assert.deepEqual(Object.values(shares(others.map((other) => other.authority))), [50, 50])
-  assert.equal(others.includes(first), false)
+  const before = new Map(KEYS.map((key) => [key, ring.pick([], key)!]))
+  const moved: string[] = []
+  targets[1]!.isAvailable = false
+  for (const [key, first] of before) {
+    const now = ring.pick([], key)!
+    assert.equal(now, ring.pick([first], key) === now || first !== targets[1] ? now : null)
+    if (first === targets[1]) moved.push(now.authority)
+    else assert.equal(now, first)
+  }
+  const { a = 0, c = 0, b = 0 } = shares(moved)
+  assert.equal(b, 0)
+  assert.ok(a > moved.length / 4 && c > moved.length / 4, `${a} and ${c}`)
+})
+
+test('power-of-two: the better of two is taken, by weight, and one that is away is never drawn', () => {
+  const targets = [target('a'), target('b', 2), target('c')]
+  targets[0]!.active = 3
+  targets[1]!.active = 3
+  targets[2]!.isAvailable = false
+  const draws = [0, 0]
+  const balancer: Balancer = new PowerOfTwo(targets, () => draws.shift() ?? 0)
+  assert.equal(balancer.pick([], null)!.authority, 'b')
+  assert.equal(shares(picks(new PowerOfTwo(targets), 200))['c'], undefined)
+})
+
+test('power-of-two: a busy target gets what comes only when both draws are of it', () => {
+  const targets = [target('a'), target('b'), target('c'), target('d')]
+  targets[0]!.active = 50
+  assert.equal(shares(picks(new PowerOfTwo(targets), 1000))['a'], undefined)
 })
 
 const KINDS: Readonly<Record<string, (targets: readonly Target[]) => Balancer>> = {
-  'round-robin': () => new RoundRobin(),
-  'least-pending': () => new LeastPending(),
+  'round-robin': (targets) => new RoundRobin(targets),
+  'least-pending': (targets) => new LeastPending(targets),
+  'power-of-two': (targets) => new PowerOfTwo(targets),
   hash: (targets) => new HashRing(targets),
 }
 for (const [kind, create] of Object.entries(KINDS)) {
@@ -144,12 +176,12 @@ for (const [kind, create] of Object.entries(KINDS)) {
     const balancer = create(targets)
     const tried: Target[] = []
     for (let i = 0; i < 3; i++) {
-      const next = balancer.pick(targets, tried, 'key')!
+      const next = balancer.pick(tried, 'key')!
       assert.equal(tried.includes(next), false)
       tried.push(next)
     }
-    assert.equal(balancer.pick(targets, tried, 'key'), null)
-    assert.equal(create([]).pick([], [], 'key'), null)
+    assert.equal(balancer.pick(tried, 'key'), null)
+    assert.equal(create([]).pick([], 'key'), null)
   })
 }
 
@@ -157,14 +189,13 @@ test('a target that is not available is passed over, and only its share of the k
   const targets = [target('a'), target('b'), target('c')]
   const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
   const ring = new HashRing(targets)
-  const namesOf = () => keys.map((key) => ring.pick(targets, [], key)!.authority)
+  const namesOf = () => keys.map((key) => ring.pick([], key)!.authority)
   const before = namesOf()
   targets[1]!.isAvailable = false
   const after = namesOf()
   assert.ok(after.every((name, i) => name === before[i] || before[i] === 'b'))
-  for (const balancer of [new RoundRobin(), new LeastPending(), ring])
-    assert.equal(picks(balancer, targets, 30).includes('b'), false)
+  const balancers: Balancer[] = [new RoundRobin(targets), new LeastPending(targets), ring]
+  for (const balancer of balancers) assert.equal(picks(balancer, 30).includes('b'), false)
   for (const each of targets) each.isAvailable = false
-  for (const balancer of [new RoundRobin(), new LeastPending(), ring])
-    assert.equal(balancer.pick(targets, [], 'key'), null)
+  for (const balancer of balancers) assert.equal(balancer.pick([], 'key'), null)
 })

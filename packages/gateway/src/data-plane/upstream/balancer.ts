@@ -1,22 +1,46 @@
+import type { UpstreamPlan } from '@sluice/config'
+import { hashText } from './request-key.js'
 import type { Target } from './target.js'
 
 /** Picks the target of an attempt among those that are available and were not tried yet. */
 export interface Balancer {
   /** @param key the hash key of the exchange, null when it has none. */
-  pick(targets: readonly Target[], tried: readonly Target[], key: string | null): Target | null
+  pick(tried: readonly Target[], key: string | null): Target | null
 }
 
-/** Points on the hash ring for each unit of weight. */
+/** Points on the hash ring for each unit of weight, and on the whole ring. */
 const POINTS_PER_WEIGHT = 64
+const MAX_POINTS = 1 << 18
+
+/** A balancer over targets with weights above 0. */
+export function createBalancer(kind: UpstreamPlan['balance'], targets: readonly Target[]): Balancer {
+  switch (kind) {
+    case 'hash':
+      return new HashRing(targets)
+    case 'least-pending':
+      return new LeastPending(targets)
+    case 'power-of-two':
+      return new PowerOfTwo(targets)
+    default:
+      return new RoundRobin(targets)
+  }
+}
 
 /** Smooth weighted round-robin: targets take turns by weight without bursts, as nginx does it. */
 export class RoundRobin implements Balancer {
-  pick(targets: readonly Target[], tried: readonly Target[]): Target | null {
+  readonly #targets: readonly Target[]
+
+  constructor(targets: readonly Target[]) {
+    this.#targets = targets
+  }
+
+  pick(tried: readonly Target[]): Target | null {
+    const targets = this.#targets
     let best: Target | null = null
     let total = 0
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!
-      if (!target.isAvailable || tried.includes(target)) continue
+      if (!isOpen(target, tried)) continue
       target.turn += target.weight
       total += target.weight
       if (best === null || target.turn > best.turn) best = target
@@ -28,16 +52,22 @@ export class RoundRobin implements Balancer {
 
 /** The target with the fewest attempts under way for its weight; equals take turns. */
 export class LeastPending implements Balancer {
+  readonly #targets: readonly Target[]
   #start = 0
 
-  pick(targets: readonly Target[], tried: readonly Target[]): Target | null {
+  constructor(targets: readonly Target[]) {
+    this.#targets = targets
+  }
+
+  pick(tried: readonly Target[]): Target | null {
+    const targets = this.#targets
     let best: Target | null = null
     let least = Number.POSITIVE_INFINITY
     const start = this.#start++ % targets.length
     for (let i = 0; i < targets.length; i++) {
       const target = targets[(start + i) % targets.length]!
-      if (!target.isAvailable || tried.includes(target)) continue
-      const load = (target.active + 1) / target.weight
+      if (!isOpen(target, tried)) continue
+      const load = loadOf(target)
       if (load < least) {
         least = load
         best = target
@@ -47,34 +77,69 @@ export class LeastPending implements Balancer {
   }
 }
 
+/**
+ * The one of two random targets that has fewer attempts under way for its weight: nearly as even as looking at all, and
+ * workers that do not know of each other do not all run to the same target (Mitzenmacher, "The power of two choices").
+ */
+export class PowerOfTwo implements Balancer {
+  readonly #targets: readonly Target[]
+  readonly #random: () => number
+
+  /** @param random from 0 up to 1. */
+  constructor(targets: readonly Target[], random: () => number = Math.random) {
+    this.#targets = targets
+    this.#random = random
+  }
+
+  pick(tried: readonly Target[]): Target | null {
+    const first = this.#drawOther(tried, null)
+    if (first === null) return null
+    const second = this.#drawOther(tried, first)
+    return second !== null && loadOf(second) < loadOf(first) ? second : first
+  }
+
+  #drawOther(tried: readonly Target[], other: Target | null): Target | null {
+    const targets = this.#targets
+    let left = 0
+    for (const target of targets) if (target !== other && isOpen(target, tried)) left++
+    if (left === 0) return null
+    let steps = Math.floor(this.#random() * left)
+    return targets.find((target) => target !== other && isOpen(target, tried) && steps-- === 0) ?? null
+  }
+}
+
 interface Point {
   readonly at: number
   readonly target: Target
 }
 
 /**
- * Consistent hashing: the same key goes to the same target, and a target that comes or goes moves only its share of
- * the keys. Without a key, and for a retry, targets take turns.
+ * Consistent hashing: the same key goes to the same target, and a target that comes or goes, or was tried, moves only its
+ * share of the keys. Without a key targets take turns.
  */
 export class HashRing implements Balancer {
-  readonly #turns = new RoundRobin()
+  readonly #turns: RoundRobin
   readonly #points: readonly Point[]
 
   constructor(targets: readonly Target[]) {
+    this.#turns = new RoundRobin(targets)
+    const weights = targets.reduce((sum, { weight }) => sum + weight, 0)
+    const perWeight = Math.min(POINTS_PER_WEIGHT, MAX_POINTS / weights)
     const points: Point[] = []
     for (const target of targets) {
-      for (let i = 0; i < target.weight * POINTS_PER_WEIGHT; i++)
-        points.push({ at: hash(`${target.origin}#${i}`), target })
+      for (let i = 0; i < target.weight * perWeight; i++)
+        points.push({ at: hashText(`${nameOf(target)}#${i}`), target })
     }
     this.#points = points.sort((a, b) => a.at - b.at)
   }
 
-  pick(targets: readonly Target[], tried: readonly Target[], key: string | null): Target | null {
-    if (key === null || tried.length > 0 || this.#points.length === 0) return this.#turns.pick(targets, tried)
-    const first = this.#firstFrom(hash(key))
-    for (let i = 0; i < this.#points.length; i++) {
-      const { target } = this.#points[(first + i) % this.#points.length]!
-      if (target.isAvailable) return target
+  pick(tried: readonly Target[], key: string | null): Target | null {
+    const points = this.#points
+    if (key === null || points.length === 0) return this.#turns.pick(tried)
+    const start = this.#firstFrom(hashText(key))
+    for (let i = 0; i < points.length; i++) {
+      const { target } = points[(start + i) % points.length]!
+      if (isOpen(target, tried)) return target
     }
     return null
   }
@@ -91,12 +156,15 @@ export class HashRing implements Balancer {
   }
 }
 
-/** FNV-1a with a final mix, 32 bits: spreads short similar keys well enough for a ring. */
-function hash(text: string): number {
-  let value = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
-  value ^= value >>> 16
-  value = Math.imul(value, 0x85ebca6b)
-  value ^= value >>> 13
-  return (value ^ (value >>> 16)) >>> 0
+function isOpen(target: Target, tried: readonly Target[]): boolean {
+  return target.isAvailable && !tried.includes(target)
+}
+
+function loadOf({ active, weight }: Target): number {
+  return (active + 1) / weight
+}
+
+/** What distinguishes a target from the others of its upstream. */
+export function nameOf({ origin, address }: Target): string {
+  return address === null ? origin : `${origin} ${address}`
 }

@@ -32,6 +32,11 @@ const UNREACHABLE: Row = {
   detail: 'the target cannot be reached',
   phase: 'connect',
 }
+const NO_TUNNEL: Row = {
+  code: 'GW_UPSTREAM_REFUSED',
+  detail: 'the outbound proxy opens no tunnel to the target',
+  phase: 'connect',
+}
 const RESET: Row = {
   code: 'GW_UPSTREAM_RESET',
   detail: 'the target closed the connection before answering',
@@ -95,6 +100,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   GW_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
   UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
   ETIMEDOUT: CONNECT_TIMEOUT,
+  GW_NO_TUNNEL: NO_TUNNEL,
   ENOTFOUND: NOT_RESOLVED,
   EAI_AGAIN: NOT_RESOLVED,
   EAI_FAIL: NOT_RESOLVED,

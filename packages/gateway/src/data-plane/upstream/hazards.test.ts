@@ -302,8 +302,8 @@ function conform(transport: TransportName): void {
     const primary = await httpOrigin(t, (_, res) => res.end('primary'))
     const spare = await httpOrigin(t, (_, res) => res.end('spare'))
     const targets = [
-      { url: primary.url, weight: 1, role: 'primary' as const },
-      { url: spare.url, weight: 1, role: 'failover' as const },
+      { url: primary.url, weight: 1, role: 'primary' as const, priority: 1, srv: null },
+      { url: spare.url, weight: 1, role: 'failover' as const, priority: 1, srv: null },
     ]
     const gateway = await startGateway(t, { upstreams: [{ urls: [], targets }] })
     for (let i = 0; i < 5; i++) assert.equal(await (await fetch(gateway.url)).text(), 'primary')

@@ -1,3 +1,4 @@
+import type { TargetRole } from '@sluice/config'
 import type { ClientShares } from './client-shares.js'
 import type { TargetState } from './state/target-state.js'
 import type { Transport } from './transport.js'
@@ -8,8 +9,12 @@ export interface Target {
   readonly origin: string
   /** What the Host field says when the route sends the target's own. */
   readonly authority: string
+  /** The one of its addresses that it stands for; null: all that its name has. */
+  readonly address: string | null
   readonly weight: number
-  readonly isFailover: boolean
+  readonly role: TargetRole
+  /** 0: the primaries, then the failover targets by priority. */
+  readonly level: number
   /** False: it is sent nothing new. `state` alone sets it; whoever chooses reads it. */
   isAvailable: boolean
   readonly state: TargetState

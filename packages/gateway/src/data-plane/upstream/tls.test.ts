@@ -5,18 +5,20 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { rootCertificates } from 'node:tls'
 import type { UpstreamTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
+import { startGateway } from '../../testing/gateway.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
 /** Nothing trusted but what the system trusts. */
 const SYSTEM: UpstreamTlsPlan = {
   ...{ caFile: null, certFile: null, keyFile: null },
-  ...{ servername: null, insecure: false },
+  ...{ servername: null, minVersion: 'TLSv1.2', pins: [], insecure: false },
 }
 
-/** A gateway in front of a target that speaks TLS with a certificate that it has signed itself. */
-async function gatewayBefore(t: TestContext, overrides: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
+/** A target that speaks TLS with a certificate that it has signed itself. */
+async function secureOrigin(t: TestContext): Promise<string> {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (req, res) =>
     req.resume().on('end', () => res.end('sealed')),
   )
@@ -25,8 +27,11 @@ async function gatewayBefore(t: TestContext, overrides: Partial<UpstreamTlsPlan>
     server.closeAllConnections()
     server.close()
   })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return startLogged(t, { upstreams: [{ urls: [url], tls: { ...SYSTEM, ...overrides } }] })
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function gatewayBefore(t: TestContext, overrides: Partial<UpstreamTlsPlan>): Promise<LoggedGateway> {
+  return startLogged(t, { upstreams: [{ urls: [await secureOrigin(t)], tls: { ...SYSTEM, ...overrides } }] })
 }
 
 function caFile(t: TestContext): string {
@@ -62,4 +67,15 @@ test('a target whose certificate is for another name gets no request', async (t)
   const response = await fetch(gateway.url)
   assert.equal(response.status, 502)
   assert.equal(((await response.json()) as { code: string }).code, 'GW_UPSTREAM_TLS')
+})
+
+test('a reload reads the files of an upstream again', async (t) => {
+  const file = caFile(t)
+  writeFileSync(file, rootCertificates[0]!)
+  const wish = { upstreams: [{ urls: [await secureOrigin(t)], tls: { ...SYSTEM, caFile: file } }] }
+  const gateway = await startGateway(t, wish)
+  assert.equal((await fetch(gateway.url)).status, 502)
+  writeFileSync(file, FAKE_CERTIFICATES.localhost.cert)
+  await gateway.reload(wish)
+  assert.equal((await fetch(gateway.url)).status, 200)
 })

@@ -3,9 +3,9 @@ import { type Client, type Dispatcher, Pool } from 'undici'
 import { createAgingClient } from './aging-client.js'
 import { AttemptQueue } from './attempt-queue.js'
 import { type ConnectorOptions, createConnector } from './connector.js'
+import { ReadableUpload } from './readable-upload.js'
 import type { Attempt, AttemptObserver, Transport, Upload, UpstreamRequest } from './transport.js'
 import { type SlotOwner, UndiciAttempt } from './undici-attempt.js'
-import { UndiciUpload } from './undici-upload.js'
 
 export interface UndiciTransportOptions extends ConnectorOptions {
   /** `http://host:port` or `https://host:port`. */
@@ -71,7 +71,7 @@ export class UndiciTransport implements Transport, SlotOwner {
   }
 
   createUpload(length: number, onDrain: () => void): Upload {
-    return new UndiciUpload(length, onDrain)
+    return new ReadableUpload(length, onDrain)
   }
 
   pool(): PoolState {
@@ -134,7 +134,7 @@ function toOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
     path: request.path,
     method: request.method as Dispatcher.HttpMethod,
     headers,
-    body: upload === null ? bytesOf(request.body) : (upload as UndiciUpload),
+    body: upload === null ? bytesOf(request.body) : (upload as ReadableUpload),
     // Without pipelining nothing may share the connection anyway.
     blocking: false,
   }

@@ -11,7 +11,19 @@ export function upstreamSamples(upstream: Upstream): Sample[] {
     { name: 'gw_upstream_shed_total', labels, value: upstream.shed },
     { name: 'gw_upstream_unavailable_total', labels, value: upstream.unavailable },
     { name: 'gw_upstream_waits_total', labels, value: waitsOf(upstream) },
+    ...shareSamples(labels, upstream),
     ...upstream.targets.flatMap((target) => targetSamples(labels, target)),
+  ]
+}
+
+function shareSamples(labels: string, { canary, mirror }: Upstream): Sample[] {
+  const samples: Sample[] = []
+  if (canary !== null) samples.push({ name: 'gw_upstream_canary_aborts_total', labels, value: canary.aborts })
+  if (mirror === null) return samples
+  return [
+    ...samples,
+    { name: 'gw_upstream_mirror_skipped_total', labels, value: mirror.skipped },
+    { name: 'gw_upstream_mirror_differences_total', labels, value: mirror.differences },
   ]
 }
 
@@ -20,7 +32,8 @@ function waitsOf({ targets }: Upstream): number {
 }
 
 function targetSamples(upstream: string, target: Target): Sample[] {
-  const labels = `${upstream},target="${target.origin}"`
+  const address = target.address === null ? '' : `,address="${target.address}"`
+  const labels = `${upstream},target="${target.origin}"${address}`
   return [
     { name: 'gw_upstream_attempts_total', labels, value: target.attempts },
     { name: 'gw_upstream_failures_total', labels, value: target.failures },

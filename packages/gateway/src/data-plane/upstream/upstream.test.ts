@@ -14,8 +14,11 @@ function conform(transport: TransportName): void {
     return await Promise.all(names.map((name) => httpOrigin(t, (_, res) => res.end(name))))
   }
 
-  function primary(url: string, weight = 1): { url: string; weight: number; role: 'primary' } {
-    return { url, weight, role: 'primary' }
+  function primary(
+    url: string,
+    weight = 1,
+  ): { url: string; weight: number; role: 'primary'; priority: 1; srv: null } {
+    return { url, weight, role: 'primary', priority: 1, srv: null }
   }
 
   async function ask(url: string, headers: Record<string, string> = {}): Promise<string> {

@@ -1,15 +1,21 @@
-import type { HashKey, RetryPlan, UpstreamPlan } from '@sluice/config'
-import { type ErrorCode, type Exchange, headerValue, type PoolState } from '@sluice/core'
-import { type Balancer, HashRing, LeastPending, RoundRobin } from './balancer.js'
+import type { RetryPlan, UpstreamPlan } from '@sluice/config'
+import type { ErrorCode, Exchange, PoolState } from '@sluice/core'
+import { Canary } from './canary.js'
+import type { Discovery } from './discovery.js'
+import { Mirror } from './mirror.js'
 import { RetryBudget } from './retry-budget.js'
+import type { EjectionPool } from './state/ejection.js'
 import type { Target } from './target.js'
+import { TargetSelection } from './target-selection.js'
+
+/** Reports to the operator. */
+export type Report = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
 const NONE_TRIED: readonly Target[] = []
 
 /** A named group of targets with its balancing, limits and retry budget; shared by all routes that use it. */
 export class Upstream {
   readonly name: string
-  readonly targets: readonly Target[]
   readonly budget: RetryBudget
   /** Its `attempts` count those because no connection came about, and those because of `on`; 0: none of any kind. */
   readonly retry: RetryPlan
@@ -19,24 +25,38 @@ export class Upstream {
   readonly pendingTimeoutMs: number
   /** Bytes of a response that are read ahead of a slow client. */
   readonly responseBuffer: number
+  readonly canary: Canary | null
+  /** Gets copies of requests; null: nobody does. */
+  readonly mirror: Mirror | null
+  /** Whether it wants to hear of answers and failures: for sessions, or to compare the canary. */
+  readonly watchesAnswers: boolean
+  targets: readonly Target[] = []
   retries = 0
   /** Requests refused because every target was full. */
   shed = 0
   /** Requests refused because no target was available. */
   unavailable = 0
-  /** Those with a weight: a target without one keeps what it has, and gets nothing more. */
-  readonly #serving: readonly Target[]
-  readonly #primaries: readonly Target[]
-  readonly #failovers: readonly Target[]
-  readonly #balancer: Balancer
-  readonly #hashOn: HashKey | null
+  /** Those with a weight, without mirrors: a target without one keeps what it has, and gets nothing more. */
+  #serving: readonly Target[]
+  /** The only target that serves: nothing has to be chosen. */
+  #only: Target | null = null
+  #selection: TargetSelection
+  #discovery: Discovery | null = null
+  readonly #plan: UpstreamPlan
+  readonly #pool: EjectionPool
   readonly #triesAny: boolean
   /** Between two health checks, ms; null: there are none. */
   readonly #checkMs: number | null
 
-  constructor(plan: UpstreamPlan, targets: readonly Target[]) {
+  /** @param shared what its targets and it report to, and take from. */
+  constructor(
+    plan: UpstreamPlan,
+    targets: readonly Target[],
+    { report, pool }: { readonly report: Report; readonly pool: EjectionPool },
+  ) {
+    this.#pool = pool
+    this.#plan = plan
     this.name = plan.name
-    this.targets = targets
     this.budget = new RetryBudget(plan.retry.budget)
     this.retry = plan.retry
     this.retryOn = plan.retry.attempts === 0 || plan.retry.on.length === 0 ? null : plan.retry.on
@@ -44,26 +64,39 @@ export class Upstream {
     this.#checkMs = plan.health?.intervalMs ?? null
     this.pendingTimeoutMs = plan.pendingTimeoutMs
     this.responseBuffer = plan.responseBuffer
-    this.#serving = targets.filter((target) => target.weight > 0)
-    this.#primaries = this.#serving.filter((target) => !target.isFailover)
-    this.#failovers = this.#serving.filter((target) => target.isFailover)
-    this.#hashOn = plan.balance === 'hash' ? plan.hashOn : null
-    this.#balancer = createBalancer(plan.balance, this.#primaries)
+    this.canary =
+      plan.canary === null
+        ? null
+        : new Canary(plan.canary, (reason) => report('canary_aborted', { upstream: plan.name, reason }))
+    this.mirror = plan.mirror === null ? null : new Mirror(plan.mirror, plan.name, report)
+    const isCompared = plan.canary !== null && plan.canary.abort !== null
+    this.watchesAnswers = plan.sticky !== null || isCompared || plan.resolve !== null
+    this.#serving = []
+    this.#selection = this.setTargets(targets)
   }
 
-  /** The next target to try; null when all were. */
+  /** Replaces the targets; those that are left out keep what they have, and get nothing more. */
+  setTargets(targets: readonly Target[]): TargetSelection {
+    this.targets = targets
+    this.#serving = targets.filter(({ weight, role }) => weight > 0 && role !== 'mirror')
+    this.#only = this.#serving.length === 1 ? this.#serving[0]! : null
+    this.mirror?.setTargets(targets.filter(({ weight, role }) => weight > 0 && role === 'mirror'))
+    this.#pool.setTargets(this.#serving.length)
+    this.#selection = new TargetSelection(this.#plan, this.#serving, this.canary)
+    return this.#selection
+  }
+
+  /** The addresses of its targets are followed from now on. */
+  follow(discovery: Discovery): void {
+    this.#discovery = discovery
+  }
+
+  /** The next target to try; null when all were, or none is available. */
   choose(x: Exchange, tried: readonly Target[]): Target | null {
-    if (this.#serving.length === 1) {
-      const only = this.#serving[0]!
-      if (tried.length > 0) return null
-      return only.isAvailable ? only : this.#chooseUnavailable(tried)
-    }
-    const key = this.#hashOn === null ? null : hashKey(x, this.#hashOn)
-    return (
-      this.#balancer.pick(this.#primaries, tried, key) ??
-      this.#balancer.pick(this.#failovers, tried, null) ??
-      this.#chooseUnavailable(tried)
-    )
+    const only = this.#only
+    if (only === null) return this.#selection.chooseTarget(x, tried) ?? this.#chooseUnavailable(tried)
+    if (tried.length > 0) return null
+    return only.isAvailable ? only : this.#chooseUnavailable(tried)
   }
 
   /** Whether `choose` would find one more. */
@@ -98,6 +131,18 @@ export class Upstream {
     return left.length === 0 ? null : left.reduce((a, b) => (b.active < a.active ? b : a))
   }
 
+  /** The head of a response is here. @param ms since the attempt began. */
+  noteAnswer(x: Exchange, target: Target, ms: number): void {
+    this.canary?.note(target.role === 'canary', x.status >= 500, ms)
+    this.#selection.sticky?.setCookie(x, target)
+  }
+
+  /** An attempt has failed, or took too long. @param ms since it began. */
+  noteFailure(target: Target, ms: number): void {
+    this.#discovery?.refresh()
+    this.canary?.note(target.role === 'canary', true, ms)
+  }
+
   /** The connections of this worker to all of its targets. */
   pool(): PoolState {
     const states = this.targets.map(({ transport }) => transport.pool())
@@ -111,28 +156,8 @@ export class Upstream {
   }
 
   async close(): Promise<void> {
+    this.#discovery?.stop()
     for (const { state } of this.targets) state.close()
     await Promise.all(this.targets.map((target) => target.transport.close()))
   }
-}
-
-function createBalancer(kind: UpstreamPlan['balance'], targets: readonly Target[]): Balancer {
-  if (kind === 'hash') return new HashRing(targets)
-  return kind === 'least-pending' ? new LeastPending() : new RoundRobin()
-}
-
-function hashKey(x: Exchange, on: HashKey): string | null {
-  if (on.kind === 'ip') return x.clientIp
-  if (on.kind === 'header') return headerValue(x.headers, on.name)
-  return cookieValue(headerValue(x.headers, 'cookie'), on.name)
-}
-
-/** The value of a cookie (RFC 6265 section 4.2.1), or null. */
-function cookieValue(field: string | null, name: string): string | null {
-  if (field === null) return null
-  for (const pair of field.split(';')) {
-    const equals = pair.indexOf('=')
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
-  }
-  return null
 }

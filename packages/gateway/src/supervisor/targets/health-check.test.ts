@@ -62,7 +62,8 @@ test('a check speaks TLS as the upstream does', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const tls = { caFile: null, certFile: null, keyFile: null, servername: null, insecure: false }
+  const files = { caFile: null, certFile: null, keyFile: null }
+  const tls = { ...files, servername: null, minVersion: 'TLSv1.2' as const, pins: [], insecure: false }
   assert.equal(await check(url, {}, tls), 'the TLS handshake with the target failed')
   assert.equal(await check(url, {}, { ...tls, insecure: true }), null)
   const caFile = certificateFile(t)

@@ -51,11 +51,11 @@ function open(plan: UpstreamPlan, { path, host, headers }: HealthPlan, url: URL)
     },
   }
   if (url.protocol === 'http:') return http.request(options)
-  const { ca, cert, key, servername, isInsecure } = readTls(plan.tls)
+  const { ca, cert, key, servername, minVersion, isInsecure } = readTls(plan.tls)
   return https.request({
     ...options,
     servername: servername ?? (net.isIP(hostname) === 0 ? hostname : ''),
-    minVersion: 'TLSv1.2',
+    minVersion,
     rejectUnauthorized: !isInsecure,
     ...(ca === null ? {} : { ca }),
     ...(cert === null ? {} : { cert }),

@@ -107,7 +107,7 @@ test('nothing is written for an upload that was given up', () => {
   assert.deepEqual(sink.written, [])
 })
 
-test('trailers go out behind the last chunk, without those that would break the framing', () => {
+test('trailers go out after the last chunk, without those that would break the framing', () => {
   const sink = new FakeSink()
   const upload = new WireUpload(-1, () => {})
   upload.attach(sink)

@@ -4,12 +4,18 @@ import { GrowingTime } from './growing-time.js'
 
 /** How many targets of an upstream are ejected, of those that may be at once. */
 export class EjectionPool {
-  readonly #most: number
+  readonly #share: number
+  #most = 0
   #ejected = 0
 
   /** @param share of the targets, 0 to 1; rounded down. */
-  constructor(targets: number, share: number) {
-    this.#most = Math.floor(targets * share)
+  constructor(share: number) {
+    this.#share = share
+  }
+
+  /** The upstream has so many targets with a weight from now on. */
+  setTargets(count: number): void {
+    this.#most = Math.floor(count * this.#share)
   }
 
   take(): boolean {

@@ -65,6 +65,11 @@ export class TargetState {
     return this.#condition === 'ejected' ? this.ejection!.returnsMono : Number.POSITIVE_INFINITY
   }
 
+  /** What it has learned last. */
+  get known(): KnownState {
+    return this.#known
+  }
+
   learn(known: KnownState): void {
     this.#known = known
     this.#update()

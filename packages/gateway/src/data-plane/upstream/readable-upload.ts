@@ -7,9 +7,11 @@ const UPLOAD_HIGH_WATER_BYTES = 256 * 1024
 /** Upload bytes held in memory at most; a read of the listener is up to 512 KB. */
 const UPLOAD_MAX_BYTES = 2 * 1024 * 1024
 
-/** The request body as the Readable that undici wants. What comes in spite of a pause waits in a file. */
-export class UndiciUpload extends Readable implements Upload {
+/** The request body as the Readable that undici and node:http2 want. What comes in spite of a pause waits in a file. */
+export class ReadableUpload extends Readable implements Upload {
   readonly length: number
+  /** Of HTTP/2 alone: undici sends none. */
+  trailers: readonly string[] | null = null
   readonly #onDrain: () => void
   readonly #spill = new SpillFile()
   #isFull = false
@@ -45,7 +47,8 @@ export class UndiciUpload extends Readable implements Upload {
     return hasRoom
   }
 
-  end(): void {
+  end(trailers: readonly string[] | null = null): void {
+    this.trailers = trailers
     this.#hasEnded = true
     if (!this.destroyed && this.#spill.isEmpty) this.push(null)
   }

@@ -1,0 +1,45 @@
+import type { DocumentPath } from '../document-path.js'
+import type { UpstreamDocument } from '../schema/document.js'
+import type { Inspection } from './inspection.js'
+
+/** Roles of targets and the sections that go with them: one without the other does nothing. */
+export function checkShares(inspection: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
+  checkRole(inspection, upstream, path, 'canary')
+  checkRole(inspection, upstream, path, 'mirror')
+  const { report } = inspection
+  const { sticky } = upstream
+  if (sticky === undefined || sticky.secure || sticky.sameSite !== 'none') return
+  report.add({
+    path: [...path, 'sticky', 'sameSite'],
+    message: 'browsers refuse a cookie with SameSite=None that is not Secure',
+    remedy: 'write secure: true, or sameSite: lax',
+  })
+}
+
+function checkRole(
+  { report }: Inspection,
+  upstream: UpstreamDocument,
+  path: DocumentPath,
+  role: 'canary' | 'mirror',
+): void {
+  if (!report.isSound([...path, 'targets']) || !report.isSound([...path, role])) return
+  const has = upstream.targets.some((target) => typeof target !== 'string' && target.role === role)
+  const isWritten = upstream[role] !== undefined
+  if (has === isWritten) return
+  const name = path.at(-1)
+  if (has) {
+    report.add({
+      path: [...path, 'targets'],
+      at: 'key',
+      message: `upstream '${name}' has a target with role: ${role}, and does not say what it gets`,
+      remedy: role === 'canary' ? 'add canary: { percent: 5% }' : 'add mirror: { percent: 100% }',
+    })
+    return
+  }
+  report.add({
+    path: [...path, role],
+    at: 'key',
+    message: `${role} has no effect: upstream '${name}' has no target with role: ${role}`,
+    remedy: `give a target role: ${role}, or remove ${role}`,
+  })
+}

@@ -1,0 +1,105 @@
+import type { CanaryAbortPlan, CanaryPlan } from '@sluice/config'
+import type { Exchange } from '@sluice/core'
+import { hashText, matchesRequest, requestKey } from './request-key.js'
+
+/** What one side of a comparison has answered. */
+interface Tally {
+  requests: number
+  errors: number
+  ms: number
+}
+
+/** Both sides over one half of the window. */
+interface HalfWindow {
+  readonly canary: Tally
+  readonly primary: Tally
+}
+
+const HASH_RANGE = 2 ** 32
+
+/** Hears that a canary was given up. */
+export type OnAbort = (reason: 'errors' | 'slower') => void
+
+/** Decides which requests go to the canary targets, and gives those up that do worse than the primaries. */
+export class Canary {
+  readonly #plan: CanaryPlan
+  readonly #onAbort: OnAbort
+  readonly #now: () => number
+  #halves: [HalfWindow, HalfWindow] = [emptyHalf(), emptyHalf()]
+  #halfSince: number
+  #abortedUntil = 0
+  /** Times that it was given up. */
+  aborts = 0
+
+  /** @param now the monotonic clock, ms. */
+  constructor(plan: CanaryPlan, onAbort: OnAbort, now: () => number = () => performance.now()) {
+    this.#plan = plan
+    this.#onAbort = onAbort
+    this.#now = now
+    this.#halfSince = now()
+  }
+
+  /** Nobody goes there until the cooldown is over. */
+  get isAborted(): boolean {
+    return this.#abortedUntil > 0 && this.#now() < this.#abortedUntil
+  }
+
+  /** Whether a request asks for the canary. */
+  isAskedFor(x: Exchange): boolean {
+    return this.#plan.match.some((match) => matchesRequest(x, match)) && !this.isAborted
+  }
+
+  /** Whether a request's key is on the canary's side; always the same for a key, and more keys for a higher share. */
+  takesKey(x: Exchange): boolean {
+    const { percent, key } = this.#plan
+    if (percent === 0 || this.isAborted) return false
+    return hashText(`canary ${requestKey(x, key) ?? x.clientIp}`) < percent * HASH_RANGE
+  }
+
+  /** Notes an answer or a failure. @param ms until the response head, or until it failed. */
+  note(isCanary: boolean, isError: boolean, ms: number): void {
+    const { abort } = this.#plan
+    if (abort === null || this.isAborted) return
+    this.#turnWindow(abort.windowMs / 2)
+    const half = this.#halves[0]
+    const tally = isCanary ? half.canary : half.primary
+    tally.requests++
+    tally.ms += ms
+    if (isError) tally.errors++
+    if (isCanary) this.#compare(abort)
+  }
+
+  #turnWindow(halfMs: number): void {
+    const now = this.#now()
+    const past = Math.floor((now - this.#halfSince) / halfMs)
+    if (past === 0) return
+    this.#halves = [emptyHalf(), past === 1 ? this.#halves[0] : emptyHalf()]
+    this.#halfSince += past * halfMs
+  }
+
+  #compare({ errors, slowerMs, minRequests, cooldownMs }: CanaryAbortPlan): void {
+    const canary = this.#sum('canary')
+    const primary = this.#sum('primary')
+    if (canary.requests < minRequests || primary.requests < minRequests) return
+    const moreErrors = canary.errors / canary.requests - primary.errors / primary.requests
+    const moreMs = canary.ms / canary.requests - primary.ms / primary.requests
+    const hasErrors = errors !== null && moreErrors > errors
+    if (!hasErrors && !(slowerMs !== null && moreMs > slowerMs)) return
+    this.aborts++
+    this.#abortedUntil = this.#now() + cooldownMs
+    this.#halves = [emptyHalf(), emptyHalf()]
+    this.#onAbort(hasErrors ? 'errors' : 'slower')
+  }
+
+  #sum(side: keyof HalfWindow): Tally {
+    const [a, b] = [this.#halves[0][side], this.#halves[1][side]]
+    return { requests: a.requests + b.requests, errors: a.errors + b.errors, ms: a.ms + b.ms }
+  }
+}
+
+function emptyHalf(): HalfWindow {
+  return {
+    canary: { requests: 0, errors: 0, ms: 0 },
+    primary: { requests: 0, errors: 0, ms: 0 },
+  }
+}

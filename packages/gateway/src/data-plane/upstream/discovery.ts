@@ -1,0 +1,168 @@
+import { promises } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import type { ResolvePlan, TargetPlan, UpstreamPlan } from '@sluice/config'
+import { type Endpoint, EndpointFinder, type Endpoints, keyOf } from './endpoints.js'
+import type { Target } from './target.js'
+
+/** A name server has this long for an answer, and is asked twice. */
+const QUERY_MS = 1000
+const QUERY_TRIES = 2
+/** After a failure the next question comes after this time, then after twice as long each time, ms. */
+const RETRY_MS = 1000
+/** How often it is looked whether the last request of a target that is gone has ended. */
+const DRAIN_MS = 250
+
+export interface DiscoveryOptions {
+  readonly plan: UpstreamPlan
+  readonly resolve: ResolvePlan
+  /** Asks the system for names that are not in the DNS. */
+  readonly lookup: LookupFunction
+  create(target: TargetPlan, endpoint: Endpoint): Target
+}
+
+/** Whose targets are followed. */
+export interface Followed {
+  readonly targets: readonly Target[]
+  setTargets(targets: readonly Target[]): void
+}
+
+/**
+ * Keeps the targets of an upstream at the addresses that their names have. Until the first answer there is one target a
+ * name, whose connections ask the system; a name that is not answered for keeps the addresses that it had. An address
+ * that is gone gets no more requests, and its connections are closed after the last one.
+ */
+export class Discovery {
+  readonly #watches: NameWatch[]
+  readonly #followed: Followed
+  /** The targets of each target of the plan. */
+  readonly #groups: Map<string, Target>[]
+  readonly #plan: UpstreamPlan
+  readonly #create: DiscoveryOptions['create']
+  readonly #draining = new Map<Target, NodeJS.Timeout>()
+
+  constructor({ plan, resolve, lookup, create }: DiscoveryOptions, followed: Followed) {
+    this.#plan = plan
+    this.#create = create
+    this.#followed = followed
+    this.#groups = followed.targets.map((target) => new Map([['', target]]))
+    const resolver = new promises.Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES })
+    if (resolve.servers.length > 0) resolver.setServers(resolve.servers)
+    const finder = new EndpointFinder(resolver, lookup)
+    this.#watches = plan.targets.flatMap((target, i) => {
+      const find = questionOf(target, finder)
+      return find === null ? [] : [new NameWatch(find, resolve, (list) => this.#replace(i, list))]
+    })
+  }
+
+  /** A target could not be reached: its name may mean others by now. */
+  refresh(): void {
+    for (const watch of this.#watches) watch.refresh()
+  }
+
+  stop(): void {
+    for (const watch of this.#watches) watch.stop()
+    for (const target of this.#draining.keys()) this.#close(target)
+  }
+
+  #replace(i: number, list: readonly Endpoint[]): void {
+    const before = this.#groups[i]!
+    const after = new Map<string, Target>()
+    for (const endpoint of list) {
+      const key = keyOf(endpoint)
+      after.set(key, before.get(key) ?? this.#createLike(before, i, endpoint))
+    }
+    this.#groups[i] = after
+    this.#followed.setTargets(this.#groups.flatMap((group) => [...group.values()]))
+    for (const [key, target] of before) if (!after.has(key)) this.#drain(target)
+  }
+
+  /** What the supervisor knows of a name holds for all of its addresses. */
+  #createLike(before: ReadonlyMap<string, Target>, i: number, endpoint: Endpoint): Target {
+    const target = this.#create(this.#plan.targets[i]!, endpoint)
+    for (const { state } of before.values()) target.state.learn(state.known)
+    return target
+  }
+
+  #drain(target: Target): void {
+    const timer = setInterval(() => {
+      if (target.active === 0) this.#close(target)
+    }, DRAIN_MS).unref()
+    this.#draining.set(target, timer)
+  }
+
+  #close(target: Target): void {
+    clearInterval(this.#draining.get(target))
+    this.#draining.delete(target)
+    target.state.close()
+    void target.transport.close()
+  }
+}
+
+type Find = () => Promise<Endpoints>
+
+/** Null: the target is an address already. */
+function questionOf({ url, srv }: TargetPlan, finder: EndpointFinder): Find | null {
+  if (srv !== null) return () => finder.findService(srv)
+  const host = new URL(url).hostname
+  return host.startsWith('[') || isIP(host) !== 0 ? null : () => finder.findHost(host)
+}
+
+/** Asks for one name again and again. */
+class NameWatch {
+  readonly #find: Find
+  readonly #bounds: ResolvePlan
+  readonly #onChange: (list: readonly Endpoint[]) => void
+  #known = ''
+  #failures = 0
+  #askedMono = 0
+  #isAsking = false
+  #isStopped = false
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(find: Find, bounds: ResolvePlan, onChange: (list: readonly Endpoint[]) => void) {
+    this.#find = find
+    this.#bounds = bounds
+    this.#onChange = onChange
+    this.#ask()
+  }
+
+  /** Asks now, unless it has just been asked. */
+  refresh(): void {
+    if (!this.#isAsking && performance.now() - this.#askedMono >= this.#bounds.minTtlMs) this.#ask()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  #ask(): void {
+    if (this.#isStopped) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#isAsking = true
+    this.#askedMono = performance.now()
+    this.#find().then(
+      (endpoints) => this.#onAnswer(endpoints),
+      () => this.#askLater(RETRY_MS * 2 ** Math.min(this.#failures++, 10)),
+    )
+  }
+
+  #onAnswer({ list, ttlMs }: Endpoints): void {
+    if (this.#isStopped) return
+    this.#failures = 0
+    const known = list.map(keyOf).join()
+    if (known !== this.#known) {
+      this.#known = known
+      this.#onChange(list)
+    }
+    this.#askLater(ttlMs)
+  }
+
+  #askLater(ms: number): void {
+    this.#isAsking = false
+    if (this.#isStopped) return
+    const { minTtlMs, maxTtlMs } = this.#bounds
+    const delayMs = Math.min(maxTtlMs, Math.max(minTtlMs, ms))
+    this.#timer = setTimeout(() => this.#ask(), delayMs).unref()
+  }
+}

@@ -1,0 +1,213 @@
+import http2 from 'node:http2'
+import type { Queued } from '../attempt-queue.js'
+import { FAILURES, failureOf, MAX_INFORMATIONAL } from '../failure.js'
+import type { Opening } from '../opening.js'
+import type { ReadableUpload } from '../readable-upload.js'
+import { ReceivedHead } from '../received-head.js'
+import { passedTrailers } from '../response-fields.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from '../transport.js'
+import { requestFields, trailerFields } from './request-fields.js'
+
+/** Whom an attempt belongs to while it has no stream, or is done with it. */
+export interface H2Owner {
+  /** It was given up before it had a stream. */
+  onAbandoned(attempt: H2Attempt): void
+}
+
+/** The connection of a stream. */
+export interface StreamOwner {
+  readonly client: http2.ClientHttp2Session
+  onStreamOver(): void
+  /** The target was silent for so long that the attempt was given up: is it still there? */
+  checkTarget(): void
+}
+
+/**
+ * One request as a stream of an HTTP/2 connection:
+ *
+ *     queued ─► at a connection that opens ─► stream ─► over
+ *                         └► the target speaks HTTP/1.1 only: a delegate over another transport
+ */
+export class H2Attempt implements Attempt, Queued {
+  readonly request: UpstreamRequest
+  readonly observer: AttemptObserver
+  readonly isFresh: boolean
+  isOver = false
+  isQueued = false
+  waitingSince = 0
+  queueNext: Queued | null = null
+  queuePrevious: Queued | null = null
+  readonly #owner: H2Owner
+  readonly #maxHeaderBytes: number
+  #delegate: Attempt | null = null
+  #stream: http2.ClientHttp2Stream | null = null
+  #isPaused = false
+  #informational = 0
+  #head: ReceivedHead | null = null
+  #bodyBytes = 0
+  #trailers: readonly string[] | null = null
+
+  constructor(
+    request: UpstreamRequest,
+    observer: AttemptObserver,
+    way: { readonly isFresh: boolean; readonly owner: H2Owner; readonly maxHeaderBytes: number },
+  ) {
+    this.request = request
+    this.observer = observer
+    this.isFresh = way.isFresh
+    this.#owner = way.owner
+    this.#maxHeaderBytes = way.maxHeaderBytes
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#delegate?.pause()
+    this.#stream?.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#delegate?.resume()
+    this.#stream?.resume()
+  }
+
+  abort(): void {
+    if (this.isOver) return
+    this.isOver = true
+    if (this.#delegate !== null) this.#delegate.abort()
+    else if (this.#stream === null) this.#owner.onAbandoned(this)
+    else this.#stream.close(http2.constants.NGHTTP2_CANCEL)
+  }
+
+  fail(failure: Failure): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.observer.onFailure(failure)
+  }
+
+  /** It goes on over another transport, which knows the same observer. */
+  delegate(dispatch: () => Attempt): void {
+    if (this.isOver) return
+    this.#delegate = dispatch()
+    if (this.#isPaused) this.#delegate.pause()
+  }
+
+  /** Sends the request. @param opening how the connection came about; null when it has served others before. */
+  begin(session: StreamOwner, opening: Opening | null): void {
+    const stream = this.#open(session)
+    if (stream === null) {
+      session.onStreamOver()
+      this.fail(session.client.closed ? FAILURES.reset : FAILURES.request)
+      return
+    }
+    this.#stream = stream
+    this.#watch(stream, session)
+    this.observer.onStarted(opening)
+    if (this.isOver) return
+    this.#sendBody(stream)
+    if (this.#isPaused) stream.pause()
+  }
+
+  #open({ client }: StreamOwner): http2.ClientHttp2Stream | null {
+    const { body, upload } = this.request
+    const fields = requestFields(this.request, client.encrypted === true)
+    if (fields === null) return null
+    const hasBody = upload !== null || (body !== null && body.length > 0)
+    try {
+      return client.request(fields, { endStream: !hasBody, waitForTrailers: upload !== null })
+    } catch {
+      return null
+    }
+  }
+
+  #watch(stream: http2.ClientHttp2Stream, session: StreamOwner): void {
+    stream.on('headers', () => this.#onInformational())
+    stream.on('response', (...args: unknown[]) => this.#onResponse(args[2] as readonly string[]))
+    stream.on('data', (chunk: Buffer) => this.#onData(chunk))
+    stream.on('trailers', (...args: unknown[]) => {
+      this.#trailers = passedTrailers(listOf(args[2] as readonly string[]))
+    })
+    stream.on('end', () => this.#onEnd(stream))
+    stream.on('error', (error) => this.#giveUp(isMalformed(stream) ? FAILURES.invalid : failureOf(error)))
+    stream.on('close', () => {
+      if (this.isOver && this.#head === null) session.checkTarget()
+      this.#giveUp(FAILURES.reset)
+      this.request.upload?.destroy()
+      session.onStreamOver()
+    })
+  }
+
+  #sendBody(stream: http2.ClientHttp2Stream): void {
+    const { body, upload } = this.request
+    if (upload !== null) {
+      const source = upload as ReadableUpload
+      stream.on('wantTrailers', () => stream.sendTrailers(trailerFields(source.trailers)))
+      source.on('error', () => this.#giveUp(FAILURES.request))
+      source.pipe(stream)
+    } else if (body !== null && body.length > 0) {
+      stream.end(typeof body === 'string' ? Buffer.from(body, 'latin1') : body)
+    }
+  }
+
+  #onInformational(): void {
+    if (++this.#informational > MAX_INFORMATIONAL) this.#giveUp(FAILURES.tooManyInformational)
+  }
+
+  #onResponse(raw: readonly string[]): void {
+    if (this.isOver) return
+    const fields = listOf(raw)
+    const status = Number(raw[raw.indexOf(':status') + 1])
+    const bytes = fields.reduce((sum, text) => sum + text.length, 0)
+    if (status > 599 || status < 200) this.#giveUp(FAILURES.badStatus)
+    else if (bytes > this.#maxHeaderBytes) this.#giveUp(FAILURES.overflow)
+    else {
+      this.#head = new ReceivedHead(status, fields)
+      this.observer.onHead(this.#head)
+    }
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.isOver) return
+    this.#bodyBytes += chunk.length
+    this.observer.onData(chunk)
+  }
+
+  /** A reset ends a stream too, and what came before it is not all. */
+  #onEnd(stream: http2.ClientHttp2Stream): void {
+    if (this.isOver) return
+    const head = this.#head
+    if (head === null) this.#giveUp(FAILURES.reset)
+    else if (stream.rstCode !== 0 || !this.#isWhole(head)) this.#giveUp(FAILURES.truncated)
+    else {
+      this.isOver = true
+      // A target may answer before it has read all of the request.
+      if (!stream.writableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+      this.observer.onEnd(this.#trailers)
+    }
+  }
+
+  #isWhole({ length, status }: ReceivedHead): boolean {
+    if (length < 0 || status === 304 || this.request.method === 'HEAD') return true
+    return length === this.#bodyBytes
+  }
+
+  #giveUp(failure: Failure): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#stream?.close(http2.constants.NGHTTP2_CANCEL)
+    const isCut = this.#head !== null && failure === FAILURES.reset
+    this.observer.onFailure(isCut ? FAILURES.truncated : failure)
+  }
+}
+
+/** node:http2 resets the stream of a response that breaks the rules (RFC 9113 section 8.1.1). */
+function isMalformed({ rstCode }: http2.ClientHttp2Stream): boolean {
+  return rstCode === http2.constants.NGHTTP2_PROTOCOL_ERROR
+}
+
+/** Fields without pseudo-header fields, as a flat list. */
+function listOf(raw: readonly string[]): string[] {
+  const list: string[] = []
+  for (let i = 0; i < raw.length; i += 2) if (!raw[i]!.startsWith(':')) list.push(raw[i]!, raw[i + 1]!)
+  return list
+}

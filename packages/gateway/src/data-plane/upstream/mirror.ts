@@ -1,0 +1,172 @@
+import type { MirrorPlan } from '@sluice/config'
+import { AnswerComparison, type AnswerSide } from './answer-comparison.js'
+import type { ReceivedHead } from './received-head.js'
+import type { Target } from './target.js'
+import type { Attempt, AttemptObserver, Failure, UpstreamRequest } from './transport.js'
+import type { Report } from './upstream.js'
+
+/** A request on its way to the target that answers the client. */
+export interface MainRequest {
+  readonly request: UpstreamRequest
+  readonly target: Target
+  readonly observer: AttemptObserver
+}
+
+/**
+ * Copies requests to the mirror targets, which have connections of their own. Nobody waits for their answers: what has no
+ * room is left out, what takes too long is given up, and what fails is counted.
+ */
+export class Mirror {
+  readonly #plan: MirrorPlan
+  readonly #upstream: string
+  #targets: readonly Target[] = []
+  readonly #report: Report
+  #turn = 0
+  #owed = 0
+  #underWay = 0
+  /** Requests that were left out: too many under way, or too large a body. */
+  skipped = 0
+  /** Answers that differed from the client's. */
+  differences = 0
+
+  constructor(plan: MirrorPlan, upstream: string, report: Report) {
+    this.#plan = plan
+    this.#upstream = upstream
+    this.#report = report
+  }
+
+  setTargets(targets: readonly Target[]): void {
+    this.#targets = targets
+  }
+
+  /** Answers who observes the main request: the same as before, or somebody who compares on the way. */
+  copyRequest(main: MainRequest): AttemptObserver {
+    this.#owed += this.#plan.percent
+    if (this.#owed < 1) return main.observer
+    this.#owed -= 1
+    const target = this.#takeTarget(main.request)
+    if (target === null) {
+      this.skipped++
+      return main.observer
+    }
+    const { compare } = this.#plan
+    const comparison =
+      compare === null
+        ? null
+        : new AnswerComparison(compare, (found) => this.#onDifference(main, target, found))
+    this.#send(main, target, comparison?.mirrored ?? null)
+    return comparison === null ? main.observer : new ComparedObserver(main.observer, comparison.delivered)
+  }
+
+  #takeTarget({ body, upload }: UpstreamRequest): Target | null {
+    const { concurrency, maxBodyBytes } = this.#plan
+    if (this.#targets.length === 0 || this.#underWay >= concurrency || upload !== null) return null
+    if (body !== null && body.length > maxBodyBytes) return null
+    const target = this.#targets[this.#turn++ % this.#targets.length]!
+    return target.isAvailable && target.active < target.capacity ? target : null
+  }
+
+  #send({ request, target: main }: MainRequest, target: Target, side: AnswerSide | null): void {
+    this.#underWay++
+    target.active++
+    target.attempts++
+    const onOver = (isFailed: boolean): void => {
+      this.#underWay--
+      target.active--
+      if (isFailed) target.failures++
+    }
+    const attempt = new MirrorAttempt(this.#plan.timeoutMs, side, onOver)
+    const host = request.host === main.authority ? target.authority : request.host
+    const copy = { ...request, host, headers: request.headers.slice() }
+    attempt.begin(target.transport.dispatch(copy, attempt, false))
+  }
+
+  #onDifference({ request }: MainRequest, { origin }: Target, found: object): void {
+    this.differences++
+    this.#report('mirror_difference', { upstream: this.#upstream, target: origin, id: request.id, ...found })
+  }
+}
+
+/** One mirrored request. */
+class MirrorAttempt implements AttemptObserver {
+  readonly #side: AnswerSide | null
+  readonly #onOver: (isFailed: boolean) => void
+  readonly #timer: NodeJS.Timeout
+  #attempt: Attempt | null = null
+  #isOver = false
+
+  constructor(timeoutMs: number, side: AnswerSide | null, onOver: (isFailed: boolean) => void) {
+    this.#side = side
+    this.#onOver = onOver
+    this.#timer = setTimeout(() => this.#giveUp(), timeoutMs).unref()
+  }
+
+  begin(attempt: Attempt): void {
+    this.#attempt = attempt
+  }
+
+  onStarted(): void {}
+
+  onHead(head: ReceivedHead): void {
+    this.#side?.setHead(head)
+  }
+
+  onData(chunk: Uint8Array): void {
+    this.#side?.add(chunk)
+  }
+
+  onEnd(): void {
+    this.#end(false)
+    this.#side?.end()
+  }
+
+  onFailure(_failure: Failure): void {
+    this.#end(true)
+  }
+
+  #giveUp(): void {
+    this.#attempt?.abort()
+    this.#end(true)
+  }
+
+  #end(isFailed: boolean): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#onOver(isFailed)
+  }
+}
+
+/** Shows a response to the comparison on its way to whom it is for. */
+class ComparedObserver implements AttemptObserver {
+  readonly #observer: AttemptObserver
+  readonly #side: AnswerSide
+
+  constructor(observer: AttemptObserver, side: AnswerSide) {
+    this.#observer = observer
+    this.#side = side
+  }
+
+  onStarted(opening: Parameters<AttemptObserver['onStarted']>[0]): void {
+    this.#observer.onStarted(opening)
+  }
+
+  onHead(head: ReceivedHead): void {
+    this.#side.setHead(head)
+    this.#observer.onHead(head)
+  }
+
+  onData(chunk: Uint8Array): void {
+    this.#side.add(chunk)
+    this.#observer.onData(chunk)
+  }
+
+  onEnd(trailers: readonly string[] | null): void {
+    this.#observer.onEnd(trailers)
+    this.#side.end()
+  }
+
+  onFailure(failure: Failure): void {
+    this.#observer.onFailure(failure)
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { until } from '../testing/gateway.js'
+import { NameServer } from '../testing/name-server.js'
+import { bodies, type Effect, named, serve } from './testing.js'
+
+/** How often a name server is asked by a gateway with these settings, while it is asked six times by another. */
+async function questionsWith(t: TestContext, ttl: number, often: object, rarely: object): Promise<number> {
+  const servers: NameServer[] = []
+  for (const settings of [often, rarely]) {
+    const server = await NameServer.start(t, { 'orders.test': { addresses: ['127.0.0.1'], ttl } })
+    const resolve = { servers: [server.address], ...settings }
+    await serve(t, { upstream: { targets: ['http://orders.test'], resolve } })
+    servers.push(server)
+  }
+  await until(() => servers[0]!.asked >= 6)
+  return servers[1]!.asked
+}
+
+/** What `resolve` and `srv` do. */
+export const nameKeys: Readonly<Record<string, Effect>> = {
+  'resolve.servers': async (t) => {
+    const { port } = await named(t, 'here')
+    const server = await NameServer.start(t, { 'orders.test': { addresses: ['127.0.0.1'] } })
+    const targets = [`http://orders.test:${port}`]
+    const gateway = await serve(t, { upstream: { targets, resolve: { servers: [server.address] } } })
+    await until(async () => (await bodies(gateway.url, 1))[0] === 'here')
+    assert.equal((await fetch((await serve(t, { upstream: { targets } })).url)).status, 502)
+  },
+  'resolve.minTtl': async (t) => {
+    const rarely = { minTtl: '1h', maxTtl: '1h' }
+    assert.equal(await questionsWith(t, 0, { minTtl: '100ms' }, rarely), 1)
+  },
+  'resolve.maxTtl': async (t) => {
+    const often = { minTtl: '100ms', maxTtl: '100ms' }
+    assert.equal(await questionsWith(t, 3600, often, { minTtl: '100ms', maxTtl: '1h' }), 1)
+  },
+  'targets.srv': async (t) => {
+    const { port } = await named(t, 'here')
+    const server = await NameServer.start(t, {
+      '_http._tcp.orders.test': { services: [{ name: 'one.test', port }] },
+      'one.test': { addresses: ['127.0.0.1'] },
+    })
+    const targets = [{ url: 'http://orders.test', srv: '_http._tcp.orders.test' }]
+    const gateway = await serve(t, { upstream: { targets, resolve: { servers: [server.address] } } })
+    await until(async () => (await bodies(gateway.url, 1))[0] === 'here')
+  },
+}
