@@ -45,6 +45,8 @@ export interface ListenerPlan {
   readonly port: number
   readonly engine: 'uws' | 'node'
   readonly tls: ListenerTlsPlan | null
+  /** Null where the engine does not speak it. */
+  readonly http2: Http2Plan | null
   /** CIDR ranges whose X-Forwarded-* and X-Request-Id are believed. */
   readonly trustedProxies: readonly string[]
   /** Connections from trusted proxies begin with a PROXY header. */
@@ -76,6 +78,15 @@ export interface ListenerTlsPlan extends KeyPairPlan {
   /** Authorities of client certificates; null: none is asked for. */
   readonly clientCaFile: string | null
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+}
+
+export interface Http2Plan {
+  /** Offered to clients over TLS. */
+  readonly alpn: boolean
+  /** Taken from clients without TLS that begin with its preface. */
+  readonly priorKnowledge: boolean
+  /** Requests at a time on one connection. */
+  readonly streams: number
 }
 
 export interface ListenerLimits {

@@ -1,7 +1,7 @@
 import { parseDuration, parseSize } from '@sluice/core'
 import { isFlaw } from '../flaw.js'
 import { type Address, parseAddress } from '../grammar/address.js'
-import type { AdminPlan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
+import type { AdminPlan, Http2Plan, KeyPairPlan, ListenerPlan, ListenerTlsPlan } from '../plan.js'
 import type { Document, ListenerDocument } from '../schema/document.js'
 
 /** As nginx keeps them, and as long as uWebSockets.js waits for a head. */
@@ -15,6 +15,7 @@ export function listenerPlan(listener: ListenerDocument): ListenerPlan {
     ...addressOf(listener.address),
     engine: listener.engine,
     tls: listenerTlsPlan(listener.tls),
+    http2: http2Plan(listener),
     trustedProxies: [...listener.trustedProxies].sort(),
     proxyProtocol: listener.proxyProtocol,
     forwardedHeader: listener.forwardedHeader,
@@ -43,6 +44,12 @@ const MIN_SHARE = 100
 /** A quarter of all connections. */
 function shareOf(connections: number): number {
   return Math.min(connections, Math.max(MIN_SHARE, Math.ceil(connections / 4)))
+}
+
+const HTTP2: Http2Plan = { alpn: true, priorKnowledge: false, streams: 100 }
+
+function http2Plan({ engine, http2 }: ListenerDocument): Http2Plan | null {
+  return engine === 'node' ? { ...HTTP2, ...http2 } : null
 }
 
 /** The admin API of the plan; its tokens stand in the order of their ids. */

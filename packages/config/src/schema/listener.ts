@@ -92,6 +92,22 @@ const limits = object(
   { default: {}, description: 'What the listener accepts from clients.' },
 )
 
+const http2 = object(
+  {
+    alpn: Type.Boolean({
+      default: true,
+      description: 'Over TLS, offers `h2` beside `http/1.1`.',
+    }),
+    priorKnowledge: Type.Boolean({
+      default: false,
+      description:
+        'Without TLS, takes a connection that begins with the HTTP/2 preface for HTTP/2. A proxy in front that passes such a preface on opens a tunnel past its own rules, so it has to be asked for.',
+    }),
+    streams: integer(1, 1000, { default: 100, description: 'Requests at a time on one connection.' }),
+  },
+  { description: 'HTTP/2 ([protocols](protocols.md)); needs `engine: node`.' },
+)
+
 /** One address that clients connect to. */
 export const listenerSchema = object(
   {
@@ -124,6 +140,7 @@ export const listenerSchema = object(
         { description: 'HTTPS. Without it the listener speaks HTTP.' },
       ),
     ),
+    http2: Type.Optional(http2),
     trustedProxies: Type.Array(text('ip-range'), {
       default: [],
       maxItems: 1000,

@@ -39,6 +39,7 @@ const NOT_FOR_UWS = [
   ['limits', 'headTimeout'],
   ['tls', 'clientCaFile'],
   ['tls', 'minVersion'],
+  ['http2'],
 ] as const
 
 function checkForUws({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http2 from 'node:http2'
 import https from 'node:https'
 import type { TestContext } from 'node:test'
+import tls from 'node:tls'
 import { loadOrThrow } from '@sluice/config/testing'
 import { FAKE_CERTIFICATES } from '../admin/testing/test-certificate.js'
 import { certificateFiles, shownName } from '../data-plane/listener/testing/certificate-files.js'
@@ -47,6 +50,17 @@ const byName: Effect = async (t) => {
     assert.equal(await shownName(port, { servername: 'a.test' }), 'renewed')
     assert.equal(await shownName(port, { servername: 'b.test' }), 'localhost')
   }
+}
+
+/** 0: no answer over HTTP/2. */
+function statusOverHttp2(t: TestContext, url: string): Promise<number> {
+  const session = http2.connect(url).on('error', () => {})
+  t.after(() => session.destroy())
+  return new Promise((resolve) => {
+    session.on('close', () => resolve(0))
+    const stream = session.request({ ':path': '/a' }).on('error', () => {})
+    stream.on('response', (headers) => resolve(headers[':status'] ?? 0))
+  })
 }
 
 /** The status of a call, or why there is none. */
@@ -118,6 +132,36 @@ testKeys('listeners', {
     assert.equal(await statusOverTls(port, {}), '200')
     assert.notEqual(await statusOverTls(port, { maxVersion: 'TLSv1.2' }), '200')
     await refused({ tls }, /tls\.minVersion needs engine: node/)(t)
+  },
+  'http2.alpn': async (t) => {
+    for (const [alpn, protocol] of [
+      [true, 'h2'],
+      [false, 'http/1.1'],
+    ] as const) {
+      const gateway = await echoing(t, { engine: 'node', tls: certificateFiles(t), http2: { alpn } })
+      const offer = { ALPNProtocols: ['h2', 'http/1.1'], rejectUnauthorized: false }
+      const socket = tls.connect({ port: gateway.port, host: '127.0.0.1', ...offer })
+      t.after(() => socket.destroy())
+      await once(socket, 'secureConnect')
+      assert.equal(socket.alpnProtocol, protocol)
+    }
+    await refused({ http2: { alpn: true } }, /http2 .*needs engine: node/s)(t)
+  },
+  'http2.priorKnowledge': async (t) => {
+    for (const [priorKnowledge, status] of [
+      [true, 200],
+      [false, 0],
+    ] as const) {
+      const gateway = await echoing(t, { engine: 'node', http2: { priorKnowledge } })
+      assert.equal(await statusOverHttp2(t, gateway.url), status)
+    }
+  },
+  'http2.streams': async (t) => {
+    const gateway = await echoing(t, { engine: 'node', http2: { priorKnowledge: true, streams: 7 } })
+    const session = http2.connect(gateway.url)
+    t.after(() => session.destroy())
+    const [settings] = (await once(session, 'remoteSettings')) as [http2.Settings]
+    assert.equal(settings.maxConcurrentStreams, 7)
   },
   trustedProxies: async (t) => {
     const headers = { 'x-forwarded-for': '192.0.2.7' }

@@ -77,8 +77,9 @@ function headOf(request: ExplainedRequest, authority: string): RequestHead {
 }
 
 function settingsOf(listener: ListenerPlan): ListenerSettings {
-  const { limits, health, paths, trustedProxies, proxyProtocol, forwardedHeader } = listener
-  return { ...limits, health, paths, proxyProtocol, forwardedHeader, trusted: compileCidrs(trustedProxies) }
+  const { limits, health, paths, http2, trustedProxies, proxyProtocol, forwardedHeader } = listener
+  const trusted = compileCidrs(trustedProxies)
+  return { ...limits, health, paths, http2, proxyProtocol, forwardedHeader, trusted }
 }
 
 /** What a client on this machine would send as Host. */

@@ -46,6 +46,7 @@ const LISTENER: ListenerPlan = {
   port: 0,
   engine: 'uws',
   tls: null,
+  http2: null,
   trustedProxies: [],
   proxyProtocol: false,
   forwardedHeader: 'x-forwarded-for',

@@ -339,6 +339,7 @@ function settingsOf(plan: ListenerPlan): ListenerSettings {
     forwardedHeader: plan.forwardedHeader,
     health: plan.health,
     paths: plan.paths,
+    http2: plan.http2,
   }
 }
 

@@ -20,5 +20,6 @@ export const ABILITIES: readonly Ability[] = [
   { what: 'certificates renewed', uws: 'at a restart', node: 'within 10 s' },
   { what: 'tls.clientCaFile, minVersion', uws: 'no', node: 'yes' },
   { what: 'proxyProtocol', uws: 'no', node: 'yes' },
-  { what: 'HTTP/2, WebSocket', uws: 'no', node: 'no' },
+  { what: 'HTTP/2', uws: 'no', node: 'by ALPN; by prior knowledge on demand' },
+  { what: 'WebSocket', uws: 'no', node: 'no' },
 ]

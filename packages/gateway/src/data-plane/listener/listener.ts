@@ -77,6 +77,8 @@ export interface ListenerSettings extends ClientPace {
   readonly forwardedHeader: ListenerPlan['forwardedHeader']
   readonly health: boolean
   readonly paths: ListenerPlan['paths']
+  /** Null where the engine does not speak it. */
+  readonly http2: ListenerPlan['http2']
   readonly headerBytes: number
   readonly headers: number
   readonly urlBytes: number

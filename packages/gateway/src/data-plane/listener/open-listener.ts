@@ -18,7 +18,7 @@ export interface ListenerOptions {
   readonly wheel: TimerWheel
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection over the limit. */
+  /** Hears of a connection over a limit. */
   readonly onTurnedAway: () => void
 }
 

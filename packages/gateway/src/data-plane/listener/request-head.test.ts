@@ -11,6 +11,7 @@ const SETTINGS: ListenerSettings = {
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',
+  http2: null,
   headerBytes: 200,
   headers: 8,
   urlBytes: 100,

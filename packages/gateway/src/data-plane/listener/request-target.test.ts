@@ -10,6 +10,7 @@ const SETTINGS: ListenerSettings = {
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',
+  http2: null,
   headerBytes: 100,
   headers: 10,
   urlBytes: 20,

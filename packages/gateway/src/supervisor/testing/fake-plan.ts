@@ -8,6 +8,7 @@ export function fakeListener(port: number, headerBytes = 16_384): ListenerPlan {
     host: '127.0.0.1',
     port,
     engine: 'uws',
+    http2: null,
     tls: null,
     trustedProxies: [],
     proxyProtocol: false,

@@ -190,7 +190,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   #handOver(handler: ProtocolHandler): void {
     this.isClosed = true
     this.#host.wheel.disarm(this)
-    handler.accept(this.socket, this.#arrival.received)
+    handler.accept(this.socket, this.#arrival.peer, this.#arrival.received)
   }
 
   // The body.

@@ -10,6 +10,7 @@ import { CROWDED, GREEDY } from '../overload.js'
 import { ClientConnection } from './connection.js'
 import type { ConnectionHost } from './connection-host.js'
 import { HeadIntake } from './head-intake.js'
+import { Http2Sessions } from './http2/sessions.js'
 import { type ListeningSocket, openListeningSocket } from './listening-socket.js'
 import type { ProtocolHandler } from './protocol-handler.js'
 import { ProxiedConnection } from './proxied-connection.js'
@@ -28,10 +29,8 @@ export interface NodeListenerOptions {
   readonly wheel: TimerWheel
   /** Hears of an error that should not have come this far. */
   readonly onFault: (error: unknown) => void
-  /** Hears of a connection over the limit. */
+  /** Hears of a connection over a limit. */
   readonly onTurnedAway: () => void
-  /** Who serves HTTP/2; default: nobody. */
-  readonly http2?: ProtocolHandler
   /** Reads sockets by 'data' events only. Default: false. */
   readonly isDocumented?: boolean
   /** How often the files of certificates are looked at. Default: every 10 s. */
@@ -63,11 +62,11 @@ class NodeListener implements Listener, ConnectionHost {
   readonly wheel: TimerWheel
   readonly intake: HeadIntake
   readonly scheme: 'http' | 'https'
-  readonly http2: ProtocolHandler | null
   readonly onFault: (error: unknown) => void
   /** The connections that are left, or still come, end with their next answer. */
   isClosing = false
   #settings: ListenerSettings
+  readonly #http2: Http2Sessions
   readonly #options: NodeListenerOptions
   #socket: ListeningSocket | null = null
   readonly #tls: TlsServer | null
@@ -90,9 +89,9 @@ class NodeListener implements Listener, ConnectionHost {
     this.clock = options.clock
     this.wheel = options.wheel
     this.onFault = options.onFault
-    this.http2 = options.http2 ?? null
     this.intake = new HeadIntake(options.settings)
     this.scheme = options.tls === null ? 'http' : 'https'
+    this.#http2 = new Http2Sessions({ ...options, scheme: this.scheme })
     this.#tls = options.tls === null ? null : this.#openTls(options.tls)
   }
 
@@ -100,7 +99,7 @@ class NodeListener implements Listener, ConnectionHost {
     const { watchMs } = this.#options
     return new TlsServer({
       plan,
-      hasHttp2: this.http2 !== null,
+      hasHttp2: () => this.#settings.http2?.alpn === true,
       handshakeMs: this.#settings.headTimeoutMs,
       onFault: this.onFault,
       ...(watchMs === undefined ? {} : { watchMs }),
@@ -126,6 +125,12 @@ class NodeListener implements Listener, ConnectionHost {
     this.intake.settings = settings
     // A reload is when certificates are renewed, mostly.
     this.#tls?.refresh()
+    this.#http2.settings = settings
+  }
+
+  /** Who takes a connection that begins with its preface. */
+  get http2(): ProtocolHandler | null {
+    return this.#settings.http2?.priorKnowledge === true ? this.#http2 : null
   }
 
   connections(): number {
@@ -135,6 +140,7 @@ class NodeListener implements Listener, ConnectionHost {
   close(): void {
     if (this.isClosing) return
     this.isClosing = true
+    this.#http2.close()
     this.#tls?.close()
     this.#closeServer(NEVER, MAX_CLOSING_TURNS)
   }
@@ -152,6 +158,7 @@ class NodeListener implements Listener, ConnectionHost {
 
   terminate(): void {
     this.isClosing = true
+    this.#http2.terminate()
     this.#tls?.close()
     this.#socket?.close()
     for (const connection of this.#connections) connection.destroy()
@@ -213,11 +220,10 @@ class NodeListener implements Listener, ConnectionHost {
 
   /** A TLS handshake is done. */
   #onSecure(socket: tls.TLSSocket): void {
-    if (socket.alpnProtocol === 'h2' && this.http2 !== null) this.http2.accept(socket, Buffer.alloc(0))
-    else {
-      const header = this.#proxied.get(nameOf(socket))
-      readByEvents(socket, this.#serve(socket, header?.address ?? addressOf(socket), header?.port ?? 0))
-    }
+    const header = this.#proxied.get(nameOf(socket))
+    const peer = { address: header?.address ?? addressOf(socket), port: header?.port ?? 0 }
+    if (socket.alpnProtocol === 'h2') this.#http2.accept(socket, peer, Buffer.alloc(0))
+    else readByEvents(socket, this.#serve(socket, peer.address, peer.port))
   }
 
   #onClose(socket: net.Socket, client: string): void {

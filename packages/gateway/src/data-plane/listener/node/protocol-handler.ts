@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import type { Peer } from './connection-host.js'
 
 /**
  * Serves the connections of a listener that speak another protocol than HTTP/1, as their ALPN or their first bytes say. The
@@ -6,6 +7,9 @@ import type net from 'node:net'
  * listener. The listener counts it as open until it closes.
  */
 export interface ProtocolHandler {
-  /** @param alreadyRead what came before the protocol was known; empty where ALPN has said so. Must not throw. */
-  accept(socket: net.Socket, alreadyRead: Buffer): void
+  /**
+   * @param peer the client, as the connection or its proxy says.
+   * @param alreadyRead what came before the protocol was known; empty where ALPN has said so. Must not throw.
+   */
+  accept(socket: net.Socket, peer: Peer, alreadyRead: Buffer): void
 }

@@ -33,13 +33,13 @@ export class RequestArrival implements LocalEnd {
   /** Reads trailers, too. */
   readonly reader: RequestHeadReader
   readonly #socket: net.Socket
-  readonly #peer: Peer
+  readonly peer: Peer
   readonly #host: ConnectionHost
   #hasArrived = false
 
   constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
     this.#socket = socket
-    this.#peer = peer
+    this.peer = peer
     this.#host = host
     this.reader = new RequestHeadReader(0)
     this.begin()
@@ -108,8 +108,8 @@ export class RequestArrival implements LocalEnd {
     x.startedAt = Date.now()
     x.startedMono = host.clock.read()
     x.scheme = host.scheme
-    x.peer = this.#peer.address
-    x.clientPort = this.#peer.port
+    x.peer = this.peer.address
+    x.clientPort = this.peer.port
     x.bodyLimit = host.settings.bodyBytes
     x.pace = host.settings
     return x

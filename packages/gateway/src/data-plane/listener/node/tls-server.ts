@@ -9,7 +9,7 @@ const WATCH_MS = 10_000
 export interface TlsServerOptions {
   readonly plan: ListenerTlsPlan
   /** Clients may choose HTTP/2 (ALPN). */
-  readonly hasHttp2: boolean
+  readonly hasHttp2: () => boolean
   /** Longest time for a handshake. */
   readonly handshakeMs: number
   /** Hears of certificates that cannot be read; those that serve stay. */
@@ -35,7 +35,8 @@ export class TlsServer {
       SNICallback: (name, done) => done(null, certificates.find(name)),
       requestCert: plan.clientCaFile !== null,
       rejectUnauthorized: plan.clientCaFile !== null,
-      ALPNProtocols: hasHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+      ALPNCallback: ({ protocols }) =>
+        hasHttp2() && protocols.includes('h2') ? 'h2' : protocols.find((name) => name === 'http/1.1'),
       handshakeTimeout: handshakeMs,
     })
     // Whoever fails at the handshake has no request that could be answered.

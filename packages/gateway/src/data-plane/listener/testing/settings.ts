@@ -7,6 +7,7 @@ export const SETTINGS: ListenerSettings = {
   forwardedHeader: 'x-forwarded-for',
   health: false,
   paths: 'canonical',
+  http2: null,
   headerBytes: 16_384,
   headers: 100,
   urlBytes: 8192,

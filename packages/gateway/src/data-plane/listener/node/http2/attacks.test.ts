@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { until } from '../../../../testing/gateway.js'
+import type { ClientStream } from '../../listener.js'
+import {
+  block,
+  connectHttp2,
+  END_STREAM,
+  FRAME,
+  fieldsOf,
+  frame,
+  opening,
+  type RawHttp2Client,
+  request,
+  uint32,
+} from './testing/raw-client.js'
+import { type Served, serveHttp2 } from './testing/serve.js'
+
+const ENHANCE_YOUR_CALM = 11
+const PING = frame(FRAME.ping, 0, 0, Buffer.alloc(8))
+
+const answerOk = (client: ClientStream): void => client.send(200, [], 'ok')
+
+async function attacked(t: TestContext, answer = answerOk): Promise<[Served, RawHttp2Client]> {
+  const served = await serveHttp2(t, answer)
+  return [served, await connectHttp2(t, served.port)]
+}
+
+/** Sends the same for as long as it is let, a turn of the event loop apart; fails when nobody minds. */
+async function flood(client: RawHttp2Client, next: (nth: number) => Buffer): Promise<void> {
+  let nth = 0
+  await until(() => {
+    if (!client.isClosed) client.send(next(nth++))
+    return client.isClosed
+  }, 20_000)
+}
+
+function many(frames: Buffer, count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, () => frames))
+}
+
+/** What costs the gateway work, and brings no request. */
+const FLOODS: [string, (nth: number) => Buffer][] = [
+  ['PING', () => many(PING, 5000)],
+  ['SETTINGS', () => many(frame(FRAME.settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 9])), 5000)],
+  ['WINDOW_UPDATE', () => many(frame(FRAME.windowUpdate, 0, 0, uint32(1)), 5000)],
+  ['PRIORITY', () => many(frame(FRAME.priority, 0, 1, Buffer.from([0, 0, 0, 0, 1])), 5000)],
+  ['frames of an unknown type', () => many(frame(99, 0, 0), 5000)],
+  [
+    'WINDOW_UPDATE by nothing',
+    (nth) => Buffer.concat([opening(2 * nth + 1), frame(FRAME.windowUpdate, 0, 2 * nth + 1, uint32(0))]),
+  ],
+]
+
+for (const [what, next] of FLOODS) {
+  test(`a connection that sends ${what} without an end is ended, others are served`, async (t) => {
+    const [served, client] = await attacked(t)
+    await flood(client, next)
+    const other = await connectHttp2(t, served.port)
+    other.send(request(1))
+    await until(() => other.frames.some(({ type }) => type === FRAME.data))
+  })
+}
+
+test('a request now and then does not pay for a flood, which is counted', async (t) => {
+  const [served, client] = await attacked(t)
+  await flood(client, (nth) => Buffer.concat([request(2 * nth + 1), many(PING, 900)]))
+  assert.equal(client.goaway, ENHANCE_YOUR_CALM)
+  assert.equal(served.turnedAway(), 1)
+})
+
+/** A request, and its reset. */
+function pair(stream: number): Buffer {
+  return Buffer.concat([request(stream), frame(FRAME.reset, 0, stream, uint32(8))])
+}
+
+test('rapid reset: a client that opens streams and resets them at once is ended after some hundred', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  await flood(client, (nth) =>
+    Buffer.concat(Array.from({ length: 10 }, (_, i) => pair(20 * nth + 2 * i + 1))),
+  )
+  assert.equal(client.goaway, ENHANCE_YOUR_CALM)
+  assert.ok(served.taken.length < 1000, `${served.taken.length}`)
+  await until(() => served.taken.every(({ isAborted }) => isAborted))
+})
+
+test('rapid reset in one write is bounded as well', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  client.send(...Array.from({ length: 20_000 }, (_, nth) => pair(2 * nth + 1)))
+  await until(() => client.isClosed)
+  assert.ok(served.taken.length < 2500, `${served.taken.length}`)
+})
+
+test('clients that cancel some requests go on', async (t) => {
+  const [served, client] = await attacked(t, () => {})
+  for (let nth = 0; nth < 100; nth++) {
+    client.send(pair(2 * nth + 1))
+  }
+  await until(() => served.taken.length === 100 && served.taken.every(({ isAborted }) => isAborted))
+  client.send(PING)
+  await until(() => client.frames.some(({ type }) => type === FRAME.ping))
+  assert.equal(client.isClosed, false)
+})
+
+test('a head that never ends is cut: CONTINUATION after CONTINUATION', async (t) => {
+  const [served, client] = await attacked(t)
+  const piece = block([['x-a', 'a'.repeat(100)]])
+  client.send(frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({}))))
+  await flood(client, () => many(frame(FRAME.continuation, 0, 1, piece), 10))
+  assert.equal(served.taken.length, 0)
+})
+
+test('a head far above the limits is reset, and nothing of it is kept', async (t) => {
+  const [served, client] = await attacked(t)
+  const huge = block(Array.from({ length: 14 }, () => ['x-a', 'a'.repeat(1000)] as const))
+  const head = [frame(FRAME.headers, END_STREAM, 1, block(fieldsOf({})))]
+  for (let i = 0; i < 6; i++) head.push(frame(FRAME.continuation, i === 5 ? 4 : 0, 1, huge))
+  client.send(...head)
+  await until(() => client.resetOf(1) === ENHANCE_YOUR_CALM)
+  assert.equal(served.taken.length, 0)
+})
+
+test('a small head that unpacks to a large one is reset', async (t) => {
+  const [served, client] = await attacked(t)
+  // One long value enters the table of HPACK, and is named again by one byte each time.
+  const long = Buffer.concat([Buffer.from([0x40]), block([['x-a', 'a'.repeat(3000)]]).subarray(1)])
+  client.send(
+    frame(FRAME.headers, 5, 1, Buffer.concat([block(fieldsOf({})), long, Buffer.alloc(2000, 0xbe)])),
+  )
+  await until(() => client.resetOf(1) === ENHANCE_YOUR_CALM)
+  assert.equal(served.taken.length, 0)
+})
+
+test('a client that opens more streams than the listener takes is ended', async (t) => {
+  const http2 = { alpn: true, priorKnowledge: true, streams: 5 }
+  const served = await serveHttp2(t, () => {}, { settings: { http2 } })
+  const client = await connectHttp2(t, served.port)
+  client.send(...Array.from({ length: 6 }, (_, nth) => request(2 * nth + 1)))
+  await until(() => client.isClosed)
+  assert.ok(served.taken.length <= 5)
+})
+
+test('a body of empty DATA frames is ended', async (t) => {
+  const [, client] = await attacked(t, (each) => each.readBody({ onBodyChunk() {} }))
+  client.send(opening(1, fieldsOf({ ':method': 'POST' })))
+  await flood(client, () => many(frame(FRAME.data, 0, 1), 100))
+})
+
+test('a client that opens no window is cut once it is slower than the pace of the listener', async (t) => {
+  const served = await serveHttp2(t, (client) => client.send(200, [], Buffer.alloc(1000)), {
+    settings: { minReadRate: 1_000_000_000 },
+    lingerMs: 100,
+  })
+  const settings = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
+  const client = await connectHttp2(t, served.port, { settings })
+  client.send(request(1))
+  await until(() => served.taken.length === 1 && served.taken[0]!.client.isGone)
+  assert.equal(served.taken[0]!.isAborted, false)
+  await until(() => client.resetOf(1) === 8)
+})
+
+test('clients that ask for much and read nothing do not fill the memory: those who hold the most are ended', async (t) => {
+  const body = Buffer.alloc(256 * 1024)
+  const served = await serveHttp2(t, (client) => client.send(200, [], body))
+  const clients = await Promise.all(Array.from({ length: 5 }, () => connectHttp2(t, served.port)))
+  for (const client of clients) client.pause()
+  const modest = await connectHttp2(t, served.port)
+  for (const client of clients) client.send(...Array.from({ length: 100 }, (_, nth) => request(2 * nth + 1)))
+  modest.send(request(1))
+  await until(() => served.sessions.size < 6)
+  await until(() => modest.frames.some(({ type }) => type === FRAME.data))
+  assert.equal(modest.isClosed, false)
+})
+
+test('a client that keeps its side open is closed all the same', async (t) => {
+  const served = await serveHttp2(t, answerOk, { settings: { keepAliveMs: 100 }, lingerMs: 100 })
+  const client = await connectHttp2(t, served.port, { staysOpen: true })
+  await until(() => client.goaway === 0 && served.sessions.size === 0)
+})
+
+test('an idle connection is closed', async (t) => {
+  const served = await serveHttp2(t, answerOk, { settings: { keepAliveMs: 100 } })
+  const client = await connectHttp2(t, served.port)
+  await until(() => client.isClosed)
+  assert.equal(client.goaway, 0)
+  assert.equal(served.sessions.size, 0)
+})

@@ -1,0 +1,165 @@
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { Exchange, type Reply } from '@sluice/core'
+import type { CachedClock } from '../../../lib/cached-clock.js'
+import type { RequestIds } from '../../../lib/request-id.js'
+import type { Gate, ListenerSettings } from '../../listener.js'
+import type { Peer } from '../connection-host.js'
+import { Http2ClientStream, type StreamOwner } from './client-stream.js'
+import { FloodMeter } from './flood-meter.js'
+import type { RequestFields } from './request-fields.js'
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR } = constants
+
+/** What a client has where any pace will do. */
+const LONGEST_LINGER_MS = 600_000
+
+/** What all connections of a listener share. */
+export interface Http2Context {
+  readonly scheme: 'http' | 'https'
+  /** As it is now. */
+  readonly settings: ListenerSettings
+  readonly gate: Gate
+  readonly ids: RequestIds
+  readonly clock: CachedClock
+  /** Hears of an error that should not have come this far. */
+  readonly onFault: (error: unknown) => void
+  /** Hears of a connection that is ended because it goes beyond a limit. */
+  readonly onTurnedAway: () => void
+  readonly fields: RequestFields
+  /** Connections end with the requests that they have. */
+  readonly isClosing: boolean
+  /** What a client has beyond the time that the slowest pace takes for what was handed over. */
+  readonly lingerMs: number
+  /** So many more bytes wait for clients. */
+  onBytesQueued(bytes: number): void
+  onConnectionClose(connection: Http2Connection): void
+}
+
+/** One HTTP/2 connection: its requests, how long it may be idle or slow, and what a client may cost that sends none. */
+export class Http2Connection implements StreamOwner {
+  readonly #session: ServerHttp2Session
+  readonly #socket: Socket
+  readonly #peer: Peer
+  readonly #context: Http2Context
+  readonly #streams = new Set<Http2ClientStream>()
+  readonly #meter: FloodMeter
+  /** Monotonic clock, ms, when the last stream closed. */
+  #idleSinceMono = performance.now()
+
+  constructor(session: ServerHttp2Session, socket: Socket, peer: Peer, context: Http2Context) {
+    this.#session = session
+    this.#socket = socket
+    this.#peer = peer
+    this.#context = context
+    this.#meter = new FloodMeter(socket)
+    session.on('stream', (stream, _fields, flags, ...list) => this.#onStream(stream, flags, list))
+    session.on('error', () => {})
+    session.on('close', () => context.onConnectionClose(this))
+    // A client that sends nothing more gets its answers.
+    socket.on('end', () => session.close())
+  }
+
+  /** Requests under way are finished. GOAWAY names the last one: those that cross it were not begun, and may be repeated. */
+  close(): void {
+    this.#session.close()
+  }
+
+  terminate(): void {
+    this.#session.destroy()
+  }
+
+  /** Bytes that wait for the client. */
+  get unsentBytes(): number {
+    let bytes = 0
+    for (const stream of this.#streams) bytes += stream.unsentBytes
+    return bytes
+  }
+
+  /** Looks what has become of it since the last time. */
+  inspect(nowMono: number): void {
+    const { settings, lingerMs } = this.#context
+    const idleMs = this.#streams.size === 0 ? nowMono - this.#idleSinceMono : 0
+    for (const stream of this.#streams) {
+      if (stream.handedOverMono !== 0 && nowMono > this.#lingerEnd(stream)) stream.cancel()
+    }
+    if (this.#meter.isOverdrawn(nowMono)) this.endFlood()
+    else if (!this.#session.closed) {
+      if (idleMs > settings.keepAliveMs) this.#session.close()
+      // The session is gone, and its client has not closed the connection.
+    } else if (idleMs > settings.keepAliveMs + lingerMs) this.#socket.destroy()
+  }
+
+  /** Ends a connection that costs more than it is worth. */
+  endFlood(): void {
+    if (this.#session.destroyed) return
+    this.#context.onTurnedAway()
+    this.#session.destroy(new Error('ended as a flood'), NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
+  onStreamClose(stream: Http2ClientStream, isEarly: boolean): void {
+    this.#streams.delete(stream)
+    this.#idleSinceMono = performance.now()
+    if (isEarly && this.#meter.isResetTooMuch(this.#idleSinceMono)) this.endFlood()
+  }
+
+  onBytesQueued(bytes: number): void {
+    this.#context.onBytesQueued(bytes)
+  }
+
+  onBodyBytes(bytes: number): void {
+    this.#meter.earn(bytes)
+  }
+
+  #onStream(stream: ServerHttp2Stream, flags: number, [fields]: readonly unknown[]): void {
+    const { clock } = this.#context
+    try {
+      this.#take(stream, (flags & NGHTTP2_FLAG_END_STREAM) === 0, fields as readonly string[])
+    } catch (error) {
+      this.#context.onFault(error)
+      stream.close(NGHTTP2_INTERNAL_ERROR)
+    } finally {
+      clock.drop()
+    }
+  }
+
+  #take(stream: ServerHttp2Stream, hasBody: boolean, fields: readonly string[]): void {
+    const { gate, settings, ids, isClosing } = this.#context
+    const x = this.#exchange()
+    const refused = this.#read(x, fields, hasBody)
+    this.#meter.earnRequest(x.requestHeadBytes)
+    const client = new Http2ClientStream(stream, this, hasBody, this.#context.fields.waitsToContinue)
+    // It may have been reset in the turn that brought it: its end was reported to nobody.
+    if (stream.destroyed) return
+    this.#streams.add(client)
+    if (isClosing) this.#session.close()
+    if (x.id === '') x.id = ids.next(x.startedAt)
+    if (refused !== null) gate.refuse(x, client, refused)
+    else gate.accept(x, client, settings)
+  }
+
+  #read(x: Exchange, fields: readonly string[], hasBody: boolean): Reply | null {
+    return this.#context.fields.apply(x, fields, hasBody, this.#context.settings)
+  }
+
+  /** Until when the client must have taken what was handed over, on the monotonic clock, ms. */
+  #lingerEnd({ handedOverMono, unsentBytes }: Http2ClientStream): number {
+    const { lingerMs, settings } = this.#context
+    if (settings.minReadRate === 0) return handedOverMono + LONGEST_LINGER_MS
+    return handedOverMono + lingerMs + (unsentBytes * 1000) / settings.minReadRate
+  }
+
+  #exchange(): Exchange {
+    const { clock, scheme, settings } = this.#context
+    const x = new Exchange()
+    x.startedAt = Date.now()
+    x.startedMono = clock.read()
+    x.httpVersion = '2'
+    x.scheme = scheme
+    x.peer = this.#peer.address
+    x.clientPort = this.#peer.port
+    x.bodyLimit = settings.bodyBytes
+    x.pace = settings
+    return x
+  }
+}
