@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { installElasticsearch } from './elasticsearch/install.mjs'
 import { elasticsearchHome } from './elasticsearch/place.mjs'
+import { h2spec } from './h2spec/folder.mjs'
 import { isolatedVm } from './isolated-vm/folder.mjs'
 import { wss4j } from './wss4j/folder.mjs'
 
@@ -33,6 +35,14 @@ export const services = [
     usedFor: 'benchmarks with another generator of load',
     commands: ['h2load'],
     debianPackages: ['nghttp2-client'],
+  },
+  {
+    name: 'h2spec',
+    usedFor: 'the tests of HTTP/2 against its specification',
+    commands: ['go'],
+    debianPackages: ['golang-go'],
+    install: () => h2spec.install(),
+    environment: () => ({ SLUICE_H2SPEC: join(h2spec.path, 'h2spec') }),
   },
   {
     name: 'elasticsearch',
