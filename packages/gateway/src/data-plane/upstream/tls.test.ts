@@ -72,10 +72,10 @@ test('a target whose certificate is for another name gets no request', async (t)
 test('a reload reads the files of an upstream again', async (t) => {
   const file = caFile(t)
   writeFileSync(file, rootCertificates[0]!)
-  const wish = { upstreams: [{ urls: [await secureOrigin(t)], tls: { ...SYSTEM, caFile: file } }] }
-  const gateway = await startGateway(t, wish)
+  const overrides = { upstreams: [{ urls: [await secureOrigin(t)], tls: { ...SYSTEM, caFile: file } }] }
+  const gateway = await startGateway(t, overrides)
   assert.equal((await fetch(gateway.url)).status, 502)
   writeFileSync(file, FAKE_CERTIFICATES.localhost.cert)
-  await gateway.reload(wish)
+  await gateway.reload(overrides)
   assert.equal((await fetch(gateway.url)).status, 200)
 })

@@ -5,7 +5,7 @@ import http2 from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type PlanWish, startGateway, until } from '../../../../testing/gateway.js'
+import { type PlanOverrides, startGateway, until } from '../../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../../../testing/origin.js'
 import { startLogged } from '../../../../testing/traffic-records.js'
 import { certificateFiles } from '../../testing/certificate-files.js'
@@ -13,7 +13,7 @@ import { connectHttp2, FRAME, fieldsOf, frame, opening, request } from './testin
 
 // HTTP/2 through the whole gateway, whose targets speak HTTP/1.1.
 
-const NODE: PlanWish['listener'] = {
+const NODE: PlanOverrides['listener'] = {
   engine: 'node',
   http2: { alpn: true, priorKnowledge: true, streams: 100 },
 }
