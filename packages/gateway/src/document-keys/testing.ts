@@ -52,7 +52,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     isReceiveBounded: false,
     ...(parts.network === undefined ? {} : { network: parts.network }),
   })
-  t.after(() => plane.drain(500))
+  t.after(() => plane.drain(0))
   const reload = (): Promise<void> => Promise.reject(new Error('a document is served once'))
   ;(await plane.prepare(bundle)).activate()
   plane.setReady(true)

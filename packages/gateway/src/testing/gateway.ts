@@ -201,7 +201,7 @@ export async function startGateway(
   })
   const reload = async (next: PlanOverrides): Promise<void> =>
     (await plane.prepare(bundleOf(next))).activate()
-  t.after(() => plane.drain(500))
+  t.after(() => plane.drain(0))
   await reload(overrides)
   plane.setReady(true)
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
