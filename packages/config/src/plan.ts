@@ -1,8 +1,10 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
+import type { WebSocketPlan } from './plan-websocket.js'
 
 export type * from './plan-log.js'
 export type * from './plan-upstream.js'
+export type * from './plan-websocket.js'
 
 /**
  * The Plan: what a document means, as pure JSON. Defaults are filled, shared policies are written out, routes stand in
@@ -292,6 +294,8 @@ export interface RoutePlan {
   readonly action: ActionPlan
   /** Those of the upstream, with the route's own over them. Null for routes without an upstream. */
   readonly timeouts: TimeoutsPlan | null
+  /** Null: handshakes are refused. */
+  readonly websocket: WebSocketPlan | null
   readonly policies: readonly PolicyUse[]
   /** What the traffic log gets of the route; null: what it gets of every route. */
   readonly log: RouteLogPlan | null

@@ -1,5 +1,5 @@
-import { parseDuration } from '@sluice/core'
-import type { PolicyUse, RouteApiPlan, RoutePlan, TimeoutsPlan } from '../plan.js'
+import { parseDuration, parseSize } from '@sluice/core'
+import type { PolicyUse, RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan.js'
 import { policyIdOf } from '../policy-id.js'
 import type { TakenTexts } from '../reference/settled-document.js'
 import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
@@ -22,6 +22,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     rewrite: rewritePlan(route.rewrite),
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),
+    websocket: webSocketPlan(route.websocket),
     policies: chainOf(route, shared),
     log: routeLogPlan([logOfApi(route.api, document), route.log], document.log.capture),
   }))
@@ -46,6 +47,16 @@ function routeTimeouts({ upstream, timeouts }: RouteDocument, { upstreams }: Doc
     headersMs: millisecondsOr(timeouts?.headers, headersMs),
     idleMs: millisecondsOr(timeouts?.idle, idleMs),
     totalMs: millisecondsOr(timeouts?.total, totalMs),
+  }
+}
+
+function webSocketPlan(websocket: RouteDocument['websocket']): WebSocketPlan | null {
+  if (websocket === undefined) return null
+  return {
+    idleMs: parseDuration(websocket.idleTimeout),
+    maxMessage: parseSize(websocket.maxMessage),
+    rate: websocket.rate ?? null,
+    compression: websocket.compression,
   }
 }
 

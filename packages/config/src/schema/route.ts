@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { integer, mapOf, name, object, oneOf, text } from './build.js'
+import { duration, integer, mapOf, name, object, oneOf, size, text } from './build.js'
 import { routeLogSchema } from './capture.js'
 import { policyEntrySchema } from './policy.js'
 import { routeTimeoutsSchema } from './upstream.js'
@@ -138,6 +138,38 @@ const redirect = object(
   },
 )
 
+const websocket = object(
+  {
+    idleTimeout: duration(
+      { min: '50ms', max: '24h' },
+      {
+        default: '60s',
+        description: 'Longest time in which neither side sends anything; then close code 1001.',
+      },
+    ),
+    maxMessage: size(
+      { min: '1b', max: '1gb' },
+      {
+        default: '1mb',
+        description:
+          'Largest message, as it is on the wire; a larger one ends the connection with 1009. `engine: uws`: 1 MB at most.',
+      },
+    ),
+    rate: Type.Optional(
+      integer(1, 1_000_000, {
+        description:
+          'Messages and control frames a second that a client may send; more end the connection with 1008. Absent: any number.',
+      }),
+    ),
+    compression: oneOf(['refuse', 'pass'], {
+      default: 'refuse',
+      description:
+        '`pass` lets client and target agree on permessage-deflate (RFC 7692), which `engine: uws` cannot; `refuse` keeps the offer from the target.',
+    }),
+  },
+  { description: 'WebSockets are let through to the upstream. Absent: a handshake is answered with 501.' },
+)
+
 /** Which requests, and what becomes of them. */
 export const routeSchema = object(
   {
@@ -163,6 +195,7 @@ export const routeSchema = object(
     respond: Type.Optional(respond),
     redirect: Type.Optional(redirect),
     timeouts: Type.Optional(routeTimeoutsSchema),
+    websocket: Type.Optional(websocket),
     log: Type.Optional(routeLogSchema),
     policies: Type.Array(policyEntrySchema, {
       default: [],

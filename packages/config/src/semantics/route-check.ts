@@ -1,4 +1,4 @@
-import { hasEncodedSlash } from '@sluice/core'
+import { hasEncodedSlash, parseSize } from '@sluice/core'
 import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
 import { isFlaw } from '../flaw.js'
 import { ANY_PATH, parsePathPattern, positionsOf } from '../grammar/path-pattern.js'
@@ -24,7 +24,31 @@ export function checkRoutes(inspection: Inspection): void {
     checkReply(inspection, route, path)
     checkColons(inspection, route, path)
     checkMethods(inspection, route, path)
+    checkWebSocket(inspection, route, path)
     if (report.isSound([...path, 'match', 'path'])) checkPaths(inspection, route, path)
+  }
+}
+
+/** The most of one message that uWebSockets.js collects for us. */
+const UWS_MAX_MESSAGE = '1mb'
+
+/** What WebSockets of a route cannot have on listeners of `engine: uws`. */
+function checkWebSocket(
+  { document, report }: Inspection,
+  { websocket }: RouteDocument,
+  path: DocumentPath,
+): void {
+  if (websocket === undefined || document.listeners.every(({ engine }) => engine !== 'uws')) return
+  const place = [...path, 'websocket']
+  const remedy = 'write engine: node for the listener (docs/protocols.md)'
+  if (websocket.compression === 'pass') {
+    const message = 'a listener with engine: uws refuses compression of WebSockets all the same'
+    report.add({ path: [...place, 'compression'], severity: 'warning', message, remedy })
+  }
+  if (!report.isSound([...place, 'maxMessage'])) return
+  if (parseSize(websocket.maxMessage) > parseSize(UWS_MAX_MESSAGE)) {
+    const message = `a listener with engine: uws takes messages up to ${UWS_MAX_MESSAGE} only`
+    report.add({ path: [...place, 'maxMessage'], severity: 'warning', message, remedy })
   }
 }
 
@@ -84,7 +108,7 @@ function checkProxyKeys({ whole, report }: Inspection, path: DocumentPath): void
   const route = valueAt(whole, path)
   if (!isMapping(route) || Object.hasOwn(route, 'upstream')) return
   const action = ['respond', 'redirect'].find((key) => Object.hasOwn(route, key))
-  for (const key of ['rewrite', 'timeouts']) {
+  for (const key of ['rewrite', 'timeouts', 'websocket']) {
     if (action === undefined || !Object.hasOwn(route, key)) continue
     const message = `${key} has no effect on a route with ${action}`
     report.add({ path: [...path, key], at: 'key', message, remedy: `remove ${key}` })

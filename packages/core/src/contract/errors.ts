@@ -62,7 +62,12 @@ export const ERRORS = {
   GW_UPGRADE_NOT_SUPPORTED: {
     status: 501,
     title: 'Upgrade not supported',
-    when: 'The request is a WebSocket handshake, or asks for another protocol that is none of HTTP; this version switches to none.',
+    when: 'The request is a WebSocket handshake for a route without `websocket`, or asks for another protocol that is none of HTTP.',
+  },
+  GW_WEBSOCKET_VERSION: {
+    status: 426,
+    title: 'WebSocket version not supported',
+    when: 'The WebSocket handshake asks for another version than 13 (RFC 6455 section 4.4); `Sec-WebSocket-Version` names it.',
   },
   GW_CODING_NOT_SUPPORTED: {
     status: 501,

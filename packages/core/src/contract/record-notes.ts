@@ -1,6 +1,7 @@
 import type { EventStream } from '../http/event-stream.js'
 import type { AttemptTrace } from './attempt-trace.js'
 import type { Capture } from './capture.js'
+import type { WebSocketCounts } from './websocket-counts.js'
 
 /** What is noted of an exchange for the traffic log alone; most have none of it. */
 export class RecordNotes {
@@ -8,8 +9,8 @@ export class RecordNotes {
   capture: Capture | null = null
   /** Attempts that failed, the connections at a failure, policies that are traced; null: nothing of it. */
   trace: AttemptTrace | null = null
-  /** What is counted of a response that is a stream of events; null for all others. */
-  stream: EventStream | null = null
+  /** What is counted of a response that is a stream of events, and of a WebSocket connection; null for all others. */
+  stream: EventStream | WebSocketCounts | null = null
   /** The limit that had the least left of those that applied, see noteLimit; empty: none did. */
   limitName = ''
   limitRemaining = 0

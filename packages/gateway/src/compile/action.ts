@@ -21,6 +21,7 @@ function compileProxy(route: RoutePlan, upstream: Upstream): ProxyAction {
     delivery: { idleMs: timeouts.idleMs, bufferBytes: upstream.responseBuffer },
     target: compileTarget(route),
     host: route.rewrite?.host ?? 'keep',
+    webSocket: route.websocket,
   }
 }
 

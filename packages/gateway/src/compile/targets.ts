@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { TargetPlan, UpstreamPlan } from '@sluice/config'
 import type { CachedClock } from '../data-plane/lib/cached-clock.js'
 import { ClientShares } from '../data-plane/upstream/client-shares.js'
-import type { TlsOptions } from '../data-plane/upstream/connector.js'
+import { createConnector, type TlsOptions } from '../data-plane/upstream/connector.js'
 import type { Endpoint } from '../data-plane/upstream/endpoints.js'
 import { WireTransport } from '../data-plane/upstream/http1/wire-transport.js'
 import { H2Transport } from '../data-plane/upstream/http2/h2-transport.js'
@@ -13,6 +13,7 @@ import type { Target } from '../data-plane/upstream/target.js'
 import type { Transport } from '../data-plane/upstream/transport.js'
 import type { ProxyOptions } from '../data-plane/upstream/tunnel.js'
 import { UndiciTransport, type UndiciTransportOptions } from '../data-plane/upstream/undici-transport.js'
+import { UpgradeTransport } from '../data-plane/upstream/upgrade-attempt.js'
 import type { Report } from '../data-plane/upstream/upstream.js'
 
 /** Makes a target of a plan's, for one of its addresses; null: for all that the system finds. */
@@ -68,6 +69,7 @@ export function targetFactory(
       isAvailable: true,
       state,
       transport: createTransport(plan, options, clock),
+      upgrades: new UpgradeTransport(createConnector(options), plan.maxHeaderBytes),
       shares: new ClientShares(plan.connections),
       active: 0,
       capacity: plan.connections + plan.maxPending,

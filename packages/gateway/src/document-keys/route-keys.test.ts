@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
+import type { WebSocket } from 'ws'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
+import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
 import { serve, testKeys } from './testing.js'
 
 /** The upstream's own are long. */
@@ -47,6 +49,13 @@ async function stalled(t: TestContext, timeouts: object, said = ''): Promise<str
   const upstream = { targets: [origin.url], timeouts: LONG }
   const gateway = await serve(t, { upstream, route: { timeouts } })
   return (await fetch(gateway.url)).text().catch(() => 'cut')
+}
+
+/** An open WebSocket of a client that would compress, to a target that would too. */
+async function webSocket(t: TestContext, websocket: object): Promise<WebSocket> {
+  const { url } = await webSocketOrigin(t, { compresses: true })
+  const gateway = await serve(t, { listener: { engine: 'node' }, target: url, route: { websocket } })
+  return openWebSocket(t, gateway.url, { perMessageDeflate: true })
 }
 
 testKeys(
@@ -180,6 +189,23 @@ testKeys(
     },
     'timeouts.total': async (t) => {
       assert.match(await stalled(t, { total: '50ms' }), /\(total\)/)
+    },
+    'websocket.idleTimeout': async (t) => {
+      assert.equal((await closeOf(await webSocket(t, { idleTimeout: '50ms' }))).code, 1001)
+    },
+    'websocket.maxMessage': async (t) => {
+      const client = await webSocket(t, { maxMessage: '10b' })
+      client.send('a'.repeat(11))
+      assert.equal((await closeOf(client)).code, 1009)
+    },
+    'websocket.rate': async (t) => {
+      const client = await webSocket(t, { rate: 2 })
+      for (let i = 0; i < 20; i++) client.send('a')
+      assert.equal((await closeOf(client)).code, 1008)
+    },
+    'websocket.compression': async (t) => {
+      assert.equal((await webSocket(t, {})).extensions, '')
+      assert.equal((await webSocket(t, { compression: 'pass' })).extensions, 'permessage-deflate')
     },
   },
   // Tests of the traffic log, of the chain and of policies prove these.

@@ -9,6 +9,8 @@ const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_worker_shed_share:
     'How far the worker sheds load because its event loop is late: up to 0.5 low requests only, from there on normal ones too.',
   gw_connections: 'Open connections of clients.',
+  gw_websockets: 'Open WebSocket connections; they are no requests in flight.',
+  gw_websocket_messages_total: 'Messages of WebSockets, by who sent them.',
   gw_requests_total: 'Requests answered, by route, method and class of the status.',
   gw_request_duration_seconds: 'From the arrival of a request to the last byte of its response, by route.',
   gw_request_bytes_total: 'Bytes of request bodies, by route.',

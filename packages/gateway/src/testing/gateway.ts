@@ -152,6 +152,7 @@ function routePlan(
     rewrite: null,
     action: { kind: 'proxy', upstream: upstreams[0]?.name ?? 'up' },
     timeouts,
+    websocket: null,
     policies: [],
     log: null,
     encodedSlashes: 'refuse',

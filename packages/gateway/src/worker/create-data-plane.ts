@@ -13,16 +13,20 @@ import { type Network, systemNetwork } from '../data-plane/upstream/network.js'
 import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
+import { WebSockets } from '../data-plane/websocket/websockets.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
 import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
 import type { DataPlane, Prepared } from './data-plane.js'
 import { affordableConnections, descriptorLimit, divideDescriptors } from './descriptor-budget.js'
 import { GatewayGate } from './gateway-gate.js'
 import { KnownOutages } from './known-outages.js'
 import type { TargetOutage } from './messages.js'
 import { WorkerLog } from './worker-log.js'
+
+const NO_ROUTES: ReadonlySet<string> = new Set()
 
 export interface DataPlaneOptions {
   readonly catalog: Catalog
@@ -103,6 +107,7 @@ class WorkerDataPlane implements DataPlane {
       report: options.report,
       loopLagMs: options.loopLagMs ?? (() => 0),
       inFlight: 0,
+      webSockets: new WebSockets(),
       isDraining: false,
       isCutting: false,
     }
@@ -207,6 +212,7 @@ class WorkerDataPlane implements DataPlane {
     this.#changeListeners(snapshot.plan, opened)
     // Behind the log: requests that have waited may end at once.
     this.#gate.serve(snapshot)
+    this.#context.webSockets.closeExcept(webSocketRoutes(snapshot.plan))
     before?.release()
   }
 
@@ -280,11 +286,27 @@ class WorkerDataPlane implements DataPlane {
     return [
       { name: 'gw_requests_in_flight', labels: '', value: this.inFlight },
       { name: 'gw_connections', labels: '', value: this.connections },
+      ...this.#webSocketSamples(),
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
+  }
+
+  #webSocketSamples(): Sample[] {
+    const { open, messages } = this.#context.webSockets
+    const name = 'gw_websocket_messages_total'
+    return [
+      { name: 'gw_websockets', labels: '', value: open },
+      { name, labels: label('from', 'client'), value: messages.messagesIn },
+      { name, labels: label('from', 'upstream'), value: messages.messagesOut },
+    ]
+  }
+
+  /** Requests and WebSockets: what a drain waits for. */
+  get #underWay(): number {
+    return this.inFlight + this.#context.webSockets.open
   }
 
   /** An upstream may come back, or take another's name: its counters go on from here. */
@@ -304,16 +326,18 @@ class WorkerDataPlane implements DataPlane {
     this.#gate.drain()
     const listeners = [...this.#listeners.values(), ...this.#coming].map(({ listener }) => listener)
     for (const listener of listeners) listener.close()
+    this.#context.webSockets.closeExcept(NO_ROUTES)
     const lingerUntil = Math.min(this.#drainUntilMono, performance.now() + LINGER_MS)
     while (
       performance.now() < this.#drainUntilMono &&
-      (this.inFlight > 0 || performance.now() < lingerUntil)
+      (this.#underWay > 0 || performance.now() < lingerUntil)
     ) {
       await delay(DRAIN_POLL_MS)
     }
-    const cut = this.inFlight
+    const cut = this.#underWay
     this.#context.isCutting = true
     for (const listener of listeners) listener.terminate()
+    this.#context.webSockets.destroy()
     await this.#log.close()
     this.#context.wheel.close()
     this.#shared.clear()
@@ -324,6 +348,11 @@ class WorkerDataPlane implements DataPlane {
   cut(): void {
     this.#drainUntilMono = 0
   }
+}
+
+/** The routes that let WebSockets through. */
+function webSocketRoutes(plan: Plan): ReadonlySet<string> {
+  return new Set(plan.routes.filter(({ websocket }) => websocket !== null).map(({ id }) => id))
 }
 
 /** A listener stays open across a reload while these stay the same; the rest of its plan is settings. */

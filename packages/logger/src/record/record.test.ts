@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AttemptTrace, EventStream, noteLimit, PHASE, SensitiveNames } from '@sluice/core'
+import { AttemptTrace, EventStream, noteLimit, PHASE, SensitiveNames, WebSocketCounts } from '@sluice/core'
 import fc from 'fast-check'
 import { sampleExchange } from '../testing.js'
 import { encodeRecord } from './record.js'
@@ -136,6 +136,19 @@ test('the deciding limit and a stream of events are recorded in standard', () =>
   assert.deepEqual(stream, { events: 1, bytes: 2048, ms: 10, closed_by: 'upstream' })
   const { limit: none, stream: noStream } = decoded(x, 'minimal')
   assert.deepEqual([none, noStream], [undefined, undefined])
+})
+
+test('a WebSocket connection shows its messages and how it ended, in standard', () => {
+  const x = sampleExchange({ status: 101 })
+  const counts = new WebSocketCounts(x.endedMono - 1500)
+  Object.assign(counts, { messagesIn: 2, messagesOut: 3, bytesIn: 40, bytesOut: 50 })
+  Object.assign(counts, { closeCode: 1000, closedBy: 'client' })
+  x.record.stream = counts
+  assert.deepEqual(decoded(x, 'standard').websocket, {
+    ...{ messages_in: 2, messages_out: 3, bytes_in: 40, bytes_out: 50 },
+    ...{ ms: 1500, close: 1000, closed_by: 'client' },
+  })
+  assert.equal(decoded(x, 'minimal').websocket, undefined)
 })
 
 test('policies are recorded of every call in full, else of those that failed or took long', () => {

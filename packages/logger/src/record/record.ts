@@ -1,10 +1,11 @@
 import {
   type Consumer,
-  type EventStream,
+  EventStream,
   type Exchange,
   type Memo,
   PHASE_NAMES,
   type RouteApi,
+  type WebSocketCounts,
 } from '@sluice/core'
 import { bodiesPart } from './bodies-part.js'
 import { fieldsPart, receivedParts, urlRest, variablesPart } from './full-parts.js'
@@ -102,7 +103,11 @@ function responseParts(x: Exchange, env: RecordEnv, full: boolean, totalMs: numb
     x.result +
     (x.errorCode === '' ? '"' : errorPart(x, known)) +
     (limitName === '' ? '' : limitPart(x, known)) +
-    (stream === null ? '' : streamPart(x, stream)) +
+    (stream === null
+      ? ''
+      : stream instanceof EventStream
+        ? streamPart(x, stream)
+        : webSocketPart(x, stream)) +
     (trace === null ? '' : traceParts(trace, known, full || x.result !== 'success' || totalMs > env.slowMs))
   )
 }
@@ -189,6 +194,26 @@ function streamPart(x: Exchange, { events, isReadable, sinceMono }: EventStream)
     millisText(x.endedMono - sinceMono) +
     ',"closed_by":"' +
     closerOf(x) +
+    '"}'
+  )
+}
+
+function webSocketPart(x: Exchange, counts: WebSocketCounts): string {
+  return (
+    ',"websocket":{"messages_in":' +
+    count(counts.messagesIn) +
+    ',"messages_out":' +
+    count(counts.messagesOut) +
+    ',"bytes_in":' +
+    count(counts.bytesIn) +
+    ',"bytes_out":' +
+    count(counts.bytesOut) +
+    ',"ms":' +
+    millisText(x.endedMono - counts.sinceMono) +
+    ',"close":' +
+    count(counts.closeCode) +
+    ',"closed_by":"' +
+    counts.closedBy +
     '"}'
   )
 }

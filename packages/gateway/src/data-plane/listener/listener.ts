@@ -1,5 +1,6 @@
 import type { ListenerPlan } from '@sluice/config'
 import type { CidrSet, ClientPace, Exchange, Reply } from '@sluice/core'
+import type { FrameEnd } from '../websocket/frame-end.js'
 
 /**
  * The client's side of one exchange, as the pipeline sees it, whatever engine serves the connection.
@@ -18,6 +19,8 @@ export interface ClientStream {
   closeAfter: boolean
   /** The connection is gone; nothing can be sent. */
   readonly isGone: boolean
+  /** The client asks to switch to the WebSocket protocol; null: it does not. */
+  readonly upgrade: UpgradeOffer | null
   /** Starts delivering the request body, from its first byte, to the receiver. Called at most once. */
   readBody(receiver: BodyReceiver): void
   /** Stops reading from the client; chunks already read may still arrive. */
@@ -44,6 +47,19 @@ export interface ClientStream {
   abort(): void
   /** Bytes of the last `write` that the client has not taken; -1: the engine does not say. */
   readonly unsentBytes: number
+}
+
+/** A request to switch to the WebSocket protocol (RFC 6455 section 4). It may also be answered as any other request. */
+export interface UpgradeOffer {
+  /** The engine relays compressed messages as they are. */
+  readonly passesCompression: boolean
+  /** The client has sent bytes behind the request, before it knows what they mean. */
+  readonly hasEarlyBytes: boolean
+  /**
+   * Answers 101 and gives the connection away. Null: it is gone.
+   * @param key that of the client's handshake.
+   */
+  accept(headers: readonly string[], key: string): FrameEnd | null
 }
 
 /** What a client stream reports to the one who answers it. */

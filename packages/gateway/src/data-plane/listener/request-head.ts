@@ -156,6 +156,12 @@ export class RequestHead {
     return this.#expect !== '' && this.#expect.toLowerCase() === '100-continue'
   }
 
+  /** Whether the client asks to switch to the WebSocket protocol. */
+  get asksForWebSocket(): boolean {
+    if (this.#upgrade === '' || !listHasToken(this.#connection, 'upgrade')) return false
+    return protocolsOf(this.#upgrade).includes('websocket')
+  }
+
   /** Whether uWS takes the Connection field for "close": it only compares the length of the value. */
   get looksClosing(): boolean {
     return this.#connection.length === 5
@@ -173,7 +179,8 @@ export class RequestHead {
     const refused = checkMethod(x.method) ?? this.#applyFraming(x) ?? this.#applyHost(x)
     if (refused !== null) return refused
     if (this.#expect !== '' && !this.waitsToContinue) return REPLIES.expectation
-    if (this.#upgrade !== '' && needsUpgrade(this.#upgrade, this.#connection)) return REPLIES.upgrade
+    if (this.#upgrade !== '' && !this.asksForWebSocket && needsUpgrade(this.#upgrade, this.#connection))
+      return REPLIES.upgrade
     if (this.#connection !== '') removeNominated(x, this.#connection)
     return null
   }
@@ -245,12 +252,17 @@ const OFFERED = new Set(['h2c', 'h2', 'http', 'tls'])
 
 /** Whether the client cannot use an answer over HTTP/1.1: it asks for a WebSocket, or for a protocol that is none of HTTP. */
 function needsUpgrade(upgrade: string, connection: string): boolean {
-  const names = upgrade
+  const names = protocolsOf(upgrade)
+  if (names.includes('websocket')) return true
+  return listHasToken(connection, 'upgrade') && !names.every((name) => name === '' || OFFERED.has(name))
+}
+
+/** The names in an Upgrade field, without versions. */
+function protocolsOf(upgrade: string): string[] {
+  return upgrade
     .toLowerCase()
     .split(',')
     .map((protocol) => protocol.trim().split('/')[0]!)
-  if (names.includes('websocket')) return true
-  return listHasToken(connection, 'upgrade') && !names.every((name) => name === '' || OFFERED.has(name))
 }
 
 function isChunked(coding: string): boolean {

@@ -3,6 +3,7 @@ import type { Heartbeat } from '../../telemetry/heartbeat.js'
 import type { Metrics } from '../../telemetry/metrics.js'
 import type { CachedClock } from '../lib/cached-clock.js'
 import type { TimerWheel } from '../lib/timer-wheel.js'
+import type { WebSockets } from '../websocket/websockets.js'
 
 /** What all flows of a worker share. */
 export interface PipelineContext {
@@ -17,7 +18,9 @@ export interface PipelineContext {
   report(event: string, fields: Readonly<Record<string, unknown>>): void
   /** The longest delay of the event loop of late, ms. */
   loopLagMs(): number
+  /** Those that were switched to the WebSocket protocol are not among them. */
   inFlight: number
+  readonly webSockets: WebSockets
   /** From now on every response closes its connection. */
   isDraining: boolean
   /** The drain's time is over: connections that close now are closed by the gateway. */

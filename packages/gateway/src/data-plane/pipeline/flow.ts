@@ -19,6 +19,7 @@ import { ProxyPass } from './proxy-pass.js'
 import { faultReply, REFUSALS } from './refusals.js'
 import { logRuleOf, type ProxyAction, type Route } from './route.js'
 import { sendReply } from './sent-reply.js'
+import { prepareUpgrade } from './websocket-session.js'
 
 /** Longest wait for a policy. */
 const POLICY_WAIT_MS = 30_000
@@ -113,6 +114,11 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   }
 
   #pass(action: ProxyAction): void {
+    const refused = this.client.upgrade === null ? null : prepareUpgrade(this.x, this.client.upgrade, action)
+    if (refused !== null) {
+      this.refuse(refused)
+      return
+    }
     this.timer.boundTotal(action.timeouts.totalMs)
     this.#proxy = new ProxyPass(this, action)
     this.#proxy.start()

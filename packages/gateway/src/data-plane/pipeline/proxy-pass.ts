@@ -1,13 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import {
-  AttemptTrace,
   type ErrorCode,
   type Exchange,
-  type FailedTry,
   headerValue,
   PHASE,
   type Reply,
-  type RetryDecision,
   refusal,
   retryAfterMs,
 } from '@sluice/core'
@@ -16,7 +13,9 @@ import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
 import type { ReceivedHead } from '../upstream/received-head.js'
 import type { Target } from '../upstream/target.js'
-import type { Attempt, AttemptObserver, Failure } from '../upstream/transport.js'
+import type { Attempt, Failure } from '../upstream/transport.js'
+import type { UpgradeAttempt, UpgradeObserver } from '../upstream/upgrade-attempt.js'
+import { noteConnections, noteTry } from './attempt-notes.js'
 import { bufferOf } from './buffer-of.js'
 import type { ExchangeFlow } from './exchange-flow.js'
 import type { ExchangeTimer, Waiting } from './exchange-timer.js'
@@ -28,6 +27,7 @@ import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
 import { CROWDED, crowdedReply, failureReply, noTargetReply } from './upstream-refusals.js'
+import { relayWebSocket, switchFields } from './websocket-session.js'
 
 /** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
 const CONNECTION_SLACK_MS = 1000
@@ -41,7 +41,7 @@ const CONNECTION_SLACK_MS = 1000
  *
  * Bodies stream both ways; each side is paused while the other is slow.
  */
-export class ProxyPass implements AttemptObserver, RequestBodyObserver, DeliveryOwner {
+export class ProxyPass implements UpgradeObserver, RequestBodyObserver, DeliveryOwner {
   readonly #flow: ExchangeFlow
   readonly #timer: ExchangeTimer
   readonly #x: Exchange
@@ -82,8 +82,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     this.#body = new RequestBody(this.#client, x, this)
     this.#body.read()
   }
-
-  // The request body.
 
   onBodyReady(): void {
     if (!this.#flow.isOver) this.#next()
@@ -169,7 +167,10 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     const { mirror } = this.#action.upstream
     const observer =
       mirror === null || x.attempts.count > 1 ? this : mirror.copyRequest({ request, target, observer: this })
-    const attempt = target.transport.dispatch(request, observer, this.#search.isFresh)
+    const attempt =
+      this.#client.upgrade === null
+        ? target.transport.dispatch(request, observer, this.#search.isFresh)
+        : this.#search.askToUpgrade(target, request, this)
     // A failure at once has already gone on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)
       this.#attempt = attempt
@@ -215,7 +216,8 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     const { leftMs } = this.#timer
     const attempt = { failure, target, hasStarted: this.#hasStarted, body: this.#body, leftMs }
     const decision = this.#search.goOn(attempt)
-    this.#noteTry({ code: failure.code, status: 0, reason: failure.detail }, target, decision)
+    const failed = { code: failure.code, status: 0, reason: failure.detail, retry: decision }
+    noteTry(this.#flow, target, this.#attemptSince, failed)
     if (decision === 'repeated') this.#repeatLater()
     else if (decision === 'moved' || decision === 'resent') this.#next()
     else return false
@@ -228,20 +230,11 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     const { leftMs } = this.#timer
     const decision = this.#search.repeat({ target, body: this.#body, status, retryAfterMs: waitMs, leftMs })
     const reason = code === null ? `the target answered ${status}` : 'no answer in time (headers)'
-    this.#noteTry({ code, status: code === null ? status : 0, reason }, target, decision)
+    const failed = { code, status: code === null ? status : 0, reason, retry: decision }
+    noteTry(this.#flow, target, this.#attemptSince, failed)
     if (decision !== 'repeated') return false
     this.#repeatLater()
     return true
-  }
-
-  #noteTry(
-    failed: Pick<FailedTry, 'code' | 'status' | 'reason'>,
-    { origin }: Target,
-    retry: RetryDecision,
-  ): void {
-    if (!this.#flow.isLogged) return
-    const ms = performance.now() - this.#attemptSince
-    this.#trace.tries.push({ addr: origin, ms, ...failed, retry })
   }
 
   /** The body of an answer that is not wanted has until then to end, so that its connection is kept. */
@@ -296,6 +289,26 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     if (this.#isPaused) this.resume()
   }
 
+  onSwitched(head: ReceivedHead, attempt: UpgradeAttempt): void {
+    this.#search.release()
+    this.#attempt = attempt
+    const x = this.#x
+    x.attempts.status = head.status
+    x.status = head.status
+    if (x.record.capture !== null) x.record.capture.onResponseHead(head.fields)
+    x.responseHeaders = switchFields(head)
+    const hooks = this.#flow.route.chain.response
+    if (hooks !== null) this.#timer.enter(PHASE.responseChain)
+    this.#flow.runPhase(hooks, this, this.#relay)
+  }
+
+  #relay(): void {
+    const attempt = this.#attempt as UpgradeAttempt
+    this.#attempt = null
+    this.#timer.enter(PHASE.upstreamBody)
+    relayWebSocket(this.#flow, this.#action, attempt)
+  }
+
   onData(chunk: Uint8Array): void {
     this.#response?.write(chunk)
   }
@@ -339,8 +352,6 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     this.#attempt?.resume()
   }
 
-  // The end.
-
   /** Nothing was heard for too long of whom the exchange waits for. */
   onOverdue(waiting: Waiting, isTotal: boolean): void {
     if (waiting === 'response' || waiting === 'response-body') this.#search.noteLate()
@@ -367,16 +378,9 @@ export class ProxyPass implements AttemptObserver, RequestBodyObserver, Delivery
     return this.#response?.isUnderWay !== true
   }
 
-  get #trace(): AttemptTrace {
-    this.#x.record.trace ??= new AttemptTrace(false)
-    return this.#x.record.trace
-  }
-
-  /** For the traffic log: how things stood when it could not succeed, or at the end of a long time. */
+  /** For the traffic log. */
   noteConnections(): void {
-    if (!this.#flow.isLogged) return
-    this.#trace.pool = this.#action.upstream.pool()
-    this.#trace.loopLagMs = this.#flow.context.loopLagMs()
+    noteConnections(this.#flow, this.#action.upstream)
   }
 
   /** Ends a response that has begun and cannot be completed: the client sees a truncated body. */

@@ -62,7 +62,7 @@ const REFUSED: readonly { readonly name: string; readonly bytes: string; readonl
   },
   {
     name: 'to upgrade',
-    bytes: `GET /a HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    bytes: `GET /a HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: tunnel/1\r\n\r\n`,
     code: 'GW_UPGRADE_NOT_SUPPORTED',
   },
   {

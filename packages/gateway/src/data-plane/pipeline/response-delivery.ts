@@ -146,7 +146,7 @@ export class ResponseDelivery {
       return
     }
     this.#flushHead()
-    if (x.record.stream !== null) x.record.stream.read(chunk)
+    if (x.record.stream !== null) (x.record.stream as EventStream).read(chunk)
     if (this.#slow?.isBehind === true) this.#slow.add(chunk)
     else if (flow.client.write(chunk)) this.#timer.touch(this.#bounds.idleMs)
     else this.#fallBehind(chunk.length)

@@ -1,4 +1,4 @@
-import type { TimeoutsPlan } from '@sluice/config'
+import type { TimeoutsPlan, WebSocketPlan } from '@sluice/config'
 import type { CaptureRules, Exchange, Reply, RouteFacts } from '@sluice/core'
 import type { RouteMetrics } from '../../telemetry/metrics.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -65,4 +65,6 @@ export interface ProxyAction {
   readonly target: ((x: Exchange) => string) | null
   /** The Host field: `keep` the client's, `upstream` the target's, or this value. */
   readonly host: string
+  /** Null: handshakes are refused. */
+  readonly webSocket: WebSocketPlan | null
 }

@@ -1,7 +1,8 @@
 import { type Exchange, headerValue, type RetryDecision, statusOf } from '@sluice/core'
 import { WatchedAttempt } from '../upstream/state/watched-attempt.js'
 import type { Target } from '../upstream/target.js'
-import type { Failure } from '../upstream/transport.js'
+import type { Attempt, Failure, UpstreamRequest } from '../upstream/transport.js'
+import type { UpgradeObserver } from '../upstream/upgrade-attempt.js'
 import type { Upstream } from '../upstream/upstream.js'
 import type { RequestBody } from './request-body.js'
 
@@ -67,6 +68,12 @@ export class TargetSearch {
       }
       this.#tried = [...this.#tried, target]
     }
+  }
+
+  /** Asks the target to switch protocols, over a connection of its own: there is no kept one that may have died. */
+  askToUpgrade(target: Target, request: UpstreamRequest, observer: UpgradeObserver): Attempt {
+    this.isFresh = true
+    return target.upgrades.dispatch(request, observer)
   }
 
   /** Leaves the target where the exchange is; null when it is at none. */

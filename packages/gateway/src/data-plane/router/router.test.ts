@@ -33,6 +33,7 @@ function routePlan(id: string, order: number, overrides: RouteOverrides): RouteP
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: '' },
     timeouts: null,
+    websocket: null,
     policies: [],
     log: null,
   }

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Balancer, HashRing, LeastPending, PowerOfTwo, RoundRobin } from './balancer.js'
 import { ClientShares } from './client-shares.js'
+import { Opening } from './opening.js'
 import { EjectionPool } from './state/ejection.js'
 import { TargetState } from './state/target-state.js'
 import type { Target } from './target.js'
 import type { Transport } from './transport.js'
+import { UpgradeTransport } from './upgrade-attempt.js'
 
 const NO_TRANSPORT: Transport = {
   waits: 0,
@@ -32,6 +34,7 @@ function target(name: string, weight = 1): Target {
       onChange: () => {},
     }),
     transport: NO_TRANSPORT,
+    upgrades: new UpgradeTransport(() => new Opening(), 0),
     shares: new ClientShares(64),
     active: 0,
     capacity: 64,

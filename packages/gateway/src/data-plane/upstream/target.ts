@@ -2,6 +2,7 @@ import type { TargetRole } from '@sluice/config'
 import type { ClientShares } from './client-shares.js'
 import type { TargetState } from './state/target-state.js'
 import type { Transport } from './transport.js'
+import type { UpgradeTransport } from './upgrade-attempt.js'
 
 /** One address of an upstream, with its connections and what it is doing now. */
 export interface Target {
@@ -19,6 +20,8 @@ export interface Target {
   isAvailable: boolean
   readonly state: TargetState
   readonly transport: Transport
+  /** For requests to switch protocols. */
+  readonly upgrades: UpgradeTransport
   readonly shares: ClientShares
   /** Attempts under way or waiting for a connection. */
   active: number

@@ -52,6 +52,7 @@ export function fakeRoute(id: string): RoutePlan {
     rewrite: null,
     action: { kind: 'respond', status: 200, headers: [], body: id },
     timeouts: null,
+    websocket: null,
     policies: [],
     log: null,
   }

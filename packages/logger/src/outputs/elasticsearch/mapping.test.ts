@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AttemptTrace, Capture, EventStream, type Exchange, noteLimit, PHASE } from '@sluice/core'
+import {
+  AttemptTrace,
+  Capture,
+  EventStream,
+  type Exchange,
+  noteLimit,
+  PHASE,
+  WebSocketCounts,
+} from '@sluice/core'
 import { encodeRecord } from '../../record/record.js'
 import { recordEnv } from '../../record/record-env.js'
 import { captureRules, sampleExchange } from '../../testing.js'
@@ -62,5 +70,10 @@ test('the mapping has every field that a record can have', () => {
   assert.deepEqual(Object.keys(record.body), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(Object.keys(record.hdr), ['req_in', 'req_up', 'res_up', 'res_out'])
   assert.deepEqual(unmapped(record, TRAFFIC_MAPPING.properties!), [])
+  const x = fullExchange()
+  x.record.stream = new WebSocketCounts(0)
+  const webSocket = JSON.parse(encodeRecord(x, recordEnv({ ...options, environment })))
+  assert.equal(webSocket.websocket.close, 1006)
+  assert.deepEqual(unmapped(webSocket, TRAFFIC_MAPPING.properties!), [])
   assert.equal(Object.keys(record.t).length, Object.keys(PHASE).length + 1)
 })

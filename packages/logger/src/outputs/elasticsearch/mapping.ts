@@ -103,6 +103,15 @@ export const TRAFFIC_MAPPING: estypes.MappingTypeMapping = {
     error: group({ code: keyword, policy: keyword, phase: keyword, msg: { type: 'text' } }),
     limit: group({ name: keyword, remaining: long }),
     stream: group({ events: long, bytes: size, ms: phase, closed_by: keyword }),
+    websocket: group({
+      messages_in: long,
+      messages_out: long,
+      bytes_in: size,
+      bytes_out: size,
+      ms: phase,
+      close: long,
+      closed_by: keyword,
+    }),
     pool: group({ busy: size, free: size, pending: size }),
     loop_lag_ms: phase,
     // Nested, so that a search can ask for one policy that did one thing. At most 32 a record.

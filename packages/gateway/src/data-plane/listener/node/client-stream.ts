@@ -1,6 +1,7 @@
 import type net from 'node:net'
 import { HeaderCache } from '@sluice/core'
-import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
+import type { SocketEnd } from '../../websocket/socket-end.js'
+import type { BodyReceiver, ClientOwner, ClientStream, UpgradeOffer } from '../listener.js'
 import { formLatin1Line, STATUS_LINES } from '../response-head.js'
 import { dateLine } from './date-line.js'
 import type { TakenHead } from './head-intake.js'
@@ -15,7 +16,10 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'keep-alive',
   'transfer-encoding',
 ])
-const FIELDS = new HeaderCache((name, value) => (OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value)))
+/** Fields of responses, as lines. */
+export const FIELDS = new HeaderCache((name, value) =>
+  OWN_FIELDS.has(name) ? '' : formLatin1Line(name, value),
+)
 const LAST_CHUNK = '0\r\n\r\n'
 
 /** What of a request its response depends on. */
@@ -29,6 +33,10 @@ export interface StreamConnection {
   readBody(receiver: BodyReceiver): void
   pauseBody(): void
   resumeBody(): void
+  /** Bytes behind the request have been read. */
+  readonly hasHeldBytes: boolean
+  /** Gives the connection away: nobody else reads or writes it from now on. */
+  switchTo(): SocketEnd
   /** The response has been written. */
   onResponseEnd(): void
   /** The response has to be cut, so that the client notices. @param byReset the end of the connection alone would be taken for its end. */
@@ -64,6 +72,10 @@ export class NodeClientStream implements ClientStream {
     this.#connection = connection
     this.#minor = minor
     this.#takesTrailers = takesTrailers
+  }
+
+  get upgrade(): UpgradeOffer | null {
+    return null
   }
 
   /** Nothing of the response has gone to the client. */

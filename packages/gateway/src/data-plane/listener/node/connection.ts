@@ -2,6 +2,7 @@ import type net from 'node:net'
 import { refusal } from '@sluice/core'
 import { BROKEN } from '../../http1/message-head.js'
 import type { Deadline } from '../../lib/timer-wheel.js'
+import { SocketEnd } from '../../websocket/socket-end.js'
 import type { BodyReceiver } from '../listener.js'
 import { NodeClientStream, type StreamConnection } from './client-stream.js'
 import type { ConnectionHost, Peer } from './connection-host.js'
@@ -9,6 +10,7 @@ import type { ProtocolHandler } from './protocol-handler.js'
 import { PREFACE, RequestArrival } from './request-arrival.js'
 import { RequestBody } from './request-body.js'
 import { type SocketReader, unsentBytes } from './server-socket.js'
+import { UpgradeStream } from './upgrade-stream.js'
 
 const BAD_BODY = refusal('GW_BAD_REQUEST', 'the chunks of the request body are not valid')
 
@@ -58,6 +60,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
   /** Monotonic clock; when a connection that is being closed has had all of its time. */
   #lingerUntil = 0
   #lastUnsent = 0
+  /** Gets the bytes since the switch to the WebSocket protocol; null: there was none. */
+  #relayed: SocketEnd | null = null
 
   constructor(socket: net.Socket, peer: Peer, host: ConnectionHost) {
     this.socket = socket
@@ -75,7 +79,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
 
   onBytes(bytes: Buffer, length: number): void {
     if (this.isClosed || this.#state === SKIPPING) {
-      this.#touchLinger()
+      if (this.#relayed !== null) this.#relayed.onBytes(bytes, length)
+      else this.#touchLinger()
       return
     }
     if (this.#held !== null) {
@@ -169,7 +174,8 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     const { refused } = this.#arrival
     const x = this.#arrival.take()
     const taken = this.#arrival.taken!
-    const stream = new NodeClientStream(this, taken)
+    const Stream = taken.asksForWebSocket ? UpgradeStream : NodeClientStream
+    const stream = new Stream(this, taken)
     this.#stream = stream
     if (x.id === '') x.id = host.ids.next(x.startedAt)
     stream.requestId = x.id
@@ -179,7 +185,7 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
       host.gate.refuse(x, stream, refused)
       return
     }
-    stream.closeAfter = !taken.isKept || host.isClosing
+    stream.closeAfter = !taken.isKept || host.isClosing || taken.asksForWebSocket
     this.#waitsToContinue = taken.waitsToContinue
     this.#body.begin(x.contentLength)
     this.#state = this.#body.isDone ? ANSWERING : BODY
@@ -191,6 +197,18 @@ export class ClientConnection implements SocketReader, StreamConnection, Deadlin
     this.isClosed = true
     this.#host.wheel.disarm(this)
     handler.accept(this.socket, this.#arrival.peer, this.#arrival.received)
+  }
+
+  get hasHeldBytes(): boolean {
+    return this.#held !== null
+  }
+
+  switchTo(): SocketEnd {
+    this.isClosed = true
+    this.#stream = null
+    this.#host.wheel.disarm(this)
+    this.#relayed = new SocketEnd(this.socket)
+    return this.#relayed
   }
 
   // The body.

@@ -28,6 +28,7 @@ export interface TakenHead {
   readonly waitsToContinue: boolean
   /** The client reads trailers after a response in chunks. */
   readonly takesTrailers: boolean
+  readonly asksForWebSocket: boolean
 }
 
 /** Where a request has arrived. */
@@ -157,10 +158,13 @@ export class HeadIntake {
     return refused
   }
 
-  #connectionOptions(minor: number): Pick<TakenHead, 'isKept' | 'waitsToContinue' | 'takesTrailers'> {
+  #connectionOptions(
+    minor: number,
+  ): Pick<TakenHead, 'isKept' | 'waitsToContinue' | 'takesTrailers' | 'asksForWebSocket'> {
     const head = this.#head
+    const { takesTrailers, asksForWebSocket } = head
     const isKept = !head.wantsClose && (minor === 1 || head.wantsKeepAlive)
-    return { isKept, waitsToContinue: minor === 1 && head.waitsToContinue, takesTrailers: head.takesTrailers }
+    return { isKept, waitsToContinue: minor === 1 && head.waitsToContinue, takesTrailers, asksForWebSocket }
   }
 }
 

@@ -136,7 +136,10 @@ export class RequestArrival implements LocalEnd {
     x.requestHeadBytes = reader.size
     applyClientAddress(x, this.#host.settings)
     this.x = x
-    this.taken = { refused: reply, minor: 1, isKept: false, waitsToContinue: false, takesTrailers: false }
+    this.taken = {
+      ...{ refused: reply, minor: 1, isKept: false },
+      ...{ waitsToContinue: false, takesTrailers: false, asksForWebSocket: false },
+    }
     this.refused = reply
   }
 }

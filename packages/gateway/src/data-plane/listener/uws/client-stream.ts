@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { HeaderCache } from '@sluice/core'
-import type { BodyReceiver, ClientOwner, ClientStream } from '../listener.js'
+import type { BodyReceiver, ClientOwner, ClientStream, UpgradeOffer } from '../listener.js'
 import { checkField, formLine, NEEDS_LATIN1, STATUS_LINES } from '../response-head.js'
 import { enterParser, isParserOnStack, leaveParser } from './parser-turn.js'
 import { type BodyOwner, RequestBody } from './request-body.js'
@@ -60,6 +60,10 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#stalled = stalled
     res.onAborted(() => this.#onAborted())
     this.#body = hasBody ? new RequestBody(res, this, stalled) : null
+  }
+
+  get upgrade(): UpgradeOffer | null {
+    return null
   }
 
   readBody(receiver: BodyReceiver): void {
@@ -281,6 +285,14 @@ export class UwsClientStream implements ClientStream, BodyOwner, Stalled {
     this.#unsent = null
     this.#stalled.remove(this)
     if (isComplete) this.#finish()
+  }
+
+  /** Ends the exchange without an answer of this class: the connection becomes a WebSocket. Runs inside cork. */
+  protected writeSwitch(headers: readonly string[]): void {
+    this.#status = 101
+    this.#headers = headers
+    this.#writeHead(false)
+    this.#finish()
   }
 
   /** uWS closes a connection that could not be written to for 10 s. A fresh attempt restarts that clock. */

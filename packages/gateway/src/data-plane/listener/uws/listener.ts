@@ -9,6 +9,7 @@ import {
   SSLApp,
   type TemplatedApp,
   us_listen_socket_close,
+  type us_socket_context_t,
   us_socket_local_port,
 } from 'uWebSockets.js'
 import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
@@ -26,6 +27,8 @@ import { UwsClientStream } from './client-stream.js'
 import { enterParser, leaveParser } from './parser-turn.js'
 import { Peers } from './peers.js'
 import { StalledStreams } from './stalled-streams.js'
+import { UwsUpgradeStream } from './upgrade-stream.js'
+import { webSocketBehavior } from './websocket-behavior.js'
 
 /** Of a request head beside method, path, query and field lines: two spaces, `HTTP/1.1`, two line ends. */
 const LINE_BYTES = 14
@@ -127,6 +130,13 @@ class UwsListener implements Listener {
   }
 
   #register(): void {
+    this.#app.ws(
+      '/*',
+      webSocketBehavior(
+        (res, req, context) => this.#onRequest(res, req, 'GET', context),
+        () => this.#peers.remove(''),
+      ),
+    )
     for (const [register, method] of METHODS) {
       this.#app[register]('/*', (res, req) => this.#onRequest(res, req, method))
     }
@@ -188,10 +198,15 @@ class UwsListener implements Listener {
   }
 
   /** Nothing may be thrown through here: uWS ends the process. What fails all the same costs its connection only. */
-  #onRequest(res: HttpResponse, req: HttpRequest, method: string): void {
+  #onRequest(
+    res: HttpResponse,
+    req: HttpRequest,
+    method: string,
+    context: us_socket_context_t | null = null,
+  ): void {
     enterParser()
     try {
-      this.#takeIn(res, req, method)
+      this.#takeIn(res, req, method, context)
     } catch (error) {
       this.#options.onFault(error)
       res.close()
@@ -201,7 +216,7 @@ class UwsListener implements Listener {
     }
   }
 
-  #takeIn(res: HttpResponse, req: HttpRequest, method: string): void {
+  #takeIn(res: HttpResponse, req: HttpRequest, method: string, context: us_socket_context_t | null): void {
     const x = this.#exchange(res, method)
     const head = this.#head
     head.begin()
@@ -214,9 +229,11 @@ class UwsListener implements Listener {
     x.requestHeadBytes = head.bytes + x.method.length + path.length + queryBytes + LINE_BYTES
     const refused = this.#check(x, path, query)
     const hasBody = refused !== null || x.contentLength !== 0
-    const client = new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
+    const client = head.asksForWebSocket
+      ? new UwsUpgradeStream(res, hasBody, context, this.#stalled)
+      : new UwsClientStream(res, hasBody, head.looksClosing, this.#stalled)
     // What stands behind a chunked body cannot be trusted: its end is not checked strictly enough.
-    client.isFinal = refused !== null || x.contentLength < 0
+    client.isFinal = refused !== null || x.contentLength < 0 || head.asksForWebSocket
     client.closeAfter = client.isFinal || head.wantsClose || this.#isClosing
     this.#pass(x, client, refused)
   }

@@ -21,12 +21,21 @@ const HOSTS = new HeaderCache((name, value) =>
  * reads: a line end in a value, a space in the path, framing that is not ours.
  */
 export function formatRequestHead(request: UpstreamRequest): string | null {
+  return formatHead(request, connectionOf(request.method))
+}
+
+/** The same for a request to switch to the WebSocket protocol (RFC 6455 section 4.1). */
+export function formatUpgradeHead(request: UpstreamRequest): string | null {
+  return formatHead(request, '\r\nconnection: Upgrade\r\nupgrade: websocket')
+}
+
+function formatHead(request: UpstreamRequest, connection: string): string | null {
   const { method, path, headers, id } = request
   const host = HOSTS.line('host', request.host)
   if (host === null || !isTarget(path) || !isMethod(method)) return null
   const lines = FIELDS.lines(headers, id)
   if (lines === null) return null
-  return method + ' ' + path + ' HTTP/1.1' + host + connectionOf(method) + lines + framingOf(request)
+  return method + ' ' + path + ' HTTP/1.1' + host + connection + lines + framingOf(request)
 }
 
 /** A target may send a body to HEAD against the rules, and late: its connection is not used again. */

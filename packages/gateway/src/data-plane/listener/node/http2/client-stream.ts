@@ -41,6 +41,8 @@ export class Http2ClientStream implements ClientStream {
   /** A connection serves many requests: the listener closes it, by GOAWAY. */
   closeAfter = false
   isGone = false
+  /** Extended CONNECT (RFC 8441) is not served. */
+  readonly upgrade = null
   /** Monotonic clock, ms, when the response was handed over; 0 before. */
   handedOverMono = 0
   readonly #stream: LinkedStream

@@ -1,0 +1,159 @@
+import type { WebSocket } from 'uWebSockets.js'
+import type { FrameEnd, FrameOwner } from '../../websocket/frame-end.js'
+import { formClose, formFrame, OPCODE } from '../../websocket/frames.js'
+import { ServerFrames } from './server-frames.js'
+
+/** What uWebSockets.js holds for us of a connection: fields of its own object, whose methods they must not cover. */
+export interface WebSocketData {
+  readonly clientEnd: UwsWebSocketEnd
+}
+
+/** Bytes that wait for a client before it counts as slow. */
+const HIGH_WATER_BYTES = 64 * 1024
+/** Bytes of a client that are taken while its target takes none: uWebSockets.js cannot stop reading a WebSocket. */
+const MAX_AHEAD_BYTES = 1024 * 1024
+const TRY_AGAIN_LATER = 1013
+const NO_CODE = 1005
+const ABNORMAL = 1006
+
+/**
+ * A side that uWebSockets.js reads and writes by messages: turns its messages into the frames of a client, and frames of the
+ * target into messages or fragments. It answers pings itself; they still go on, and the target's pongs to them end here.
+ */
+export class UwsWebSocketEnd implements FrameEnd {
+  owner: FrameOwner | null = null
+  readonly #frames = new ServerFrames()
+  /** Null before it is open and once it is closed. */
+  #ws: WebSocket<WebSocketData> | null = null
+  #isWaiting = false
+  #isPaused = false
+  /** Bytes taken while paused. */
+  #ahead = 0
+  /** Pings of the target that the client has not answered; uWebSockets.js sends pings of its own. */
+  #pings = 0
+  #isEnding = false
+  /** The payload of the close frame that goes out last; null: none does. */
+  #closing: Buffer | null = null
+
+  get isOpen(): boolean {
+    return this.#ws !== null
+  }
+
+  // What uWebSockets.js reports.
+
+  onOpen(ws: WebSocket<WebSocketData>): void {
+    this.#ws = ws
+  }
+
+  onMessage(message: ArrayBuffer, isBinary: boolean): void {
+    if (this.#isPaused) {
+      this.#ahead += message.byteLength
+      if (this.#ahead > MAX_AHEAD_BYTES) {
+        this.#ws?.end(TRY_AGAIN_LATER)
+        return
+      }
+    }
+    this.#give(isBinary ? OPCODE.binary : OPCODE.text, message)
+  }
+
+  onPing(message: ArrayBuffer): void {
+    this.#give(OPCODE.ping, message)
+  }
+
+  onPong(message: ArrayBuffer): void {
+    if (this.#pings === 0) return
+    this.#pings--
+    this.#give(OPCODE.pong, message)
+  }
+
+  onDrain(): void {
+    if (this.#ws === null || this.#ws.getBufferedAmount() > 0) return
+    if (this.#isEnding) this.#finish()
+    else if (this.#isWaiting) {
+      this.#isWaiting = false
+      this.owner?.onRoom()
+    }
+  }
+
+  /** Also after `end` and `close` of ours. */
+  onClose(code: number, reason: ArrayBuffer): void {
+    this.#ws = null
+    const { owner } = this
+    if (code !== ABNORMAL && owner !== null) {
+      const frame = formClose(code === 0 ? NO_CODE : code, new Uint8Array(reason), true)
+      owner.onBytes(frame, frame.length)
+    }
+    owner?.onGone()
+  }
+
+  #give(opcode: number, message: ArrayBuffer): void {
+    const frame = formFrame({ opcode, isFinal: true, payload: new Uint8Array(message), isMasked: true })
+    this.owner?.onBytes(frame, frame.length)
+  }
+
+  // What the relay asks for.
+
+  write(bytes: Buffer, from: number, to: number): boolean {
+    const ws = this.#ws
+    if (ws === null || this.#isEnding) return true
+    ws.cork(() => this.#frames.read(bytes, from, to, this))
+    if (this.#ws === null) return true
+    const unsentBytes = ws.getBufferedAmount()
+    if (this.#isEnding && unsentBytes === 0) this.#finish()
+    this.#isWaiting = unsentBytes > HIGH_WATER_BYTES
+    return !this.#isWaiting
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#ahead = 0
+  }
+
+  end(): void {
+    if (this.#ws === null || this.#isEnding) return
+    this.#isEnding = true
+    if (this.#ws.getBufferedAmount() === 0) this.#finish()
+  }
+
+  destroy(): void {
+    this.#ws?.close()
+  }
+
+  // What the target's frames say.
+
+  /** @param isFirst of the message. @param isLast of it. */
+  onData(payload: Uint8Array, isBinary: boolean, isFirst: boolean, isLast: boolean): void {
+    const ws = this.#ws
+    if (ws === null) return
+    if (isFirst && isLast) ws.send(payload, isBinary)
+    else if (isFirst) ws.sendFirstFragment(payload, isBinary)
+    else if (isLast) ws.sendLastFragment(payload)
+    else ws.sendFragment(payload)
+  }
+
+  onControl(opcode: number, payload: Uint8Array): void {
+    const ws = this.#ws
+    if (ws === null) return
+    if (opcode === OPCODE.ping) {
+      this.#pings++
+      ws.ping(payload)
+    } else if (opcode === OPCODE.close) {
+      this.#closing = Buffer.from(payload)
+      this.#isEnding = true
+    }
+  }
+
+  /** Behind all that waits: uWebSockets.js forgets the connection with its close frame, and could not cut it any more. */
+  #finish(): void {
+    const ws = this.#ws
+    if (ws === null) return
+    const payload = this.#closing
+    if (payload === null) ws.close()
+    else if (payload.length === 0) ws.end()
+    else ws.end(payload.readUInt16BE(), payload.subarray(2))
+  }
+}

@@ -1,0 +1,28 @@
+import { performance } from 'node:perf_hooks'
+import { AttemptTrace, type Exchange, type FailedTry } from '@sluice/core'
+import type { Target } from '../upstream/target.js'
+import type { Upstream } from '../upstream/upstream.js'
+import type { ExchangeFlow } from './exchange-flow.js'
+
+/** Notes an attempt that was not the last one, and whether it was repeated. @param sinceMono when it began. */
+export function noteTry(
+  { isLogged, x }: ExchangeFlow,
+  { origin }: Target,
+  sinceMono: number,
+  failed: Omit<FailedTry, 'addr' | 'ms'>,
+): void {
+  if (isLogged) traceOf(x).tries.push({ addr: origin, ms: performance.now() - sinceMono, ...failed })
+}
+
+/** Notes how the connections to an upstream and the event loop are now. */
+export function noteConnections({ isLogged, x, context }: ExchangeFlow, upstream: Upstream): void {
+  if (!isLogged) return
+  const trace = traceOf(x)
+  trace.pool = upstream.pool()
+  trace.loopLagMs = context.loopLagMs()
+}
+
+function traceOf({ record }: Exchange): AttemptTrace {
+  record.trace ??= new AttemptTrace(false)
+  return record.trace
+}
