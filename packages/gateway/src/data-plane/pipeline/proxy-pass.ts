@@ -5,7 +5,6 @@ import {
   headerValue,
   PHASE,
   type Reply,
-  refusal,
   retryAfterMs,
 } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
@@ -26,7 +25,7 @@ import { type DeliveryOwner, ResponseDelivery } from './response-delivery.js'
 import type { ProxyAction } from './route.js'
 import { announce, sentHost, sentPath } from './sent-target.js'
 import { TargetSearch } from './target-search.js'
-import { CROWDED, crowdedReply, failureReply, noTargetReply } from './upstream-refusals.js'
+import { CROWDED, crowdedReply, failureReply, lateReply, noTargetReply } from './upstream-refusals.js'
 import { relayWebSocket, switchFields } from './websocket-session.js'
 
 /** The transport bounds the wait in its queue and the opening of a connection; that is what moves to another target. */
@@ -101,6 +100,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
 
   onBodyEnd(): void {
     if (!this.#isPaused) this.#search.releaseShare()
+    this.#search.noteSent()
     if (!this.#flow.isOver && this.#response === null) {
       this.#timer.waitFor('response', this.#action.timeouts.headersMs)
     }
@@ -127,7 +127,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   // Attempts.
 
   #next(): void {
-    const target = this.#search.take()
+    const target = this.#search.take(this.#body?.isComplete === false)
     if (target === null) {
       this.#flow.refuse(noTargetReply(this.#action.upstream))
       return
@@ -163,6 +163,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       upload: this.#body?.openUpload(target.transport) ?? null,
       connectMs: this.#action.timeouts.connectMs,
     }
+    if (request.upload !== null && this.#body!.isComplete) this.#search.noteSent()
     if (x.record.capture !== null) x.record.capture.onDispatch(x, request.host)
     const { mirror } = this.#action.upstream
     const observer =
@@ -208,7 +209,12 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
   }
 
   #noteFailure(target: Target): void {
-    this.#action.upstream.noteFailure(target, performance.now() - this.#attemptSince)
+    this.#action.upstream.noteFailure(target, this.#waitedMs)
+  }
+
+  /** How long the target has been waited for. */
+  get #waitedMs(): number {
+    return performance.now() - (this.#body?.sentSince(this.#attemptSince) ?? this.#attemptSince)
   }
 
   #retry(failure: Failure, target: Target): boolean {
@@ -274,8 +280,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     const hooks = this.#flow.route.chain.response
     x.responseHeaders = hooks === null ? head.passedFieldsWith(x.id) : head.passedFields()
     const { upstream } = this.#action
-    if (upstream.watchesAnswers)
-      upstream.noteAnswer(x, this.#search.target!, performance.now() - this.#attemptSince)
+    if (upstream.watchesAnswers) upstream.noteAnswer(x, this.#search.target!, this.#waitedMs)
     if (hooks !== null) this.#timer.enter(PHASE.responseChain)
     this.#flow.runPhase(hooks, this, this.#deliver)
   }
@@ -354,7 +359,9 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
 
   /** Nothing was heard for too long of whom the exchange waits for. */
   onOverdue(waiting: Waiting, isTotal: boolean): void {
-    if (waiting === 'response' || waiting === 'response-body') this.#search.noteLate()
+    // A client that streams its body may have used up the time for all.
+    const isOwnFault = !isTotal || this.#body?.isReplayable !== false
+    if (isOwnFault && (waiting === 'response' || waiting === 'response-body')) this.#search.noteLate()
     if (!this.#canStillAnswer) {
       if (waiting === 'client' && !isTotal && this.#response!.onClientDue()) return
       const message = 'the response stood still for too long'
@@ -362,15 +369,14 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       return
     }
     const { target } = this.#search
-    if (target !== null && waiting !== 'request-body' && this.#action.upstream.watchesAnswers)
+    if (isOwnFault && target !== null && waiting !== 'request-body' && this.#action.upstream.watchesAnswers)
       this.#noteFailure(target)
     if (waiting === 'response' && !isTotal && this.#repeat(504, 'GW_UPSTREAM_TIMEOUT', 0)) {
       this.#leaveTarget()
       return
     }
     const phase = isTotal ? 'total' : waiting === 'connection' ? 'connect' : 'headers'
-    const name = this.#action.upstream.name
-    this.#flow.refuse(refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`))
+    this.#flow.refuse(lateReply(this.#action.upstream, phase))
   }
 
   /** Whether nothing of a response has gone to the client yet. */

@@ -43,6 +43,8 @@ export class RequestBody implements BodyReceiver {
   #isReady = false
   /** Part of the body is gone: no other attempt can be made. */
   #isSpent = false
+  /** When the last chunk of a streamed body went to the target; 0: it was sent in one go. */
+  #sentMono = 0
   #trailers: readonly string[] | null = null
   /** All of the body is here. */
   isComplete = false
@@ -63,6 +65,11 @@ export class RequestBody implements BodyReceiver {
   /** Whether the same body can be sent once more, to a target that may have seen it. */
   get isReplayable(): boolean {
     return this.#upload === null
+  }
+
+  /** Since when an attempt has all of the body, on the monotonic clock; now, while the client still sends it. */
+  sentSince(beganMono: number): number {
+    return this.isComplete ? Math.max(beganMono, this.#sentMono) : performance.now()
   }
 
   /** Whether another attempt can be made where none has had a connection. */
@@ -108,6 +115,7 @@ export class RequestBody implements BodyReceiver {
     const hasRoom = upload.add(chunk)
     if (isLast) {
       upload.end(this.#trailers)
+      this.#sentMono = performance.now()
       this.#observer.onBodyEnd()
     } else if (!hasRoom) {
       this.#client.pauseBody()

@@ -55,15 +55,21 @@ export class TargetSearch {
     this.#x = x
   }
 
-  /** Goes to the next target with a free connection or a free slot in its queue; null when there is none. */
-  take(): Target | null {
+  /**
+   * Goes to the next target with a free connection or a free slot in its queue; null when there is none.
+   * @param isSending the client still sends the body: `noteSent` follows.
+   */
+  take(isSending: boolean): Target | null {
     for (;;) {
       const target = this.#upstream.choose(this.#x, this.#tried)
       if (target === null) return null
       if (target.active < target.capacity && !target.transport.isSlow) {
         target.active++
         this.target = target
-        if (target.state.isWatched) this.#watch = new WatchedAttempt(target.state)
+        if (target.state.isWatched) {
+          this.#watch = new WatchedAttempt(target.state)
+          if (!isSending) this.#watch.wait()
+        }
         return target
       }
       this.#tried = [...this.#tried, target]
@@ -87,6 +93,11 @@ export class TargetSearch {
       this.#watch = null
     }
     return target
+  }
+
+  /** All of the request is on its way. */
+  noteSent(): void {
+    if (this.#watch !== null) this.#watch.wait()
   }
 
   /** The target has answered. */

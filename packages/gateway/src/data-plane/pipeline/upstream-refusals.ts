@@ -35,3 +35,8 @@ export function failureReply(upstream: Upstream, failure: Failure): Reply {
   upstream.shed++
   return refusal(failure.code, detail, RETRY_SOON)
 }
+
+/** The refusal when nothing came in time. @param phase whose time-out it was. */
+export function lateReply({ name }: Upstream, phase: 'total' | 'connect' | 'headers'): Reply {
+  return refusal('GW_UPSTREAM_TIMEOUT', `upstream '${name}' did not answer in time (${phase})`)
+}

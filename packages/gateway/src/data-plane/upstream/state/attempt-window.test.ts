@@ -8,7 +8,7 @@ const PLAN = { windowMs: 1000, minRequests: 4, failureRatio: 0.5, slowAfterMs: 1
 /** Attempts with an outcome at once. */
 function add(window: AttemptWindow, nowMono: number, outcomes: string): void {
   for (const outcome of outcomes) {
-    window.begin(nowMono)
+    window.wait(nowMono)
     window.add(nowMono, outcome === 'x', outcome === 's')
   }
 }
@@ -39,11 +39,11 @@ test('a share decides only with enough attempts, and never without a failure', (
 
 test('a target is silent when enough attempts wait and none was answered for too long', () => {
   const window = new AttemptWindow(PLAN)
-  for (let i = 0; i < 4; i++) window.begin(10)
+  for (let i = 0; i < 4; i++) window.wait(10)
   assert.equal(window.isSilent(110), false)
   assert.equal(window.isSilent(111), true)
   window.add(111, false, true)
-  window.begin(112)
+  window.wait(112)
   assert.equal(window.isSilent(200), false)
   assert.equal(window.isSilent(212), true)
   window.leave()
@@ -55,7 +55,8 @@ test('attempts begun before a restart do not count', () => {
   add(window, 10, 'xxxx')
   window.restart(20)
   assert.deepEqual([window.requests, window.failures, window.isFailing], [0, 0, false])
-  assert.deepEqual([window.covers(19), window.covers(20)], [false, true])
+  const covered = [19, 20].map((beganMono) => window.covers({ beganMono, sentMono: 30 }))
+  assert.deepEqual(covered, [false, true])
 })
 
 test('a time doubles while it is needed again soon, up to its bound, and begins again after a quiet while', () => {

@@ -2,6 +2,12 @@ import type { WindowPlan } from '@sluice/config'
 
 const BUCKETS = 10
 
+/** When an attempt began, and since when all of its request is sent and the target is waited for; monotonic clock, ms. */
+export interface AttemptTimes {
+  readonly beganMono: number
+  readonly sentMono: number
+}
+
 /** The attempts at one target over a sliding window of ten buckets. Times are of the monotonic clock, in ms. */
 export class AttemptWindow {
   requests = 0
@@ -32,12 +38,13 @@ export class AttemptWindow {
     for (const counts of [this.#requests, this.#failures, this.#slow]) counts.fill(0)
   }
 
-  /** Whether an attempt begun then counts. */
-  covers(sinceMono: number): boolean {
-    return sinceMono >= this.#startMono
+  /** Whether an attempt counts. */
+  covers({ beganMono }: AttemptTimes): boolean {
+    return beganMono >= this.#startMono
   }
 
-  begin(nowMono: number): void {
+  /** One more attempt waits for the target. */
+  wait(nowMono: number): void {
     if (this.#waiting++ === 0) this.#silentMono = nowMono
   }
 
@@ -66,13 +73,14 @@ export class AttemptWindow {
     this.#waiting--
   }
 
-  isSlow(ms: number): boolean {
-    return this.#plan.slowAfterMs !== null && ms > this.#plan.slowAfterMs
+  /** Whether the target has taken too long. The time in which the client still sends its body is not the target's. */
+  isSlow({ sentMono }: Pick<AttemptTimes, 'sentMono'>, nowMono: number): boolean {
+    return this.#plan.slowAfterMs !== null && nowMono - sentMono > this.#plan.slowAfterMs
   }
 
   /** Whether `minRequests` attempts wait, and none was answered for longer than `slowAfter`: the target hangs. */
   isSilent(nowMono: number): boolean {
-    return this.#waiting >= this.#plan.minRequests && this.isSlow(nowMono - this.#silentMono)
+    return this.#waiting >= this.#plan.minRequests && this.isSlow({ sentMono: this.#silentMono }, nowMono)
   }
 
   get isFailing(): boolean {

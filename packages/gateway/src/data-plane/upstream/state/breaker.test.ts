@@ -125,4 +125,24 @@ function conform(transport: TransportName): void {
     }
     assert.equal(await ask('/'), 'GW_UPSTREAM_CIRCUIT_OPEN 3600')
   })
+
+  test("the time that clients take for their bodies is not the target's", async (t) => {
+    const { gateway, held, ask } = await bench(t, { slowAfterMs: 1000, openMs: 3_600_000 })
+    const upload = async (): Promise<RawConnection> => {
+      const client = await connectRaw(t, gateway.port)
+      client.send('POST /held HTTP/1.1\r\nHost: a\r\nContent-Length: 100001\r\n\r\n' + 'x'.repeat(100_000))
+      return client
+    }
+    const clients = [await upload(), await upload(), await upload()]
+    await until(() => held.length === 3)
+    const sinceMono = performance.now()
+    await until(() => performance.now() - sinceMono > 1100)
+    // Nobody hangs: there is nothing to answer yet.
+    assert.equal(await ask('/'), '200')
+    for (const client of clients.slice(1)) client.send('x')
+    for (const answer of held.slice(1)) answer.end('ok')
+    clients[0]!.reset()
+    await until(() => gateway.plane.inFlight === 0)
+    for (const _ of [1, 2]) assert.equal(await ask('/'), '200')
+  })
 }

@@ -1,5 +1,5 @@
 import type { BreakerPlan } from '@sluice/config'
-import { AttemptWindow } from './attempt-window.js'
+import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { GrowingTime } from './growing-time.js'
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
@@ -44,35 +44,39 @@ export class Breaker {
 
   begin(nowMono: number): void {
     if (this.state === 'closed' && this.#window.isSilent(nowMono)) this.#open(nowMono)
-    this.#window.begin(nowMono)
     if (this.state !== 'half-open') return
     this.#probing++
     if (!this.admits) this.#onChange()
   }
 
-  /** An attempt begun then is answered, or has failed. */
-  settle(sinceMono: number, nowMono: number, isFailure: boolean): void {
-    if (this.state === 'open' || !this.#window.covers(sinceMono)) return
-    const isSlow = this.#window.isSlow(nowMono - sinceMono)
+  /** All of an attempt's request is sent. */
+  wait(times: AttemptTimes): void {
+    if (this.#window.covers(times)) this.#window.wait(times.sentMono)
+  }
+
+  /** An attempt is answered, or has failed. */
+  settle(times: AttemptTimes, nowMono: number, isFailure: boolean): void {
+    if (this.state === 'open' || !this.#window.covers(times)) return
+    const isSlow = this.#window.isSlow(times, nowMono)
     this.#window.add(nowMono, isFailure, isSlow)
     if (this.state === 'half-open') this.#settleProbe(nowMono, isFailure || isSlow)
     else if (this.#isBad) this.#open(nowMono)
   }
 
-  /** An attempt begun then failed when it was answered already. */
-  failLate(sinceMono: number, nowMono: number): void {
-    if (this.state !== 'closed' || !this.#window.covers(sinceMono)) return
+  /** An attempt failed when it was answered already. */
+  failLate(times: AttemptTimes, nowMono: number): void {
+    if (this.state !== 'closed' || !this.#window.covers(times)) return
     this.#window.addFailure(nowMono)
     if (this.#isBad) this.#open(nowMono)
   }
 
-  /** An attempt begun then was given up before it had an outcome; it is slow if it had taken so long. */
-  leave(sinceMono: number, nowMono: number): void {
-    if (this.#window.isSlow(nowMono - sinceMono)) {
-      this.settle(sinceMono, nowMono, false)
+  /** An attempt was given up before it had an outcome; it is slow if it had taken so long. */
+  leave(times: AttemptTimes, nowMono: number): void {
+    if (this.#window.isSlow(times, nowMono)) {
+      this.settle(times, nowMono, false)
       return
     }
-    if (this.state === 'open' || !this.#window.covers(sinceMono)) return
+    if (this.state === 'open' || !this.#window.covers(times)) return
     this.#window.leave()
     if (this.state !== 'half-open') return
     this.#probing--

@@ -1,5 +1,5 @@
 import type { OutlierPlan } from '@sluice/config'
-import { AttemptWindow } from './attempt-window.js'
+import { type AttemptTimes, AttemptWindow } from './attempt-window.js'
 import { GrowingTime } from './growing-time.js'
 
 /** How many targets of an upstream are ejected, of those that may be at once. */
@@ -57,42 +57,49 @@ export class Ejection {
 
   begin(nowMono: number): void {
     if (!this.isEjected && this.#window.isSilent(nowMono)) this.#eject(nowMono)
-    this.#window.begin(nowMono)
   }
 
-  /** An attempt begun then is answered, or has failed. @returns whether that was a failure, or too late. */
-  settle(sinceMono: number, nowMono: number, isFailure: boolean): boolean {
-    const isBad = isFailure || this.#window.isSlow(nowMono - sinceMono)
-    if (!this.#counts(sinceMono)) return isBad
+  /** All of an attempt's request is sent. */
+  wait(times: AttemptTimes): void {
+    if (this.#counts(times)) this.#window.wait(times.sentMono)
+  }
+
+  /** An attempt is answered, or has failed. @returns whether that was a failure, or too late. */
+  settle(times: AttemptTimes, nowMono: number, isFailure: boolean): boolean {
+    const isBad = isFailure || this.#window.isSlow(times, nowMono)
+    if (!this.#counts(times)) return isBad
     this.#window.add(nowMono, isBad, false)
     if (isBad) this.#fail(nowMono)
     return isBad
   }
 
-  /** An attempt begun then failed when it was answered already. */
-  failLate(sinceMono: number, nowMono: number): void {
-    if (!this.#counts(sinceMono)) return
+  /** An attempt failed when it was answered already. */
+  failLate(times: AttemptTimes, nowMono: number): void {
+    if (!this.#counts(times)) return
     this.#window.addFailure(nowMono)
     this.#fail(nowMono)
   }
 
-  /** An attempt begun then was answered well and in time, and has ended. */
-  complete(sinceMono: number): void {
-    if (this.#counts(sinceMono)) this.#failuresInRow = 0
+  /** An attempt was answered well and in time, and has ended. */
+  complete(times: AttemptTimes): void {
+    if (this.#counts(times)) this.#failuresInRow = 0
   }
 
-  /** An attempt begun then was given up before it had an outcome; a failure if it had taken too long. */
-  leave(sinceMono: number, nowMono: number): void {
-    if (this.#window.isSlow(nowMono - sinceMono)) this.settle(sinceMono, nowMono, true)
-    else if (this.#counts(sinceMono)) this.#window.leave()
+  /** An attempt was given up before it had an outcome; a failure if it had taken too long. */
+  leave(times: AttemptTimes, nowMono: number): void {
+    if (this.#window.isSlow(times, nowMono)) this.settle(times, nowMono, true)
+    else if (this.#counts(times)) this.#window.leave()
   }
 
+  /** The target is gone for good; what it has taken of the pool is free for others. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.isEjected) this.#pool.release()
+    this.isEjected = false
   }
 
-  #counts(sinceMono: number): boolean {
-    return !this.isEjected && this.#window.covers(sinceMono)
+  #counts(times: AttemptTimes): boolean {
+    return !this.isEjected && this.#window.covers(times)
   }
 
   #fail(nowMono: number): void {

@@ -1,4 +1,5 @@
 import type { BreakerPlan, OutlierPlan } from '@sluice/config'
+import type { AttemptTimes } from './attempt-window.js'
 import { Breaker } from './breaker.js'
 import { Ejection, type EjectionPool } from './ejection.js'
 
@@ -24,8 +25,8 @@ export interface TargetStateOptions {
  * The one owner of what decides whether a target is sent requests: what the supervisor knows (drained, unhealthy), and what
  * this worker has seen of its attempts (breaker, ejection).
  *
- *     begin ─► settle (answered or failed) ─► complete | failLate
- *           └► leave (given up before it had an outcome)
+ *     begin ─► wait (the request is sent) ─► settle (answered or failed) ─► complete | failLate
+ *                                         └► leave (given up before it had an outcome)
  */
 export class TargetState {
   readonly breaker: Breaker | null
@@ -80,30 +81,36 @@ export class TargetState {
     this.ejection?.begin(nowMono)
   }
 
+  /** All of the request is sent: the target is waited for. */
+  wait(times: AttemptTimes): void {
+    this.breaker?.wait(times)
+    this.ejection?.wait(times)
+  }
+
   /**
    * @param isFailure no answer, or one of 5xx.
    * @returns whether `complete` may follow: it was no failure, nor too late.
    */
-  settle(sinceMono: number, isFailure: boolean): boolean {
+  settle(times: AttemptTimes, isFailure: boolean): boolean {
     const nowMono = performance.now()
-    this.breaker?.settle(sinceMono, nowMono, isFailure)
-    return this.ejection === null ? !isFailure : !this.ejection.settle(sinceMono, nowMono, isFailure)
+    this.breaker?.settle(times, nowMono, isFailure)
+    return this.ejection === null ? !isFailure : !this.ejection.settle(times, nowMono, isFailure)
   }
 
-  failLate(sinceMono: number): void {
+  failLate(times: AttemptTimes): void {
     const nowMono = performance.now()
-    this.breaker?.failLate(sinceMono, nowMono)
-    this.ejection?.failLate(sinceMono, nowMono)
+    this.breaker?.failLate(times, nowMono)
+    this.ejection?.failLate(times, nowMono)
   }
 
-  complete(sinceMono: number): void {
-    this.ejection?.complete(sinceMono)
+  complete(times: AttemptTimes): void {
+    this.ejection?.complete(times)
   }
 
-  leave(sinceMono: number): void {
+  leave(times: AttemptTimes): void {
     const nowMono = performance.now()
-    this.breaker?.leave(sinceMono, nowMono)
-    this.ejection?.leave(sinceMono, nowMono)
+    this.breaker?.leave(times, nowMono)
+    this.ejection?.leave(times, nowMono)
   }
 
   close(): void {

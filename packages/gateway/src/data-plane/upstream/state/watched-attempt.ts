@@ -1,9 +1,12 @@
+import type { AttemptTimes } from './attempt-window.js'
 import type { TargetState } from './target-state.js'
 
 /** One attempt at a target whose breaker or ejection asks for its outcome; each attempt ends with `end`. */
-export class WatchedAttempt {
+export class WatchedAttempt implements AttemptTimes {
+  readonly beganMono = performance.now()
+  /** 0: the client still sends its body. */
+  sentMono = 0
   readonly #state: TargetState
-  readonly #sinceMono = performance.now()
   #isAnswered = false
   /** The answer was neither a failure nor too late. */
   #isGood = false
@@ -11,7 +14,14 @@ export class WatchedAttempt {
 
   constructor(state: TargetState) {
     this.#state = state
-    state.begin(this.#sinceMono)
+    state.begin(this.beganMono)
+  }
+
+  /** All of the request is sent, or an answer does not wait for it. */
+  wait(): void {
+    if (this.sentMono !== 0) return
+    this.sentMono = performance.now()
+    this.#state.wait(this)
   }
 
   get isAnswered(): boolean {
@@ -19,22 +29,25 @@ export class WatchedAttempt {
   }
 
   answer(status: number): void {
+    this.wait()
     this.#isAnswered = true
-    this.#isGood = this.#state.settle(this.#sinceMono, status >= 500)
+    this.#isGood = this.#state.settle(this, status >= 500)
   }
 
   /** It has failed, before its answer or within it. */
   lose(): void {
     if (this.#isLost) return
     this.#isLost = true
-    if (this.#isAnswered) this.#state.failLate(this.#sinceMono)
-    else this.#state.settle(this.#sinceMono, true)
+    this.wait()
+    if (this.#isAnswered) this.#state.failLate(this)
+    else this.#state.settle(this, true)
   }
 
   /** The target is left: the answer has ended, the attempt was lost, or it is given up. */
   end(): void {
     if (this.#isLost) return
-    if (!this.#isAnswered) this.#state.leave(this.#sinceMono)
-    else if (this.#isGood) this.#state.complete(this.#sinceMono)
+    this.wait()
+    if (!this.#isAnswered) this.#state.leave(this)
+    else if (this.#isGood) this.#state.complete(this)
   }
 }
