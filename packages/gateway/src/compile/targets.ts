@@ -92,7 +92,8 @@ function createTransport(plan: UpstreamPlan, options: UndiciTransportOptions, cl
   return new WireTransport({ ...options, clock })
 }
 
-function proxyOptions({ proxy }: UpstreamPlan): ProxyOptions | null {
+/** The outbound proxy of an upstream; null: there is none. */
+export function proxyOptions({ proxy }: UpstreamPlan): ProxyOptions | null {
   if (proxy === null) return null
   const url = new URL(proxy.url)
   const { username, password } = proxy
@@ -111,10 +112,11 @@ function withName(tls: TlsOptions, name: string): TlsOptions {
 }
 
 /** The host of a URL; an IPv6 address without its brackets. */
-function hostOf({ hostname }: URL): string {
+export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-function portOf({ port, protocol }: URL): number {
+/** The port of a URL, that of its scheme when it names none. */
+export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80)
 }

@@ -36,7 +36,7 @@ export function openTunnel(
   request.once('socket', (socket) => opening.watch(socket))
   request.once('error', (error) => {
     clearTimeout(timer)
-    done(error, null)
+    done(isUnusable(error) ? new TunnelError() : error, null)
   })
   request.once('connect', ({ statusCode = 0 }, socket, early) => {
     clearTimeout(timer)
@@ -51,6 +51,11 @@ export function openTunnel(
     }
   })
   request.end()
+}
+
+/** The proxy has closed the connection, or its answer is none: nothing was sent to the target. */
+function isUnusable({ code = '' }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE' || code.startsWith('HPE_')
 }
 
 /** The proxy opens no tunnel. */

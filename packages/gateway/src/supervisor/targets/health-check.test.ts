@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import http2 from 'node:http2'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { HealthPlan, UpstreamTlsPlan } from '@sluice/config'
+import type { HealthPlan, UpstreamPlan, UpstreamTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { planOf } from '../../testing/gateway.js'
 import { answering, closedPort, httpOrigin, rawOrigin } from '../../testing/origin.js'
@@ -25,9 +28,26 @@ const HEALTH: HealthPlan = {
   headers: [],
 }
 
+const TLS: UpstreamTlsPlan = {
+  caFile: null,
+  certFile: null,
+  keyFile: null,
+  servername: null,
+  minVersion: 'TLSv1.2',
+  pins: [],
+  insecure: false,
+}
+
+/** The port that a server has, which ends with the test. */
+async function listening(t: TestContext, server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
 /** What one check of a target finds. */
-function check(url: string, health: Partial<HealthPlan> = {}, tls: UpstreamTlsPlan | null = null) {
-  const [plan] = planOf({ upstreams: [{ urls: [url], tls }] }).upstreams
+function check(url: string, health: Partial<HealthPlan> = {}, upstream: Partial<UpstreamPlan> = {}) {
+  const [plan] = planOf({ upstreams: [{ urls: [url], ...upstream }] }).upstreams
   return createHealthCheck(plan!, { ...HEALTH, ...health }, new URL(url))()
 }
 
@@ -59,19 +79,15 @@ test('a body without an end is read as far as it counts', async (t) => {
 
 test('a check speaks TLS as the upstream does', async (t) => {
   const server = https.createServer(FAKE_CERTIFICATES.localhost, (_, res) => res.end())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const files = { caFile: null, certFile: null, keyFile: null }
-  const tls = { ...files, servername: null, minVersion: 'TLSv1.2' as const, pins: [], insecure: false }
-  assert.equal(await check(url, {}, tls), 'the TLS handshake with the target failed')
-  assert.equal(await check(url, {}, { ...tls, insecure: true }), null)
+  const url = `https://localhost:${await listening(t, server)}`
+  const secured = (tls: Partial<UpstreamTlsPlan>) => check(url, {}, { tls: { ...TLS, ...tls } })
+  assert.equal(await secured({}), 'the TLS handshake with the target failed')
+  assert.equal(await secured({ insecure: true }), null)
   const caFile = certificateFile(t)
-  assert.equal(await check(url, {}, { ...tls, caFile }), null)
-  const other = { ...tls, caFile, servername: 'shop.example' }
-  assert.equal(await check(url, {}, other), 'the TLS handshake with the target failed')
-  const missing = { ...tls, caFile: `${caFile}.none` }
-  assert.match((await check(url, {}, missing)) ?? '', /a file of tls/)
+  assert.equal(await secured({ caFile }), null)
+  const other = { caFile, servername: 'shop.example' }
+  assert.equal(await secured(other), 'the TLS handshake with the target failed')
+  assert.match((await secured({ caFile: `${caFile}.none` })) ?? '', /a file of tls/)
 })
 
 function certificateFile(t: TestContext): string {
@@ -81,3 +97,64 @@ function certificateFile(t: TestContext): string {
   writeFileSync(file, FAKE_CERTIFICATES.localhost.cert)
   return file
 }
+
+test('a check speaks HTTP/2 where the upstream does', async (t) => {
+  const answer = (req: http2.Http2ServerRequest, res: http2.Http2ServerResponse): void => {
+    res.writeHead(req.url === '/cut' ? 200 : 204)
+    if (req.url === '/cut') res.stream.close(http2.constants.NGHTTP2_CANCEL)
+    else res.end()
+  }
+  const plain = http2.createServer(answer as never)
+  const secure = http2.createSecureServer(FAKE_CERTIFICATES.localhost, answer as never)
+  const [plainPort, securePort] = [await listening(t, plain), await listening(t, secure)]
+  const insecure = { ...TLS, insecure: true }
+  const plainUrl = `http://localhost:${plainPort}`
+  assert.notEqual(await check(plainUrl), null)
+  assert.equal(await check(plainUrl, {}, { http2: 'prior-knowledge' }), null)
+  assert.notEqual(await check(plainUrl, { path: '/cut' }, { http2: 'prior-knowledge' }), null)
+  const secureUrl = `https://localhost:${securePort}`
+  for (const mode of ['auto', 'prior-knowledge'] as const)
+    assert.equal(await check(secureUrl, {}, { http2: mode, tls: insecure }), null)
+  const old = await rawOrigin(t, answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'))
+  assert.notEqual(await check(old.url, {}, { http2: 'prior-knowledge' }), null)
+})
+
+test('a check asks for the pinned key', async (t) => {
+  const server = https.createServer(FAKE_CERTIFICATES.localhost, (_, res) => res.end())
+  const url = `https://localhost:${await listening(t, server)}`
+  const key = new X509Certificate(FAKE_CERTIFICATES.localhost.cert).publicKey
+  const hash = createHash('sha256').update(key.export({ type: 'spki', format: 'der' }))
+  const pinned = (pin: string) => check(url, {}, { tls: { ...TLS, insecure: true, pins: [`sha256/${pin}`] } })
+  assert.equal(await pinned(`${'A'.repeat(43)}=`), 'the TLS handshake with the target failed')
+  assert.equal(await pinned(hash.digest('base64')), null)
+})
+
+test('a check goes through the outbound proxy, and says so when that opens no tunnel', async (t) => {
+  const target = await httpOrigin(t, (_, res) => res.end())
+  const seen: string[] = []
+  const proxy = http.createServer()
+  proxy.on('connect', (req, socket) => {
+    seen.push(`${req.url} ${req.headers['proxy-authorization']}`)
+    if (req.headers['proxy-authorization'] === undefined) {
+      socket.end('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n')
+      return
+    }
+    const onward = net.connect(target.port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    onward.pipe(socket).pipe(onward)
+    for (const each of [onward, socket]) each.on('error', () => {})
+  })
+  const url = `http://127.0.0.1:${await listening(t, proxy)}`
+  const through = (username: string | null) =>
+    check('http://orders.internal:9000', {}, { proxy: { url, username, password: 'p' } })
+  assert.equal(await through('u'), null)
+  assert.equal(await through(null), 'the outbound proxy opens no tunnel to the target')
+  assert.deepEqual(seen, ['orders.internal:9000 Basic dTpw', 'orders.internal:9000 undefined'])
+})
+
+test('an answer that switches protocols is none', async (t) => {
+  const switching = await rawOrigin(
+    t,
+    answering('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  )
+  assert.match((await check(switching.url)) ?? '', /closed/)
+})

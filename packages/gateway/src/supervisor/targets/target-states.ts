@@ -73,8 +73,8 @@ export class TargetStates {
     const origin = new URL(url).origin
     const fresh = { upstream: upstream.name, origin, url, isDrained: false, checked: null, settings: '' }
     const target: KnownTarget = this.#targets.get(keyOf(fresh)) ?? fresh
-    const { health, tls } = upstream
-    const settings = JSON.stringify([health, tls])
+    const { health, tls, http2, proxy } = upstream
+    const settings = JSON.stringify([health, tls, http2, proxy])
     if (target.settings === settings) return target
     target.settings = settings
     if (health === null) {
