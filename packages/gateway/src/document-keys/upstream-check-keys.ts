@@ -32,6 +32,7 @@ async function checked(t: TestContext, health: object, answer: RequestListener):
   const changes: number[] = []
   const states = new TargetStates({
     publish: async () => void changes.push(seen.length),
+    drained: { read: () => [], save: () => {} },
     log: createOperationLog({ write: () => {} }),
   })
   t.after(() => states.close())

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Origin } from './deploy-history.js'
+import { documentFile } from './document-file.js'
 import type { Ports } from './listener-ports.js'
 import { writePrivateFile } from './private-file.js'
 
@@ -44,8 +44,7 @@ export class FleetFile {
 
   /** @param document its path; several gateways may share a data directory. */
   constructor(dataDir: string, document: string) {
-    const key = createHash('sha256').update(resolve(document)).digest('hex').slice(0, 12)
-    this.path = resolve(join(dataDir, `fleet-${key}.json`))
+    this.path = documentFile(dataDir, 'fleet', document)
     this.#record = {
       instance: this.instance,
       pid: process.pid,

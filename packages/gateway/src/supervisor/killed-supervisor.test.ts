@@ -80,6 +80,40 @@ test('a document that was deployed before the supervisor was killed serves again
   assert.equal((await second.status()).origin, 'api')
 })
 
+test('a target that is drained stays so for the next supervisor, until it is undrained or leaves the upstream', async (t) => {
+  const dir = testDirectory()
+  const origin = await heldOrigin(t)
+  origin.release()
+  const document = documentFor('first', origin.url)
+  const first = await started(t, { dir, document })
+  const body = JSON.stringify({ upstream: 'origin' })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  const heldStatus = async ({ url }: GatewayProcess): Promise<number> => {
+    const response = await fetch(`${url}/held`, { headers: { connection: 'close' } })
+    await response.text()
+    return response.status
+  }
+  assert.equal((await first.api('/v1/upstreams/drain', init)).status, 200)
+  assert.equal(await heldStatus(first), 503)
+  first.signal('SIGKILL')
+  await first.exited
+  const second = await started(t, { dir })
+  assert.equal(await heldStatus(second), 503)
+  second.signal('SIGTERM')
+  await second.exited
+  const third = await started(t, { dir })
+  assert.equal(await heldStatus(third), 503)
+  assert.equal((await third.api('/v1/upstreams/undrain', init)).status, 200)
+  third.signal('SIGTERM')
+  await third.exited
+  const fourth = await started(t, { dir })
+  assert.equal(await heldStatus(fourth), 200)
+  assert.equal((await fourth.api('/v1/upstreams/drain', init)).status, 200)
+  assert.equal((await fourth.put(documentFor('other'))).status, 200)
+  assert.equal((await fourth.put(document)).status, 200)
+  assert.equal(await heldStatus(fourth), 200)
+})
+
 test('a spare worker and workers under way to their end do not stay behind', async (t) => {
   const dir = testDirectory()
   const gateway = await started(t, { dir, document: documentFor('first') })
@@ -104,13 +138,18 @@ function childrenOf(pid: number): number[] {
 /** An origin that answers when it is reported to. */
 async function heldOrigin(t: TestContext) {
   const waiting: (() => void)[] = []
-  const server = createServer((_, response) => void waiting.push(() => response.end('held')))
+  let isReleased = false
+  const server = createServer((_, response) => {
+    if (isReleased) response.end('held')
+    else waiting.push(() => response.end('held'))
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     count: () => waiting.length,
     release: () => {
+      isReleased = true
       for (const answer of waiting) answer()
     },
   }

@@ -20,6 +20,7 @@ import { Reloading } from './reloading.js'
 import { hearSignals } from './signals.js'
 import { type Tier, thisMachine, workerCount } from './sizing.js'
 import { Supervisor } from './supervisor.js'
+import { DrainedFile } from './targets/drained-file.js'
 import { packageVersion } from './version.js'
 
 /** How a gateway is started. */
@@ -66,6 +67,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       fleet: fleetFile,
     }),
     fleetFile,
+    drainedFile: new DrainedFile(dataDir, configFile ?? ''),
     size: sizeOf(options),
     dataDir,
     version,

@@ -23,6 +23,7 @@ import { notifyParent } from './parent-link.js'
 import { isDocumentAtFault, StartError, startError } from './start-error.js'
 import type { ListenerStatus, SupervisorStatus } from './status.js'
 import { supervisorSamples } from './supervisor-samples.js'
+import type { DrainedFile } from './targets/drained-file.js'
 import { type DrainRequest, TargetStates, type TargetStatus } from './targets/target-states.js'
 import { type Fork, WorkerPool } from './worker-pool.js'
 import { workerStatuses } from './worker-status.js'
@@ -38,6 +39,7 @@ export interface SupervisorSeams {
   /** The number of workers that a plan makes. */
   readonly size: (plan: Plan) => number
   readonly fleetFile: FleetFile
+  readonly drainedFile: DrainedFile
   readonly dataDir: string
   readonly version: string
   readonly log: OperationLog
@@ -94,7 +96,11 @@ export class Supervisor implements AdminBackend {
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
-    this.#targets = new TargetStates({ publish: (outages) => this.#pool.setOutages(outages), log })
+    this.#targets = new TargetStates({
+      publish: (outages) => this.#pool.setOutages(outages),
+      drained: seams.drainedFile,
+      log,
+    })
     const fleet = new Fleet({
       pool: this.#pool,
       ports: this.#ports,

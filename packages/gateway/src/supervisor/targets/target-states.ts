@@ -4,6 +4,7 @@ import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import type { TargetOutage } from '../../worker/messages.js'
 import { CheckedTarget, type Health } from './checked-target.js'
+import type { DrainedFile, DrainedTarget } from './drained-file.js'
 import { createHealthCheck } from './health-check.js'
 
 /** What the gateway knows of a target, beside what its workers see. */
@@ -32,6 +33,8 @@ export interface DrainRequest {
 export interface TargetStatesSeams {
   /** Resolves when the workers have taken it over, or did not answer in time. */
   readonly publish: (outages: readonly TargetOutage[]) => Promise<void>
+  /** Where those that are drained outlive the supervisor. */
+  readonly drained: Pick<DrainedFile, 'read' | 'save'>
   readonly log: OperationLog
 }
 
@@ -50,9 +53,17 @@ interface KnownTarget {
 export class TargetStates {
   readonly #seams: TargetStatesSeams
   #targets = new Map<string, KnownTarget>()
+  /** Drained before this start, until the first plan serves. */
+  #wasDrained: ReadonlySet<string>
 
+  /** Has the first workers know at once what was drained before. */
   constructor(seams: TargetStatesSeams) {
     this.#seams = seams
+    const drained = seams.drained.read()
+    this.#wasDrained = new Set(drained.map(keyOf))
+    if (drained.length === 0) return
+    const outages = drained.map(({ upstream, origin }) => ({ upstream, target: origin }))
+    void seams.publish(outages.map((outage) => ({ ...outage, isDrained: true, isHealthy: true })))
   }
 
   /** A plan serves from now on, its references resolved. A target that it shares with the one before keeps its state. */
@@ -66,13 +77,17 @@ export class TargetStates {
     }
     for (const [key, target] of this.#targets) if (!targets.has(key)) target.checked?.stop()
     this.#targets = targets
+    this.#wasDrained = new Set()
+    this.#keepDrained()
     void this.#publish()
   }
 
   #targetOf(upstream: UpstreamPlan, url: string): KnownTarget {
     const origin = new URL(url).origin
-    const fresh = { upstream: upstream.name, origin, url, isDrained: false, checked: null, settings: '' }
-    const target: KnownTarget = this.#targets.get(keyOf(fresh)) ?? fresh
+    const name = { upstream: upstream.name, origin }
+    const isDrained = this.#wasDrained.has(keyOf(name))
+    const fresh: KnownTarget = { ...name, url, isDrained, checked: null, settings: '' }
+    const target = this.#targets.get(keyOf(name)) ?? fresh
     const { health, tls, http2, proxy } = upstream
     const settings = JSON.stringify([health, tls, http2, proxy])
     if (target.settings === settings) return target
@@ -110,6 +125,7 @@ export class TargetStates {
     if (meant.length === 0) return false
     for (const known of meant) known.isDrained = isDrained
     const targets = meant.map(({ origin }) => origin)
+    this.#keepDrained()
     this.#seams.log.info(isDrained ? 'target.drained' : 'target.undrained', { upstream, targets, actor })
     await this.#publish()
     return true
@@ -142,6 +158,16 @@ export class TargetStates {
     void this.#publish()
   }
 
+  /** A disk that is full costs what the next supervisor knows, not the drain. */
+  #keepDrained(): void {
+    try {
+      this.#seams.drained.save([...this.#targets.values()].filter(({ isDrained }) => isDrained))
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#seams.log.warn('target.drain-not-kept', { reason, remedy: 'make room in the data directory' })
+    }
+  }
+
   #publish(): Promise<void> {
     const outages: TargetOutage[] = []
     for (const { upstream, origin, isDrained, checked } of this.#targets.values()) {
@@ -152,6 +178,6 @@ export class TargetStates {
   }
 }
 
-function keyOf({ upstream, origin }: Pick<KnownTarget, 'upstream' | 'origin'>): string {
+function keyOf({ upstream, origin }: DrainedTarget): string {
   return JSON.stringify([upstream, origin])
 }
