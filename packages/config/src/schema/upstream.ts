@@ -70,10 +70,10 @@ const retry = object(
     }),
     budget: ratio({ default: '20%', description: 'Retries as a share of the requests.' }),
     on: Type.Array(integer(400, 599, { description: 'A status.' }), {
-      default: [],
+      default: [502, 503, 504],
       maxItems: 50,
       description:
-        "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand.",
+        "Statuses, of a target or of the gateway's own 502 and 504, after which a request is sent again: of an idempotent method or with an Idempotency-Key, while its body is at hand. Empty: none.",
     }),
     backoff: duration(
       { min: '0s', max: '1m' },

@@ -266,7 +266,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
     if (this.#flow.isOver) return
     const x = this.#x
     this.#search.noteAnswer(head.status)
-    if (this.#action.upstream.retryOn?.includes(head.status) === true) {
+    if (head.status >= 400 && this.#action.upstream.retryOn?.includes(head.status) === true) {
       const after = headerValue(head.fields, 'retry-after') ?? undefined
       if (this.#repeat(head.status, null, retryAfterMs(after, Date.now()))) return
     }
