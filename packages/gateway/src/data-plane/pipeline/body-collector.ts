@@ -1,6 +1,6 @@
 import type { Exchange, Reply } from '@sluice/core'
+import { GatheredBytes } from '../lib/gathered-bytes.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
-import { GatheredBytes } from './gathered-bytes.js'
 import { REFUSALS } from './refusals.js'
 
 const EMPTY = new Uint8Array(0)

@@ -1,8 +1,8 @@
 import type { Exchange } from '@sluice/core'
+import { GatheredBytes } from '../lib/gathered-bytes.js'
 import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import type { Transport, Upload } from '../upstream/transport.js'
-import { GatheredBytes } from './gathered-bytes.js'
 
 /** Hears how the request body comes along. */
 export interface RequestBodyObserver {

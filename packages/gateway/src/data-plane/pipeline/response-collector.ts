@@ -1,5 +1,5 @@
 import type { Exchange } from '@sluice/core'
-import { GatheredBytes } from './gathered-bytes.js'
+import { GatheredBytes } from '../lib/gathered-bytes.js'
 
 /** Gathers a whole response body, up to the exchange's limit, for hooks that need it in one piece. */
 export class ResponseCollector {

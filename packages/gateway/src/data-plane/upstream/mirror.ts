@@ -24,6 +24,7 @@ export class Mirror {
   #turn = 0
   #owed = 0
   #underWay = 0
+  #comparisons = 0
   /** Requests that were left out: too many under way, or too large a body. */
   skipped = 0
   /** Answers that differed from the client's. */
@@ -49,13 +50,20 @@ export class Mirror {
       this.skipped++
       return main.observer
     }
-    const { compare } = this.#plan
-    const comparison =
-      compare === null
-        ? null
-        : new AnswerComparison(compare, (found) => this.#onDifference(main, target, found))
+    const comparison = this.#openComparison(main, target)
     this.#send(main, target, comparison?.mirrored ?? null)
     return comparison === null ? main.observer : new ComparedObserver(main.observer, comparison.delivered)
+  }
+
+  /** Null: answers are not compared, or as many are already as there may be mirrored requests. */
+  #openComparison(main: MainRequest, target: Target): AnswerComparison | null {
+    const { compare, concurrency, timeoutMs } = this.#plan
+    if (compare === null || this.#comparisons >= concurrency) return null
+    this.#comparisons++
+    return new AnswerComparison(compare, timeoutMs, (found) => {
+      this.#comparisons--
+      if (found !== null) this.#onDifference(main, target, found)
+    })
   }
 
   #takeTarget({ body, upload }: UpstreamRequest): Target | null {
@@ -122,11 +130,13 @@ class MirrorAttempt implements AttemptObserver {
 
   onFailure(_failure: Failure): void {
     this.#end(true)
+    this.#side?.fail()
   }
 
   #giveUp(): void {
     this.#attempt?.abort()
     this.#end(true)
+    this.#side?.fail()
   }
 
   #end(isFailed: boolean): void {
@@ -168,5 +178,6 @@ class ComparedObserver implements AttemptObserver {
 
   onFailure(failure: Failure): void {
     this.#observer.onFailure(failure)
+    this.#side.fail()
   }
 }
