@@ -9,6 +9,7 @@ import {
   type UpstreamOverrides,
   until,
 } from '../../../testing/gateway.js'
+import { descriptors, usedBytes } from '../../../testing/process-state.js'
 import { type LoadOutcome, type SteadyLoad, steadyLoad } from '../../../testing/steady-load.js'
 import { conditions, untilCondition } from '../../../testing/target-conditions.js'
 
@@ -41,7 +42,12 @@ interface Bench {
   readonly gateway: TestGateway
   readonly origins: readonly FaultyOrigin[]
   readonly load: SteadyLoad
+  /** Open before the load. */
+  readonly descriptors: number
 }
+
+/** What the outcomes of the load and compiled code take. */
+const LEFT_OVER_BYTES = 8 * 1024 * 1024
 
 async function bench(
   t: TestContext,
@@ -51,10 +57,11 @@ async function bench(
   const origins = await Promise.all(['a', 'b', 'c'].map((name) => faultyOrigin(t, name)))
   const upstream = { timeouts: PATIENCE, ...overrides, urls: origins.map(({ url }) => url) }
   const gateway = await startGateway(t, { upstreams: [upstream] })
+  const before = descriptors()
   const load = steadyLoad(gateway.url, method)
   t.after(() => load.stop())
   await until(() => origins.every(({ seen }) => seen.length > 3))
-  return { gateway, origins, load }
+  return { gateway, origins, load, descriptors: before }
 }
 
 /** Waits until so many more requests have an outcome. */
@@ -72,10 +79,11 @@ function attemptsAt({ plane }: TestGateway, { url }: FaultyOrigin): number {
 const FAULTS: readonly Fault[] = ['killed', 'hung', 'slow', 'reset', 'garbage', 'error']
 
 for (const fault of FAULTS) {
-  test(`${fault}: requests that may be repeated all succeed, and the target is back when it works`, async (t) => {
-    const parts = await bench(t, 'GET', { outlier: OUTLIER, retry: REPEATING })
+  test(`${fault}: requests that may be repeated all succeed, and the target is back when it works, with nothing left over`, async (t) => {
+    const parts = await bench(t, 'GET', { outlier: OUTLIER, retry: REPEATING, keepAliveMs: 500 })
     const { gateway, origins, load } = parts
     const [broken] = origins
+    const usedAtFirst = usedBytes()
     await broken!.become(fault)
     await untilCondition(gateway, broken!.url, 'ejected')
     // It comes back and is ejected again for as long as it is broken.
@@ -85,6 +93,9 @@ for (const fault of FAULTS) {
     await until(() => broken!.seen.length > seen + 20 && conditions(gateway)[broken!.url] === 'available')
     await load.stop()
     assert.deepEqual(load.failed(), [])
+    // Those of the connections that were kept are closed after `keepAlive`.
+    await until(() => descriptors() <= parts.descriptors)
+    await until(() => usedBytes() < usedAtFirst + LEFT_OVER_BYTES)
   })
 }
 
