@@ -141,12 +141,15 @@ export class TargetSearch {
     const { failure, target, hasStarted, body, leftMs } = attempt
     if (failure.code === 'GW_BAD_REQUEST' || this.#upstream.retry.attempts === 0) return 'not-covered'
     const answered = { target, body, status: statusOf(failure.code), retryAfterMs: 0, leftMs }
-    if (!hasStarted && failure.phase === 'connect') {
+    const isReset = failure.code === 'GW_UPSTREAM_RESET'
+    // A connection may be reset while it is opened, as in the TLS handshake.
+    if (!hasStarted && (failure.phase === 'connect' || isReset)) {
       const decision = this.#move(target, body)
-      const isStuck = decision === 'no-target' && failure.code !== 'GW_OVERLOADED'
-      return isStuck && this.#covers(answered.status) ? this.repeat(answered) : decision
+      if (decision !== 'no-target' || failure.code === 'GW_OVERLOADED') return decision
+      if (this.#covers(answered.status)) return this.repeat(answered)
+      if (!isReset) return decision
     }
-    if (failure.code === 'GW_UPSTREAM_RESET' && !this.isFresh) return this.#resend(body)
+    if (isReset && !this.isFresh) return this.#resend(body)
     return this.repeat(answered)
   }
 

@@ -9,6 +9,7 @@ import { rootCertificates } from 'node:tls'
 import type { UpstreamTlsPlan } from '@sluice/config'
 import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
 import { startGateway } from '../../testing/gateway.js'
+import { rawOrigin } from '../../testing/origin.js'
 import { type LoggedGateway, startLogged } from '../../testing/traffic-records.js'
 
 /** Nothing trusted but what the system trusts. */
@@ -79,3 +80,24 @@ test('a reload reads the files of an upstream again', async (t) => {
   await gateway.reload(overrides)
   assert.equal((await fetch(gateway.url)).status, 200)
 })
+
+for (const http2 of ['off', 'auto'] as const) {
+  test(`http2 ${http2}: a target that resets in the handshake has seen nothing: every method moves on`, async (t) => {
+    const resetting = await rawOrigin(t, (socket) => socket.once('data', () => socket.resetAndDestroy()))
+    const urls = [resetting.url.replace('http:', 'https:'), await secureOrigin(t)]
+    const tls = { ...SYSTEM, insecure: true }
+    const gateway = await startLogged(t, {
+      upstreams: [{ urls, tls, http2, retry: { attempts: 1, budget: 1 } }],
+    })
+    for (let i = 0; i < 4; i++) {
+      const response = await fetch(gateway.url, { method: 'POST', body: 'once' })
+      assert.deepEqual([response.status, await response.text()], [200, 'sealed'])
+    }
+    const tries = (await gateway.records()).flatMap(({ up }) => (up as { tries?: object[] }).tries ?? [])
+    assert.ok(tries.length > 0)
+    assert.ok(
+      tries.every((one) => (one as { retry: string }).retry === 'moved'),
+      JSON.stringify(tries),
+    )
+  })
+}
