@@ -60,7 +60,8 @@ function hasForwardingField(headers: readonly string[]): boolean {
   return false
 }
 
-function isForwardingField(name: string): boolean {
+/** Whether a field says who forwarded a request: X-Forwarded-*, Forwarded, X-Real-IP, X-Request-Id. @param name in lower case. */
+export function isForwardingField(name: string): boolean {
   if (name.charCodeAt(0) === 120 /* x */) {
     if (name.startsWith('x-forwarded-') || name === 'x-request-id' || name === 'x-real-ip') return true
     return name.includes('_') && isForwardingField(name.replaceAll('_', '-'))

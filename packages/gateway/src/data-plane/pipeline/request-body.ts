@@ -3,6 +3,7 @@ import { GatheredBytes } from '../lib/gathered-bytes.js'
 import { latin1Of, MAX_TEXT_BYTES } from '../lib/latin1.js'
 import type { BodyReceiver, ClientStream } from '../listener/listener.js'
 import type { Transport, Upload } from '../upstream/transport.js'
+import { requestTrailers } from './request-trailers.js'
 
 /** Hears how the request body comes along. */
 export interface RequestBodyObserver {
@@ -27,8 +28,7 @@ const MAX_KEPT_BYTES = 4 * 1024 * 1024
  */
 export class RequestBody implements BodyReceiver {
   readonly #client: ClientStream
-  readonly #length: number
-  readonly #bufferBytes: number
+  readonly #x: Exchange
   readonly #observer: RequestBodyObserver
   readonly #onDrain = (): void => {
     this.#client.resumeBody()
@@ -53,8 +53,7 @@ export class RequestBody implements BodyReceiver {
 
   constructor(client: ClientStream, x: Exchange, observer: RequestBodyObserver) {
     this.#client = client
-    this.#length = x.contentLength
-    this.#bufferBytes = x.pace.bodyBuffer
+    this.#x = x
     this.#observer = observer
   }
 
@@ -79,7 +78,7 @@ export class RequestBody implements BodyReceiver {
 
   onBodyChunk(chunk: Uint8Array, isLast: boolean, trailers: readonly string[] | null = null): void {
     this.isComplete = isLast
-    if (trailers !== null) this.#trailers = trailers
+    if (trailers !== null) this.#trailers = requestTrailers(trailers, this.#x.headers)
     this.#observer.onBodyProgress(chunk)
     if (this.#isReady) this.#continue(chunk, isLast)
     else if (isLast && this.#gathered === null) {
@@ -93,7 +92,7 @@ export class RequestBody implements BodyReceiver {
     const gathered = this.#gathered
     gathered.add(chunk)
     if (isLast) this.whole = gathered.whole()
-    else if (gathered.size < this.#bufferBytes) return
+    else if (gathered.size < this.#x.pace.bodyBuffer) return
     else {
       this.#keptBytes = gathered.size
       this.#kept.push(gathered.whole())
@@ -136,7 +135,7 @@ export class RequestBody implements BodyReceiver {
   /** The upload for an attempt; null when the body is whole. */
   openUpload(transport: Transport): Upload | null {
     if (this.whole !== null) return null
-    const upload = transport.createUpload(this.#length, this.#onDrain)
+    const upload = transport.createUpload(this.#x.contentLength, this.#onDrain)
     for (const chunk of this.#kept) upload.add(chunk)
     if (this.isComplete) upload.end(this.#trailers)
     this.#upload = upload

@@ -136,6 +136,27 @@ test('trailers pass in both directions, to a client that says it reads them', as
   }
 })
 
+test('a trailer that repeats a field of the head, or says who forwarded the request, is left out', async (t) => {
+  let seen: string[] = []
+  const origin = await httpOrigin(t, (req, res) => {
+    req.resume().on('end', () => {
+      seen = Object.keys(req.trailers)
+      res.end()
+    })
+  })
+  const gateway = await start(t, {
+    upstreams: [{ urls: [origin.url] }],
+    listener: { limits: { bodyBuffer: 0 } },
+  })
+  const client = await connectRaw(t, gateway.port)
+  client.send(`${POST}X-User: me\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+  await until(() => gateway.plane.inFlight === 1)
+  const forged = ['X-User', 'X_User', 'X-Forwarded-For', 'X_Forwarded_For', 'X-Real-IP', 'Forwarded']
+  client.send(`0\r\n${forged.map((name) => `${name}: other\r\n`).join('')}X-Sum: 1\r\n\r\n`)
+  await until(() => client.text.includes(' 200 '))
+  assert.deepEqual(seen, ['x-sum'])
+})
+
 test('requests that come in one piece are answered in their order', async (t) => {
   const origin = await httpOrigin(t, (req, res) => {
     // The later ones would be sooner.
