@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import tls from 'node:tls'
 import type { KeyPairPlan, ListenerTlsPlan } from '@sluice/config'
@@ -57,7 +58,7 @@ export class Certificates {
     return {
       cert: readFileSync(certFile),
       key: readFileSync(keyFile),
-      ...(clientCaFile === null ? {} : { ca: readFileSync(clientCaFile) }),
+      ...(clientCaFile === null ? {} : { ca: readAuthorities(clientCaFile) }),
       ciphers: `${TLS_CIPHERS}:${TLS13_CIPHERS}`,
       honorCipherOrder: true,
       minVersion,
@@ -71,6 +72,17 @@ export class Certificates {
     const pairs = [this.#plan, ...certificates].flatMap(({ certFile, keyFile }) => [certFile, keyFile])
     return clientCaFile === null ? pairs : [...pairs, clientCaFile]
   }
+}
+
+/** @throws Error when there is no certificate in the file: nobody could come in, and nothing would report why. */
+function readAuthorities(file: string): Buffer {
+  const bytes = readFileSync(file)
+  try {
+    new X509Certificate(bytes)
+  } catch (cause) {
+    throw new Error(`${file} holds no certificate of an authority`, { cause })
+  }
+  return bytes
 }
 
 function stampOf(file: string): string {

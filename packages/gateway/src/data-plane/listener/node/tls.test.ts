@@ -122,6 +122,39 @@ test('a certificate that cannot be read is reported, and the one before stays', 
   writeFileSync(files.certFile, FAKE_CERTIFICATES.localhost.cert)
 })
 
+test('authorities that are emptied, or are none, are reported, and those before stay', async (t) => {
+  const { certFile: clientCaFile } = certificateFiles(t, 'renewed')
+  const { listener, faults } = await open(t, tlsPlan(certificateFiles(t), { clientCaFile }))
+  for (const text of ['', 'nothing']) {
+    writeFileSync(clientCaFile, text)
+    listener.settings = SETTINGS
+    const seen = asked(t, listener.port, FAKE_CERTIFICATES.renewed)
+    await until(() => seen.text !== '')
+    assert.match(seen.text, /^HTTP\/1\.1 200 /)
+  }
+  assert.equal(faults.length, 2)
+})
+
+test('a session of a client whose authority is gone is not resumed', async (t) => {
+  const { certFile: clientCaFile } = certificateFiles(t, 'renewed')
+  const { listener } = await open(t, tlsPlan(certificateFiles(t), { clientCaFile }))
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    writeFileSync(clientCaFile, FAKE_CERTIFICATES.renewed.cert)
+    listener.settings = SETTINGS
+    let session: Buffer | undefined
+    const first = asked(t, listener.port, { ...FAKE_CERTIFICATES.renewed, maxVersion })
+    first.socket.on('session', (given: Buffer) => (session = given))
+    await until(() => first.text.endsWith('ok') && session !== undefined)
+    const resumed = asked(t, listener.port, { session: session!, maxVersion })
+    await until(() => resumed.text.endsWith('ok'))
+    writeFileSync(clientCaFile, FAKE_CERTIFICATES.localhost.cert)
+    listener.settings = SETTINGS
+    const late = asked(t, listener.port, { ...FAKE_CERTIFICATES.renewed, session: session!, maxVersion })
+    await until(() => late.text !== '')
+    assert.match(late.text, /^error /)
+  }
+})
+
 test('a client that offers HTTP/2 gets HTTP/1.1', async (t) => {
   const { listener } = await open(t, tlsPlan(certificateFiles(t)))
   const seen = asked(t, listener.port, { ALPNProtocols: ['h2', 'http/1.1'] })
