@@ -65,6 +65,8 @@ export class HeadIntake {
   #settings: ListenerSettings
   readonly #head = new RequestHead()
   readonly #cache = new HeadCache<KnownHead>(HEAD_SLOTS)
+  /** The head that was read last has a Host field: without one it means another host at another address of this machine. */
+  #hasHost = false
 
   constructor(settings: ListenerSettings) {
     this.#settings = settings
@@ -109,7 +111,7 @@ export class HeadIntake {
     const hasTwoLengths = this.#addFields(reader.takeFields(), minor, end)
     const refused = this.#check(x, target, minor) ?? (hasTwoLengths ? TWO_LENGTHS : null)
     const taken = { refused, minor, ...this.#connectionOptions(minor) }
-    if (refused === null && piece !== null && this.#cache.wants(piece.size, piece.bytes))
+    if (refused === null && piece !== null && this.#hasHost && this.#cache.wants(piece.size, piece.bytes))
       this.#cache.put(piece.size, known(x, taken, piece.bytes))
     const badHop = applyClientAddress(x, this.#settings)
     return refused === null && badHop !== null ? { ...taken, refused: badHop } : taken
@@ -127,6 +129,7 @@ export class HeadIntake {
       head.add(fields[i]!, fields[i + 1]!)
     }
     if (!hasHost && minor === 0) head.add('host', end.localAuthority())
+    this.#hasHost = hasHost
     return lengths > 1
   }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import net from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { type PlanOverrides, startGateway, type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin, httpOrigin, rawOrigin } from '../../../testing/origin.js'
@@ -225,6 +227,15 @@ test('HTTP/1.0 closes its connection unless the client wants it kept, and needs 
   const twice = await sendRaw(gateway.port, [kept + kept.replace('keep-alive', 'close')])
   assert.deepEqual([statusesOf(twice.text), twice.isClosed], [[200, 200], true])
   assert.match(twice.text, /^connection: keep-alive/m)
+})
+
+test('a request of HTTP/1.0 without a Host is for the address that it came to', async (t) => {
+  const gateway = await echoing(t, { listener: { host: '0.0.0.0' } })
+  for (const host of ['127.0.0.1', '127.0.0.1', '127.0.0.2']) {
+    const socket = net.connect({ port: gateway.port, host })
+    socket.write('GET /a HTTP/1.0\r\n\r\n')
+    assert.ok((await text(socket)).includes(`"host":"${host}:${gateway.port}"`))
+  }
 })
 
 test('a response of unknown length ends with the connection of HTTP/1.0, without chunks', async (t) => {
