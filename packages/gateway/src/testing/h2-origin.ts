@@ -10,6 +10,8 @@ export type OnStream = (stream: http2.ServerHttp2Stream, headers: http2.Incoming
 export interface H2Origin {
   readonly port: number
   readonly sessions: http2.ServerHttp2Session[]
+  /** Of the connections, in their order. */
+  readonly sockets: net.Socket[]
 }
 
 /** A server that speaks HTTP/2 without TLS. */
@@ -19,12 +21,12 @@ export async function h2Origin(
   options: http2.ServerOptions = {},
 ): Promise<H2Origin> {
   const server = http2.createServer(options)
-  return { port: await listen(t, server, onStream), sessions: sessionsOf(server) }
+  return { port: await listen(t, server, onStream), sessions: sessionsOf(server), sockets: socketsOf(server) }
 }
 
 export async function secureH2Origin(t: TestContext, onStream: OnStream): Promise<H2Origin> {
   const server = http2.createSecureServer({ ...FAKE_CERTIFICATES.localhost })
-  return { port: await listen(t, server, onStream), sessions: sessionsOf(server) }
+  return { port: await listen(t, server, onStream), sessions: sessionsOf(server), sockets: socketsOf(server) }
 }
 
 function sessionsOf(server: http2.Http2Server | http2.Http2SecureServer): http2.ServerHttp2Session[] {
@@ -33,17 +35,22 @@ function sessionsOf(server: http2.Http2Server | http2.Http2SecureServer): http2.
   return sessions
 }
 
+function socketsOf(server: http2.Http2Server | http2.Http2SecureServer): net.Socket[] {
+  const sockets: net.Socket[] = []
+  server.on('connection', (socket: net.Socket) => sockets.push(socket))
+  return sockets
+}
+
 async function listen(
   t: TestContext,
   server: http2.Http2Server | http2.Http2SecureServer,
   onStream: OnStream,
 ): Promise<number> {
-  const sockets = new Set<net.Socket>()
+  const sockets = socketsOf(server)
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     onStream(stream, headers)
   })
-  server.on('connection', (socket: net.Socket) => sockets.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {
     for (const socket of sockets) socket.destroy()

@@ -97,7 +97,8 @@ export class H2Attempt implements Attempt, Queued {
     const stream = this.#open(session)
     if (stream === null) {
       session.onStreamOver()
-      this.fail(session.client.closed ? FAILURES.reset : FAILURES.request)
+      const { closed, destroyed } = session.client
+      this.fail(closed || destroyed ? FAILURES.reset : FAILURES.request)
       return
     }
     this.#stream = stream

@@ -60,7 +60,12 @@ export class H2Session implements StreamOwner {
   }
 
   get hasRoom(): boolean {
-    return !this.#isOld && !this.#isClosed && this.streams < this.#limit
+    return !this.#isOld && !this.#isGone && this.streams < this.#limit
+  }
+
+  /** Its streams hear of its end before it does: what waits for room must not follow them. */
+  get #isGone(): boolean {
+    return this.#isClosed || this.#client?.closed === true || this.#client?.destroyed === true
   }
 
   get client(): http2.ClientHttp2Session {

@@ -182,6 +182,30 @@ test('a connection that goes away lets its requests fail, and the next one opens
   assert.equal(origin.sessions.length, 2)
 })
 
+test('what waits when a connection is lost goes over the next one', async (t) => {
+  for (const how of ['reset', 'end'] as const) {
+    const open: http2.ServerHttp2Stream[] = []
+    const origin = await h2Origin(
+      t,
+      (stream, headers) => {
+        if (headers[':path'] === '/lost') open.push(stream)
+        else echoPath(stream, headers)
+      },
+      { settings: { maxConcurrentStreams: 1 } },
+    )
+    const transport = h2To(t, origin.port, { connections: 1 })
+    const first = ask(transport, '/first')
+    await until(() => first.end === 'complete')
+    const lost = ask(transport, '/lost')
+    const waiting = ask(transport, '/2')
+    await until(() => open.length === 1 && transport.pool().pending === 1)
+    if (how === 'reset') origin.sockets[0]!.resetAndDestroy()
+    else origin.sockets[0]!.destroy()
+    await until(() => areOver([lost, waiting]))
+    assert.deepEqual([lost.end, waiting.end], ['failed', 'complete'])
+  }
+})
+
 test('after GOAWAY the streams under way end well, and new ones go over another connection', async (t) => {
   const open: http2.ServerHttp2Stream[] = []
   const origin = await h2Origin(t, (stream) => void open.push(stream))
