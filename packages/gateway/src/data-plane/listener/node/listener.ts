@@ -167,9 +167,14 @@ class NodeListener implements Listener, ConnectionHost {
 
   /** Counts a connection, and takes it over or turns it away. */
   #admit(socket: net.Socket): SocketReader | null {
-    const peer = addressOf(socket)
-    const client = clientNetwork(peer)
     this.#opened++
+    const peer = addressOf(socket)
+    // Reset before it was accepted, as health checks of load balancers do: nobody is left to answer or to record.
+    if (peer === '') {
+      socket.on('error', () => {}).destroy()
+      return null
+    }
+    const client = clientNetwork(peer)
     this.#sockets.add(socket)
     const count = (this.#counts.get(client) ?? 0) + 1
     this.#counts.set(client, count)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import tls from 'node:tls'
@@ -6,6 +7,7 @@ import fc from 'fast-check'
 import { startGateway, type TestGateway, until } from '../../../testing/gateway.js'
 import { echoOrigin } from '../../../testing/origin.js'
 import { connectRaw } from '../../../testing/raw-connection.js'
+import { startLogged } from '../../../testing/traffic-records.js'
 import { certificateFiles, tlsPlan } from '../testing/certificate-files.js'
 import { readProxyHeader } from './proxy-header.js'
 
@@ -76,6 +78,26 @@ test('a trusted proxy without a header, or with a broken one, is not served', as
     await until(() => client.isClosed)
     assert.equal(client.text, '')
   }
+})
+
+test('a check of a load balancer that resets its connection at once leaves no record', async (t) => {
+  const gateway = await startLogged(t, {
+    listener: { engine: 'node', proxyProtocol: true, trustedProxies: ['127.0.0.1/32'] },
+  })
+  // This process is held meanwhile, so the gateway accepts a connection that is over: its peer is no longer known.
+  const send = `s.write(Buffer.from('${binary(0x20, 0, []).toString('hex')}', 'hex'), () => s.resetAndDestroy())`
+  execFileSync(process.execPath, [
+    '-e',
+    `const s = require('net').connect(${gateway.port}, '127.0.0.1', () => ${send})`,
+  ])
+  const next = await connectRaw(t, gateway.port)
+  next.send(V1 + GET)
+  await until(() => next.text.startsWith('HTTP/1.1 '))
+  const seen = await gateway.records()
+  assert.deepEqual(
+    seen.map(({ client }) => client),
+    [{ ip: '192.0.2.7', port: 4711 }],
+  )
 })
 
 test('a header of a client that is no trusted proxy is not believed', async (t) => {
