@@ -123,7 +123,14 @@ test('a drained target gets nothing from any worker until it is undrained, also 
 
   const unknown = await run('upstream', 'drain', 'up', 'http://nobody:1')
   assert.equal(unknown.code, 1)
-  assert.match(unknown.stderr, /upstream 'up' with this target is not in the plan/)
+  assert.ok(
+    unknown.stderr.includes(`upstream 'up' has no such target; it has ${a.url}, ${b.url}`),
+    unknown.stderr,
+  )
+  assert.match(
+    (await run('upstream', 'drain', 'no', a.url)).stderr,
+    /no upstream 'no' serves; gw upstream list/,
+  )
   assert.equal((await run('upstream', 'health', 'nobody')).code, 1)
   const { upstreams } = JSON.parse((await run('upstream', 'health', '-o', 'json')).stdout)
   assert.deepEqual(upstreams[0].targets[0].workers, { available: 2 })

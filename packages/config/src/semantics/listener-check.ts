@@ -15,6 +15,7 @@ export function checkListeners(inspection: Inspection): void {
     claim(inspection, taken, listener.address, [...path, 'address'])
     if (listener.tls !== undefined) checkListenerTls(inspection, listener.tls, [...path, 'tls'])
     if (listener.engine === 'uws') checkForUws(inspection, listener, path)
+    checkEffects(inspection, listener, path)
   }
   if (report.isSound(['admin', 'address'])) checkExposure(inspection)
   checkTokens(inspection)
@@ -52,6 +53,29 @@ function checkForUws({ report }: Inspection, listener: ListenerDocument, path: D
       remedy: `write engine: node, or remove ${keys.join('.')} (docs/limits.md)`,
     })
   }
+}
+
+/** Keys that do nothing without another one: who writes them believes they are at work. */
+function checkEffects({ report }: Inspection, listener: ListenerDocument, path: DocumentPath): void {
+  if (
+    listener.proxyProtocol &&
+    listener.trustedProxies.length === 0 &&
+    report.isSound([...path, 'trustedProxies'])
+  )
+    report.add({
+      path: [...path, 'proxyProtocol'],
+      at: 'key',
+      message: 'proxyProtocol has no effect without trustedProxies, whose connections begin with the header',
+      remedy: 'add the addresses of the proxies, such as trustedProxies: [10.0.0.0/8]',
+    })
+  if (listener.http2?.priorKnowledge === true && listener.tls !== undefined)
+    report.add({
+      severity: 'warning',
+      path: [...path, 'http2', 'priorKnowledge'],
+      at: 'key',
+      message: 'http2.priorKnowledge has no effect on a listener with tls, which offers HTTP/2 by ALPN',
+      remedy: 'remove it',
+    })
 }
 
 function claim(

@@ -1,3 +1,4 @@
+import { parseRatio } from '@sluice/core'
 import type { DocumentPath } from '../document-path.js'
 import type { UpstreamDocument } from '../schema/document.js'
 import type { Inspection } from './inspection.js'
@@ -6,6 +7,7 @@ import type { Inspection } from './inspection.js'
 export function checkShares(inspection: Inspection, upstream: UpstreamDocument, path: DocumentPath): void {
   checkRole(inspection, upstream, path, 'canary')
   checkRole(inspection, upstream, path, 'mirror')
+  checkFailover(inspection, upstream, path)
   const { report } = inspection
   const { sticky } = upstream
   if (sticky === undefined || sticky.secure || sticky.sameSite !== 'none') return
@@ -42,4 +44,31 @@ function checkRole(
     message: `${role} has no effect: upstream '${name}' has no target with role: ${role}`,
     remedy: `give a target role: ${role}, or remove ${role}`,
   })
+}
+
+/** Keys that do nothing in this upstream are warned of: without the targets that they are for. */
+function checkFailover(
+  { report, origins }: Inspection,
+  upstream: UpstreamDocument,
+  path: DocumentPath,
+): void {
+  if (!report.isSound([...path, 'targets'])) return
+  const roles = upstream.targets.map((target) => (typeof target === 'string' ? 'primary' : target.role))
+  if (parseRatio(upstream.spillBelow) > 0 && !roles.includes('failover'))
+    report.add({
+      path: [...path, 'spillBelow'],
+      at: 'key',
+      severity: 'warning',
+      message: 'spillBelow has no effect without a target with role: failover',
+      remedy: 'give a target role: failover, or remove spillBelow',
+    })
+  for (const [target, place] of origins.entries(upstream.targets, [...path, 'targets']))
+    if (typeof target !== 'string' && target.role !== 'failover' && target.priority > 1)
+      report.add({
+        path: [...place, 'priority'],
+        at: 'key',
+        severity: 'warning',
+        message: 'priority has no effect without role: failover',
+        remedy: 'write role: failover, or remove priority',
+      })
 }

@@ -12,7 +12,11 @@ export async function drainAnswer(call: AdminCall, isDrained: boolean): Promise<
   }
   const { upstream, target } = named
   if (!(await call.backend.drainTargets({ upstream, target, isDrained, actor: call.actor }))) {
-    const detail = `upstream '${upstream}' with this target is not in the plan; see GET /v1/upstreams`
+    const urls = call.backend.targetsOf(upstream).map(({ origin }) => origin)
+    const detail =
+      urls.length === 0
+        ? `no upstream '${upstream}' serves; gw upstream list prints those that do`
+        : `upstream '${upstream}' has no such target; it has ${urls.join(', ')}`
     return problemAnswer('GW_ADMIN_NOT_FOUND', detail)
   }
   return jsonAnswer(200, { upstream, targets: call.backend.targetsOf(upstream) })
