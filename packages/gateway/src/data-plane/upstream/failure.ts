@@ -34,7 +34,7 @@ const UNREACHABLE: Row = {
 }
 const NO_TUNNEL: Row = {
   code: 'GW_UPSTREAM_REFUSED',
-  detail: 'the outbound proxy opens no tunnel to the target',
+  detail: 'the outbound proxy cannot be reached, or opens no tunnel to the target',
   phase: 'connect',
 }
 const RESET: Row = {

@@ -36,7 +36,8 @@ export function openTunnel(
   request.once('socket', (socket) => opening.watch(socket))
   request.once('error', (error) => {
     clearTimeout(timer)
-    done(isUnusable(error) ? new TunnelError() : error, null)
+    // What the system says is about the proxy: the target was not asked for anything.
+    done(isOurs(error) ? error : new TunnelError(), null)
   })
   request.once('connect', ({ statusCode = 0 }, socket, early) => {
     clearTimeout(timer)
@@ -53,9 +54,8 @@ export function openTunnel(
   request.end()
 }
 
-/** The proxy has closed the connection, or its answer is none: nothing was sent to the target. */
-function isUnusable({ code = '' }: NodeJS.ErrnoException): boolean {
-  return code === 'ECONNRESET' || code === 'EPIPE' || code.startsWith('HPE_')
+function isOurs(error: NodeJS.ErrnoException): boolean {
+  return error.code?.startsWith('GW_') === true
 }
 
 /** The proxy opens no tunnel. */
