@@ -141,6 +141,9 @@ export const connectionKeys: Readonly<Record<string, Effect>> = {
     })
     assert.deepEqual(await bodies(secure.url, 1), ['client unknown'])
     assert.equal(proxy.asked[1], `${targets[0]!.slice('https://'.length)} none`)
+    // Nobody listens on port 1: the proxy is at fault, not the target.
+    const lost = await serve(t, { upstream: { targets, proxy: { url: 'http://127.0.0.1:1' } } })
+    assert.match((await bodies(lost.url, 1))[0]!, /the outbound proxy cannot be reached/)
   },
   'proxy.username': proxyCredentials,
   'proxy.password': proxyCredentials,
