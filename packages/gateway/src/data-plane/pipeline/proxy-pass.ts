@@ -1,12 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import {
-  type ErrorCode,
-  type Exchange,
-  headerValue,
-  PHASE,
-  type Reply,
-  retryAfterMs,
-} from '@sluice/core'
+import { type ErrorCode, type Exchange, headerValue, PHASE, type Reply, retryAfterMs } from '@sluice/core'
 import { addForwardingFields } from '../listener/client-address.js'
 import type { ClientStream } from '../listener/listener.js'
 import { attributeOpening, type Opening } from '../upstream/opening.js'
