@@ -9,7 +9,7 @@ let asked = 0
 /** A port of the loopback address on which nobody listens; runs side by side look for it at different locations. */
 export async function freePort(): Promise<number> {
   for (let i = 0; i < PORTS; i++) {
-    const port = FIRST_PORT + ((process.pid * 37 + asked++) % PORTS)
+    const port = FIRST_PORT + ((process.pid * 7417 + asked++) % PORTS)
     if (await isFree(port)) return port
   }
   throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS} is free`)

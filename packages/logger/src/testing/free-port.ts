@@ -8,7 +8,7 @@ let asked = 0
 /** A port of the loopback address on which nobody listens; processes look for it at different locations. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST_PORT + ((process.pid * 41 + asked++) % PORTS)
+    const port = FIRST_PORT + ((process.pid * 7417 + asked++) % PORTS)
     if (await isFree(port)) return port
   }
 }

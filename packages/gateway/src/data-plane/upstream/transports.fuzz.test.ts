@@ -245,6 +245,17 @@ test('undici takes long lengths and endless chunk extensions, the wire does not'
   }
 })
 
+/** Trailers that speak of the length of the body that is over: the wire refuses them, undici leaves some of them out. */
+const FRAMING_TRAILER = /\r\n0+(?:;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/i
+test('undici takes a Transfer-Encoding after the body, the wire does not', async (t) => {
+  const script = new Script()
+  const [undici, wire] = await transports(t, script)
+  const body = '5\r\nhello\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n'
+  script.pieces = [Buffer.from(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`)]
+  assert.equal((await report(undici, 'GET')).end, 'complete')
+  assert.equal((await report(wire, 'GET')).code, 'GW_UPSTREAM_INVALID')
+})
+
 /** Heads of 1xx, which are not reported. */
 const INTERIM = /^(?:\s*HTTP\/1\.[01] 1[0-9]{2} (?:[^\r\n]*\r\n)+\r\n)*/
 /** Its head ends within a field that says how long the body is: the wire looks at those together, once it is whole. */
@@ -266,7 +277,7 @@ for (const method of ['GET', 'HEAD', 'POST']) {
     const [undici, wire] = await transports(t, script)
     await fc.assert(
       fc.asyncProperty(damaged, cuts, async (text, at) => {
-        fc.pre(!ODD_REASON.test(text))
+        fc.pre(!ODD_REASON.test(text) && !FRAMING_TRAILER.test(text))
         script.pieces = cut(text, at)
         const isWhole = text.replace(INTERIM, '').includes('\r\n\r\n')
         const expected = comparable(await report(undici, method), isWhole)

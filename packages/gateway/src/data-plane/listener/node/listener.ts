@@ -226,6 +226,12 @@ class NodeListener implements Listener, ConnectionHost {
   /** A TLS handshake is done. */
   #onSecure(socket: tls.TLSSocket): void {
     const header = this.#proxied.get(nameOf(socket))
+    const { proxyProtocol, trusted } = this.#settings
+    // Gone already, or without its name: it must not pass as the proxy itself.
+    if (header === undefined && proxyProtocol && trusted?.has(addressOf(socket)) === true) {
+      socket.destroy()
+      return
+    }
     const peer = { address: header?.address ?? addressOf(socket), port: header?.port ?? 0 }
     if (socket.alpnProtocol === 'h2') this.#http2.accept(socket, peer, Buffer.alloc(0))
     else readByEvents(socket, this.#serve(socket, peer.address, peer.port))
