@@ -1,3 +1,4 @@
+import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
 import type { RequestIds } from '../../lib/request-id.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
@@ -26,4 +27,20 @@ export interface ConnectionHost {
   /** Connections end with their next answer. */
   readonly isClosing: boolean
   readonly onFault: (error: unknown) => void
+}
+
+/** An exchange that begins now on a connection. */
+export function beginExchange(
+  { clock, scheme, settings }: Pick<ConnectionHost, 'clock' | 'scheme' | 'settings'>,
+  peer: Peer,
+): Exchange {
+  const x = new Exchange()
+  x.startedAt = Date.now()
+  x.startedMono = clock.read()
+  x.scheme = scheme
+  x.peer = peer.address
+  x.clientPort = peer.port
+  x.bodyLimit = settings.bodyBytes
+  x.pace = settings
+  return x
 }

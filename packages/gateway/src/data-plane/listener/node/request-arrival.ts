@@ -1,8 +1,8 @@
 import type net from 'node:net'
-import { Exchange, type Reply, refusal } from '@sluice/core'
+import { type Exchange, type Reply, refusal } from '@sluice/core'
 import { MORE, TOO_LARGE } from '../../http1/message-head.js'
 import { applyClientAddress } from '../client-address.js'
-import type { ConnectionHost, Peer } from './connection-host.js'
+import { beginExchange, type ConnectionHost, type Peer } from './connection-host.js'
 import type { LocalEnd, TakenHead } from './head-intake.js'
 import { BAD_VERSION, RequestHeadReader } from './request-head-reader.js'
 
@@ -71,7 +71,7 @@ export class RequestArrival implements LocalEnd {
     const isWhole = reader.isUntouched
     const known = isWhole ? intake.find(bytes, from, to) : null
     if (known !== null) {
-      this.x = this.#exchange()
+      this.x = beginExchange(this.#host, this.peer)
       this.taken = known
       this.refused = intake.repeat(this.x, known)
       return from + known.bytes.length
@@ -79,7 +79,7 @@ export class RequestArrival implements LocalEnd {
     const end = reader.read(bytes, from, to)
     if (end === MORE) return MORE
     if (end < 0) return this.#fail(end, to)
-    this.x = this.#exchange()
+    this.x = beginExchange(this.#host, this.peer)
     this.x.requestHeadBytes = reader.size
     const piece = isWhole ? { bytes: bytes.subarray(from, end), size: to - from } : null
     this.taken = intake.take(this.x, reader, this, piece)
@@ -102,19 +102,6 @@ export class RequestArrival implements LocalEnd {
     return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
   }
 
-  #exchange(): Exchange {
-    const host = this.#host
-    const x = new Exchange()
-    x.startedAt = Date.now()
-    x.startedMono = host.clock.read()
-    x.scheme = host.scheme
-    x.peer = this.peer.address
-    x.clientPort = this.peer.port
-    x.bodyLimit = host.settings.bodyBytes
-    x.pace = host.settings
-    return x
-  }
-
   #fail(problem: number, to: number): number {
     const { reader } = this
     const isLong = reader.isInLine || reader.target.length > this.#host.settings.urlBytes
@@ -128,7 +115,7 @@ export class RequestArrival implements LocalEnd {
 
   #refuse(reply: Reply): void {
     const { reader } = this
-    const x = this.#exchange()
+    const x = beginExchange(this.#host, this.peer)
     const target = reader.target.slice(0, MAX_TARGET)
     x.method = reader.method.slice(0, MAX_METHOD)
     x.rawPath = target.split('?', 1)[0]!

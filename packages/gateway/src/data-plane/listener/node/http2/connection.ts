@@ -1,10 +1,10 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { Exchange, type Reply } from '@sluice/core'
+import type { Exchange, Reply } from '@sluice/core'
 import type { CachedClock } from '../../../lib/cached-clock.js'
 import type { RequestIds } from '../../../lib/request-id.js'
 import type { Gate, ListenerSettings } from '../../listener.js'
-import type { Peer } from '../connection-host.js'
+import { beginExchange, type Peer } from '../connection-host.js'
 import { Http2ClientStream, type StreamOwner } from './client-stream.js'
 import { FloodMeter } from './flood-meter.js'
 import type { RequestFields } from './request-fields.js'
@@ -125,7 +125,8 @@ export class Http2Connection implements StreamOwner {
 
   #take(stream: ServerHttp2Stream, hasBody: boolean, fields: readonly string[]): void {
     const { gate, settings, ids, isClosing } = this.#context
-    const x = this.#exchange()
+    const x = beginExchange(this.#context, this.#peer)
+    x.httpVersion = '2'
     const refused = this.#read(x, fields, hasBody)
     this.#meter.earnRequest(x.requestHeadBytes)
     const client = new Http2ClientStream(stream, this, hasBody, this.#context.fields.waitsToContinue)
@@ -147,19 +148,5 @@ export class Http2Connection implements StreamOwner {
     const { lingerMs, settings } = this.#context
     if (settings.minReadRate === 0) return handedOverMono + LONGEST_LINGER_MS
     return handedOverMono + lingerMs + (unsentBytes * 1000) / settings.minReadRate
-  }
-
-  #exchange(): Exchange {
-    const { clock, scheme, settings } = this.#context
-    const x = new Exchange()
-    x.startedAt = Date.now()
-    x.startedMono = clock.read()
-    x.httpVersion = '2'
-    x.scheme = scheme
-    x.peer = this.#peer.address
-    x.clientPort = this.#peer.port
-    x.bodyLimit = settings.bodyBytes
-    x.pace = settings
-    return x
   }
 }
