@@ -5,7 +5,8 @@ const TEST = '.test.js'
 
 /** The test files below these folders of packages/, bench/ and tools/; all of them when no folder is named. */
 export function testFiles(folders) {
-  const all = [...compiledTests(), ...toolTests()]
+  // Those that take longest begin first, so that none of them is left over at the end.
+  const all = [...compiledTests('bench'), ...toolTests(), ...compiledPackageTests()]
   if (folders.length === 0) return all
   return all.filter((file) => folders.some((folder) => isWithin(file, folder)))
 }
@@ -14,11 +15,12 @@ function toolTests() {
   return filesBelow('tools').filter((file) => file.endsWith('.test.mjs') && !file.includes('node_modules'))
 }
 
-function compiledTests() {
-  const packages = readdirSync('packages').map((name) => join('packages', name))
-  return [...packages, 'bench']
-    .flatMap((folder) => filesBelow(join(folder, 'dist')))
-    .filter((file) => file.endsWith(TEST) && existsSync(sourceOf(file)))
+function compiledPackageTests() {
+  return readdirSync('packages').flatMap((name) => compiledTests(join('packages', name)))
+}
+
+function compiledTests(folder) {
+  return filesBelow(join(folder, 'dist')).filter((file) => file.endsWith(TEST) && existsSync(sourceOf(file)))
 }
 
 /** The compiler leaves the output of a deleted source behind; such a test must not run. */

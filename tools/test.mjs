@@ -15,7 +15,7 @@ import { TestReport } from './test-report.mjs'
  */
 
 /** More than the two cores of the machines that run them: half of a file's time it only waits. */
-const FILES_AT_A_TIME = 3
+const FILES_AT_A_TIME = 4
 const FILE_TIMEOUT_MS = 600_000
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 process.chdir(root)

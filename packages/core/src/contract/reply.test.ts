@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFieldValue, isToken } from '../http/http-syntax.js'
 import { ERRORS, type ErrorCode, statusOf } from './errors.js'
-import { answer, refusal } from './reply.js'
+import { answer, refusal, substitute } from './reply.js'
 
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 
@@ -30,5 +30,7 @@ test('an error code is a token of its own, and its status an error with a title'
 
 test('an answer has no problem', () => {
   const body = new Uint8Array([1])
-  assert.deepEqual(answer(200, ['a', 'b'], body), { status: 200, headers: ['a', 'b'], body, problem: null })
+  const expected = { status: 200, headers: ['a', 'b'], body, problem: null, isSubstitute: false }
+  assert.deepEqual(answer(200, ['a', 'b'], body), expected)
+  assert.deepEqual(substitute(200, ['a', 'b'], body), { ...expected, isSubstitute: true })
 })

@@ -15,6 +15,8 @@ export interface Reply {
   /** The body; null for a problem, whose text ends with the id of the request. With a body a problem is for the log only. */
   readonly body: Uint8Array | null
   readonly problem: Problem | null
+  /** It takes the place of the upstream's response and refuses nothing: from a cache, to a preflight, of a mock. */
+  readonly isSubstitute: boolean
 }
 
 /** What a hook that cannot wait returns: a refusal, or null for "no objection". */
@@ -25,7 +27,12 @@ export type Eventual = Outcome | Promise<Outcome>
 
 /** A reply with a fixed body. */
 export function answer(status: number, headers: readonly string[], body: Uint8Array | null): Reply {
-  return { status, headers, body, problem: null }
+  return { status, headers, body, problem: null, isSubstitute: false }
+}
+
+/** A reply in place of the upstream's response; the exchange counts as a success, whatever its status. */
+export function substitute(status: number, headers: readonly string[], body: Uint8Array | null): Reply {
+  return { status, headers, body, problem: null, isSubstitute: true }
 }
 
 /**
@@ -34,5 +41,6 @@ export function answer(status: number, headers: readonly string[], body: Uint8Ar
  */
 export function refusal(code: ErrorCode, detail: string, headers: readonly string[] = []): Reply {
   const { status, title } = ERRORS[code]
-  return { status, headers: ['x-gw-error', code, ...headers], body: null, problem: { code, title, detail } }
+  const problem = { code, title, detail }
+  return { status, headers: ['x-gw-error', code, ...headers], body: null, problem, isSubstitute: false }
 }

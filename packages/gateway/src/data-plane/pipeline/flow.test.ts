@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Catalog, Exchange, Outcome, Policy, Step } from '@sluice/core'
+import { type Catalog, type Exchange, type Outcome, type Policy, type Step, substitute } from '@sluice/core'
 import { startGateway, TIMEOUTS, until } from '../../testing/gateway.js'
 import { httpOrigin } from '../../testing/origin.js'
 import { sendRaw, statusesOf } from '../../testing/raw-client.js'
 import { connectRaw } from '../../testing/raw-connection.js'
 import { scriptedOrigin } from '../../testing/scripted-origin.js'
+import { startLogged } from '../../testing/traffic-records.js'
 
 const POLICIES = [{ id: 'slow', use: 'slow', with: {}, when: null, onError: 'fail' as const }]
 
@@ -149,4 +150,40 @@ test('time that a policy took is not counted against the client whose body comes
   client.send('2\r\nok\r\n0\r\n\r\n')
   await until(() => client.isClosed)
   assert.deepEqual(statusesOf(client.text), [200])
+})
+
+test('a substitute counts as a success, and only the steps before it see it', async (t) => {
+  const seen: string[] = []
+  const stepOf = (name: string): Step => ({
+    name,
+    onRequest: () => {
+      seen.push(`${name} request`)
+      return name === 'second' ? substitute(404, ['content-type', 'text/plain'], Buffer.from('kept')) : null
+    },
+    onResponse: (x) => {
+      seen.push(`${name} response ${x.status}`)
+      return null
+    },
+    onResponseBody: (x, body) => {
+      x.responseBody = Buffer.from(`${name}(${Buffer.from(body)})`)
+      return null
+    },
+  })
+  const names = ['first', 'second', 'third']
+  const catalog: Catalog = new Map(
+    names.map((name) => {
+      const schema = {} as Policy['schema']
+      return [name, { name, summary: 'Says what it saw.', schema, compile: () => stepOf(name) }]
+    }),
+  )
+  const policies = names.map((id) => ({ id, use: id, with: {}, when: null, onError: 'fail' as const }))
+  const origin = await httpOrigin(t, (_, res) => res.end('not asked'))
+  const overrides = { upstreams: [{ urls: [origin.url] }], routes: [{ id: 'all', policies }] }
+  const gateway = await startLogged(t, overrides, {}, { catalog })
+  const answer = await fetch(`${gateway.url}/a`)
+  assert.equal(answer.status, 404)
+  assert.equal(await answer.text(), 'first(kept)')
+  assert.deepEqual(seen, ['first request', 'second request', 'first response 404'])
+  const [record] = await gateway.records()
+  assert.equal(record!.result, 'success')
 })

@@ -29,7 +29,7 @@ const POLICY_WAIT_MS = 30_000
  *
  *     start ─► request hooks ─► body (collected if a hook needs it) ─► action ─┬─► answer ─► response hooks ─► reply
  *                  │                                                           └─► ProxyPass: attempts, response hooks,
- *                  └─ refusal ─► response hooks of the steps already passed ─► reply             delivery
+ *                  └─ refusal or substitute ─► response hooks of the steps already passed ─► reply   delivery
  *
  * Every way ends in `finish`, exactly once: finish hooks, metrics, traffic record.
  */
@@ -48,6 +48,8 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   readonly #lease: Lease
   #proxy: ProxyPass | null = null
   #reply: Reply | null = null
+  /** The hook that has answered in place of the upstream. */
+  #substituting: Hook | null = null
 
   constructor(
     route: Route,
@@ -137,9 +139,19 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.runPhase(hooks, this, next)
   }
 
+  /** A hook answers in place of the upstream: those listed before it see that as they would see a response. */
+  #substitute(reply: Reply): void {
+    if (this.isOver) return
+    this.#substituting = this.hook
+    this.#leaveProxy()
+    this.x.responseBody = null
+    const hooks = this.#passedBefore(this.route.chain.response, this.hook)
+    this.#answer(reply, hooks, this.#reviseReply)
+  }
+
   /** What the route itself answers with goes through the hooks that read bodies, as an upstream's response would. */
   #reviseReply(): void {
-    const hooks = this.route.chain.responseBody
+    const hooks = this.#passedBefore(this.route.chain.responseBody, this.#substituting)
     const { body } = this.#reply!
     if (hooks === null || body === null || this.x.method === 'HEAD') {
       this.#sendReply()
@@ -230,8 +242,12 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     outcome.then(goOn, fail).catch((error: unknown) => this.fault(error))
   }
 
-  /** Refuses because a hook objected. */
+  /** A hook objected, or has a substitute for the upstream's response. */
   #block(reply: Reply): void {
+    if (reply.isSubstitute) {
+      this.#substitute(reply)
+      return
+    }
     this.x.result = 'blocked'
     this.x.errorPolicy = this.hook?.name ?? ''
     this.refuse(reply)
@@ -276,10 +292,14 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
   }
 
   #passedHooks(): readonly Hook[] | null {
-    const hooks = this.route.chain.response
     const refusing = this.x.result === 'blocked' ? this.hook : null
-    if (hooks === null || refusing === null) return hooks
-    return hooks.filter((hook) => hook.order < refusing.order)
+    return this.#passedBefore(this.route.chain.response, refusing)
+  }
+
+  /** The hooks of the steps listed before that of `answering`; null: nobody has answered, so all of them. */
+  #passedBefore(hooks: readonly Hook[] | null, answering: Hook | null): readonly Hook[] | null {
+    if (hooks === null || answering === null) return hooks
+    return hooks.filter((hook) => hook.order < answering.order)
   }
 
   #leaveProxy(): void {

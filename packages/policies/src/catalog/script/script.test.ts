@@ -149,6 +149,7 @@ test('a script answers instead of the upstream', async (t) => {
     headers: [],
     body: null,
     problem: null,
+    isSubstitute: false,
   })
 })
 
