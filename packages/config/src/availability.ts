@@ -21,7 +21,6 @@ export const COMING_POLICIES: ReadonlySet<string> = new Set([
   'api-call',
   'backend-auth',
   'cache',
-  'cors',
   'introspection',
   'jwks',
   'ldap-auth',

@@ -15,6 +15,7 @@ import {
 } from '@sluice/config'
 import { type Catalog, Exchange, type Reply, refusal } from '@sluice/core'
 import { compileAction, compileTarget } from './compile/action.js'
+import { answersPreflights, inChainOrder } from './compile/chain-order.js'
 import { receivedTarget } from './data-plane/pipeline/received-target.js'
 import { REFUSALS } from './data-plane/pipeline/refusals.js'
 import type { Candidate } from './data-plane/router/candidate.js'
@@ -145,7 +146,8 @@ function candidateOf(plan: RoutePlan, shown: RoutePlan, catalog: Catalog): Candi
     when === null
       ? null
       : { test: (x: Exchange) => verdictOf({ text: when, scope: 'route' }, x, catalog) === 'true' }
-  return { plan, value: { plan, shown }, when: predicate }
+  const answers = plan.policies.some((use) => answersPreflights(use, catalog))
+  return { plan, value: { plan, shown }, when: predicate, answersPreflights: answers }
 }
 
 async function routeOf(
@@ -153,14 +155,16 @@ async function routeOf(
   x: Exchange,
   context: { readonly shown: Plan; readonly catalog: Catalog; readonly limits: ListenerLimits },
 ): Promise<ExplainedRoute> {
-  const verdicts = plan.policies.map(({ when }) => policyVerdict(when, x, context.catalog))
-  const requirements = await requirementsOf(plan.policies, context.catalog)
+  const policies = inChainOrder(plan.policies, context.catalog)
+  const verdicts = policies.map(({ when }) => policyVerdict(when, x, context.catalog))
+  const requirements = await requirementsOf(policies, context.catalog)
+  const shownPolicies = inChainOrder(shown.policies, context.catalog)
   return {
     id: shown.id,
     api: shown.api,
     path: shown.match.path.text || '/*',
     params: Object.fromEntries(x.paramNames.map((name, i) => [name, x.params[i] ?? ''])),
-    policies: shown.policies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...requirements[i]! })),
+    policies: shownPolicies.map((use, i) => ({ ...use, verdict: verdicts[i]!, ...requirements[i]! })),
     action: actionOf({ plan, shown }, x, context.shown),
     timeouts: shown.timeouts,
     limits: context.limits,

@@ -4,6 +4,7 @@ import { basicAuth } from './catalog/basic-auth/policy.js'
 import { bodyLimit } from './catalog/body-limit/policy.js'
 import { concurrencyLimit } from './catalog/concurrency-limit/policy.js'
 import { contentFilter } from './catalog/content-filter/policy.js'
+import { cors } from './catalog/cors/policy.js'
 import { decrypt } from './catalog/decrypt/policy.js'
 import { encrypt } from './catalog/encrypt/policy.js'
 import { header } from './catalog/header/policy.js'
@@ -37,6 +38,7 @@ const POLICIES: readonly Policy[] = [
   bodyLimit,
   concurrencyLimit,
   contentFilter,
+  cors,
   decrypt,
   encrypt,
   header,

@@ -129,6 +129,11 @@ export const ERRORS = {
     title: 'Address not allowed',
     when: '`ip-filter` does not let this address in.',
   },
+  GW_CORS_DENIED: {
+    status: 403,
+    title: 'Origin not allowed',
+    when: 'A preflight comes from an origin that `cors` does not allow.',
+  },
   GW_AUTH_MISSING: {
     status: 401,
     title: 'Credentials missing',

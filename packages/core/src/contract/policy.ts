@@ -72,6 +72,11 @@ export interface Policy<S extends TSchema = TSchema> {
   readonly schema: S
   /** What it costs a request; default `cheap`. `gw explain` shows it. */
   readonly cost?: PolicyCost
+  /**
+   * Its steps answer preflights (Fetch, 4.8): they stand first in every chain, they take no condition, and a preflight goes
+   * to the route that would get the request it asks for.
+   */
+  readonly answersPreflights?: true
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
   secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv): Step | null | Promise<Step | null>

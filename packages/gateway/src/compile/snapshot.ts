@@ -11,6 +11,7 @@ import type { Upstream } from '../data-plane/upstream/upstream.js'
 import { compileAction } from './action.js'
 import { bodyExaminer, type Examine } from './body-examiner.js'
 import { ChainCompiler } from './chain.js'
+import { answersPreflights } from './chain-order.js'
 import { SnapshotEnv } from './compile-env.js'
 import { compileRouteLog, compileUnknownLog } from './route-log.js'
 import type { Closer, SharedTable } from './shared-table.js'
@@ -137,7 +138,12 @@ async function compileRoutes(
       action,
       metrics,
     }
-    candidates.push({ plan: route, when: compileWhen(route, options), value })
+    candidates.push({
+      plan: route,
+      when: compileWhen(route, options),
+      value,
+      answersPreflights: route.policies.some((use) => answersPreflights(use, catalog)),
+    })
     if (candidates.length % ROUTES_PER_SLICE === 0) await nextTurn()
   }
   return candidates

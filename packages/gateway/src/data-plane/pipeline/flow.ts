@@ -266,7 +266,9 @@ export class Flow implements ExchangeFlow, ClientOwner, BodyReader, HookCursor, 
     this.context.report('policy_failed', { policy, route: this.route.id, id: x.id, error: String(error) })
     x.result = 'error'
     this.#leaveProxy()
-    this.#answerFailure(faultReply(error), null)
+    // The steps before the one that failed have their say, as for a refusal.
+    const hooks = this.#reply === null ? this.#passedBefore(this.route.chain.response, this.hook) : null
+    this.#answerFailure(faultReply(error), hooks)
   }
 
   // Refusals.

@@ -14,4 +14,6 @@ export interface Candidate<T> {
   /** The compiled `plan.match.when`; null when there is none. It throws only once the body is there. */
   readonly when: Predicate | null
   readonly value: T
+  /** Its policies answer preflights. */
+  readonly answersPreflights?: boolean
 }

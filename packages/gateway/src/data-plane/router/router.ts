@@ -1,4 +1,4 @@
-import type { Exchange } from '@sluice/core'
+import { type Exchange, preflightMethod } from '@sluice/core'
 import type { Candidate } from './candidate.js'
 import type { Contender } from './contender.js'
 import { HostTable } from './host-table.js'
@@ -40,10 +40,11 @@ export interface Router<T> {
  */
 export function compileRouter<T>(candidates: readonly Candidate<T>[]): Router<T> {
   const hosts = new HostTable(inPrecedence(candidates, false))
-  return new CompiledRouter(
-    hosts,
-    hasHeadRoute(candidates) ? new HostTable(inPrecedence(candidates, true)) : hosts,
-  )
+  const headHosts = hasHeadRoute(candidates) ? new HostTable(inPrecedence(candidates, true)) : hosts
+  const router = new CompiledRouter(hosts, headHosts)
+  const answering = candidates.filter(({ answersPreflights }) => answersPreflights === true)
+  if (answering.length === 0) return router
+  return new PreflightRouter(router, new Set(answering.map(({ value }) => value)))
 }
 
 const NONE: readonly string[] = []
@@ -98,5 +99,35 @@ class CompiledRouter<T> implements Router<T> {
     this.answer.value = null
     this.answer.allowed = this.search.isMethodRefused ? this.search.allowedMethods(x, hosts) : null
     return this.answer
+  }
+}
+
+/** A router that gives a preflight to the route of the request it asks for, where that route answers preflights. */
+class PreflightRouter<T> implements Router<T> {
+  private readonly router: Router<T>
+  private readonly answering: ReadonlySet<T>
+
+  constructor(router: Router<T>, answering: ReadonlySet<T>) {
+    this.router = router
+    this.answering = answering
+  }
+
+  match(x: Exchange): Match<T> {
+    if (x.method === 'OPTIONS') {
+      const asked = preflightMethod(x)
+      const match = asked === null ? null : this.matchAs(asked, x)
+      if (match !== null) return match
+    }
+    return this.router.match(x)
+  }
+
+  private matchAs(method: string, x: Exchange): Match<T> | null {
+    x.method = method
+    try {
+      const match = this.router.match(x)
+      return match.value !== null && this.answering.has(match.value) ? match : null
+    } finally {
+      x.method = 'OPTIONS'
+    }
   }
 }

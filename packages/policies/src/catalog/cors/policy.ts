@@ -1,0 +1,26 @@
+import { definePolicy, preflightMethod } from '@sluice/core'
+import { compileOrigins } from './origins.js'
+import { compilePreflight } from './preflight.js'
+import { compileResponse } from './response.js'
+import { corsSchema } from './schema.js'
+
+/** Lets pages of other origins use an API (Fetch, 3.2). */
+export const cors = definePolicy({
+  name: 'cors',
+  summary: 'Lets the pages of other origins call the API from browsers, and answers their preflights.',
+  schema: corsSchema,
+  answersPreflights: true,
+  compile(config, env) {
+    const origins = compileOrigins(config.origins, config.credentials ?? false)
+    const answer = compilePreflight(config, origins, env)
+    const mark = compileResponse(config, origins)
+    return {
+      name: 'cors',
+      onRequest: (x) => (preflightMethod(x) === null ? null : answer(x)),
+      onResponse(x) {
+        mark(x)
+        return null
+      },
+    }
+  },
+})

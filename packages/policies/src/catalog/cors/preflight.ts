@@ -1,0 +1,59 @@
+import {
+  type CompileEnv,
+  type Exchange,
+  headerJoined,
+  headerValue,
+  isToken,
+  type Outcome,
+  parseDuration,
+  preflightMethod,
+  substitute,
+} from '@sluice/core'
+import { isStar } from './names.js'
+import type { Origins } from './origins.js'
+import { type CorsConfig, DEFAULT_HEADERS, DEFAULT_METHODS } from './schema.js'
+
+/** Most names of header fields that one preflight may ask for. */
+const MAX_ASKED = 100
+const VARY = ['vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers']
+
+/** Compiles the answer to preflights (Fetch, 4.8). */
+export function compilePreflight(
+  config: CorsConfig,
+  origins: Origins,
+  env: CompileEnv,
+): (x: Exchange) => Outcome {
+  const { methods = DEFAULT_METHODS, headers = DEFAULT_HEADERS, credentials } = config
+  const isEveryMethod = isStar('methods', methods)
+  const isEveryHeader = isStar('headers', headers)
+  const fixed = [
+    ...['access-control-max-age', String(Math.floor(parseDuration(config.maxAge ?? '1h') / 1000))],
+    ...(credentials === true ? ['access-control-allow-credentials', 'true'] : []),
+    ...(isEveryMethod || methods.length === 0 ? [] : ['access-control-allow-methods', methods.join(', ')]),
+    ...(isEveryHeader || headers.length === 0 ? [] : ['access-control-allow-headers', headers.join(', ')]),
+    ...VARY,
+  ]
+  const denied = env.refusal('GW_CORS_DENIED', 'pages of this origin may not call this API', VARY)
+  return (x) => {
+    const origin = origins.allowedOf(x)
+    if (origin === null) return denied
+    const fields = ['access-control-allow-origin', origins.isOpen ? '*' : origin, ...fixed]
+    if (isEveryMethod) fields.push('access-control-allow-methods', preflightMethod(x)!)
+    const asked = isEveryHeader ? askedHeaders(x) : ''
+    if (asked !== '') fields.push('access-control-allow-headers', asked)
+    if (config.privateNetwork === true && asksPrivateNetwork(x))
+      fields.push('access-control-allow-private-network', 'true')
+    return substitute(204, fields, null)
+  }
+}
+
+/** The header fields that a preflight asks for; empty when one of them is no name, or there are too many. */
+function askedHeaders(x: Exchange): string {
+  const names = (headerJoined(x.headers, 'access-control-request-headers') ?? '').split(',', MAX_ASKED + 1)
+  const trimmed = names.map((name) => name.trim())
+  return trimmed.length <= MAX_ASKED && trimmed.every(isToken) ? trimmed.join(', ') : ''
+}
+
+function asksPrivateNetwork(x: Exchange): boolean {
+  return headerValue(x.headers, 'access-control-request-private-network') === 'true'
+}
