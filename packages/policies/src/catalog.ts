@@ -15,8 +15,11 @@ import { jsonSchema } from './catalog/json-schema/policy.js'
 import { jwe } from './catalog/jwe/policy.js'
 import { jws } from './catalog/jws/policy.js'
 import { jwt } from './catalog/jwt/policy.js'
+import { maintenance } from './catalog/maintenance/policy.js'
+import { mock } from './catalog/mock/policy.js'
 import { openapi } from './catalog/openapi/policy.js'
 import { redact } from './catalog/redact/policy.js'
+import { requestId } from './catalog/request-id/policy.js'
 import { script } from './catalog/script/policy.js'
 import { sign } from './catalog/sign/policy.js'
 import { sizeLimit } from './catalog/size-limit/policy.js'
@@ -49,8 +52,11 @@ const POLICIES: readonly Policy[] = [
   jwe,
   jws,
   jwt,
+  maintenance,
+  mock,
   openapi,
   redact,
+  requestId,
   script,
   sign,
   sizeLimit,

@@ -150,6 +150,16 @@ export const ERRORS = {
     title: 'Too many credential checks',
     when: 'More passwords are being checked than the bound allows; try again.',
   },
+  GW_MAINTENANCE: {
+    status: 503,
+    title: 'Under maintenance',
+    when: '`maintenance` keeps requests out for a while; `Retry-After` says when to try again.',
+  },
+  GW_FAULT_INJECTED: {
+    status: 503,
+    title: 'Fault injected',
+    when: '`fault` has refused the request to try what callers do then; the status may be another one.',
+  },
   GW_RATE_LIMITED: {
     status: 429,
     title: 'Too many requests',

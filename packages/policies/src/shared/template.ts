@@ -25,12 +25,16 @@ export const TEMPLATE_VARIABLES: readonly string[] = [
   'vars.NAME',
 ]
 
+/** Writes a value so that it stays a value in the text around it. */
+export type Escape = (value: string) => string
+
 /**
  * Compiles a text with placeholders such as `{{req.id}}`. Text without placeholders stays a string, so that callers can decide at
  * compile time.
+ * @param escapeValue what is done to values; default: they stand as they are.
  * @throws Error when a placeholder is not closed or names an unknown variable.
  */
-export function compileTemplate(text: string): string | Render {
+export function compileTemplate(text: string, escapeValue: Escape | null = null): string | Render {
   const parts: (string | Render)[] = []
   let from = 0
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
@@ -38,12 +42,16 @@ export function compileTemplate(text: string): string | Render {
     if (close === -1)
       throw new Error(`'${text}' has '{{' without '}}'; close the placeholder, for example {{req.id}}`)
     if (open > from) parts.push(text.slice(from, open))
-    parts.push(variable(text.slice(open + 2, close).trim()))
+    parts.push(escaped(variable(text.slice(open + 2, close).trim()), escapeValue))
     from = close + 2
   }
   if (parts.length === 0) return text
   if (from < text.length) parts.push(text.slice(from))
   return joined(parts)
+}
+
+function escaped(render: Render, escapeValue: Escape | null): Render {
+  return escapeValue === null ? render : (x) => escapeValue(render(x))
 }
 
 function joined(parts: readonly (string | Render)[]): Render {

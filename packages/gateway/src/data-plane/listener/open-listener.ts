@@ -1,6 +1,6 @@
 import type { ListenerPlan } from '@sluice/config'
+import type { RequestIds } from '@sluice/core'
 import type { CachedClock } from '../lib/cached-clock.js'
-import type { RequestIds } from '../lib/request-id.js'
 import type { TimerWheel } from '../lib/timer-wheel.js'
 import type { Gate, Listener, ListenerSettings } from './listener.js'
 import { openNodeListener } from './node/listener.js'

@@ -3,14 +3,14 @@ import {
   type Exchange,
   type HeaderList,
   headerCount,
-  isFieldValue,
   removeHeader,
   removeHeadersWithPrefix,
   setHeader,
 } from '@sluice/core'
+import { fieldName, fieldPrefix } from '../../shared/field-name.js'
+import { compileFieldValue, isUsableValue } from '../../shared/field-value.js'
 import type { Side } from '../../shared/message/side.js'
-import { compileTemplate, type Render } from '../../shared/template.js'
-import { fieldName, fieldPrefix } from './field-name.js'
+import type { Render } from '../../shared/template.js'
 import type { HeaderEdits } from './schema.js'
 
 /** One change to a header list. `x` gives templates their values; the list is the request's or the response's. */
@@ -33,15 +33,17 @@ export function compileEdits(side: Side, config: HeaderEdits | undefined): Edit[
   return [
     ...(config.remove ?? []).map((written) => remove(side, written)),
     ...renames(side, config.rename ?? {}),
-    ...perName(side, 'set', config.set ?? {}).map(([name, value]) => set(name, compileValue(name, value))),
+    ...perName(side, 'set', config.set ?? {}).map(([name, value]) =>
+      set(name, compileFieldValue(name, value)),
+    ),
     ...perName(side, 'setIfAbsent', config.setIfAbsent ?? {}).map(([name, value]) =>
-      setIfAbsent(name, compileValue(name, value)),
+      setIfAbsent(name, compileFieldValue(name, value)),
     ),
     ...(config.securityHeaders === true ? SECURITY_HEADERS : []).map(([name, value]) =>
       setIfAbsent(name, value),
     ),
     ...perName(side, 'append', config.append ?? {}).flatMap(([name, value]) =>
-      [value].flat().map((each) => append(name, compileValue(name, each))),
+      [value].flat().map((each) => append(name, compileFieldValue(name, each))),
     ),
   ]
 }
@@ -55,18 +57,6 @@ function perName<T>(side: Side, list: string, values: Readonly<Record<string, T>
     seen.add(name)
     return [name, value]
   })
-}
-
-function compileValue(name: string, text: string): string | Render {
-  if (/[\r\n]/.test(text)) throw new Error(`the value of '${name}' has a line break; a header is one line`)
-  const value = compileTemplate(text)
-  const fixed = typeof value === 'string' ? value : text
-  if (!isFieldValue(fixed)) {
-    throw new Error(
-      `the value of '${name}' has a character that no header may hold; use visible ASCII and spaces`,
-    )
-  }
-  return value
 }
 
 function remove(side: Side, written: string): Edit {
@@ -108,7 +98,7 @@ function set(name: string, value: string | Render): Edit {
   if (typeof value === 'string') return (list) => setHeader(list, name, value)
   return (list, x) => {
     const rendered = value(x)
-    if (isUsable(rendered)) setHeader(list, name, rendered)
+    if (isUsableValue(rendered)) setHeader(list, name, rendered)
     else removeHeader(list, name)
   }
 }
@@ -124,11 +114,6 @@ function append(name: string, value: string | Render): Edit {
   if (typeof value === 'string') return (list) => appendHeader(list, name, value)
   return (list, x) => {
     const rendered = value(x)
-    if (isUsable(rendered)) appendHeader(list, name, rendered)
+    if (isUsableValue(rendered)) appendHeader(list, name, rendered)
   }
-}
-
-/** A rendered value comes from outside: nothing is sent rather than something that could break a line. */
-function isUsable(rendered: string): boolean {
-  return rendered !== '' && isFieldValue(rendered)
 }

@@ -1,6 +1,6 @@
 import { type HeaderList, isFieldValue } from '@sluice/core'
 import type { JsonObject } from '../../engines/json/strict-json.js'
-import { fieldName } from '../header/field-name.js'
+import { fieldName } from '../../shared/field-name.js'
 import { claimAt, claimText } from './claim.js'
 
 /** Claims for the upstream, by the headers that carry them. */

@@ -1,6 +1,6 @@
 import { isFieldValue } from '@sluice/core'
+import { fieldName } from '../../shared/field-name.js'
 import type { Side } from '../../shared/message/side.js'
-import { fieldName } from '../header/field-name.js'
 import { ScriptFault } from './engine.js'
 
 /** Most changes of header fields, parameters and variables of one call. */

@@ -1,5 +1,5 @@
 import { headerCount, headerValue, isFieldValue, removeHeader, UnreadableBody } from '@sluice/core'
-import { fieldName } from '../../catalog/header/field-name.js'
+import { fieldName } from '../field-name.js'
 import type { Side } from '../message/side.js'
 import type { Draft } from './draft.js'
 import { DuplicateName, type JsonPath, valueAt, withoutValue, withValue } from './json-text.js'

@@ -1,6 +1,6 @@
+import type { RequestIds } from '@sluice/core'
 import { Exchange } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
-import type { RequestIds } from '../../lib/request-id.js'
 import type { TimerWheel } from '../../lib/timer-wheel.js'
 import type { Gate, ListenerSettings } from '../listener.js'
 import type { HeadIntake } from './head-intake.js'

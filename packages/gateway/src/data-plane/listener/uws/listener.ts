@@ -13,9 +13,9 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js'
 import type { KeyPairPlan, ListenerTlsPlan, NamedCertificatePlan } from '@sluice/config'
+import type { RequestIds } from '@sluice/core'
 import { Exchange, type Reply } from '@sluice/core'
 import type { CachedClock } from '../../lib/cached-clock.js'
-import type { RequestIds } from '../../lib/request-id.js'
 import { certificateNames } from '../certificate-names.js'
 import { applyClientAddress } from '../client-address.js'
 import type { Gate, Listener, ListenerSettings } from '../listener.js'

@@ -1,5 +1,5 @@
 import { isHopByHop, isToken } from '@sluice/core'
-import type { Side } from '../../shared/message/side.js'
+import type { Side } from './message/side.js'
 
 /** Fields the gateway writes itself; a policy that changed them would break framing, routing or the clock. */
 const OWN_FIELDS: readonly string[] = [

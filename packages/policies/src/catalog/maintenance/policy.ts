@@ -1,0 +1,49 @@
+import {
+  compileCidrs,
+  definePolicy,
+  escapedXml,
+  headerJoined,
+  parseDuration,
+  prefersHtml,
+  type Reply,
+} from '@sluice/core'
+import { about } from '../../shared/about.js'
+import { readText } from '../../shared/text-source.js'
+import { DEFAULT_MESSAGE, maintenanceSchema } from './schema.js'
+
+const PROGRAMS = ['application/json', 'application/problem+json', 'application/xml', 'text/xml']
+
+/** Keeps requests out for a while. */
+export const maintenance = definePolicy({
+  name: 'maintenance',
+  summary: 'Answers 503 with Retry-After while a service is being maintained, and lets some callers through.',
+  schema: maintenanceSchema,
+  compile({ message = DEFAULT_MESSAGE, retryAfter = '5m', htmlFile, allow }, env) {
+    const seconds = Math.ceil(parseDuration(retryAfter) / 1000)
+    const fields = ['retry-after', String(seconds), 'cache-control', 'no-store', 'vary', 'Accept']
+    const problem = env.refusal('GW_MAINTENANCE', message, fields)
+    const page = pageReply(problem, htmlFile === undefined ? pageOf(message) : readText(htmlFile), htmlFile)
+    const allowed = allow === undefined ? null : about("under 'allow':", () => compileCidrs(allow))
+    return {
+      name: 'maintenance',
+      onRequest(x) {
+        if (allowed?.has(x.clientIp) === true) return null
+        return prefersHtml(headerJoined(x.headers, 'accept'), PROGRAMS) ? page : problem
+      },
+    }
+  },
+})
+
+function pageReply(problem: Reply, html: string, ownFile: string | undefined): Reply {
+  // The page of the gateway needs nothing; what a page of the operator needs is not known.
+  const policy = ownFile === undefined ? ['content-security-policy', "default-src 'none'"] : []
+  const headers = [...problem.headers, 'content-type', 'text/html; charset=utf-8', ...policy]
+  return { ...problem, headers, body: Buffer.from(html) }
+}
+
+function pageOf(message: string): string {
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Maintenance</title></head>' +
+    `<body><h1>Maintenance</h1><p>${escapedXml(message)}</p></body></html>\n`
+  )
+}

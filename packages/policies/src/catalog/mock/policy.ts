@@ -1,0 +1,37 @@
+import { definePolicy, type Exchange, parseDuration, type Reply, substitute } from '@sluice/core'
+import { Delays } from '../../shared/delays.js'
+import { compileBody, contentTypeOf } from './body.js'
+import { compileFields } from './fields.js'
+import { mockSchema } from './schema.js'
+
+/** Most answers that wait at once, per worker and policy. */
+const MAX_DELAYED = 1000
+
+/** Answers in place of the upstream. */
+export const mock = definePolicy({
+  name: 'mock',
+  summary: 'Answers in place of the upstream, with values of the request where you want them.',
+  schema: mockSchema,
+  compile(config, env) {
+    const status = config.status ?? 200
+    const type = contentTypeOf(config)
+    const fields = compileFields(config.headers ?? {}, type)
+    const body = compileBody(config, type)
+    if (body !== null && (status === 204 || status === 304)) {
+      throw new Error(`a response of status ${status} has no body; remove it, or choose another status`)
+    }
+    const isFixed = Array.isArray(fields) && typeof body !== 'function'
+    const fixed = isFixed ? substitute(status, fields, body) : null
+    const answer = (x: Exchange): Reply =>
+      fixed ??
+      substitute(
+        status,
+        typeof fields === 'function' ? fields(x) : fields,
+        typeof body === 'function' ? body(x) : body,
+      )
+    if (config.delay === undefined) return { name: 'mock', onRequest: answer }
+    const ms = Delays.check(parseDuration(config.delay))
+    const delays = new Delays(MAX_DELAYED, env)
+    return { name: 'mock', onRequest: (x) => (delays.hasRoom ? delays.wait(ms, answer(x)) : answer(x)) }
+  },
+})
