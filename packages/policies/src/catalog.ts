@@ -7,6 +7,7 @@ import { contentFilter } from './catalog/content-filter/policy.js'
 import { cors } from './catalog/cors/policy.js'
 import { decrypt } from './catalog/decrypt/policy.js'
 import { encrypt } from './catalog/encrypt/policy.js'
+import { fault } from './catalog/fault/policy.js'
 import { header } from './catalog/header/policy.js'
 import { hmacSignature } from './catalog/hmac-signature/policy.js'
 import { httpSignature } from './catalog/http-signature/policy.js'
@@ -21,6 +22,7 @@ import { openapi } from './catalog/openapi/policy.js'
 import { redact } from './catalog/redact/policy.js'
 import { requestId } from './catalog/request-id/policy.js'
 import { script } from './catalog/script/policy.js'
+import { securityHeaders } from './catalog/security-headers/policy.js'
 import { sign } from './catalog/sign/policy.js'
 import { sizeLimit } from './catalog/size-limit/policy.js'
 import { timeWindow } from './catalog/time-window/policy.js'
@@ -44,6 +46,7 @@ const POLICIES: readonly Policy[] = [
   cors,
   decrypt,
   encrypt,
+  fault,
   header,
   hmacSignature,
   httpSignature,
@@ -58,6 +61,7 @@ const POLICIES: readonly Policy[] = [
   redact,
   requestId,
   script,
+  securityHeaders,
   sign,
   sizeLimit,
   timeWindow,

@@ -77,6 +77,8 @@ export interface Policy<S extends TSchema = TSchema> {
    * to the route that would get the request it asks for.
    */
   readonly answersPreflights?: true
+  /** Whether it must not be used without a condition under this configuration: it would do harm to every request. */
+  needsCondition?(config: Static<S>): boolean
   /** Header fields and query parameters that carry secrets under this configuration; the traffic log masks them. */
   secretNames?(config: Static<S>): readonly string[]
   compile(config: Static<S>, env: CompileEnv): Step | null | Promise<Step | null>

@@ -12,7 +12,7 @@ import {
 import { type Chain, EMPTY_CHAIN, type FinishHook } from '../data-plane/pipeline/chain.js'
 import { failureNote, type Hook } from '../data-plane/pipeline/hook.js'
 import { bodyExaminer } from './body-examiner.js'
-import { answersPreflights, inChainOrder } from './chain-order.js'
+import { checkCondition, inChainOrder } from './chain-order.js'
 
 type HookFunction = (x: Exchange) => Eventual
 
@@ -49,12 +49,7 @@ export class ChainCompiler {
       if (when !== null) questions.push(...when.questions)
       const step = await this.#step(use)
       if (step === null) continue
-      if (use.when !== null && answersPreflights(use, this.#catalog)) {
-        // Or else a preflight could reach the upstream by a route that does not serve OPTIONS.
-        throw new Error(
-          `policy '${use.id}' (${use.use}): it takes no condition; give it to the routes that need it`,
-        )
-      }
+      checkCondition(use, when, this.#catalog)
       const asked = when?.constant === true ? null : when
       this.#add(phases, step, { use, order, when: asked, passes: this.#passes(asked) })
     }

@@ -79,3 +79,41 @@ test('maintenance: a page for browsers, a problem for programs, a fault for SOAP
   const open = await serve(t, ['maintenance', { allow: ['127.0.0.1'] }])
   assert.equal((await open.send()).text, 'upstream')
 })
+
+test('security-headers: on responses and refusals, without HSTS over http', async (t) => {
+  for (const uses of [[], [DENIED]]) {
+    const { send } = await serve(t, ['security-headers', {}], ...uses)
+    const { headers } = await send()
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(headers.get('strict-transport-security'), null)
+    assert.equal(headers.get('x-powered-by'), null)
+    assert.notEqual(headers.get('server'), 'old')
+  }
+})
+
+test('fault: the guarded request fails or waits, says why, and the key stays here', async (t) => {
+  const guard = { header: 'x-fault-key', value: '0123456789abcdef' }
+  const key = { 'x-fault-key': guard.value }
+  const { gateway, seen, send } = await serve(t, ['fault', { guard, abort: { status: 504 } }])
+  assert.equal((await send({ 'x-fault-key': 'guess' })).text, 'upstream')
+  assert.equal(seen[0]!['x-fault-key'], undefined)
+  const { status, headers, text } = await send(key)
+  assert.equal(status, 504)
+  assert.equal(headers.get('x-gw-error'), 'GW_FAULT_INJECTED')
+  assert.equal(headers.get('x-gw-fault'), 'abort')
+  assert.equal(JSON.parse(text).code, 'GW_FAULT_INJECTED')
+  const records = await gateway.records()
+  assert.equal(records[1]!.error!['code'], 'GW_FAULT_INJECTED')
+  const slow = await serve(t, ['fault', { guard, delay: { duration: '20ms' } }])
+  const delayed = await slow.send(key)
+  assert.deepEqual([delayed.text, delayed.headers.get('x-gw-fault')], ['upstream', 'delay'])
+})
+
+test('fault: without a guard or a condition the document is refused', async (t) => {
+  const config = { abort: { status: 504 } }
+  await assert.rejects(serve(t, ['fault', config]), /policy 'fault' \(fault\): it would meet every request/)
+  await assert.rejects(serve(t, ['fault', config, 'true']), /it would meet every request/)
+  const { send } = await serve(t, ['fault', config, 'req.header["x-try"] == "1"'])
+  assert.equal((await send()).status, 200)
+  assert.equal((await send({ 'x-try': '1' })).status, 504)
+})

@@ -1,0 +1,75 @@
+import {
+  appendHeader,
+  type CompileEnv,
+  definePolicy,
+  type Eventual,
+  type Exchange,
+  parseDuration,
+  parseRatio,
+  type Reply,
+} from '@sluice/core'
+import { Delays } from '../../shared/delays.js'
+import { compileGuard } from './guard.js'
+import { type FaultConfig, faultSchema } from './schema.js'
+
+const DEFAULT_DELAYED = 100
+
+/** Makes an API slow or fail for those who want to try that. */
+export const fault = definePolicy({
+  name: 'fault',
+  summary: 'Delays or refuses some requests on purpose, to try what callers do then.',
+  schema: faultSchema,
+  secretNames: ({ guard }) => (guard === undefined ? [] : [guard.header.toLowerCase()]),
+  needsCondition: ({ guard }) => guard === undefined,
+  compile(config, env) {
+    if (config.delay === undefined && config.abort === undefined) {
+      throw new Error("neither 'delay' nor 'abort' is given; write one of them, or remove the policy")
+    }
+    const isMeant = compileGuard(config.guard)
+    const delay = compileDelay(config, env)
+    const abort = compileAbort(config, env)
+    const delayed = env.slot<true>()
+    env.report('fault_enabled', {
+      delay: config.delay?.duration ?? null,
+      abort: config.abort?.status ?? null,
+    })
+    const inject = (x: Exchange, kind: 'delay' | 'abort'): void => {
+      x.setVar('fault', kind)
+      env.report('fault_injected', { fault: kind, route: x.routeId, id: x.id })
+    }
+    return {
+      name: 'fault',
+      onRequest(x): Eventual {
+        if (isMeant !== null && !isMeant(x)) return null
+        const reply = abort === null ? null : abort()
+        const wait = delay === null ? null : delay(reply)
+        if (wait !== null) {
+          delayed.set(x, true)
+          inject(x, 'delay')
+        }
+        if (reply !== null) inject(x, 'abort')
+        return wait ?? reply
+      },
+      onResponse(x) {
+        if (delayed.get(x) === true) appendHeader(x.responseHeaders, 'x-gw-fault', 'delay')
+        return null
+      },
+    }
+  },
+})
+
+function compileDelay({ delay, maxDelayed }: FaultConfig, env: CompileEnv) {
+  if (delay === undefined) return null
+  const ms = Delays.check(parseDuration(delay.duration))
+  const share = parseRatio(delay.percentage ?? '100%')
+  const delays = new Delays(maxDelayed ?? DEFAULT_DELAYED, env)
+  return (reply: Reply | null) => (Math.random() < share && delays.hasRoom ? delays.wait(ms, reply) : null)
+}
+
+function compileAbort({ abort }: FaultConfig, env: CompileEnv) {
+  if (abort === undefined) return null
+  const share = parseRatio(abort.percentage ?? '100%')
+  const detail = 'this request was refused on purpose, to try what its caller does then'
+  const reply = { ...env.refusal('GW_FAULT_INJECTED', detail, ['x-gw-fault', 'abort']), status: abort.status }
+  return () => (Math.random() < share ? reply : null)
+}

@@ -1,0 +1,66 @@
+import {
+  definePolicy,
+  type Exchange,
+  type HeaderList,
+  headerValue,
+  isFieldValue,
+  isToken,
+  removeHeader,
+  setHeader,
+} from '@sluice/core'
+import { PRESETS, SECURITY_FIELDS } from './presets.js'
+import { DEFAULT_REMOVED, type SecurityHeadersConfig, securityHeadersSchema } from './schema.js'
+
+const HSTS = 'strict-transport-security'
+
+/** Adds the fields by which browsers protect users, and removes those that help attackers. */
+export const securityHeaders = definePolicy({
+  name: 'security-headers',
+  summary:
+    'Adds security fields to responses, such as HSTS and CSP, and removes those that name the software.',
+  schema: securityHeadersSchema,
+  compile(config) {
+    const fields = fieldsOf(config)
+    const secure = fields.filter(([name]) => name === HSTS)
+    const always = fields.filter(([name]) => name !== HSTS)
+    const removed = (config.remove ?? DEFAULT_REMOVED).map(removable)
+    const add = config.overwrite === true ? setHeader : setIfAbsent
+    return {
+      name: 'security-headers',
+      onResponse(x: Exchange) {
+        const list = x.responseHeaders
+        for (const name of removed) removeHeader(list, name)
+        for (const [name, value] of always) add(list, name, value)
+        if (x.scheme === 'https') for (const [name, value] of secure) add(list, name, value)
+        return null
+      },
+    }
+  },
+})
+
+function setIfAbsent(list: HeaderList, name: string, value: string): void {
+  if (headerValue(list, name) === null) list.push(name, value)
+}
+
+/** The preset, and over it what the document says. @throws Error for another name and for a value that no header may hold. */
+function fieldsOf({ preset = 'api', headers = {} }: SecurityHeadersConfig): [string, string][] {
+  const fields = new Map<string, string | false>(Object.entries(PRESETS[preset]))
+  for (const [written, value] of Object.entries(headers)) {
+    const name = written.toLowerCase()
+    if (!SECURITY_FIELDS.includes(name)) {
+      throw new Error(`'${written}' is none of ${SECURITY_FIELDS.join(', ')}; set other fields with 'header'`)
+    }
+    if (value !== false && !isFieldValue(value)) {
+      throw new Error(`the value of '${name}' has a character that no header may hold; write it in one line`)
+    }
+    fields.set(name, value)
+  }
+  return [...fields].filter((field): field is [string, string] => field[1] !== false)
+}
+
+/** `server` among them: what the upstream says of itself is not the gateway's. */
+function removable(written: string): string {
+  const name = written.toLowerCase()
+  if (isToken(name) && !['content-length', 'transfer-encoding', 'connection'].includes(name)) return name
+  throw new Error(`'${written}' is no header that can be removed; write names such as x-powered-by`)
+}

@@ -1,0 +1,37 @@
+/** Fields and their values by the name of the preset. */
+export const PRESETS: Readonly<Record<'api' | 'web' | 'none', Readonly<Record<string, string>>>> = {
+  api: {
+    'strict-transport-security': 'max-age=31536000',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-permitted-cross-domain-policies': 'none',
+  },
+  web: {
+    'strict-transport-security': 'max-age=31536000',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'SAMEORIGIN',
+    'content-security-policy': "frame-ancestors 'self'",
+    'referrer-policy': 'strict-origin-when-cross-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-site',
+    'x-permitted-cross-domain-policies': 'none',
+  },
+  none: {},
+}
+
+/** Every field that is about security; others are for `header`. */
+export const SECURITY_FIELDS: readonly string[] = [
+  ...new Set([
+    ...Object.keys(PRESETS.api),
+    ...Object.keys(PRESETS.web),
+    'content-security-policy-report-only',
+    'cross-origin-embedder-policy',
+    'origin-agent-cluster',
+    'reporting-endpoints',
+  ]),
+]
