@@ -183,3 +183,25 @@ routes:
     '    name: staging -> production',
   ])
 })
+
+test('a change of a policy group is one of every route that names it', () => {
+  const text = (steps: string): string => `
+version: 1
+policyGroups: { g: [${steps}] }
+routes:
+  - { id: r, match: { path: /r }, respond: {}, policies: [g] }
+  - { id: s, match: { path: /s }, respond: {}, policies: [g] }
+`
+  const changed = lines(
+    text('{ use: marker, with: { text: a } }'),
+    text('{ use: marker, with: { text: b } }'),
+  )
+  assert.deepEqual(changed, [
+    '~ route r',
+    '    policies[g/1].with.text: a -> b',
+    '~ route s',
+    '    policies[g/1].with.text: a -> b',
+  ])
+  const added = lines(text('{ use: marker }'), text('{ use: marker }, { use: marker }'))
+  assert.deepEqual(added.slice(0, 2), ['~ route r', '    policies: + g/2'])
+})

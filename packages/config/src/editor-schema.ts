@@ -48,9 +48,12 @@ export function editorSchema(catalog: Catalog): Json {
   const { properties } = root as unknown as { readonly properties: Record<string, Json> }
   refine(items(properties['policies']))
   const route = items(properties['routes'])
-  const policies = (route['properties'] as Record<string, Json>)['policies']
-  for (const branch of (items(policies)['anyOf'] as Json[]).filter(({ type }) => type === 'object'))
-    refine(branch)
+  const chains = [
+    (route['properties'] as Record<string, Json>)['policies'],
+    properties['policyGroups']?.['additionalProperties'] as Json,
+  ]
+  for (const branch of chains.flatMap((chain) => items(chain)['anyOf'] as Json[]))
+    if (branch['type'] === 'object') refine(branch)
   return root
 }
 

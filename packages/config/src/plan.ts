@@ -375,7 +375,7 @@ export interface RedirectPlan {
 }
 
 export interface PolicyUse {
-  /** The shared policy's id, or `route/position` for one written in the route. */
+  /** The shared policy's id, or `route/position` or `group/position` for one written out there. */
   readonly id: string
   readonly use: string
   readonly with: unknown

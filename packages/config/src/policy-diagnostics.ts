@@ -71,13 +71,15 @@ export function documentDiagnostics(
   return report.diagnostics()
 }
 
-/** Where a policy is written: in its route, or among the shared ones. */
+/** Where a policy is written: in its route, in a group of that, or among the shared ones. */
 function policyPath(root: unknown, routeId: string, policyId: string): DocumentPath {
   const route = listAt(root, ['routes']).findIndex((entry) => isMapping(entry) && entry['id'] === routeId)
-  for (const path of [['routes', route, 'policies'], ['policies']]) {
+  const own: DocumentPath = ['routes', route, 'policies']
+  const named = listAt(root, own).filter((entry) => typeof entry === 'string')
+  for (const path of [own, ...named.map((name) => ['policyGroups', name]), ['policies']]) {
+    const owner = path === own ? routeId : String(path.at(-1))
     const location = listAt(root, path).findIndex(
-      (entry, i) =>
-        isMapping(entry) && policyIdOf(entry as unknown as PolicyDocument, routeId, i) === policyId,
+      (entry, i) => isMapping(entry) && policyIdOf(entry as unknown as PolicyDocument, owner, i) === policyId,
     )
     if (location >= 0) return [...path, location]
   }

@@ -1,7 +1,7 @@
-import type { PolicyDocument } from './schema/document.js'
+import type { PolicyEntry } from './schema/document.js'
 
-/** What a step of a route is called: a shared policy's id, the id it was given, or the route and its place from 1. */
-export function policyIdOf(entry: string | PolicyDocument, routeId: string, position: number): string {
+/** What a step is called: a shared policy's id, the id it was given, or the route or group and its place there from 1. */
+export function policyIdOf(entry: PolicyEntry, owner: string, position: number): string {
   if (typeof entry === 'string') return entry
-  return entry.id ?? `${routeId}/${position + 1}`
+  return entry.id ?? `${owner}/${position + 1}`
 }

@@ -1,4 +1,4 @@
-import { type DocumentPath, isMapping, listAt } from './document-path.js'
+import { type DocumentPath, isMapping, listAt, valueAt } from './document-path.js'
 
 /** A policy as it is written out in a document that may hold mistakes. */
 interface WrittenPolicy {
@@ -9,10 +9,16 @@ interface WrittenPolicy {
 
 /** Every policy that is written out, shared ones first. */
 export function writtenPolicies(root: unknown): readonly WrittenPolicy[] {
-  const routes = listAt(root, ['routes'])
+  return chainPaths(root).flatMap((path) => policiesAt(root, path))
+}
+
+/** Where policies can be written: the shared ones, each group, each route. */
+export function chainPaths(root: unknown): readonly DocumentPath[] {
+  const groups = valueAt(root, ['policyGroups'])
   return [
-    ...policiesAt(root, ['policies']),
-    ...routes.flatMap((_, i) => policiesAt(root, ['routes', i, 'policies'])),
+    ['policies'],
+    ...Object.keys(isMapping(groups) ? groups : {}).map((name) => ['policyGroups', name]),
+    ...listAt(root, ['routes']).map((_, i) => ['routes', i, 'policies']),
   ]
 }
 

@@ -26,6 +26,10 @@ export const CHAPTERS: readonly Chapter[] = [
     text: 'What `with` takes is in [the reference of the policies](reference/policies.md), and what `when` takes in [conditions](conditions.md). A policy that one route uses can be written out there, without being shared.',
   },
   {
+    at: 'policyGroups',
+    text: 'Routes name a group in their `policies` as they name a shared policy; its policies take its place there, in their order. Groups do not nest, and a group is not called as a shared policy is.',
+  },
+  {
     at: 'apis',
     text: 'Names for records: these hold `api`, `group` and `revision` of every call of a route that is a part of an API. They change nothing of what the gateway does.',
   },
@@ -77,6 +81,7 @@ export const CHAPTERS: readonly Chapter[] = [
 /** Locations with the same keys as another one, where they are described. */
 export const REPEATED: ReadonlyMap<string, string> = new Map([
   ['apis.NAME.log', 'routes[].log'],
+  ['policyGroups.NAME[]', 'policies[]'],
   ...['file', 'elasticsearch', 'stdout', 'syslog', 'webhook', 'custom', 'privacy', 'capture'].map(
     (key) => [`log.targets[].${key}`, `log.${key}`] as const,
   ),

@@ -1,16 +1,16 @@
 import { parseDuration, parseSize } from '@sluice/core'
-import type { PolicyUse, RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan.js'
-import { policyIdOf } from '../policy-id.js'
+import type { RouteApiPlan, RoutePlan, TimeoutsPlan, WebSocketPlan } from '../plan.js'
 import type { TakenTexts } from '../reference/settled-document.js'
-import type { Document, PolicyDocument, RouteDocument } from '../schema/document.js'
+import type { Document, RouteDocument } from '../schema/document.js'
 import { actionPlan, rewritePlan } from './action-plan.js'
 import { routeLogPlan } from './capture-plan.js'
+import { ChainPlanner } from './chain-plan.js'
 import { matchPlan } from './match-plan.js'
 import { timeoutsPlan } from './upstream-plan.js'
 
 /** The routes of the plan in the order of the document, without their order among equals. */
 export function routePlans(document: Document, taken: TakenTexts): readonly RoutePlan[] {
-  const shared = new Map(document.policies.map((policy) => [policy.id, policy]))
+  const chains = new ChainPlanner(document)
   return document.routes.map((route, i) => ({
     id: route.id,
     api: apiPlan(route.api, document),
@@ -23,7 +23,7 @@ export function routePlans(document: Document, taken: TakenTexts): readonly Rout
     action: actionPlan(route),
     timeouts: routeTimeouts(route, document),
     websocket: webSocketPlan(route.websocket),
-    policies: chainOf(route, shared),
+    policies: chains.chainOf(route),
     log: routeLogPlan([logOfApi(route.api, document), route.log], document.log.capture),
   }))
 }
@@ -62,14 +62,4 @@ function webSocketPlan(websocket: RouteDocument['websocket']): WebSocketPlan | n
 
 function millisecondsOr(text: string | undefined, fallback: number): number {
   return text === undefined ? fallback : parseDuration(text)
-}
-
-function chainOf(route: RouteDocument, shared: ReadonlyMap<string, PolicyDocument>): PolicyUse[] {
-  return route.policies.flatMap((entry, i) => {
-    const policy = typeof entry === 'string' ? shared.get(entry) : entry
-    if (policy === undefined) throw new Error('unchecked chain: it names a policy that is not there')
-    if (!policy.enabled) return []
-    const { use, when = null, onError } = policy
-    return [{ id: policyIdOf(entry, route.id, i), use, with: policy.with, when, onError }]
-  })
 }

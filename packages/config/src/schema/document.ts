@@ -3,7 +3,7 @@ import { apiSchema, environmentSchema } from './api.js'
 import { duration, integer, mapOf, name, object, text } from './build.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
-import { sharedPolicySchema } from './policy.js'
+import { policyGroupSchema, sharedPolicySchema } from './policy.js'
 import { routeSchema } from './route.js'
 import { upstreamSchema } from './upstream.js'
 
@@ -88,6 +88,12 @@ export const documentSchema = object(
       maxItems: 10_000,
       description: 'Policies that several routes share.',
     }),
+    policyGroups: mapOf(policyGroupSchema, {
+      default: {},
+      maxProperties: 10_000,
+      propertyNames: name('What routes call it.'),
+      description: 'Policies that routes use together, by the name of the group.',
+    }),
     apis: mapOf(apiSchema, {
       default: {},
       maxProperties: 10_000,
@@ -127,5 +133,7 @@ export type ListenerDocument = Document['listeners'][number]
 export type UpstreamDocument = Document['upstreams'][string]
 /** A route of a document. */
 export type RouteDocument = Document['routes'][number]
+/** What a chain lists: the name of a shared policy or of a group, or a policy written out. */
+export type PolicyEntry = RouteDocument['policies'][number]
 /** A step in the chain of a route, or a shared policy. */
-export type PolicyDocument = Exclude<RouteDocument['policies'][number], string>
+export type PolicyDocument = Exclude<PolicyEntry, string>

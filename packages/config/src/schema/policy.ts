@@ -31,11 +31,21 @@ export const sharedPolicySchema = object(
   { description: 'A policy that several routes can use.' },
 )
 
-/** One step in the chain of a route: the id of a shared policy, or a policy written out. */
+/** What the chain of a route lists: the id of a shared policy, the name of a group, or a policy written out. */
 export const policyEntrySchema = Type.Union([
-  name('The id of a shared policy.'),
+  name('The id of a shared policy, or the name of a group.'),
   object(
     { id: Type.Optional(name('What logs call it.')), ...common },
     { description: 'A policy written out.' },
   ),
 ])
+
+/** Most policies of a chain, those of its groups included. */
+export const MAX_CHAIN = 100
+
+/** Policies that routes use together. */
+export const policyGroupSchema = Type.Array(policyEntrySchema, {
+  minItems: 1,
+  maxItems: MAX_CHAIN,
+  description: 'In order: ids of shared policies, or policies written out. Groups do not nest.',
+})

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { duration, integer, mapOf, name, object, oneOf, size, text } from './build.js'
 import { routeLogSchema } from './capture.js'
-import { policyEntrySchema } from './policy.js'
+import { MAX_CHAIN, policyEntrySchema } from './policy.js'
 import { routeTimeoutsSchema } from './upstream.js'
 
 const predicate = Type.Union([
@@ -199,8 +199,9 @@ export const routeSchema = object(
     log: Type.Optional(routeLogSchema),
     policies: Type.Array(policyEntrySchema, {
       default: [],
-      maxItems: 100,
-      description: 'The chain, in order: ids of shared policies, or policies written out.',
+      maxItems: MAX_CHAIN,
+      description:
+        'The chain, in order: ids of shared policies, names of `policyGroups`, or policies written out; 100 together.',
     }),
   },
   {

@@ -1,6 +1,7 @@
 import type { BodyLanguage, BodyLanguages } from '@sluice/core'
 import { type ConditionScope, checkCondition } from '../condition/index.js'
 import { type DocumentPath, isMapping, listAt, valueAt } from '../document-path.js'
+import { chainPaths } from '../policy-uses.js'
 import type { Inspection } from './inspection.js'
 
 /** The paths with which conditions ask bodies, as far as their languages are loaded. */
@@ -23,11 +24,8 @@ function canCheck(text: string, bodies: BodyLanguages): boolean {
 function conditionLocations(whole: unknown): [DocumentPath, ConditionScope][] {
   const routes = listAt(whole, ['routes'])
   return [
-    ...policyLocations(whole, ['policies']),
-    ...routes.flatMap((_, i): [DocumentPath, ConditionScope][] => [
-      [['routes', i, 'match', 'when'], 'route'],
-      ...policyLocations(whole, ['routes', i, 'policies']),
-    ]),
+    ...routes.map((_, i): [DocumentPath, ConditionScope] => [['routes', i, 'match', 'when'], 'route']),
+    ...chainPaths(whole).flatMap((path) => policyLocations(whole, path)),
   ]
 }
 

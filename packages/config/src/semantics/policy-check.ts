@@ -1,20 +1,14 @@
 import { COMING_POLICIES } from '../availability.js'
-import { type DocumentPath, isMapping, valueAt } from '../document-path.js'
-import { policyIdOf } from '../policy-id.js'
 import { writtenPolicies } from '../policy-uses.js'
-import type { RouteDocument } from '../schema/document.js'
 import { suggestion } from '../spelling.js'
+import { checkChains } from './chain-check.js'
 import type { Inspection } from './inspection.js'
 
 /** Policies: names that nobody knows, ids that are not there or stand twice. */
 export function checkPolicies(inspection: Inspection): void {
-  const { document, origins } = inspection
   checkNames(inspection)
   checkSharedIds(inspection)
-  const shared = writtenIds(inspection.whole, 'policies')
-  for (const [route, path] of origins.entries(document.routes, ['routes'])) {
-    checkChain(inspection, shared, route, [...path, 'policies'])
-  }
+  checkChains(inspection)
 }
 
 function checkNames({ whole, catalog, report }: Inspection): void {
@@ -45,41 +39,6 @@ function checkSharedIds({ document, origins, report }: Inspection): void {
   }
 }
 
-function checkChain(
-  { origins, catalog, report }: Inspection,
-  shared: ReadonlySet<string>,
-  route: RouteDocument,
-  path: DocumentPath,
-): void {
-  const seen = new Set<string>()
-  for (const [entry, location] of origins.entries(route.policies, path)) {
-    const id = policyIdOf(entry, route.id, Number(location.at(-1)))
-    const name = report.quote(id, location)
-    if (typeof entry === 'string' && !shared.has(entry)) {
-      const fallback = catalog.has(entry) ? `write use: ${entry}` : 'add it under policies'
-      const remedy = suggestion(entry, catalog.has(entry) ? [] : shared, fallback)
-      report.add({ path: location, message: `there is no shared policy ${name}`, remedy, presumesAll: true })
-    }
-    if (seen.has(id)) {
-      report.add({
-        path: location,
-        message: `the policy ${name} stands twice in this chain`,
-        remedy: 'remove or rename one',
-      })
-    }
-    seen.add(id)
-  }
-}
-
-/** The ids of the items of a list at the root of the document, those of unsound items included. */
-export function writtenIds(whole: unknown, list: 'routes' | 'policies'): ReadonlySet<string> {
-  const items = valueAt(whole, [list])
-  if (!Array.isArray(items)) return new Set()
-  return new Set(
-    items.flatMap((item) => (isMapping(item) && typeof item['id'] === 'string' ? [item['id']] : [])),
-  )
-}
-
 /** Warns of what is defined and never used. */
 export function checkUnused({ document, origins, report }: Inspection): void {
   for (const kind of ['upstream', 'api'] as const) {
@@ -92,7 +51,14 @@ export function checkUnused({ document, origins, report }: Inspection): void {
       report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
     }
   }
-  const entries = new Set(document.routes.flatMap((route) => route.policies))
+  const used = new Set(document.routes.flatMap((route) => route.policies))
+  for (const name of Object.keys(document.policyGroups)) {
+    if (used.has(name)) continue
+    const message = `no route uses the policy group '${name}'`
+    const path = ['policyGroups', name]
+    report.add({ path, at: 'key', severity: 'warning', message, remedy: 'use it or remove it' })
+  }
+  const entries = new Set([...used, ...Object.values(document.policyGroups).flat()])
   for (const [policy, path] of origins.entries(document.policies, ['policies'])) {
     if (entries.has(policy.id)) continue
     const location = [...path, 'id']

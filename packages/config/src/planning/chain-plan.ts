@@ -1,0 +1,32 @@
+import type { PolicyUse } from '../plan.js'
+import { policyIdOf } from '../policy-id.js'
+import type { Document, PolicyDocument, PolicyEntry, RouteDocument } from '../schema/document.js'
+
+/** Writes out the chains of routes: shared policies and groups in the places where they are named. */
+export class ChainPlanner {
+  readonly #shared: ReadonlyMap<string, PolicyDocument>
+  readonly #groups: Document['policyGroups']
+
+  constructor({ policies, policyGroups }: Document) {
+    this.#shared = new Map(policies.map((policy) => [policy.id, policy]))
+    this.#groups = policyGroups
+  }
+
+  /** @throws Error when the document was not checked. */
+  chainOf(route: RouteDocument): PolicyUse[] {
+    return route.policies.flatMap((entry, i) => {
+      const group = typeof entry === 'string' && Object.hasOwn(this.#groups, entry) ? entry : null
+      if (group === null) return this.#stepsOf(entry, route.id, i)
+      return this.#groups[group]!.flatMap((member, j) => this.#stepsOf(member, group, j))
+    })
+  }
+
+  /** None when it is switched off. */
+  #stepsOf(entry: PolicyEntry, owner: string, position: number): PolicyUse[] {
+    const policy = typeof entry === 'string' ? this.#shared.get(entry) : entry
+    if (policy === undefined) throw new Error('unchecked chain: it names a policy that is not there')
+    if (!policy.enabled) return []
+    const { use, when = null, onError } = policy
+    return [{ id: policyIdOf(entry, owner, position), use, with: policy.with, when, onError }]
+  }
+}
