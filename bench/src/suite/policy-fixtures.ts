@@ -47,6 +47,13 @@ const ON_NO_BODY: readonly Entry[] = [
     { keys: [SHARED], algorithms: ['HS256'], issuers: ['benchmark'] },
     { authorization: `Bearer ${benchmarkToken()}` },
   ],
+  [
+    'cors',
+    { origins: ['https://app.example.com', 'https://*.example.org'], credentials: true },
+    { origin: 'https://app.example.com' },
+  ],
+  ['request-id', { format: 'ulid' }],
+  ['security-headers', { preset: 'api' }],
   ['size-limit', { request: { maxUrlBytes: '2kb', maxHeaders: 40 } }],
   ['time-window', { windows: [{ from: '00:00', to: '24:00' }] }],
   ['concurrency-limit', { max: 10_000 }],

@@ -262,3 +262,27 @@ test('no path and no host makes the router throw', () => {
     }),
   )
 })
+
+test('a preflight goes where the request it asks for would go, if preflights are answered there', () => {
+  const plans = [
+    routePlan('answering', 0, { path: '/*', methods: ['GET'] }),
+    routePlan('silent', 1, { path: '/a', methods: ['GET'] }),
+    routePlan('options', 2, { path: '/*', methods: ['OPTIONS'] }),
+  ]
+  const router = compileRouter(
+    plans.map((plan) => ({ plan, when: null, value: plan.id, answersPreflights: plan.id === 'answering' })),
+  )
+  const asked = (path: string, method: string): string | null => {
+    const headers = ['origin', 'https://a.example', 'access-control-request-method', method]
+    const x = requestOf(path, { method: 'OPTIONS', headers })
+    const { value } = router.match(x)
+    assert.equal(x.method, 'OPTIONS')
+    return value
+  }
+  assert.equal(asked('/b', 'GET'), 'answering')
+  assert.equal(asked('/b', 'HEAD'), 'answering')
+  assert.equal(asked('/a', 'GET'), 'options', 'the more specific route answers none')
+  assert.equal(asked('/b', 'PUT'), 'options')
+  assert.equal(asked('/b', 'not a method'), 'options')
+  assert.equal(router.match(requestOf('/b', { method: 'OPTIONS' })).value, 'options')
+})
