@@ -1,6 +1,7 @@
 import {
   type CompileEnv,
   Exchange,
+  MemoryStore,
   type Offload,
   type OffloadedWork,
   type Policy,
@@ -28,8 +29,11 @@ export function testEnv(table: Map<string, unknown> = new Map()): TestEnv {
   const reports: TestEnv['reports'][number][] = []
   // The event loop of a test has time for every signature, however busy the machine is.
   if (!table.has('signature-checks')) table.set('signature-checks', new SignatureChecks(() => 0))
+  if (!table.has('state')) table.set('state', new MemoryStore())
+  const store = table.get('state') as MemoryStore
   return {
     reports,
+    state: { store: () => store, isShared: false },
     report: (event, fields) => void reports.push({ event, fields }),
     slot: pairSlot,
     shared<T>(key: string, create: () => T): T {

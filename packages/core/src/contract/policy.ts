@@ -4,6 +4,7 @@ import type { ErrorCode } from './errors.js'
 import type { Exchange } from './exchange.js'
 import type { Offload } from './offload.js'
 import type { Eventual, Reply } from './reply.js'
+import type { StateStores } from './state.js'
 
 /**
  * One compiled policy in a route's chain. A hook that is absent costs nothing; a hook returns a Reply to end the
@@ -38,6 +39,8 @@ export interface Slot<T> {
 
 /** What a policy can reach while it is compiled; nothing of it is reachable while requests run. */
 export interface CompileEnv {
+  /** What workers and replicas share. Stores can be kept, and asked while requests run. */
+  readonly state: StateStores
   /** A fresh place for a value per exchange. */
   slot<T>(): Slot<T>
   /** State that outlives reloads for as long as some snapshot uses it; created once per worker and key. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Exchange } from '@sluice/core'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
+import { memoryStores } from '../state/stores.js'
 import { SnapshotEnv } from './compile-env.js'
 import { type Closer, SharedTable } from './shared-table.js'
 
@@ -18,7 +19,11 @@ function bench(shared = new SharedTable(() => {})): Bench {
     reported.push(`${event} ${fields['error']}`)
   }
   const threads = new ThreadPool(1, () => {})
-  return { env: new SnapshotEnv({ shared, threads, closers, report }), closers, reported }
+  return {
+    env: new SnapshotEnv({ shared, threads, state: memoryStores(), closers, report }),
+    closers,
+    reported,
+  }
 }
 
 test('each slot has a value of its own in each exchange', () => {

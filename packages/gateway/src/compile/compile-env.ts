@@ -6,6 +6,7 @@ import {
   type Reply,
   refusal,
   type Slot,
+  type StateStores,
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Closer, SharedTable } from './shared-table.js'
@@ -32,6 +33,7 @@ class ListSlot<T> implements Slot<T> {
 export interface SnapshotEnvOptions {
   readonly shared: SharedTable
   readonly threads: ThreadPool
+  readonly state: StateStores
   /** Receives all that must be undone. */
   readonly closers: Closer[]
   readonly report: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -39,15 +41,17 @@ export interface SnapshotEnvOptions {
 
 /** The environment that policies of one snapshot are compiled in. */
 export class SnapshotEnv implements CompileEnv {
+  readonly state: StateStores
   readonly #shared: SharedTable
   readonly #threads: ThreadPool
   readonly #closers: Closer[]
   readonly #report: SnapshotEnvOptions['report']
   #jobs = 0
 
-  constructor({ shared, threads, closers, report }: SnapshotEnvOptions) {
+  constructor({ shared, threads, state, closers, report }: SnapshotEnvOptions) {
     this.#shared = shared
     this.#threads = threads
+    this.state = state
     this.#closers = closers
     this.#report = report
   }

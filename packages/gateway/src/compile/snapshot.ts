@@ -1,5 +1,11 @@
 import { compileCondition, loadBodyLanguages, type Plan, type RoutePlan } from '@sluice/config'
-import { type BodyQuestion, type Catalog, type CompileEnv, UnreadableBody } from '@sluice/core'
+import {
+  type BodyQuestion,
+  type Catalog,
+  type CompileEnv,
+  type StateStores,
+  UnreadableBody,
+} from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
 import type { Lease, PipelineContext } from '../data-plane/pipeline/context.js'
 import { nowhere } from '../data-plane/pipeline/nowhere.js'
@@ -24,6 +30,7 @@ export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
   readonly threads: ThreadPool
+  readonly state: StateStores
   readonly context: PipelineContext
   readonly network: Network
 }

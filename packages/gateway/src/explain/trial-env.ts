@@ -2,6 +2,7 @@ import type { CompileEnv } from '@sluice/core'
 import { SnapshotEnv } from '../compile/compile-env.js'
 import { type Closer, SharedTable } from '../compile/shared-table.js'
 import { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
+import { memoryStores } from '../state/stores.js'
 
 /** Lets policies be compiled as a snapshot would, and lets go of all that they opened. */
 export async function withTrialEnv<T>(work: (env: CompileEnv) => Promise<T>): Promise<T> {
@@ -9,7 +10,7 @@ export async function withTrialEnv<T>(work: (env: CompileEnv) => Promise<T>): Pr
   const threads = new ThreadPool(1, () => {})
   try {
     const shared = new SharedTable(() => {})
-    return await work(new SnapshotEnv({ shared, threads, closers, report: () => {} }))
+    return await work(new SnapshotEnv({ shared, threads, state: memoryStores(), closers, report: () => {} }))
   } finally {
     for (const close of closers) close()
     await threads.close()

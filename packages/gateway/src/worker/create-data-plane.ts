@@ -1,5 +1,13 @@
 import { type ConfigBundle, conceal, type ListenerPlan, type Plan, resolvePlan } from '@sluice/config'
-import { type Catalog, compileCidrs, type LogIdentity, type LogSink, RequestIds } from '@sluice/core'
+import {
+  type Catalog,
+  compileCidrs,
+  type LogIdentity,
+  type LogSink,
+  RequestIds,
+  type StateStore,
+  type StateStores,
+} from '@sluice/core'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
 import { CachedClock } from '../data-plane/lib/cached-clock.js'
@@ -13,6 +21,7 @@ import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
 import { WebSockets } from '../data-plane/websocket/websockets.js'
+import { memoryStores } from '../state/stores.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
@@ -39,6 +48,8 @@ export interface DataPlaneOptions {
   readonly loopLagMs?: () => number
   /** Default: of a worker that nobody watches. */
   readonly heartbeat?: Heartbeat
+  /** What all workers of the gateway share; default: in this process. */
+  readonly memory?: StateStore
   /** Default: the system's. */
   readonly network?: Network
   /** The most descriptors that the process may have open; default: what the system says. */
@@ -71,6 +82,7 @@ class WorkerDataPlane implements DataPlane {
   /** What upstreams that are gone have counted. */
   readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
+  readonly #state: StateStores
   readonly #network: Network
   readonly #log: WorkerLog
   readonly #context
@@ -95,6 +107,7 @@ class WorkerDataPlane implements DataPlane {
     this.#threads = new ThreadPool(MAX_THREADS, (error) =>
       options.report('thread_fault', { error: String(error) }),
     )
+    this.#state = memoryStores(options.memory)
     this.#network = options.network ?? systemNetwork()
     this.#log = new WorkerLog({ ...options, digest: () => this.digest ?? '' })
     this.#context = {
@@ -134,6 +147,7 @@ class WorkerDataPlane implements DataPlane {
       catalog,
       shared: this.#shared,
       threads: this.#threads,
+      state: this.#state,
       context: this.#context,
       network: this.#network,
     }).catch((error: Error) => {

@@ -1,0 +1,204 @@
+import { type Grant, type LimitRule, MAX_STATE_VALUE_BYTES } from '../contract/state.js'
+import { forgettableAt, giveTokensBack, type LimitState, takeTokens } from './limit-state.js'
+import { NONE, Slots } from './slots.js'
+import { storedKey } from './state-key.js'
+
+/** The most that a table holds. */
+export interface TableBounds {
+  readonly entries: number
+  /** Of keys and values, and ENTRY_BYTES each. */
+  readonly bytes: number
+}
+
+const BOUNDS: TableBounds = { entries: 1_000_000, bytes: 192 * 1024 ** 2 }
+/** What an entry takes beside its key and its value. */
+const ENTRY_BYTES = 96
+/** Entries that are looked at for being expired with each call. */
+const SWEPT = 2
+
+/** Where a slot keeps when it expires, ms since 1970; the three numbers before are those of its limit or counter. */
+const EXPIRY = 3
+
+/**
+ * Values, counters and limits in the memory of a process. What has expired goes little by little with every call, without
+ * timers; when the table is full, what was used longest ago goes. Times are read with every call.
+ */
+export class MemoryTable {
+  /** Entries that had not expired when they had to go. */
+  evictions = 0
+  bytes = 0
+  readonly #bounds: TableBounds
+  readonly #now: () => number
+  readonly #slots = new Slots()
+  readonly #byKey = new Map<string, number>()
+  /** The keys of slots; undefined: the slot is free. */
+  readonly #keys: (string | undefined)[] = []
+  readonly #values = new Map<number, Uint8Array>()
+  readonly #limit: LimitState = { at: 0, used: 0, before: 0 }
+  #swept = 0
+
+  constructor(bounds: TableBounds = BOUNDS, now: () => number = Date.now) {
+    this.#bounds = bounds
+    this.#now = now
+  }
+
+  get entries(): number {
+    return this.#byKey.size
+  }
+
+  get(key: string): Uint8Array | null {
+    const slot = this.#find(storedKey(key), this.#now())
+    return slot === NONE ? null : (this.#values.get(slot) ?? null)
+  }
+
+  /** @throws RangeError for a value that is too large. */
+  set(key: string, value: Uint8Array, ttlMs: number, only?: 'absent'): boolean {
+    if (value.length > MAX_STATE_VALUE_BYTES) throw new RangeError('the value is too large for the store')
+    const nowMs = this.#now()
+    const stored = storedKey(key)
+    const known = this.#find(stored, nowMs)
+    if (known !== NONE && only === 'absent') return false
+    if (known !== NONE) this.#remove(known)
+    const slot = this.#add(stored, value.length)
+    // A copy: what was given may be a piece of something larger, or change.
+    this.#values.set(slot, value.slice())
+    this.#setExpiry(slot, nowMs + ttlMs)
+    return true
+  }
+
+  delete(key: string): boolean {
+    const slot = this.#find(storedKey(key), this.#now())
+    if (slot !== NONE) this.#remove(slot)
+    return slot !== NONE
+  }
+
+  add(key: string, amount: number, ttlMs: number): number {
+    const nowMs = this.#now()
+    const stored = storedKey(key)
+    let slot = this.#find(stored, nowMs)
+    if (slot === NONE) {
+      if (amount === 0) return 0
+      slot = this.#add(stored, 0)
+      this.#slots.numbers[4 * slot] = 0
+      this.#setExpiry(slot, nowMs + ttlMs)
+    }
+    const sum = this.#slots.numbers[4 * slot]! + amount
+    this.#slots.numbers[4 * slot] = sum
+    return sum
+  }
+
+  take(key: string, rule: LimitRule, amount: number): Grant {
+    const nowMs = this.#now()
+    const stored = storedKey(key)
+    const slot = this.#find(stored, nowMs)
+    const state = this.#read(slot)
+    const grant = takeTokens(state, rule, amount, nowMs)
+    // Written though nothing is granted: the state may have come from a clock that was set back since.
+    if (slot !== NONE) this.#write(slot, state, rule)
+    else if (grant.granted > 0) this.#write(this.#add(stored, 0), state, rule)
+    return grant
+  }
+
+  giveBack(key: string, rule: LimitRule, amount: number): void {
+    const nowMs = this.#now()
+    const slot = this.#find(storedKey(key), nowMs)
+    if (slot === NONE) return
+    const state = this.#read(slot)
+    giveTokensBack(state, rule, amount, nowMs)
+    this.#write(slot, state, rule)
+  }
+
+  list(prefix: string, most: number): string[] {
+    const nowMs = this.#now()
+    const keys: string[] = []
+    for (const [key, slot] of this.#byKey) {
+      if (keys.length >= most) break
+      if (key.startsWith(prefix) && !this.#isExpired(slot, nowMs)) keys.push(key)
+    }
+    return keys
+  }
+
+  deleteAll(prefix: string): number {
+    const nowMs = this.#now()
+    let deleted = 0
+    for (const [key, slot] of this.#byKey) {
+      if (!key.startsWith(prefix)) continue
+      if (!this.#isExpired(slot, nowMs)) deleted++
+      this.#remove(slot)
+    }
+    return deleted
+  }
+
+  /** The slot of a key, used last from now on; NONE: there is none, or it has expired. */
+  #find(key: string, nowMs: number): number {
+    this.#sweep(nowMs)
+    const slot = this.#byKey.get(key)
+    if (slot === undefined) return NONE
+    if (this.#isExpired(slot, nowMs)) {
+      this.#remove(slot)
+      return NONE
+    }
+    this.#slots.touch(slot)
+    return slot
+  }
+
+  #add(key: string, valueBytes: number): number {
+    const bytes = ENTRY_BYTES + 2 * key.length + valueBytes
+    while (this.entries > 0 && this.#isFullFor(bytes)) {
+      this.evictions++
+      this.#remove(this.#slots.oldest)
+    }
+    const slot = this.#slots.take()
+    this.#byKey.set(key, slot)
+    this.#keys[slot] = key
+    this.bytes += bytes
+    return slot
+  }
+
+  #isFullFor(bytes: number): boolean {
+    return this.entries >= this.#bounds.entries || this.bytes + bytes > this.#bounds.bytes
+  }
+
+  #remove(slot: number): void {
+    const key = this.#keys[slot]!
+    this.bytes -= ENTRY_BYTES + 2 * key.length + (this.#values.get(slot)?.length ?? 0)
+    this.#byKey.delete(key)
+    this.#values.delete(slot)
+    this.#keys[slot] = undefined
+    this.#slots.free(slot)
+  }
+
+  /** Goes round: each entry is looked at once in as many calls as there are halves of slots. */
+  #sweep(nowMs: number): void {
+    for (let i = 0; i < SWEPT && this.#slots.end > 0; i++) {
+      const slot = this.#swept
+      this.#swept = slot + 1 >= this.#slots.end ? 0 : slot + 1
+      if (this.#keys[slot] !== undefined && this.#isExpired(slot, nowMs)) this.#remove(slot)
+    }
+  }
+
+  #isExpired(slot: number, nowMs: number): boolean {
+    return this.#slots.numbers[4 * slot + EXPIRY]! <= nowMs
+  }
+
+  #setExpiry(slot: number, atMs: number): void {
+    this.#slots.numbers[4 * slot + EXPIRY] = atMs
+  }
+
+  #read(slot: number): LimitState {
+    const { numbers } = this.#slots
+    this.#limit.at = slot === NONE ? 0 : numbers[4 * slot]!
+    this.#limit.used = slot === NONE ? 0 : numbers[4 * slot + 1]!
+    this.#limit.before = slot === NONE ? 0 : numbers[4 * slot + 2]!
+    return this.#limit
+  }
+
+  #write(slot: number, state: LimitState, rule: LimitRule): void {
+    const { numbers } = this.#slots
+    const { at, used, before } = state
+    numbers[4 * slot] = at
+    numbers[4 * slot + 1] = used
+    numbers[4 * slot + 2] = before
+    numbers[4 * slot + EXPIRY] = forgettableAt(state, rule)
+  }
+}
