@@ -61,7 +61,7 @@ export class MemoryTable {
     if (known !== NONE) this.#remove(known)
     const slot = this.#add(stored, value.length)
     // A copy: what was given may be a piece of something larger, or change.
-    this.#values.set(slot, value.slice())
+    this.#values.set(slot, new Uint8Array(value))
     this.#setExpiry(slot, nowMs + ttlMs)
     return true
   }

@@ -1,3 +1,4 @@
+import { STATE_HELP } from '../state/state-samples.js'
 import { VITALS_HELP } from '../worker/vitals.js'
 import { LOG_HELP } from './log-samples.js'
 import { SUPERVISOR_HELP } from './supervisor-samples.js'
@@ -45,4 +46,5 @@ export const METRICS_HELP: Readonly<Record<string, string>> = {
   ...VITALS_HELP,
   ...TRAFFIC_HELP,
   ...LOG_HELP,
+  ...STATE_HELP,
 }

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentSource, Plan } from '@sluice/config'
-import type { LogIdentity } from '@sluice/core'
+import { type LogIdentity, MemoryTable } from '@sluice/core'
 import { AdminEndpoint } from '../admin/admin-endpoint.js'
 import type { AdminBackend, WriteRequest } from '../admin/backend.js'
+import { memorySamples } from '../state/state-samples.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
 import { renderSamples } from '../telemetry/text-format.js'
@@ -68,6 +69,7 @@ export class Supervisor implements AdminBackend {
   readonly #history: DeployHistory
   readonly #lastGood: LastGoodFile
   readonly #pool: WorkerPool
+  readonly #memory = new MemoryTable()
   readonly #targets: TargetStates
   readonly #deployment: Deployment
   readonly #changes = new Changes()
@@ -93,6 +95,7 @@ export class Supervisor implements AdminBackend {
     this.#pool = new WorkerPool({
       fork: seams.fork,
       log,
+      memory: this.#memory,
       onGaveUp: (reason) => this.#giveUp(reason),
       onChanged: () => this.#writeFleet(),
     })
@@ -244,7 +247,8 @@ export class Supervisor implements AdminBackend {
     const merged = await this.#pool.samples()
     const { counts: rollouts, queueLength } = this.#deployment
     const own = supervisorSamples({ status: this.status(), rollouts, queueLength })
-    return [...own, ...logSamples(this.logIdentity()), ...this.#targets.samples(), ...merged]
+    const shared = memorySamples(this.#memory)
+    return [...own, ...logSamples(this.logIdentity()), ...this.#targets.samples(), ...shared, ...merged]
   }
 
   async metrics(): Promise<string | null> {

@@ -1,4 +1,5 @@
 import type { LogIdentity } from '@sluice/core'
+import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
 import type { Answer, FromWorker, HeartbeatMessage, TargetOutage, ToWorker } from '../worker/messages.js'
 import type { Assignment, Participant, Refusal } from './rollout.js'
@@ -47,7 +48,7 @@ export interface Exit {
 
 /** A question without its number; the handle numbers it. */
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
-type Question = Unnumbered<ToWorker>
+type Question = Unnumbered<Exclude<ToWorker, { kind: 'state' }>>
 type Numbered<T> = T & { readonly id: number }
 
 /** What a drain may take beyond the worker's own deadline: writing out the traffic log and the way back. */
@@ -73,6 +74,8 @@ export class WorkerHandle implements Participant {
   lastBeat: HeartbeatMessage | null = null
   lastSamples: readonly Sample[] = []
   lastLog: LogIdentity | null = null
+  /** Answers the worker's calls of the store that all share. */
+  answerState: (calls: readonly StateCall[]) => StateResult[] = () => []
   /** Why the supervisor ended it; null while it lives or when it ended by itself. */
   killReason: string | null = null
 
@@ -243,6 +246,10 @@ export class WorkerHandle implements Participant {
     if (message.kind === 'heartbeat') {
       this.lastBeat = message
       this.lastLog = message.log
+      return
+    }
+    if (message.kind === 'state') {
+      this.#send({ kind: 'state', id: message.id, results: this.answerState(message.calls) })
       return
     }
     if (message.kind === 'samples' || message.kind === 'drained') this.lastSamples = message.samples

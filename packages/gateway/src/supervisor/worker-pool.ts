@@ -1,4 +1,5 @@
-import { EMPTY_LOG, type LogIdentity } from '@sluice/core'
+import { EMPTY_LOG, type LogIdentity, type MemoryTable } from '@sluice/core'
+import { answerCalls } from '../state/state-calls.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import type { OperationLog } from '../telemetry/operation-log.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -18,6 +19,8 @@ export type Fork = (headBytes: number) => WorkerHandle
 export interface PoolOptions {
   readonly fork: Fork
   readonly log: OperationLog
+  /** What the workers share. */
+  readonly memory: MemoryTable
   /** A slot cannot be filled; reported once per slot. */
   readonly onGaveUp: (reason: string) => void
   /** The workers have changed, or the state of one has. */
@@ -199,6 +202,7 @@ export class WorkerPool {
 
   #fork(headBytes: number): WorkerHandle {
     const handle = this.#options.fork(headBytes)
+    handle.answerState = (calls) => answerCalls(this.#options.memory, calls)
     void handle.setOutages(this.#outages)
     this.#live.add(handle)
     void handle.exited.then(() => {

@@ -1,5 +1,6 @@
 import type { ConfigBundle } from '@sluice/config'
 import type { LogIdentity } from '@sluice/core'
+import type { StateCall, StateResult } from '../state/state-calls.js'
 import type { Sample } from '../telemetry/sample.js'
 
 /**
@@ -16,6 +17,8 @@ import type { Sample } from '../telemetry/sample.js'
  *     beat                            ──► heartbeat, at once
  *     samples                         ──► samples
  *     targets(outages)                ──► targets
+ *                                     ◄── state(calls), a question of the worker
+ *     state(results)                  ──►
  *     drain(deadlineMs), cut          ──► drained, then the process ends
  */
 export type ToWorker =
@@ -29,6 +32,8 @@ export type ToWorker =
   | { readonly kind: 'beat' }
   | { readonly kind: 'samples'; readonly id: number }
   | TargetsMessage
+  /** Answers the calls of the message with this `id`, in their order. */
+  | { readonly kind: 'state'; readonly id: number; readonly results: readonly StateResult[] }
   | { readonly kind: 'drain'; readonly id: number; readonly deadlineMs: number }
   /** Ends a drain that is under way at once. */
   | { readonly kind: 'cut' }
@@ -59,7 +64,14 @@ export interface TargetOutage {
 }
 
 /** Everything a worker says. */
-export type FromWorker = { readonly kind: 'hello' } | HeartbeatMessage | Answer
+export type FromWorker = { readonly kind: 'hello' } | HeartbeatMessage | StateMessage | Answer
+
+/** Calls of the store that the supervisor holds for all workers; the `id` is the worker's own. */
+export interface StateMessage {
+  readonly kind: 'state'
+  readonly id: number
+  readonly calls: readonly StateCall[]
+}
 
 /** What ends a question of the supervisor. */
 export type Answer =

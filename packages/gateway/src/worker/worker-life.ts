@@ -1,4 +1,5 @@
-import { EMPTY_LOG } from '@sluice/core'
+import { EMPTY_LOG, type StateStore } from '@sluice/core'
+import { ChannelStore } from '../state/channel-store.js'
 import { Heartbeat } from '../telemetry/heartbeat.js'
 import { residentBytes } from '../telemetry/process-memory.js'
 import type { Sample } from '../telemetry/sample.js'
@@ -15,6 +16,8 @@ export interface PlaneSurroundings {
   readonly loopLagMs: () => number
   /** Requests keep it going when timers have to wait. */
   readonly heartbeat: Heartbeat
+  /** What all workers of the gateway share. */
+  readonly memory: StateStore
 }
 
 /** Makes the data plane once the worker knows which one it is. */
@@ -31,6 +34,12 @@ const MAX_BEATS_UNDERWAY = 120
 export class WorkerLife {
   readonly #make: PlaneMaker
   readonly #ports: Record<string, number> = {}
+  readonly #memory = new ChannelStore((id, calls, written) => {
+    if (!process.connected) return false
+    const message: FromWorker = { kind: 'state', id, calls }
+    process.send!(message, written)
+    return true
+  })
   #worker = 0
   /** Watched from when it serves: looks at the event loop of a spare would wake a process that has nothing to do. */
   #vitals: Vitals | null = null
@@ -68,6 +77,7 @@ export class WorkerLife {
 
   hear(message: ToWorker): void {
     if (message.kind === 'seat') this.#sit(message.worker)
+    else if (message.kind === 'state') this.#memory.hear(message.id, message.results)
     else if (message.kind === 'beat') this.#heartbeat.beatLate(performance.now())
     else if (this.#plane !== null && this.#preparation !== null) {
       this.#obey(message, this.#plane, this.#preparation)
@@ -96,12 +106,13 @@ export class WorkerLife {
       ports: this.#ports,
       loopLagMs: () => vitals.lag.longestMs,
       heartbeat: this.#heartbeat,
+      memory: this.#memory,
     })
     this.#preparation = new Preparation(this.#plane)
   }
 
   #obey(
-    message: Exclude<ToWorker, { kind: 'seat' | 'beat' }>,
+    message: Exclude<ToWorker, { kind: 'seat' | 'beat' | 'state' }>,
     plane: DataPlane,
     preparation: Preparation,
   ): void {

@@ -48,7 +48,7 @@ function testValues(conforms: Conforms): void {
   conforms(
     'a value is any bytes, up to its bound, and does not change with the memory it came in',
     async (store) => {
-      const all = Uint8Array.from({ length: 256 }, (_, i) => i)
+      const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
       await store.set('all', all, LONG_MS)
       const stored = Buffer.from(all)
       all.fill(0)

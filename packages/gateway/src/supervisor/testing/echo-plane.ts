@@ -15,6 +15,8 @@ export interface Echo {
   readonly routes: readonly string[]
   /** What the native parser would have been given. */
   readonly headBytes: string
+  /** `/count`: how many requests for it all workers have got; -1: the store did not say. */
+  readonly count?: number
 }
 
 /**
@@ -148,11 +150,17 @@ export class EchoPlane implements DataPlane {
     if (request.url === '/hang') return
     if (request.url === '/block') for (;;);
     if (request.url === '/throw') setImmediate(throwUncaught)
+    else if (request.url === '/count') void this.#count(response)
     else if (request.url?.startsWith('/slow') === true) setTimeout(() => this.#echo(response), 1000)
     else this.#echo(response)
   }
 
-  #echo(response: ServerResponse): void {
+  async #count(response: ServerResponse): Promise<void> {
+    const count = await this.#seat.memory.add('count', 1, 600_000).catch(() => -1)
+    this.#echo(response, count)
+  }
+
+  #echo(response: ServerResponse, count?: number): void {
     this.#answered++
     const echo: Echo = {
       worker: this.#seat.worker,
@@ -161,6 +169,7 @@ export class EchoPlane implements DataPlane {
       ready: this.#isReady,
       routes: this.#bundle?.plan.routes.map((route) => route.id) ?? [],
       headBytes: process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? '',
+      ...(count === undefined ? {} : { count }),
     }
     response.setHeader('connection', 'close').end(JSON.stringify(echo))
   }

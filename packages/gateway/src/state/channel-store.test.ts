@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MAX_STATE_VALUE_BYTES, MemoryTable, StateUnavailable } from '@sluice/core'
+import { until } from '../testing/gateway.js'
+import { ChannelStore } from './channel-store.js'
+import { answerCalls, type StateCall } from './state-calls.js'
+import { testConformance } from './testing/conformance.js'
+
+/** A supervisor that can be silent, and clones as a channel does. */
+function supervised(timeoutMs = 4000) {
+  const table = new MemoryTable()
+  const messages: (readonly StateCall[])[] = []
+  const seat = { isAnswering: true, isReading: true, isConnected: true, messages, late: () => {} }
+  const store: ChannelStore = new ChannelStore((id, calls, written) => {
+    if (!seat.isConnected) return false
+    messages.push(structuredClone(calls))
+    if (seat.isReading) setImmediate(written)
+    const answer = (): void => store.hear(id, structuredClone(answerCalls(table, structuredClone(calls))))
+    if (seat.isAnswering) setImmediate(answer)
+    else seat.late = answer
+    return true
+  }, timeoutMs)
+  return { store, seat }
+}
+
+testConformance('of the supervisor', async () => supervised().store)
+
+test('the calls of one turn go in one message', async () => {
+  const { store, seat } = supervised()
+  const sums = await Promise.all(Array.from({ length: 900 }, () => store.add('c', 1, 1000)))
+  assert.deepEqual([seat.messages.length, Math.max(...sums)], [1, 900])
+})
+
+test('a supervisor that does not answer or is gone makes the store unavailable; what it says too late is not heard', async () => {
+  const { store, seat } = supervised(20)
+  seat.isAnswering = false
+  await assert.rejects(store.add('c', 1, 1000), StateUnavailable)
+  seat.late()
+  seat.isAnswering = true
+  assert.equal(await store.add('c', 1, 1000), 2)
+  seat.isConnected = false
+  await assert.rejects(store.add('c', 1, 1000), /the supervisor is gone/)
+  seat.isConnected = true
+  assert.equal(await store.add('c', 1, 1000), 3)
+})
+
+test('a supervisor that reads nothing is sent 16 messages, and what waits is bounded by number and bytes', async () => {
+  const { store, seat } = supervised(200)
+  seat.isAnswering = false
+  seat.isReading = false
+  const refused: unknown[] = []
+  const count = (error: unknown): void => void refused.push(error)
+  for (let i = 0; i < 10_001; i++) store.get('k').catch(count)
+  await until(() => refused.length === 1)
+  await until(() => refused.length === 10_001)
+  const large = new Uint8Array(MAX_STATE_VALUE_BYTES)
+  for (let i = 0; i < 9; i++) store.set('k', large, 1000).catch(count)
+  await until(() => refused.length === 10_010)
+  for (let i = 0; i < 30; i++) {
+    await assert.rejects(store.get('k'), StateUnavailable)
+    if (seat.messages.length >= 16) break
+  }
+  assert.equal(seat.messages.length, 16)
+  assert.ok(refused.every((error) => error instanceof StateUnavailable))
+})
+
+test('one message does not make the supervisor hold more values than it may', () => {
+  const table = new MemoryTable()
+  table.set('k', new Uint8Array(MAX_STATE_VALUE_BYTES), 60_000)
+  const results = answerCalls(
+    table,
+    Array.from({ length: 100 }, () => ['get', 'k'] as const),
+  )
+  assert.equal(results.filter((result) => 'value' in result).length, 5)
+})

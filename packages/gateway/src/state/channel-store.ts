@@ -1,0 +1,187 @@
+import {
+  type Grant,
+  type LimitRule,
+  MAX_STATE_VALUE_BYTES,
+  type StateStore,
+  StateUnavailable,
+  storedKey,
+} from '@sluice/core'
+import type { StateCall, StateResult } from './state-calls.js'
+
+/** Sends calls to the supervisor; `written` runs when they have left the process. False: there is no channel. */
+export type SendCalls = (id: number, calls: readonly StateCall[], written: () => void) => boolean
+
+/** A supervisor that takes longer is busy or stopped. */
+const TIMEOUT_MS = 500
+/** Calls that wait for their answer, and what they hold. */
+const MAX_CALLS = 10_000
+const MAX_BYTES = 8 * 1024 ** 2
+/** Of one message. */
+const MESSAGE_CALLS = 1000
+const MESSAGE_BYTES = 1024 ** 2
+/** Messages that are not answered, or not even read: what a supervisor that is stopped makes the channel hold. */
+const MAX_MESSAGES = 16
+
+interface Waiting {
+  readonly call: StateCall
+  readonly bytes: number
+  readonly dueMono: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A worker's end of the store that its supervisor holds in memory. The calls of one turn go in one message. */
+export class ChannelStore implements StateStore {
+  readonly #send: SendCalls
+  readonly #timeoutMs: number
+  /** Not sent yet. */
+  #coming: Waiting[] = []
+  readonly #sent = new Map<number, readonly Waiting[]>()
+  #unread = 0
+  #calls = 0
+  #bytes = 0
+  #lastId = 0
+  #isFlushing = false
+  #clock: NodeJS.Timeout | null = null
+
+  constructor(send: SendCalls, timeoutMs = TIMEOUT_MS) {
+    this.#send = send
+    this.#timeoutMs = timeoutMs
+  }
+
+  get(key: string): Promise<Uint8Array | null> {
+    return this.#ask(['get', storedKey(key)], 0)
+  }
+
+  async set(key: string, value: Uint8Array, ttlMs: number, only?: 'absent'): Promise<boolean> {
+    if (value.length > MAX_STATE_VALUE_BYTES) throw new RangeError('the value is too large for the store')
+    return this.#ask(['set', storedKey(key), new Uint8Array(value), ttlMs, only], value.length)
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#ask(['delete', storedKey(key)], 0)
+  }
+
+  add(key: string, amount: number, ttlMs: number): Promise<number> {
+    return this.#ask(['add', storedKey(key), amount, ttlMs], 0)
+  }
+
+  take(key: string, rule: LimitRule, amount: number): Promise<Grant> {
+    return this.#ask(['take', storedKey(key), rule, amount], 0)
+  }
+
+  giveBack(key: string, rule: LimitRule, amount: number): Promise<void> {
+    return this.#ask(['giveBack', storedKey(key), rule, amount], 0)
+  }
+
+  list(prefix: string, most: number): Promise<string[]> {
+    return this.#ask(['list', prefix, most], 0)
+  }
+
+  deleteAll(prefix: string): Promise<number> {
+    return this.#ask(['deleteAll', prefix], 0)
+  }
+
+  /** The supervisor has answered a message; one that comes too late has no calls any more. */
+  hear(id: number, results: readonly StateResult[]): void {
+    const calls = this.#sent.get(id) ?? []
+    this.#sent.delete(id)
+    calls.forEach((waiting, i) => {
+      const result = results[i] ?? { refused: 'no answer' }
+      this.#forget(waiting)
+      if ('value' in result) waiting.resolve(result.value)
+      else waiting.reject(new StateUnavailable(`the supervisor refused: ${result.refused}`))
+    })
+    this.#flushSoon()
+  }
+
+  #ask<T>(call: StateCall, valueBytes: number): Promise<T> {
+    const bytes = 2 * call[1].length + valueBytes
+    if (this.#calls >= MAX_CALLS || this.#bytes + bytes > MAX_BYTES) {
+      return Promise.reject(new StateUnavailable('too many calls wait for the supervisor'))
+    }
+    this.#calls++
+    this.#bytes += bytes
+    return new Promise<T>((resolve, reject) => {
+      const dueMono = performance.now() + this.#timeoutMs
+      this.#coming.push({ call, bytes, dueMono, resolve: resolve as (value: unknown) => void, reject })
+      this.#clock ??= this.#startClock()
+      this.#flushSoon()
+    })
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing || this.#coming.length === 0) return
+    this.#isFlushing = true
+    setImmediate(() => {
+      this.#isFlushing = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    while (this.#coming.length > 0 && this.#sent.size < MAX_MESSAGES && this.#unread < MAX_MESSAGES) {
+      const calls = this.#coming.splice(0, messageLength(this.#coming))
+      const id = ++this.#lastId
+      this.#sent.set(id, calls)
+      this.#unread++
+      const written = (): void => {
+        this.#unread--
+        this.#flushSoon()
+      }
+      if (
+        this.#send(
+          id,
+          calls.map(({ call }) => call),
+          written,
+        )
+      )
+        continue
+      this.#unread--
+      this.#sent.delete(id)
+      this.#fail(calls, 'the supervisor is gone')
+    }
+  }
+
+  /** One coarse clock for all calls: an answer costs no timer of its own. */
+  #startClock(): NodeJS.Timeout {
+    // Behind what has arrived while this process was busy: then it was not the supervisor that was late.
+    return setTimeout(() => setImmediate(() => this.#onClock()), this.#timeoutMs / 4)
+  }
+
+  #onClock(): void {
+    const nowMono = performance.now()
+    const isLate = ({ dueMono }: Waiting): boolean => dueMono <= nowMono
+    for (const [id, calls] of this.#sent) {
+      if (!isLate(calls[0]!)) continue
+      this.#sent.delete(id)
+      this.#fail(calls, `the supervisor did not answer within ${this.#timeoutMs} ms`)
+    }
+    const late = this.#coming.filter(isLate)
+    this.#coming = this.#coming.slice(late.length)
+    this.#fail(late, `the supervisor did not take it within ${this.#timeoutMs} ms`)
+    this.#clock = this.#calls > 0 ? this.#startClock() : null
+  }
+
+  #fail(calls: readonly Waiting[], reason: string): void {
+    for (const waiting of calls) {
+      this.#forget(waiting)
+      waiting.reject(new StateUnavailable(reason))
+    }
+  }
+
+  #forget({ bytes }: Waiting): void {
+    this.#calls--
+    this.#bytes -= bytes
+  }
+}
+
+/** How many of the calls that wait go in one message. */
+function messageLength(calls: readonly Waiting[]): number {
+  let bytes = 0
+  let length = 0
+  while (length < Math.min(calls.length, MESSAGE_CALLS) && (length === 0 || bytes < MESSAGE_BYTES)) {
+    bytes += calls[length++]!.bytes
+  }
+  return length
+}

@@ -1,0 +1,49 @@
+import type { MemoryTable, StateStore } from '@sluice/core'
+
+/** One call of a store as it passes the channel between a worker and the supervisor. */
+export type StateCall = {
+  [M in keyof StateStore]: readonly [method: M, ...args: Parameters<StateStore[M]>]
+}[keyof StateStore]
+
+/** What became of a call; `refused`: the message of the error. */
+export type StateResult = { readonly value: unknown } | { readonly refused: string }
+
+/** Of the values in one message; a worker that reads slowly must not make the supervisor hold all that it asked for. */
+const MAX_ANSWER_BYTES = 4 * 1024 ** 2
+
+/** Answers the calls of one message, one after the other. */
+export function answerCalls(table: MemoryTable, calls: readonly StateCall[]): StateResult[] {
+  let bytes = 0
+  return calls.map((call) => {
+    if (bytes > MAX_ANSWER_BYTES)
+      return { refused: 'more values were asked for at once than one message takes' }
+    try {
+      const value = answer(table, call)
+      if (value instanceof Uint8Array) bytes += value.length
+      return { value }
+    } catch (error) {
+      return { refused: error instanceof Error ? error.message : String(error) }
+    }
+  })
+}
+
+function answer(table: MemoryTable, call: StateCall): unknown {
+  switch (call[0]) {
+    case 'get':
+      return table.get(call[1])
+    case 'set':
+      return table.set(call[1], call[2], call[3], call[4])
+    case 'delete':
+      return table.delete(call[1])
+    case 'add':
+      return table.add(call[1], call[2], call[3])
+    case 'take':
+      return table.take(call[1], call[2], call[3])
+    case 'giveBack':
+      return table.giveBack(call[1], call[2], call[3])
+    case 'list':
+      return table.list(call[1], call[2])
+    case 'deleteAll':
+      return table.deleteAll(call[1])
+  }
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fakeDocument, GatewayProcess } from './testing/gateway-process.js'
+import { until } from './testing/until.js'
+
+test('all workers share one store; it outlives a worker, and is unavailable while the supervisor is stopped', async (t) => {
+  const gateway = await new GatewayProcess(t, { document: fakeDocument('first') }).started()
+  const workers = new Map<number, number>()
+  let last = 0
+  await until(async () => {
+    const { worker, pid, count } = await gateway.echo('/count')
+    assert.equal(count, ++last)
+    workers.set(worker, pid)
+    return workers.size === 2
+  })
+  process.kill(workers.get(1)!, 'SIGKILL')
+  await until(async () => {
+    // A connection that the killed worker had is cut.
+    const echo = await gateway.echo('/count').catch(() => null)
+    if (echo !== null) assert.ok(echo.count! > last)
+    return echo !== null && echo.worker === 1 && echo.pid !== workers.get(1)
+  })
+  const metrics = await (await gateway.api('/metrics')).text()
+  assert.match(metrics, /^gw_memory_store_entries 1$/m)
+  gateway.signal('SIGSTOP')
+  assert.equal((await gateway.echo('/count')).count, -1)
+  gateway.signal('SIGCONT')
+  await until(async () => (await gateway.echo('/count')).count! > last)
+})
