@@ -39,9 +39,9 @@ const overload = object(
     maxLoopDelay: duration(
       { min: '0s', max: '10s' },
       {
-        default: '250ms',
+        default: '100ms',
         description:
-          'Delay of a worker’s event loop above which it refuses a growing share of the requests with 503, those of routes with `criticality: low` first. 0s: never.',
+          'Delay of a worker’s event loop from which on, when it lasts, it refuses with 503 what it does not reach in time, routes with `criticality: low` first. 0s: never.',
       },
     ),
     maxInFlight: Type.Optional(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestGateway } from '../testing/gateway.js'
 import { httpOrigin } from '../testing/origin.js'
 import { serve, testKeys } from './testing.js'
@@ -27,8 +28,10 @@ async function answers(gateway: TestGateway): Promise<Record<string, readonly (s
   return found
 }
 
-function delay(gateway: TestGateway, lateMs: number, looks: number): void {
+/** The event loop was late as often, and is so again: what comes now it reaches long after its last look. */
+async function delay(gateway: TestGateway, lateMs: number, looks: number): Promise<void> {
   for (let i = 0; i < looks; i++) gateway.plane.onLoopDelay(lateMs)
+  await sleep(60)
 }
 
 /** A gateway with as many requests in flight at a silent target. */
@@ -50,27 +53,14 @@ const OVERLOADED = '503 1 GW_OVERLOADED'
 testKeys('overload', {
   maxLoopDelay: async (t) => {
     const gateway = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '100ms' } })
-    delay(gateway, 99, 100)
-    assert.deepEqual(await answers(gateway), { low: ['204'], normal: ['204'], critical: ['204'] })
-    delay(gateway, 101, 5)
-    assert.deepEqual(await answers(gateway), {
-      low: ['204', OVERLOADED],
-      normal: ['204'],
-      critical: ['204'],
-    })
-    delay(gateway, 101, 10)
-    assert.deepEqual(await answers(gateway), {
-      low: [OVERLOADED],
-      normal: ['204', OVERLOADED],
-      critical: ['204'],
-    })
-    delay(gateway, 101, 100)
+    const all = { low: ['204'], normal: ['204'], critical: ['204'] }
+    await delay(gateway, 99, 100)
+    assert.deepEqual(await answers(gateway), all)
+    await delay(gateway, 101, 2)
     assert.deepEqual(await answers(gateway), { low: [OVERLOADED], normal: [OVERLOADED], critical: ['204'] })
-    delay(gateway, 0, 20)
-    assert.deepEqual(await answers(gateway), { low: ['204'], normal: ['204'], critical: ['204'] })
     const off = await serve(t, { routes: ROUTES, overload: { maxLoopDelay: '0s' } })
-    delay(off, 10_000, 100)
-    assert.deepEqual(await answers(off), { low: ['204'], normal: ['204'], critical: ['204'] })
+    await delay(off, 10_000, 100)
+    assert.deepEqual(await answers(off), all)
   },
   maxInFlight: async (t) => {
     const overload = { maxInFlight: 10, maxLoopDelay: '0s' }
@@ -87,22 +77,22 @@ testKeys('overload', {
   },
   retryAfter: async (t) => {
     const gateway = await serve(t, { routes: ROUTES, overload: { retryAfter: '90s' } })
-    delay(gateway, 1000, 100)
+    await delay(gateway, 1000, 100)
     assert.deepEqual((await answers(gateway))['normal'], ['503 90 GW_OVERLOADED'])
   },
 })
 
 test('health answers are given however much there is to do, and what is refused is counted', async (t) => {
   const gateway = await serve(t, { routes: ROUTES, listener: { health: true } })
-  delay(gateway, 1000, 100)
+  await delay(gateway, 1000, 100)
   assert.equal((await fetch(`${gateway.url}/-/readyz`)).status, 200)
   assert.equal((await fetch(`${gateway.url}/low`)).status, 503)
   const counted = gateway.plane
     .samples()
-    .filter(({ name, value }) => value > 0 && /shed_(total|share)/.test(name))
+    .filter(({ name, value }) => value > 0 && /shed_total|overloaded/.test(name))
     .map(({ name, labels, value }) => `${name}{${labels}} ${value}`)
   assert.deepEqual(counted, [
-    'gw_worker_shed_share{worker="1"} 1',
+    'gw_worker_overloaded{worker="1"} 1',
     'gw_requests_shed_total{criticality="low"} 1',
   ])
 })

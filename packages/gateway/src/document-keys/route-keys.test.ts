@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import { answering, echoOrigin, rawOrigin } from '../testing/origin.js'
 import { closeOf, openWebSocket, webSocketOrigin } from '../testing/websocket.js'
@@ -100,6 +101,7 @@ testKeys(
       }))
       const gateway = await serve(t, { routes })
       for (let i = 0; i < 20; i++) gateway.plane.onLoopDelay(1000)
+      await sleep(60)
       const statusOf = async (path: string): Promise<number> => (await fetch(gateway.url + path)).status
       assert.deepEqual([await statusOf('/low'), await statusOf('/critical')], [503, 204])
     },

@@ -7,8 +7,8 @@ import { SUPERVISOR_HELP } from './supervisor-samples.js'
 const TRAFFIC_HELP: Readonly<Record<string, string>> = {
   gw_requests_in_flight: 'Requests that have no complete response yet.',
   gw_requests_shed_total: 'Requests that a worker refused because it had more to do than it could.',
-  gw_worker_shed_share:
-    'How far the worker sheds load because its event loop is late: up to 0.5 low requests only, from there on normal ones too.',
+  gw_worker_overloaded:
+    'Whether the worker’s event loop is late for so long that it refuses what it does not reach in time: 1 or 0.',
   gw_connections: 'Open connections of clients.',
   gw_websockets: 'Open WebSocket connections; they are no requests in flight.',
   gw_websocket_messages_total: 'Messages of WebSockets, by who sent them.',

@@ -1,33 +1,45 @@
+import { performance } from 'node:perf_hooks'
 import type { OverloadPlan } from '@sluice/config'
 import { type Reply, refusal } from '@sluice/core'
 import type { Sample } from '../../telemetry/sample.js'
 import { label } from '../../telemetry/text-format.js'
 import { CRITICALITIES, type Route } from './route.js'
 
-/** How much the shed share grows or falls with each look at the event loop, of which there are 50 a second. */
-const STEP = 0.05
+/** A delay is an overload once it has lasted this long over at least two looks: one long task is none. */
+const LASTING_MS = 200
+/** Without a refusal for this long the overload is over. */
+const CALM_MS = 1000
+/** How long since the last look at the event loop, of which there is one every 20 ms, low and normal requests are taken. */
+const TAKEN_MS = [32, 40] as const
 /** Shares of `maxInFlight` from which requests are refused, by criticality. */
 const IN_FLIGHT_SHARES = [0.8, 1, 1.2] as const
 const OFF: OverloadPlan = { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 }
 
 /**
  * Decides which requests a worker takes when there are more than it can serve. Two limits, as in Envoy's overload
- * manager: requests in flight, and the delay of the event loop. While the delay is above its limit, a growing share of
- * the requests is refused, those of routes with `criticality: low` first; `critical` ones are never refused for it.
+ * manager: requests in flight, and the delay of the event loop. A loop that stays late has more to read in one turn than
+ * it should work off: requests that it reaches late in a turn have waited long, and are refused before they cost more.
+ * Those of routes with `criticality: low` go first; `critical` ones are never refused for it.
  */
 export class Admission {
+  readonly #readClock: () => number
   /** Requests refused, by criticality. */
   readonly #shed = [0, 0, 0]
-  /** Of the next request of a class: how much of it is refused already. */
-  readonly #credits = [0, 0, 0]
-  /** 0 to 1: up to a half only low requests are refused, from there on normal ones too. */
-  #share = 0
+  #isOverloaded = false
+  /** Consecutive looks that were too late, and by how much together. */
+  #lateLooks = 0
+  #lateMs = 0
+  /** Monotonic clock at the last look at the event loop, and at the last refusal for its delay. */
+  #lookedMono = 0
+  #refusedMono = 0
   #maxDelayMs = OFF.maxLoopDelayMs
   #maxInFlight: readonly number[] = []
   #overloaded = refuseFor('', OFF)
   #delayed = refuseFor('', OFF)
 
-  constructor() {
+  /** @param readClock the monotonic clock, ms. */
+  constructor(readClock: () => number = () => performance.now()) {
+    this.#readClock = readClock
     this.configure(OFF)
   }
 
@@ -35,7 +47,7 @@ export class Admission {
   configure(plan: OverloadPlan): void {
     const { maxInFlight } = plan
     this.#maxDelayMs = plan.maxLoopDelayMs
-    if (this.#maxDelayMs === 0) this.#share = 0
+    if (this.#maxDelayMs === 0) this.#isOverloaded = false
     this.#maxInFlight = IN_FLIGHT_SHARES.map((share) =>
       maxInFlight === null ? Number.POSITIVE_INFINITY : Math.max(1, maxInFlight * share),
     )
@@ -43,24 +55,39 @@ export class Admission {
     this.#delayed = refuseFor('this worker has more to do than it can', plan)
   }
 
-  /** Takes a delay of the event loop, ms. */
+  /** Takes a delay of the event loop, ms; called with every look at it. */
   onLoopDelay(lateMs: number): void {
     if (this.#maxDelayMs === 0) return
-    const share = this.#share + (lateMs > this.#maxDelayMs ? STEP : -STEP)
-    this.#share = Math.min(1, Math.max(0, share))
+    const nowMono = this.#readClock()
+    this.#lookedMono = nowMono
+    if (lateMs > this.#maxDelayMs) {
+      this.#lateLooks++
+      this.#lateMs += lateMs
+      if (this.#lateLooks < 2 || this.#lateMs < LASTING_MS) return
+      if (!this.#isOverloaded) this.#refusedMono = nowMono
+      this.#isOverloaded = true
+    } else {
+      this.#lateLooks = 0
+      this.#lateMs = 0
+      if (nowMono - this.#refusedMono > CALM_MS) this.#isOverloaded = false
+    }
   }
 
   /** Why a request is not taken; null when it is. */
   refusalOf({ criticality }: Route, inFlight: number): Reply | null {
     const isOver = inFlight >= this.#maxInFlight[criticality]!
-    if (!isOver && (this.#share === 0 || !this.#sheds(criticality))) return null
+    if (!isOver && (!this.#isOverloaded || !this.#isReachedLate(criticality))) return null
     this.#shed[criticality]!++
     return isOver ? this.#overloaded : this.#delayed
   }
 
   samples(worker: number): Sample[] {
     return [
-      { name: 'gw_worker_shed_share', labels: label('worker', String(worker)), value: this.#share },
+      {
+        name: 'gw_worker_overloaded',
+        labels: label('worker', String(worker)),
+        value: Number(this.#isOverloaded),
+      },
       ...CRITICALITIES.map((name, i) => ({
         name: 'gw_requests_shed_total',
         labels: label('criticality', name),
@@ -69,15 +96,12 @@ export class Admission {
     ]
   }
 
-  /** Refuses evenly: of a share of a third every third request. */
-  #sheds(criticality: number): boolean {
+  #isReachedLate(criticality: number): boolean {
     if (criticality === 2) return false
-    const share = criticality === 0 ? Math.min(1, 2 * this.#share) : 2 * this.#share - 1
-    if (share <= 0) return false
-    const credit = this.#credits[criticality]! + share
-    const isShed = credit >= 1
-    this.#credits[criticality] = isShed ? credit - 1 : credit
-    return isShed
+    const nowMono = this.#readClock()
+    if (nowMono - this.#lookedMono <= TAKEN_MS[criticality]!) return false
+    this.#refusedMono = nowMono
+    return true
   }
 }
 
