@@ -53,6 +53,12 @@ export const services = [
     environment: () => ({ SLUICE_ELASTICSEARCH_HOME: elasticsearchHome() }),
   },
   {
+    name: 'redis',
+    usedFor: 'the tests of the store that replicas share',
+    commands: ['redis-server', 'redis-cli'],
+    debianPackages: ['redis-server'],
+  },
+  {
     name: 'xmlsec1',
     usedFor: 'the tests of ws-security against another implementation',
     commands: ['xmlsec1'],

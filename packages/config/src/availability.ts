@@ -13,7 +13,6 @@ export interface Unavailable {
 /** Everything in the document that is not available yet; a capability that arrives removes its rows. */
 export const UNAVAILABLE: readonly Unavailable[] = [
   { path: ['plugins'], what: 'loading plugins', remedy: 'remove plugins' },
-  { path: ['state'], what: 'shared state', remedy: 'remove state; each worker keeps its own' },
 ]
 
 /** Policies that a later version brings; a name that the catalog has is available whatever stands here. */

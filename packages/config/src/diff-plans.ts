@@ -18,6 +18,7 @@ export type PlanPart =
   | 'metrics'
   | 'drain'
   | 'overload'
+  | 'state'
   | 'reference'
 
 /** One part of a plan that is new, different or gone. */
@@ -130,5 +131,6 @@ function partsOf(plan: Plan, catalog: Catalog): Map<string, Part> {
   add('metrics', '', same(plan.metrics))
   add('drain', '', same(plan.drain))
   add('overload', '', same(plan.overload))
+  if (plan.state !== null) add('state', '', { value: plan.state, shown: shown.state })
   return parts
 }

@@ -10,12 +10,14 @@ import type {
   MatchPlan,
   Plan,
   PolicyUse,
+  StatePlan,
   UpstreamPlan,
 } from './plan.js'
 import { mapTexts } from './plan-text.js'
 import { withoutFolder } from './reference/folder.js'
 import { adminSchema, listenerSchema } from './schema/listener.js'
 import { logSchema } from './schema/log.js'
+import { stateSchema } from './schema/state.js'
 import { upstreamSchema } from './schema/upstream.js'
 
 /**
@@ -36,6 +38,7 @@ export function displayPlan(plan: Plan, catalog: Catalog): Plan {
       policies: route.policies.map((policy) => displayPolicy(policy, catalog)),
     })),
     log: maskSecrets(logSchema, plan.log) as LogPlan,
+    state: plan.state === null ? null : (maskSecrets(stateSchema, plan.state) as StatePlan),
   }
   return mapTexts(shown, withoutFolder) as Plan
 }

@@ -1,8 +1,10 @@
 import type { LogPlan, RouteLogPlan } from './plan-log.js'
+import type { StatePlan } from './plan-state.js'
 import type { CanaryPlan, HashKey, MirrorPlan, StickyPlan } from './plan-upstream.js'
 import type { WebSocketPlan } from './plan-websocket.js'
 
 export type * from './plan-log.js'
+export type * from './plan-state.js'
 export type * from './plan-upstream.js'
 export type * from './plan-websocket.js'
 
@@ -28,6 +30,8 @@ export interface Plan {
   readonly metrics: { readonly enabled: boolean }
   readonly drain: DrainPlan
   readonly overload: OverloadPlan
+  /** Null: nothing is shared with other gateways. */
+  readonly state: StatePlan | null
 }
 
 /** A plan with the values of its references; what the supervisor hands to the workers. */

@@ -7,7 +7,7 @@ import { parseAddress } from './address.js'
 import { parseHost, parseHostPattern } from './host.js'
 import { parseLiteralPath, parsePathPattern, parsePathTemplate } from './path-pattern.js'
 import { examineRegex } from './regex.js'
-import { parseProxyUrl, parseServiceUrl, parseTargetUrl } from './url.js'
+import { parseProxyUrl, parseRedisUrl, parseServiceUrl, parseTargetUrl } from './url.js'
 
 /** The rules of one kind of text. */
 export interface Grammar {
@@ -45,9 +45,7 @@ export const GRAMMARS = {
   'syslog-url': grammarOf('a URL such as udp://127.0.0.1:514', (text) =>
     parseServiceUrl(text, ['udp', 'tcp', 'tls']),
   ),
-  'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', (text) =>
-    parseServiceUrl(text, ['redis', 'rediss']),
-  ),
+  'redis-url': grammarOf('a URL such as redis://127.0.0.1:6379', parseRedisUrl),
   'path-pattern': grammarOf('a path such as /orders/*', parsePathPattern),
   'path-template': grammarOf('a path such as /v2/orders/{id}', parsePathTemplate),
   path: grammarOf('a path such as /v2/orders', parseLiteralPath),

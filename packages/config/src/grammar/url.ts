@@ -44,6 +44,20 @@ export function parseServiceUrl(text: string, schemes: readonly string[]): URL |
   }
 }
 
+/** Where a Valkey or Redis server is. A user in the URL would be shown with it. */
+export function parseRedisUrl(text: string): URL | Flaw {
+  const url = parseServiceUrl(text, ['redis', 'rediss'])
+  if (!(url instanceof URL)) return url
+  if (url.username !== '' || url.password !== '') {
+    return { message: 'the URL holds a user or a password', remedy: 'write them as username and password' }
+  }
+  if (/^(\/[0-9]{0,3})?$/.test(url.pathname) && url.search === '' && url.hash === '') return url
+  return {
+    message: 'this is not the URL of a database',
+    remedy: 'write for example redis://127.0.0.1:6379/0',
+  }
+}
+
 /** Spaces and control characters, which URL would quietly drop, make a text no URL. */
 function parseUrl(text: string): URL | null {
   if (/[\u0000-\u0020\\]/.test(text) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null

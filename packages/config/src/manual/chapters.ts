@@ -76,6 +76,10 @@ export const CHAPTERS: readonly Chapter[] = [
     at: 'overload',
     text: 'A worker that cannot keep up refuses some requests at once, so that the others are served in time. Health answers of listeners and the admin API are never refused.',
   },
+  {
+    at: 'state',
+    text: 'Where policies that share something among replicas keep it. Each worker has one connection. While the server is away or late, calls fail at once, and each policy says what it does then. What the server may hold and forget: give it `maxmemory-policy volatile-lru` or `volatile-ttl`, because all that is written expires. [Bounds](bounds.md), [limits](limits.md#shared-state).',
+  },
 ]
 
 /** Locations with the same keys as another one, where they are described. */

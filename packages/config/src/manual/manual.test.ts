@@ -25,6 +25,7 @@ const env = {
   PROXY_PASSWORD: 'f',
   LOG_KEY: 'a key of sixteen characters and more',
   ES_API_KEY: 'c',
+  VALKEY_PASSWORD: 'secret',
   WEBHOOK_TOKEN: 'd',
   WEBHOOK_SECRET: 'e',
 }

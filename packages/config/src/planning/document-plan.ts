@@ -6,6 +6,7 @@ import { adminPlan, listenerPlan } from './listener-plan.js'
 import { logPlan } from './log-plan.js'
 import { inPrecedence } from './precedence.js'
 import { routePlans } from './route-plan.js'
+import { statePlan } from './state-plan.js'
 import { upstreamPlan } from './upstream-plan.js'
 
 /**
@@ -27,6 +28,7 @@ export function planOf(document: Document, taken: TakenTexts): Plan {
     metrics: { enabled: document.metrics.enabled },
     drain: drainPlan(document.drain),
     overload: overloadPlan(document.overload),
+    state: document.state === undefined ? null : statePlan(document.state),
   }
 }
 

@@ -1,10 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { apiSchema, environmentSchema } from './api.js'
-import { duration, integer, mapOf, name, object, text } from './build.js'
+import { duration, integer, mapOf, name, object } from './build.js'
 import { adminSchema, listenerSchema } from './listener.js'
 import { logSchema } from './log.js'
 import { policyGroupSchema, sharedPolicySchema } from './policy.js'
 import { routeSchema } from './route.js'
+import { stateSchema } from './state.js'
 import { upstreamSchema } from './upstream.js'
 
 const metrics = object(
@@ -112,12 +113,7 @@ export const documentSchema = object(
       maxItems: 100,
       description: 'npm packages with more policies.',
     }),
-    state: Type.Optional(
-      object(
-        { url: text('redis-url', { description: 'Valkey or Redis.' }) },
-        { description: 'What replicas share. Absent: in memory.' },
-      ),
-    ),
+    state: Type.Optional(stateSchema),
     drain,
     overload,
   },

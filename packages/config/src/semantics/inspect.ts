@@ -9,6 +9,7 @@ import { checkLogPrivacy } from './log-privacy-check.js'
 import { checkPolicies, checkUnused } from './policy-check.js'
 import { checkRoutes } from './route-check.js'
 import { checkShadows } from './shadow-check.js'
+import { checkState } from './state-check.js'
 import { checkUpstreams } from './upstream-check.js'
 
 /** Checks what no schema can: how the parts of a document fit together. Warnings only when there is no error. */
@@ -22,6 +23,7 @@ export function inspect(inspection: Inspection): void {
   checkConflicts(inspection)
   checkLog(inspection)
   checkLogPrivacy(inspection)
+  checkState(inspection)
   if (inspection.report.hasErrors) return
   checkUnused(inspection)
   checkShadows(inspection)

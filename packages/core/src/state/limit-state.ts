@@ -11,7 +11,9 @@ export interface LimitState {
   before: number
 }
 
-/** Times are sums of fractions: a token that lacks less than this is whole. */
+/** Times since 1970 have no finer fractions than 0.0003 ms: a token that lacks less than this is whole. */
+const ROUNDING_MS = 0.001
+/** The same for shares of a window. */
 const ROUNDING = 1e-6
 
 /** Takes tokens from a limit and changes its state. @param nowMs since 1970. */
@@ -41,7 +43,7 @@ function takeFromBucket(state: LimitState, rule: LimitRule, amount: number, nowM
   const depthMs = rule.burst * tokenMs
   // A clock that was set back, or a rule that allows less now, must not close the limit for longer than it can last.
   const at = Math.min(Math.max(state.at, nowMs), nowMs + depthMs)
-  const there = Math.floor((depthMs - (at - nowMs)) / tokenMs + ROUNDING)
+  const there = Math.min(rule.burst, Math.floor((depthMs - (at - nowMs) + ROUNDING_MS) / tokenMs))
   const granted = Math.max(0, Math.min(amount, there))
   state.at = at + granted * tokenMs
   const missingMs = state.at - nowMs - depthMs + tokenMs

@@ -3,7 +3,7 @@ import {
   type BodyQuestion,
   type Catalog,
   type CompileEnv,
-  type StateStores,
+  type StateStore,
   UnreadableBody,
 } from '@sluice/core'
 import type { ThreadPool } from '../data-plane/lib/threads/thread-pool.js'
@@ -14,6 +14,7 @@ import type { Candidate, Predicate } from '../data-plane/router/candidate.js'
 import { compileRouter, type Router } from '../data-plane/router/router.js'
 import type { Network } from '../data-plane/upstream/network.js'
 import type { Upstream } from '../data-plane/upstream/upstream.js'
+import { storesOf } from '../state/stores.js'
 import { compileAction } from './action.js'
 import { bodyExaminer, type Examine } from './body-examiner.js'
 import { ChainCompiler } from './chain.js'
@@ -30,7 +31,8 @@ export interface SnapshotOptions {
   readonly catalog: Catalog
   readonly shared: SharedTable
   readonly threads: ThreadPool
-  readonly state: StateStores
+  /** What all workers of the gateway share. */
+  readonly memory: StateStore
   readonly context: PipelineContext
   readonly network: Network
 }
@@ -92,7 +94,8 @@ export async function compileSnapshot(
     await loadBodyLanguages(JSON.stringify(plan.routes), options.catalog)
     const { clock, report } = options.context
     const upstreams = compileUpstreams(plan, { ...options, clock, report }, closers)
-    const env = new SnapshotEnv({ ...options, closers, report })
+    const state = storesOf(plan.state, { ...options, closers, report })
+    const env = new SnapshotEnv({ ...options, state, closers, report })
     const questions: BodyQuestion[] = []
     const candidates = await compileRoutes(plan, upstreams, { ...options, digest, env, questions })
     return new Snapshot({

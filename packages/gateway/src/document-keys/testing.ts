@@ -22,6 +22,9 @@ export interface DocumentParts {
   readonly route?: object
   readonly routes?: readonly object[]
   readonly overload?: object
+  readonly state?: object
+  /** Default: without policies. */
+  readonly catalog?: Catalog
   readonly network?: Network
 }
 
@@ -30,7 +33,7 @@ const NO_POLICIES: Catalog = new Map()
 /** A gateway that serves a document, which is loaded as `gw start` does. */
 export async function serve(t: TestContext, parts: DocumentParts): Promise<TestGateway> {
   const port = await closedPort()
-  const { target, listener, upstream, route, routes, overload = {} } = parts
+  const { target, listener, upstream, route, routes, overload = {}, state, catalog = NO_POLICIES } = parts
   const hasUpstream = target !== undefined || upstream !== undefined
   const all = { id: 'all', ...(hasUpstream ? { upstream: 'up' } : {}), ...route }
   const document = {
@@ -40,11 +43,12 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
     upstreams: hasUpstream ? { up: { targets: [target], ...upstream } } : {},
     routes: routes ?? [all],
     overload,
+    ...(state === undefined ? {} : { state }),
   }
-  const bundle = loadOrThrow(JSON.stringify(document), NO_POLICIES)
+  const bundle = loadOrThrow(JSON.stringify(document), catalog)
   const events: { event: string; fields: object }[] = []
   const plane = createDataPlane({
-    catalog: NO_POLICIES,
+    catalog,
     worker: 1,
     version: 'test',
     ports: {},
@@ -59,7 +63,7 @@ export async function serve(t: TestContext, parts: DocumentParts): Promise<TestG
   return { port, url: `http://127.0.0.1:${port}`, plane, events, reload }
 }
 
-type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload'
+type DocumentPart = 'listeners' | 'upstreams' | 'routes' | 'overload' | 'state'
 
 /** The upstream of a document as a worker has it, for what cannot be brought about from outside. */
 export function compiledUpstream(t: TestContext, upstream: object): Upstream {

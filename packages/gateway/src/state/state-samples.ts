@@ -1,11 +1,17 @@
 import type { MemoryTable } from '@sluice/core'
 import type { Sample } from '../telemetry/sample.js'
+import { label } from '../telemetry/text-format.js'
+import type { ValkeyStore } from './valkey/valkey-store.js'
 
 /** Help texts of the families below. */
 export const STATE_HELP: Readonly<Record<string, string>> = {
   gw_memory_store_entries: 'Values, counters and limits that the supervisor holds for all workers.',
   gw_memory_store_bytes: 'What they take.',
   gw_memory_store_evictions_total: 'Those that had to go before they had expired, because there was no room.',
+  gw_state_connections: 'How many workers have a connection to the server of `state` that answers.',
+  gw_state_calls_total:
+    'Calls of the server of `state`, by result: answered, failed (an error of the server or the connection), late, refused (not sent, because the server is away or too many wait).',
+  gw_state_call_seconds_total: 'Time that the answered calls took together.',
 }
 
 /** The numbers of the store that all workers share. */
@@ -14,5 +20,19 @@ export function memorySamples({ entries, bytes, evictions }: MemoryTable): Sampl
     { name: 'gw_memory_store_entries', labels: '', value: entries },
     { name: 'gw_memory_store_bytes', labels: '', value: bytes },
     { name: 'gw_memory_store_evictions_total', labels: '', value: evictions },
+  ]
+}
+
+/** What a worker counts of the server of `state`. */
+export function valkeySamples({ problem, counts }: ValkeyStore): Sample[] {
+  const results = ['answered', 'failed', 'late', 'refused'] as const
+  return [
+    { name: 'gw_state_connections', labels: '', value: problem === null ? 1 : 0 },
+    ...results.map((result) => ({
+      name: 'gw_state_calls_total',
+      labels: label('result', result),
+      value: counts[result],
+    })),
+    { name: 'gw_state_call_seconds_total', labels: '', value: counts.sumMs / 1000 },
   ]
 }

@@ -1,6 +1,28 @@
+import type { StatePlan } from '@sluice/config'
 import { MemoryStore, type StateStore, type StateStores } from '@sluice/core'
+import type { Closer, SharedTable } from '../compile/shared-table.js'
+import { type ValkeyOptions, ValkeyStore } from './valkey/valkey-store.js'
 
 /** The stores of a gateway that shares nothing with others. @param memory default: in this process. */
 export function memoryStores(memory: StateStore = new MemoryStore()): StateStores {
   return { store: () => memory, isShared: false }
+}
+
+/** What the stores of a snapshot are made of. */
+export interface StoreSurroundings {
+  readonly memory: StateStore
+  readonly shared: SharedTable
+  /** Receives what lets go of them. */
+  readonly closers: Closer[]
+  readonly report: ValkeyOptions['report']
+}
+
+/** The stores of a snapshot; those with the same plan have one connection to the server together. */
+export function storesOf(plan: StatePlan | null, surroundings: StoreSurroundings): StateStores {
+  const { memory, shared, closers, report } = surroundings
+  if (plan === null) return memoryStores(memory)
+  const create = (): ValkeyStore => new ValkeyStore({ plan, report })
+  const { value, release } = shared.acquire(`state:${JSON.stringify(plan)}`, create)
+  closers.push(release)
+  return { store: (scope) => (scope === 'cluster' ? value : memory), isShared: true }
 }

@@ -6,6 +6,7 @@ import type {
   Plan,
   RetryPlan,
   RoutePlan,
+  StatePlan,
   TimeoutsPlan,
   UpstreamPlan,
 } from '@sluice/config'
@@ -25,6 +26,7 @@ export interface PlanOverrides {
   readonly routes?: readonly (Partial<RoutePlan> & { readonly id: string })[]
   readonly log?: LogPlan
   readonly environment?: string
+  readonly state?: StatePlan
 }
 
 /** An upstream: its targets, and what else is not the default. */
@@ -98,6 +100,7 @@ export function planOf(overrides: PlanOverrides): Plan {
     metrics: { enabled: true },
     drain: { delayMs: 0, timeoutMs: 5000 },
     overload: { maxLoopDelayMs: 0, maxInFlight: null, retryAfterMs: 1000 },
+    state: overrides.state ?? null,
   }
 }
 

@@ -4,9 +4,9 @@ import {
   compileCidrs,
   type LogIdentity,
   type LogSink,
+  MemoryStore,
   RequestIds,
   type StateStore,
-  type StateStores,
 } from '@sluice/core'
 import { SharedTable } from '../compile/shared-table.js'
 import { compileSnapshot, type Snapshot } from '../compile/snapshot.js'
@@ -21,7 +21,8 @@ import { SPILL_FILES } from '../data-plane/upstream/spill-file.js'
 import { Upstream } from '../data-plane/upstream/upstream.js'
 import { stateSamples, upstreamSamples } from '../data-plane/upstream/upstream-samples.js'
 import { WebSockets } from '../data-plane/websocket/websockets.js'
-import { memoryStores } from '../state/stores.js'
+import { valkeySamples } from '../state/state-samples.js'
+import { ValkeyStore } from '../state/valkey/valkey-store.js'
 import { type Heartbeat, NO_HEARTBEAT } from '../telemetry/heartbeat.js'
 import { SampleLedger } from '../telemetry/merge.js'
 import { Metrics } from '../telemetry/metrics.js'
@@ -82,7 +83,7 @@ class WorkerDataPlane implements DataPlane {
   /** What upstreams that are gone have counted. */
   readonly #upstreamSamples = new SampleLedger()
   readonly #threads: ThreadPool
-  readonly #state: StateStores
+  readonly #memory: StateStore
   readonly #network: Network
   readonly #log: WorkerLog
   readonly #context
@@ -107,7 +108,7 @@ class WorkerDataPlane implements DataPlane {
     this.#threads = new ThreadPool(MAX_THREADS, (error) =>
       options.report('thread_fault', { error: String(error) }),
     )
-    this.#state = memoryStores(options.memory)
+    this.#memory = options.memory ?? new MemoryStore()
     this.#network = options.network ?? systemNetwork()
     this.#log = new WorkerLog({ ...options, digest: () => this.digest ?? '' })
     this.#context = {
@@ -147,7 +148,7 @@ class WorkerDataPlane implements DataPlane {
       catalog,
       shared: this.#shared,
       threads: this.#threads,
-      state: this.#state,
+      memory: this.#memory,
       context: this.#context,
       network: this.#network,
     }).catch((error: Error) => {
@@ -302,9 +303,14 @@ class WorkerDataPlane implements DataPlane {
       ...this.#webSocketSamples(),
       ...this.#context.metrics.samples(),
       ...this.#admission.samples(this.#options.worker),
+      ...this.#stateSamples(),
       ...[...(this.#snapshot?.upstreams.values() ?? [])].flatMap(stateSamples),
       ...this.#upstreamSamples.merged(this.#upstreams().map(upstreamSamples)),
     ]
+  }
+
+  #stateSamples(): Sample[] {
+    return [...this.#shared.values()].filter((value) => value instanceof ValkeyStore).flatMap(valkeySamples)
   }
 
   #webSocketSamples(): Sample[] {
@@ -324,6 +330,7 @@ class WorkerDataPlane implements DataPlane {
 
   /** An upstream may come back, or take another's name: its counters go on from here. */
   #closeShared(value: unknown): void {
+    if (value instanceof ValkeyStore) value.close()
     if (!(value instanceof Upstream)) return
     this.#upstreamSamples.depart(upstreamSamples(value).filter((sample) => sample.value > 0))
     void value.close()

@@ -1,0 +1,10 @@
+/** The Valkey or Redis server that replicas share. */
+export interface StatePlan {
+  /** `redis://` or `rediss://`, without a user. */
+  readonly url: string
+  readonly username: string | null
+  readonly password: string | null
+  readonly keyPrefix: string
+  readonly timeoutMs: number
+  readonly tls: { readonly caFile: string | null; readonly insecure: boolean }
+}

@@ -1,0 +1,10 @@
+import { parseDuration } from '@sluice/core'
+import type { StatePlan } from '../plan.js'
+import type { Document } from '../schema/document.js'
+
+/** The store that replicas share. */
+export function statePlan(state: NonNullable<Document['state']>): StatePlan {
+  const { url, username = null, password = null, keyPrefix, timeout, tls } = state
+  const { caFile = null, insecure } = tls
+  return { url, username, password, keyPrefix, timeoutMs: parseDuration(timeout), tls: { caFile, insecure } }
+}

@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox'
+import { duration, filePath, object, text } from './build.js'
+
+const tls = object(
+  {
+    caFile: Type.Optional(filePath('The authority that signed the certificate of the server, PEM.')),
+    insecure: Type.Boolean({ default: false, description: 'Accepts any certificate. For trials only.' }),
+  },
+  { default: {}, description: 'How the server of a `rediss://` address is trusted.' },
+)
+
+/** The store that replicas share. */
+export const stateSchema = object(
+  {
+    url: text('redis-url', {
+      description:
+        'Valkey or Redis, `redis://HOST:PORT/DATABASE`, or `rediss://` for TLS. The port is 6379 and the database 0 where they are left out.',
+    }),
+    username: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The user.' })),
+    password: Type.Optional(Type.String({ secret: true, maxLength: 4096, description: 'The password.' })),
+    keyPrefix: Type.String({
+      maxLength: 64,
+      default: 'sluice:',
+      description: 'What all keys begin with: gateways share what has the same server, database and prefix.',
+    }),
+    timeout: duration(
+      { min: '10ms', max: '10s' },
+      {
+        default: '250ms',
+        description: 'How long the server may take for an answer; then what asked acts as without a store.',
+      },
+    ),
+    tls,
+  },
+  {
+    description:
+      'What replicas share. Absent: the supervisor has it in memory, for the workers of this gateway.',
+  },
+)

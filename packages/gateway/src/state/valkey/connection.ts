@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { createClient, RESP_TYPES } from '@redis/client'
+import type { StatePlan } from '@sluice/config'
+
+/** One argument of a command. */
+export type Argument = string | Buffer
+
+/** A connection to the server, made again and again while there is none. */
+export interface ConnectionOptions {
+  readonly plan: StatePlan
+  /** Null: it is there; else why not. Called when that changes. */
+  readonly onChange: (problem: string | null) => void
+}
+
+const FIRST_WAIT_MS = 50
+const LONGEST_WAIT_MS = 5000
+const CONNECT_MS = 5000
+
+/** Only a key that is there turns off the default of 5 s. */
+const NO_TIMEOUT: object = { timeout: undefined }
+
+type Client = ReturnType<typeof clientOf>
+
+/** The one connection of a worker to Valkey or Redis. While it is down, commands fail at once. */
+export class ValkeyConnection {
+  readonly #options: ConnectionOptions
+  #client: Client | null = null
+  #isUp = false
+  #failures = 0
+  #retry: NodeJS.Timeout | null = null
+  #isClosed = false
+  #problem = 'is not connected yet'
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#connect()
+  }
+
+  /** Why there is none; null: there is one. */
+  get problem(): string | null {
+    return this.#isUp ? null : this.#problem
+  }
+
+  /** @throws what the server or the connection says; at once when there is none. */
+  async send(args: readonly Argument[]): Promise<unknown> {
+    if (!this.#isUp || this.#client === null) throw new Error(this.#problem)
+    return this.#client.sendCommand([...args])
+  }
+
+  /** Gives up this connection for a new one. */
+  drop(problem: string): void {
+    const client = this.#client
+    this.#client = null
+    this.#lose(problem)
+    destroy(client)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.drop('is closed')
+  }
+
+  #connect(): void {
+    this.#retry = null
+    let client: Client
+    try {
+      client = clientOf(this.#options.plan)
+    } catch (error) {
+      this.#lose(textOf(error))
+      return
+    }
+    this.#client = client
+    const lose = (error: unknown): void => {
+      if (this.#client !== client) return
+      this.drop(textOf(error))
+    }
+    client.on('error', lose)
+    client.on('end', () => lose(new Error('closed the connection')))
+    client.connect().then(() => this.#gain(client), lose)
+  }
+
+  #gain(client: Client): void {
+    if (this.#client !== client) return
+    this.#isUp = true
+    this.#failures = 0
+    this.#options.onChange(null)
+  }
+
+  #lose(problem: string): void {
+    this.#isUp = false
+    this.#problem = problem
+    if (this.#isClosed) return
+    this.#options.onChange(problem)
+    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#failures++, 10))
+    // Workers that lose the server together do not come back together.
+    this.#retry ??= setTimeout(() => this.#connect(), longest * (0.5 + Math.random() / 2)).unref()
+  }
+}
+
+/** @throws Error when the file of the authority cannot be read. */
+function clientOf({ url, username, password, tls }: StatePlan) {
+  const { protocol, hostname, port, pathname } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const common = {
+    host,
+    port: Number(port || 6379),
+    connectTimeout: CONNECT_MS,
+    reconnectStrategy: false,
+    keepAlive: true,
+  } as const
+  const socket = protocol === 'redis:' ? common : { ...common, tls: true as const, ...tlsOptions(tls, host) }
+  return createClient({
+    socket,
+    database: Number(pathname.slice(1)),
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    name: 'sluice',
+    disableOfflineQueue: true,
+    // With RESP3 a server could send the client to another host ("maintenance notifications").
+    RESP: 2,
+    maintNotifications: 'disabled',
+    // Its own deadlines cost an AbortSignal a command; the store has one clock for all.
+    commandOptions: { ...NO_TIMEOUT, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+  })
+}
+
+function tlsOptions(tls: StatePlan['tls'], host: string) {
+  return {
+    // An address is no name (RFC 6066, 3).
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    rejectUnauthorized: !tls.insecure,
+    ...(tls.caFile === null ? {} : { ca: readFileSync(tls.caFile) }),
+  }
+}
+
+function destroy(client: Client | null): void {
+  // Those that are under way learn of it by their own failure.
+  client?.on('error', () => {})
+  if (client?.isOpen === true) client.destroy()
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : String(error)
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { type LimitRule, StateUnavailable } from '@sluice/core'
+import { FAKE_CERTIFICATES } from '../../admin/testing/test-certificate.js'
+import { until } from '../../testing/gateway.js'
+import { closedPort, rawOrigin } from '../../testing/origin.js'
+import { testConformance } from '../testing/conformance.js'
+import { openStore, RedisServer, redisSkip, statePlanOf } from '../testing/redis-server.js'
+
+const RULE: LimitRule = { algorithm: 'gcra', limit: 10, periodMs: 3_600_000, burst: 10 }
+const LONG_MS = 600_000
+
+async function start(t: TestContext, args: readonly string[] = [], timeoutMs = 5000) {
+  const server = await RedisServer.start(t, args)
+  const opened = openStore(t, statePlanOf(server.port, { timeoutMs }))
+  await opened.isUp()
+  return { server, ...opened }
+}
+
+if (redisSkip === false) {
+  // One server for all, each test with keys of its own.
+  const server = await RedisServer.start({ after: (end) => after(end as () => Promise<void>) })
+  let stores = 0
+  testConformance('Redis', async (t) => {
+    const { store, isUp } = openStore(t, statePlanOf(server.port, { keyPrefix: `test${++stores}:` }))
+    await isUp()
+    return store
+  })
+}
+
+test('over TLS only a server with a certificate of the authority is believed', {
+  skip: redisSkip,
+}, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sluice-redis-tls-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const { cert, key } = FAKE_CERTIFICATES.localhost
+  const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
+  writeFileSync(certFile, cert)
+  writeFileSync(keyFile, key)
+  const port = await closedPort()
+  const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile]
+  await RedisServer.start(t, ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files])
+  const url = `rediss://localhost:${port}`
+  const trusting = openStore(t, statePlanOf(port, { url, tls: { caFile: certFile, insecure: false } }))
+  const wary = openStore(t, statePlanOf(port, { url }))
+  await trusting.isUp()
+  assert.equal(await trusting.store.add('c', 2, LONG_MS), 2)
+  await until(() => wary.events.some((event) => event.includes('certificate')))
+  assert.notEqual(wary.store.problem, null)
+})
+
+test('two stores share what has the same prefix, and nothing else', { skip: redisSkip }, async (t) => {
+  const { server, store } = await start(t)
+  const other = openStore(t, statePlanOf(server.port))
+  const stranger = openStore(t, statePlanOf(server.port, { keyPrefix: 'other:' }))
+  const inSecond = openStore(t, statePlanOf(server.port, { url: `redis://127.0.0.1:${server.port}/1` }))
+  await Promise.all([other.isUp(), stranger.isUp(), inSecond.isUp()])
+  assert.equal((await store.take('l', RULE, 6)).granted, 6)
+  assert.equal((await other.store.take('l', RULE, 6)).granted, 4)
+  assert.equal((await stranger.store.take('l', RULE, 6)).granted, 6)
+  assert.equal((await inSecond.store.take('l', RULE, 6)).granted, 6)
+  assert.equal(await stranger.store.deleteAll(''), 1)
+  assert.deepEqual(await store.list('', 10), ['l'])
+})
+
+test('a server that is killed is away at once; restarted empty, it is there again and knows the scripts', {
+  skip: redisSkip,
+}, async (t) => {
+  const { server, store, events, isUp } = await start(t)
+  await store.take('l', RULE, 10)
+  await server.kill()
+  await until(() => store.problem !== null)
+  await assert.rejects(store.take('l', RULE, 1), StateUnavailable)
+  server.run()
+  await isUp()
+  assert.equal((await store.take('l', RULE, 10)).granted, 10)
+  assert.equal(await store.add('c', 1, LONG_MS), 1)
+  assert.deepEqual(
+    events.map((event) => event.split(' ')[0]),
+    ['state_available', 'state_unavailable', 'state_available'],
+  )
+})
+
+test('a server that hangs is late, then asked no more until it has a new connection', {
+  skip: redisSkip,
+}, async (t) => {
+  const { server, store, events, isUp } = await start(t, [], 100)
+  server.signal('SIGSTOP')
+  await assert.rejects(store.add('c', 1, LONG_MS), /did not answer within 100 ms/)
+  await assert.rejects(store.add('c', 1, LONG_MS), StateUnavailable)
+  assert.deepEqual([store.counts.late, store.counts.refused], [1, 1])
+  await until(() => events.length > 1)
+  server.signal('SIGCONT')
+  await isUp()
+  assert.ok((await store.add('c', 1, LONG_MS)) >= 1)
+})
+
+test('a server without memory refuses, and its words are told', { skip: redisSkip }, async (t) => {
+  const { server, store } = await start(t, ['--maxmemory-policy', 'noeviction'])
+  server.cli('config', 'set', 'maxmemory', '1')
+  await assert.rejects(store.set('v', Buffer.from('x'), LONG_MS), /OOM command not allowed/)
+  await assert.rejects(store.take('l', RULE, 1), /OOM command not allowed/)
+  await assert.rejects(store.add('c', 1, LONG_MS), /OOM command not allowed/)
+  server.cli('config', 'set', 'maxmemory', '0')
+  assert.equal((await store.take('l', RULE, 1)).granted, 1)
+})
+
+test('a wrong password keeps the store away and is not told; the right one opens it', {
+  skip: redisSkip,
+}, async (t) => {
+  const server = await RedisServer.start(t, ['--requirepass', 'right'])
+  const wrong = openStore(t, statePlanOf(server.port, { password: 'wr0ng-secret' }))
+  const right = openStore(t, statePlanOf(server.port, { password: 'right' }))
+  await right.isUp()
+  await until(() => wrong.events.some((event) => event.includes('WRONGPASS')))
+  assert.ok(!wrong.events.join().includes('wr0ng-secret'))
+  await assert.rejects(wrong.store.get('k'), (error: Error) => !error.message.includes('wr0ng-secret'))
+})
+
+test('a primary that becomes a replica is left; the one that takes its place has what it had', {
+  skip: redisSkip,
+}, async (t) => {
+  const { server, store, events } = await start(t)
+  const replica = await RedisServer.start(t, ['--replicaof', '127.0.0.1', String(server.port)])
+  await store.take('l', RULE, 7)
+  await until(() => replica.cli('exists', 'test:l') === '1')
+  replica.cli('replicaof', 'no', 'one')
+  server.cli('replicaof', '127.0.0.1', String(replica.port))
+  await assert.rejects(store.add('c', 1, LONG_MS), StateUnavailable)
+  assert.match(events.at(-1)!, /read-only replica/)
+  const promoted = openStore(t, statePlanOf(replica.port))
+  await promoted.isUp()
+  assert.equal((await promoted.store.take('l', RULE, 10)).granted, 3)
+})
+
+/** A server that greets as one should, and answers everything else with this. */
+async function liar(t: TestContext, lie: (write: (bytes: string | Buffer) => void) => void): Promise<number> {
+  const { port } = await rawOrigin(t, (socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (data: Buffer) => {
+      const text = data.toString('latin1')
+      const greetings = text.match(/\r\n(CLIENT|HELLO|SELECT)\r\n/g)?.length ?? 0
+      if (greetings > 0) socket.write('+OK\r\n'.repeat(greetings))
+      else lie((bytes) => void socket.write(bytes))
+    })
+  })
+  return port
+}
+
+test('a server that answers nonsense, or sends to another host, is not believed or followed', async (t) => {
+  const elsewhere = { connections: 0 }
+  const other = await rawOrigin(t, () => void elsewhere.connections++)
+  const lies = [
+    '\x00\xff garbage\r\n\r\n',
+    '*-5\r\n$-9\r\n',
+    ':12\r\n',
+    '$3\r\nabc\r\n',
+    '*4\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n',
+    `-MOVED 1 127.0.0.1:${other.port}\r\n`,
+    `-ASK 1 127.0.0.1:${other.port}\r\n`,
+    `${'*1\r\n'.repeat(50_000)}`,
+  ]
+  for (const lie of lies) {
+    const port = await liar(t, (write) => write(lie))
+    const { store, isUp } = openStore(t, statePlanOf(port, { timeoutMs: 100 }))
+    await isUp()
+    await assert.rejects(store.take('l', RULE, 1), StateUnavailable, JSON.stringify(lie.slice(0, 30)))
+    store.close()
+  }
+  assert.equal(elsewhere.connections, 0)
+})
+
+test('a value without an end is given up with its connection', async (t) => {
+  let sent = 0
+  const port = await liar(t, (write) => {
+    write('$536870912\r\n')
+    const timer = setInterval(() => write(Buffer.alloc(1024)), 5)
+    t.after(() => clearInterval(timer))
+    sent++
+  })
+  const { store, events, isUp } = openStore(t, statePlanOf(port, { timeoutMs: 50 }))
+  await isUp()
+  await assert.rejects(store.get('k'), StateUnavailable)
+  await until(() => events.filter((event) => event === 'state_available').length > 1)
+  assert.equal(sent, 1)
+})
