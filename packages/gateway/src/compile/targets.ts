@@ -75,6 +75,7 @@ export function targetFactory(
       capacity: plan.connections + plan.maxPending,
       attempts: 0,
       failures: 0,
+      doubtsKept: false,
       turn: 0,
     }
     state.attach(created)

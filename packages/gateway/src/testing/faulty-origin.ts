@@ -2,8 +2,21 @@ import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** What an origin does to requests. `killed`: nobody listens, connections are reset. */
-export type Fault = 'none' | 'killed' | 'hung' | 'slow' | 'reset' | 'garbage' | 'error' | 'cut'
+/**
+ * What an origin does to requests. `killed`: nobody listens, connections are reset. `framing`: a response with two
+ * lengths. `surplus`: a second response that nobody has asked for.
+ */
+export type Fault =
+  | 'none'
+  | 'killed'
+  | 'hung'
+  | 'slow'
+  | 'reset'
+  | 'garbage'
+  | 'framing'
+  | 'surplus'
+  | 'error'
+  | 'cut'
 
 /** An origin that a test breaks and mends while it is under load. */
 export interface FaultyOrigin {
@@ -20,7 +33,7 @@ export interface FaultyOrigin {
 const WORK_MS = 2
 const SLOW_MS = 400
 
-/** @param name what it answers with. The id of a request is its header `x-id`. */
+/** @param name what it answers with, and the id of the request, which is its header `x-id`. */
 export async function faultyOrigin(t: TestContext, name: string): Promise<FaultyOrigin> {
   const sockets = new Set<Socket>()
   const open = new Set<string>()
@@ -32,7 +45,7 @@ export async function faultyOrigin(t: TestContext, name: string): Promise<Faulty
     open.add(id)
     res.on('close', () => open.delete(id))
     req.resume()
-    misbehave(fault, res, name)
+    misbehave(fault, res, `${name} ${id}`)
   })
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -58,7 +71,7 @@ export async function faultyOrigin(t: TestContext, name: string): Promise<Faulty
   return { url: `http://127.0.0.1:${port}`, name, seen, open, become }
 }
 
-function misbehave(fault: Fault, res: http.ServerResponse, name: string): void {
+function misbehave(fault: Fault, res: http.ServerResponse, text: string): void {
   const socket = res.socket!
   switch (fault) {
     case 'hung':
@@ -69,14 +82,26 @@ function misbehave(fault: Fault, res: http.ServerResponse, name: string): void {
     case 'garbage':
       socket.end('this is no HTTP\r\n\r\n')
       return
+    case 'framing':
+      socket.write(
+        'HTTP/1.1 200 OK\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfour\r\n0\r\n\r\n',
+      )
+      return
+    case 'surplus':
+      socket.write(`${whole(text)}${whole('for nobody')}`)
+      return
     case 'error':
-      res.writeHead(500).end(name)
+      res.writeHead(500).end(text)
       return
     case 'cut':
-      res.writeHead(200, { 'content-length': 100 }).write(name)
+      res.writeHead(200, { 'content-length': 100 }).write(text)
       setTimeout(() => socket.resetAndDestroy(), WORK_MS)
       return
     default:
-      setTimeout(() => res.end(name), fault === 'slow' ? SLOW_MS : WORK_MS)
+      setTimeout(() => res.end(text), fault === 'slow' ? SLOW_MS : WORK_MS)
   }
+}
+
+function whole(text: string): string {
+  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }

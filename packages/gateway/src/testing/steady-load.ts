@@ -11,7 +11,7 @@ export interface LoadOutcome {
 /** Requests at a steady pace, whatever becomes of those before. */
 export interface SteadyLoad {
   readonly outcomes: readonly LoadOutcome[]
-  /** Those that did not get a whole answer of 200. */
+  /** Those that did not get a whole answer of 200 to their own request. */
   failed(): readonly LoadOutcome[]
   /** Ends the load and waits for the answers. */
   stop(): Promise<void>
@@ -35,7 +35,7 @@ export function steadyLoad(url: string, method: 'GET' | 'POST'): SteadyLoad {
   }, EVERY_MS)
   return {
     outcomes,
-    failed: () => outcomes.filter(({ status }) => status !== 200),
+    failed: () => outcomes.filter(({ id, status, body }) => status !== 200 || !body.endsWith(` ${id}`)),
     stop: async () => {
       clearInterval(timer)
       await Promise.all(underway)

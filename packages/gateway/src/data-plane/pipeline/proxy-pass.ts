@@ -163,7 +163,7 @@ export class ProxyPass implements UpgradeObserver, RequestBodyObserver, Delivery
       mirror === null || x.attempts.count > 1 ? this : mirror.copyRequest({ request, target, observer: this })
     const attempt =
       this.#client.upgrade === null
-        ? target.transport.dispatch(request, observer, this.#search.isFresh)
+        ? target.transport.dispatch(request, observer, this.#search.isFresh || target.doubtsKept)
         : this.#search.askToUpgrade(target, request, this)
     // A failure at once has already gone on to the next attempt, or ended the flow.
     if (this.#search.target === target && !this.#flow.isOver && this.#attempt === null)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type http from 'node:http'
+import type net from 'node:net'
 import type { TestContext } from 'node:test'
 import type { RetryPlan } from '@sluice/config'
 import { until } from '../../testing/gateway.js'
@@ -11,6 +12,8 @@ import { OVER, TRANSPORTS, type TransportName, testOver } from '../../testing/tr
 // What is asked for again because of `retry.on`, and what the record says of it.
 
 const RETRY = { attempts: 2, budget: 1, on: [502, 503, 504], backoffMs: 0, maxBackoffMs: 1000 }
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
 interface Seen {
   readonly method: string
@@ -124,7 +127,7 @@ function conform(transport: TransportName): void {
     const origin = await rawOrigin(t, (socket, nth) => {
       socket.on('data', () => {
         if (nth < 2) socket.resetAndDestroy()
-        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+        else socket.write(OK)
       })
     })
     const upstream = { urls: [origin.url], retry: RETRY, ...OVER[transport] }
@@ -136,6 +139,30 @@ function conform(transport: TransportName): void {
       tries.map(({ code, retry }) => `${code} ${retry}`),
       ['GW_UPSTREAM_RESET resent', 'GW_UPSTREAM_RESET repeated'],
     )
+  })
+
+  test('a kept connection that dies under a request sends the next ones over new connections', async (t) => {
+    const kept = 4
+    const held: net.Socket[] = []
+    const origin = await rawOrigin(t, (socket, nth) => {
+      let isUsed = false
+      socket.on('data', () => {
+        if (nth >= kept) socket.write(OK)
+        else if (isUsed) socket.resetAndDestroy()
+        else held.push(socket)
+        isUsed = true
+      })
+    })
+    const gateway = await startLogged(t, { upstreams: [{ urls: [origin.url], ...OVER[transport] }] })
+    const post = async (): Promise<number> =>
+      (await fetch(gateway.url, { method: 'POST', body: 'order 7' })).status
+    const first = Promise.all(Array.from({ length: kept }, post))
+    await until(() => held.length === kept)
+    for (const socket of held) socket.write(OK)
+    assert.deepEqual(await first, [200, 200, 200, 200])
+    const later: number[] = []
+    for (let i = 0; i < 3; i++) later.push(await post())
+    assert.deepEqual(later, [502, 200, 200])
   })
 
   test('a target that cannot be reached is tried again where there is no other', async (t) => {

@@ -102,14 +102,17 @@ export class TargetSearch {
 
   /** The target has answered. */
   noteAnswer(status: number): void {
+    const { target } = this
+    if (target?.doubtsKept === true) target.doubtsKept = false
     if (this.#watch !== null) this.#watch.answer(status)
   }
 
   /** The attempt has failed before its answer, or within it. What the gateway itself is to blame for does not count. */
   noteFailure({ code }: Failure): void {
-    if (this.#watch === null || code === 'GW_OVERLOADED' || code === 'GW_BAD_REQUEST') return
     // A kept connection may close at any time; whether the target fails shows on a new one.
     const isKept = code === 'GW_UPSTREAM_RESET' && this.#x.attempts.isReused
+    if (isKept && this.target !== null) this.target.doubtsKept = true
+    if (this.#watch === null || code === 'GW_OVERLOADED' || code === 'GW_BAD_REQUEST') return
     if (!isKept || this.#watch.isAnswered) this.#watch.lose()
   }
 

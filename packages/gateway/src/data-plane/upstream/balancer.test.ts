@@ -40,6 +40,7 @@ function target(name: string, weight = 1): Target {
     capacity: 64,
     attempts: 0,
     failures: 0,
+    doubtsKept: false,
     turn: 0,
   }
 }

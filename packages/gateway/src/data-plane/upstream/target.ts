@@ -29,6 +29,8 @@ export interface Target {
   readonly capacity: number
   attempts: number
   failures: number
+  /** A kept connection died under a request: others may be dead too. New ones are opened until one is answered. */
+  doubtsKept: boolean
   /** Share of smooth weighted round-robin; the balancer's own. */
   turn: number
 }

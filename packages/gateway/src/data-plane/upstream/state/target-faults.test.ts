@@ -76,7 +76,7 @@ function attemptsAt({ plane }: TestGateway, { url }: FaultyOrigin): number {
   return plane.samples().find(isIts)!.value
 }
 
-const FAULTS: readonly Fault[] = ['killed', 'hung', 'slow', 'reset', 'garbage', 'error']
+const FAULTS: readonly Fault[] = ['killed', 'hung', 'slow', 'reset', 'garbage', 'framing', 'error']
 
 for (const fault of FAULTS) {
   test(`${fault}: requests that may be repeated all succeed, and the target is back when it works, with nothing left over`, async (t) => {
@@ -124,6 +124,14 @@ for (const fault of [...FAULTS, 'cut'] as const) {
     )
   })
 }
+
+test('a response that nobody has asked for is for nobody', async (t) => {
+  const parts = await bench(t, 'POST', {})
+  await parts.origins[0]!.become('surplus')
+  await untilAnswered(parts, 100)
+  await parts.load.stop()
+  assert.deepEqual(parts.load.failed(), [])
+})
 
 test('a target that comes and goes costs no request', async (t) => {
   const outlier = { ...OUTLIER, ejectMs: 100, maxEjectMs: 3_600_000 }
